@@ -1,0 +1,70 @@
+"""The nouns inside a process: chunks and what they are made of. No I/O.
+
+The JSON forms are in docs/ARCHITECTURE.md ("Chunk files").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+ChunkType = Literal["symbols", "definitions", "data", "documentation", "code"]
+
+#: every chunk type, in the order of the chunk files that the indexer writes
+CHUNK_TYPES: tuple[str, ...] = ("symbols", "definitions", "data", "documentation", "code")
+
+#: the kinds that cover every line of an indexed file exactly once; the others are views of the same lines
+COVERING_TYPES: tuple[str, ...] = ("documentation", "code")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One chunk as the indexer makes it, before embedding.
+
+    `embed_text` is what is embedded (path words and scope in front); `text` is what is shown. `metadata` as in the
+    chunk files: source, file_path, language, start_line, end_line, … Lines are 1-based and inclusive.
+    """
+
+    id: str
+    chunk_type: ChunkType
+    title: str
+    text: str
+    tags: tuple[str, ...]
+    metadata: dict[str, Any]
+    embed_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A defined name. `scope` is the enclosing path without the name ("" at the top); `kind` is function, method,
+    class, struct, interface, trait, enum, type, constant, variable, module or macro."""
+
+    name: str
+    kind: str
+    scope: str
+    start_line: int
+    end_line: int
+    signature: str = ""
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that the indexer left out, and why (one short phrase)."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexerState:
+    """`run/indexer.json`: what the indexer is doing. `dirty` maps a saved path to the sequence that will hold it."""
+
+    state: Literal["idle", "indexing", "stopped"]
+    done: int
+    total: int
+    sequence: int
+    heartbeat: float
+    pid: int
+    dirty: dict[str, int] = field(default_factory=dict)
+    message: str = ""

@@ -1,0 +1,1 @@
+"""How two processes talk. Knows nothing of code or search; imports nobody."""

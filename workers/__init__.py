@@ -1,0 +1,1 @@
+"""The processes: one file is one line of the Procfile."""
