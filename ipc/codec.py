@@ -1,0 +1,109 @@
+"""Message ⇄ frames `[envelope, kind, JSON, *raw]`. No sockets here; docs/PROTOCOL.md.
+
+`envelope` is 16 bytes: request id (u64 BE) and deadline (f64 BE, seconds of CLOCK_MONOTONIC, which all processes of
+one machine share; 0 for none). Vectors and chunk bytes are raw frames, never JSON; nothing is ever pickled.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from collections.abc import Sequence
+from typing import Any, cast, get_args, get_type_hints
+
+import msgspec
+import numpy as np
+import orjson
+
+from ipc import messages
+from ipc.errors import BadRequest, TooLarge
+from ipc.messages import Message
+
+#: bytes of all frames of one message; a query vector has 2 kB, a full answer well under 1 MB
+MESSAGE_BYTES_MAX = 64 * 1024 * 1024
+
+_ENVELOPE = struct.Struct(">Qd")
+_DTYPES = frozenset({"|u1", "|i1", "<u4", "<u8", "<i4", "<i8", "<f2", "<f4", "<f8"})
+_KINDS: dict[str, type] = {cls.__name__: cls for cls in get_args(Message)}
+_ARRAYS: dict[str, tuple[str, ...]] = {}
+_BLOBS: dict[str, tuple[str, ...]] = {}
+_PLAIN: dict[str, tuple[str, ...]] = {}
+for _name, _cls in _KINDS.items():
+    _hints = get_type_hints(_cls)
+    _ARRAYS[_name] = tuple(name for name, hint in _hints.items() if hint == messages.Array)
+    _BLOBS[_name] = tuple(name for name, hint in _hints.items() if hint == messages.Blobs)
+    _PLAIN[_name] = tuple(f.name for f in dataclasses.fields(_cls) if f.name not in _ARRAYS[_name] + _BLOBS[_name])
+
+Frame = bytes | memoryview
+
+
+def encode(message: Message, request: int = 0, deadline: float = 0.0) -> list[Frame]:
+    """Frames of `message`. Raises TooLarge above MESSAGE_BYTES_MAX, TypeError for an array dtype off the wire."""
+    kind = type(message).__name__
+    raw: list[Frame] = []
+    layout: dict[str, Any] = {}
+    for name in _ARRAYS[kind]:
+        array = np.ascontiguousarray(getattr(message, name))
+        if array.dtype.str not in _DTYPES:
+            raise TypeError(f"{kind}.{name} has dtype {array.dtype}, which does not travel")
+        layout[name] = [array.dtype.str, list(array.shape)]
+        raw.append(array.data.cast("B") if array.size else b"")
+    for name in _BLOBS[kind]:
+        blobs: Sequence[bytes] = getattr(message, name)
+        layout[name] = len(blobs)
+        raw.extend(blobs)
+    fields = {name: getattr(message, name) for name in _PLAIN[kind]}
+    body = orjson.dumps({"fields": fields, "raw": layout} if layout else {"fields": fields})
+    frames: list[Frame] = [_ENVELOPE.pack(request, deadline), kind.encode(), body, *raw]
+    size = sum(len(frame) for frame in frames)
+    if size > MESSAGE_BYTES_MAX:
+        raise TooLarge(f"A {kind} of {size} bytes is over the limit of {MESSAGE_BYTES_MAX}; ask for less.")
+    return frames
+
+
+def read_envelope(frames: Sequence[Frame]) -> tuple[int, float]:
+    """(request id, deadline) of a message. Raises BadRequest for anything that is not ours."""
+    if len(frames) < 3 or len(frames[0]) != _ENVELOPE.size:
+        raise BadRequest("A message must have an envelope, a kind and a body.")
+    request, deadline = _ENVELOPE.unpack(frames[0])
+    return request, deadline
+
+
+def decode(frames: Sequence[Frame]) -> Message:
+    """The message in `frames`, every field checked against its type. Raises BadRequest, naming kind and field."""
+    read_envelope(frames)
+    kind = bytes(frames[1]).decode("ascii", "replace")
+    cls = _KINDS.get(kind)
+    if cls is None:
+        raise BadRequest(f"Unknown message kind {kind[:80]!r}.")
+    try:
+        body = orjson.loads(frames[2])
+        fields = {name: body["fields"][name] for name in _PLAIN[kind] if name in body["fields"]}
+        fields |= _raw_fields(kind, body.get("raw", {}), frames[3:])
+        message = msgspec.convert(fields, cls, dec_hook=_as_array, builtin_types=(bytes,))
+    except (msgspec.ValidationError, orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadRequest(f"Malformed {kind}: {error}.") from error
+    return cast(Message, message)
+
+
+def _raw_fields(kind: str, layout: dict[str, Any], raw: Sequence[Frame]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    at = 0
+    for name in _ARRAYS[kind]:
+        dtype, shape = layout[name]
+        if dtype not in _DTYPES or not all(isinstance(extent, int) and extent >= 0 for extent in shape):
+            raise ValueError(f"{name} has dtype {dtype!r} and shape {shape!r}")
+        fields[name] = np.frombuffer(raw[at], dtype=dtype).reshape(shape)
+        at += 1
+    for name in _BLOBS[kind]:
+        fields[name] = tuple(bytes(frame) for frame in raw[at : at + layout[name]])
+        at += layout[name]
+    if at != len(raw):
+        raise ValueError(f"{len(raw)} raw frames where {at} are announced")
+    return fields
+
+
+def _as_array(expected: type, value: object) -> object:
+    if isinstance(value, np.ndarray):
+        return value
+    raise TypeError(f"expected an array, got {type(value).__name__} for {expected}")

@@ -1,0 +1,146 @@
+"""One write-once, checksummed, memory-mapped file of named sections: arrays and byte strings. docs/SEGMENT.md.
+
+Layout (little-endian):
+
+    0   magic      8 bytes  b"CTXSEG01"
+    8   length     u32      of the header JSON
+    12  checksum   u32      CRC-32 of the header JSON
+    16  header     JSON     {"size": file size, "meta": {…}, "sections": {name: [offset, bytes, crc32, dtype, shape]}}
+    …   sections, each at a multiple of 64 bytes (a cache line, and enough for any SIMD load); gaps are zero
+
+The file is written under a temporary name, synced and renamed; it is never changed in place, because a mapped file
+that shrinks kills its readers with SIGBUS.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from ipc.errors import Damaged, NotFound
+from ipc.messages import Array
+
+MAGIC = b"CTXSEG01"
+#: bytes; start of each section
+ALIGNMENT = 64
+_PREFIX = len(MAGIC) + 8
+#: dtypes that a section may have; anything else is refused
+_DTYPES = frozenset({"|u1", "|i1", "<u2", "<u4", "<u8", "<i4", "<i8", "<f2", "<f4", "<f8"})
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """An opened segment. `arrays` are read-only views of the mapping; keep the segment as long as any of them."""
+
+    path: Path
+    meta: dict[str, Any]
+    arrays: dict[str, Array]
+    size: int
+    _map: mmap.mmap
+
+    def bytes_of(self, name: str) -> memoryview:
+        """Section `name` as bytes, without a copy."""
+        return memoryview(self.arrays[name]).cast("B") if self.arrays[name].size else memoryview(b"")
+
+
+def write_segment(path: Path, arrays: Mapping[str, Array], meta: Mapping[str, Any], *, sync: bool = True) -> int:
+    """Write a segment in one rename and return its size in bytes.
+
+    Raises OSError (disk full, read-only); nothing is left at `path` then.
+    """
+    flat = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    layout: dict[str, list[Any]] = {}
+    for name, array in flat.items():
+        if array.dtype.str not in _DTYPES:
+            raise TypeError(f"section {name!r} has dtype {array.dtype}, which segments do not hold")
+        layout[name] = [0, array.nbytes, zlib.crc32(array.data if array.size else b""), array.dtype.str, list(array.shape)]
+    header = _place(layout, meta)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(MAGIC + len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little") + header)
+            for name, array in flat.items():
+                file.write(b"\0" * (layout[name][0] - file.tell()))
+                file.write(array.data if array.size else b"")
+            size = file.tell()
+            file.flush()
+            if sync:
+                os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return size
+
+
+def _place(layout: dict[str, list[Any]], meta: Mapping[str, Any]) -> bytes:
+    """Fill in the offsets and return the header. The header's length moves them, so they are placed until it holds."""
+    length = 0
+    while True:
+        offset = _PREFIX + length
+        for entry in layout.values():
+            offset = -(-offset // ALIGNMENT) * ALIGNMENT
+            entry[0] = offset
+            offset += entry[1]
+        header = orjson.dumps({"size": offset, "meta": dict(meta), "sections": layout})
+        if len(header) <= length:
+            return header.ljust(length)
+        length = len(header) + ALIGNMENT
+
+
+def open_segment(path: Path) -> Segment:
+    """Map a segment after checking every byte of it. Raises NotFound or Damaged, naming file and fault."""
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < _PREFIX:
+                raise Damaged(f"{path}: {size} bytes are no segment.")
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except FileNotFoundError:
+        raise NotFound(f"{path} does not exist.") from None
+    header = _read_header(path, mapped, size)
+    arrays: dict[str, Array] = {}
+    end = _PREFIX + int.from_bytes(mapped[8:12], "little")
+    for name, entry in header["sections"].items():
+        offset, length, checksum, dtype, shape = _checked(path, name, entry)
+        if offset < end or offset + length > size or any(mapped[end:offset]):
+            raise Damaged(f"{path}: section {name!r} lies outside the file or behind stray bytes.")
+        array = np.frombuffer(mapped, dtype=dtype, count=length // np.dtype(dtype).itemsize, offset=offset)
+        if zlib.crc32(array.data if array.size else b"") != checksum:
+            raise Damaged(f"{path}: section {name!r} fails its checksum.")
+        arrays[name] = array.reshape(shape)
+        end = offset + length
+    if end != size:
+        raise Damaged(f"{path}: {size - end} stray bytes at the end.")
+    return Segment(path=path, meta=header["meta"], arrays=arrays, size=size, _map=mapped)
+
+
+def _read_header(path: Path, mapped: mmap.mmap, size: int) -> dict[str, Any]:
+    length = int.from_bytes(mapped[8:12], "little")
+    if mapped[:8] != MAGIC or _PREFIX + length > size:
+        raise Damaged(f"{path}: no segment header.")
+    raw = mapped[_PREFIX : _PREFIX + length]
+    if zlib.crc32(raw) != int.from_bytes(mapped[12:16], "little"):
+        raise Damaged(f"{path}: the header fails its checksum.")
+    header: dict[str, Any] = orjson.loads(raw)
+    if header["size"] != size:
+        raise Damaged(f"{path}: {size} bytes where the header says {header['size']}.")
+    return header
+
+
+def _checked(path: Path, name: str, entry: list[Any]) -> tuple[int, int, int, str, list[int]]:
+    offset, length, checksum, dtype, shape = entry
+    count = 1
+    for extent in shape:
+        count *= extent
+    if dtype not in _DTYPES or count * np.dtype(dtype).itemsize != length:
+        raise Damaged(f"{path}: section {name!r} does not have the size of its shape.")
+    return offset, length, checksum, dtype, shape
