@@ -175,7 +175,8 @@ def user_config() -> Path:
 
 def find_root(project: str | os.PathLike[str] | None = None) -> tuple[Path, bool]:
     """(root, named explicitly?): the argument, CORTEX_PROJECT, CLAUDE_PROJECT_DIR, or the nearest parent with .git
-    or .cortex/config.yml. Never /, the home folder or anything above it."""
+    or .cortex/config.yml. Never /, the home folder or anything above it.
+    """
     named = project or os.environ.get("CORTEX_PROJECT") or os.environ.get("CLAUDE_PROJECT_DIR")
     if named:
         root = Path(named).expanduser()

@@ -67,7 +67,8 @@ def best_window(lines: Sequence[str], words: frozenset[str]) -> int:
         return 0
     found = [words & {word.lower() for word in _WORD.findall(line)} for line in lines]
     scores = [
-        len(frozenset().union(*found[at : at + SNIPPET_LINES])) for at in range(len(lines) - SNIPPET_LINES + 1)
+        len(frozenset().union(*found[at : at + SNIPPET_LINES]))
+        for at in range(len(lines) - SNIPPET_LINES + 1)
     ]
     best = max(scores)
     first = scores.index(best)

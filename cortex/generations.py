@@ -46,7 +46,8 @@ class FileRef:
 @dataclass(frozen=True, slots=True)
 class Generation:
     """A published state. `deleted` names a file of deleted row keys ("" for none), `text` the text index's folder,
-    `vectors` the HNSW file ("" for none); `sequence` is the highest indexer sequence that it holds."""
+    `vectors` the HNSW file ("" for none); `sequence` is the highest indexer sequence that it holds.
+    """
 
     number: int
     segments: tuple[SegmentRef, ...] = ()
@@ -108,7 +109,8 @@ def publish(index_dir: Path, generation: Generation) -> None:
 
 def prune(index_dir: Path, keep: list[Generation], *, older_than_s: float = PRUNE_AFTER_S) -> list[str]:
     """Remove segments, deleted-key files, text folders and HNSW files that none of `keep` names and that are older
-    than `older_than_s`. Returns the names removed. A file that cannot be removed is tried again next time."""
+    than `older_than_s`. Returns the names removed. A file that cannot be removed is tried again next time.
+    """
     named = {name for generation in keep for name in _names(generation)}
     removed: list[str] = []
     limit = time.time() - older_than_s
@@ -120,7 +122,9 @@ def prune(index_dir: Path, keep: list[Generation], *, older_than_s: float = PRUN
                     continue
                 with contextlib.suppress(OSError):
                     if entry.stat(follow_symlinks=False).st_mtime < limit:
-                        shutil.rmtree(entry.path) if entry.is_dir(follow_symlinks=False) else os.unlink(entry.path)
+                        shutil.rmtree(entry.path) if entry.is_dir(follow_symlinks=False) else os.unlink(
+                            entry.path
+                        )
                         removed.append(name)
     return removed
 

@@ -55,7 +55,9 @@ def write_rows(path: Path, rows: Sequence[Row], dimensions: int) -> int:
         "keys": np.array([row.key for row in rows], "<u8"),
         "vectors": vectors,
         "has_vector": has_vector,
-        "digests": np.frombuffer(b"".join(row.digest for row in rows), "|u1").reshape(len(rows), DIGEST_BYTES),
+        "digests": np.frombuffer(b"".join(row.digest for row in rows), "|u1").reshape(
+            len(rows), DIGEST_BYTES
+        ),
         "chunk_offsets": _offsets(bodies, "<u8"),
         "chunk_bytes": np.frombuffer(b"".join(bodies), "|u1"),
         "id_offsets": _offsets(ids, "<u8"),
@@ -79,7 +81,9 @@ class _Tables:
         self._names: dict[str, dict[str, int]] = {
             column: {} for column in ("path", "type", "language", "chunk_file", "model", "tag")
         }
-        self._columns: dict[str, list[int]] = {c: [] for c in ("path", "type", "language", "chunk_file", "model")}
+        self._columns: dict[str, list[int]] = {
+            c: [] for c in ("path", "type", "language", "chunk_file", "model")
+        }
         self._lines: list[tuple[int, int]] = []
         self._tags: list[int] = []
         self._tag_offsets: list[int] = [0]
@@ -197,7 +201,7 @@ class Rows:
         return out
 
     def mask(self, filters: Filters) -> Array:
-        """bool [n]: rows that are live and match `filters`. Raises BadRequest for a glob that cannot be read."""
+        """Bool [n]: rows that are live and match `filters`. Raises BadRequest for a glob that cannot be read."""
         known = self._masks.get(filters)
         if known is None:
             known = self._make_mask(filters)
@@ -297,13 +301,17 @@ def assemble(number: int, model: str, dimensions: int, segments: tuple[Segment, 
         table: dict[str, int] = {}
         parts: list[Array] = []
         for segment in segments:
-            local = np.array([table.setdefault(n, len(table)) for n in segment.meta[f"{column}_names"]], "<u4")
+            local = np.array(
+                [table.setdefault(n, len(table)) for n in segment.meta[f"{column}_names"]], "<u4"
+            )
             ordinals = segment.arrays[column]
             parts.append(local[ordinals] if len(ordinals) else ordinals)
         columns[column] = np.concatenate(parts) if parts else np.zeros(0, "<u4")
         names[column] = list(table)
     for column in ("start_line", "end_line"):
-        columns[column] = np.concatenate([s.arrays[column] for s in segments]) if segments else np.zeros(0, "<u4")
+        columns[column] = (
+            np.concatenate([s.arrays[column] for s in segments]) if segments else np.zeros(0, "<u4")
+        )
     names["tag"] = sorted({tag for segment in segments for tag in segment.meta["tag_names"]})
     return Rows(
         generation=number,

@@ -32,7 +32,9 @@ for _name, _cls in _KINDS.items():
     _hints = get_type_hints(_cls)
     _ARRAYS[_name] = tuple(name for name, hint in _hints.items() if hint == messages.Array)
     _BLOBS[_name] = tuple(name for name, hint in _hints.items() if hint == messages.Blobs)
-    _PLAIN[_name] = tuple(f.name for f in dataclasses.fields(_cls) if f.name not in _ARRAYS[_name] + _BLOBS[_name])
+    _PLAIN[_name] = tuple(
+        f.name for f in dataclasses.fields(_cls) if f.name not in _ARRAYS[_name] + _BLOBS[_name]
+    )
 
 Frame = bytes | memoryview
 
@@ -80,10 +82,17 @@ def decode(frames: Sequence[Frame]) -> Message:
         body = orjson.loads(frames[2])
         fields = {name: body["fields"][name] for name in _PLAIN[kind] if name in body["fields"]}
         fields |= _raw_fields(kind, body.get("raw", {}), frames[3:])
-        message = msgspec.convert(fields, cls, dec_hook=_as_array, builtin_types=(bytes,))
-    except (msgspec.ValidationError, orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+        message: Any = msgspec.convert(fields, cls, dec_hook=_as_array, builtin_types=(bytes,))
+    except (
+        msgspec.ValidationError,
+        orjson.JSONDecodeError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+    ) as error:
         raise BadRequest(f"Malformed {kind}: {error}.") from error
-    return cast(Message, message)
+    return cast("Message", message)
 
 
 def _raw_fields(kind: str, layout: dict[str, Any], raw: Sequence[Frame]) -> dict[str, Any]:

@@ -48,10 +48,12 @@ class Segment:
 
     def bytes_of(self, name: str) -> memoryview:
         """Section `name` as bytes, without a copy."""
-        return memoryview(self.arrays[name]).cast("B") if self.arrays[name].size else memoryview(b"")
+        return self.arrays[name].data.cast("B") if self.arrays[name].size else memoryview(b"")
 
 
-def write_segment(path: Path, arrays: Mapping[str, Array], meta: Mapping[str, Any], *, sync: bool = True) -> int:
+def write_segment(
+    path: Path, arrays: Mapping[str, Array], meta: Mapping[str, Any], *, sync: bool = True
+) -> int:
     """Write a segment in one rename and return its size in bytes.
 
     Raises OSError (disk full, read-only); nothing is left at `path` then.
@@ -61,12 +63,20 @@ def write_segment(path: Path, arrays: Mapping[str, Array], meta: Mapping[str, An
     for name, array in flat.items():
         if array.dtype.str not in _DTYPES:
             raise TypeError(f"section {name!r} has dtype {array.dtype}, which segments do not hold")
-        layout[name] = [0, array.nbytes, zlib.crc32(array.data if array.size else b""), array.dtype.str, list(array.shape)]
+        layout[name] = [
+            0,
+            array.nbytes,
+            zlib.crc32(array.data if array.size else b""),
+            array.dtype.str,
+            list(array.shape),
+        ]
     header = _place(layout, meta)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "wb") as file:
-            file.write(MAGIC + len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little") + header)
+            file.write(
+                MAGIC + len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little") + header
+            )
             for name, array in flat.items():
                 file.write(b"\0" * (layout[name][0] - file.tell()))
                 file.write(array.data if array.size else b"")

@@ -1,0 +1,186 @@
+"""Asking: many requests in flight, a deadline on each, replicas by round robin. asyncio only."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import zmq
+import zmq.asyncio
+from zmq.utils.monitor import recv_monitor_message
+
+from ipc.codec import MESSAGE_BYTES_MAX, decode, encode, read_envelope
+from ipc.errors import BY_CODE, CortexError, Unavailable
+from ipc.messages import Failure, Message
+
+#: seconds; a worker that is not connected by then counts as absent (the supervisor replaces a dead one within 2)
+CONNECT_S = 2.5
+#: seconds between two looks at the folder that is the registry of replicas
+REGISTRY_S = 0.25
+#: requests that may wait for one replica before `ask` refuses
+QUEUE_MESSAGES_MAX = 1000
+_RECONNECT_MS = 50
+
+
+class _Gone(Exception):  # noqa: N818
+    """The replica that had the request went away before it answered; `sent`: it may have seen the request."""
+
+    def __init__(self, *, sent: bool) -> None:
+        self.sent = sent
+
+
+class _Replica:
+    """One socket to one worker process, with the requests that wait for it."""
+
+    def __init__(self, context: zmq.asyncio.Context, address: str) -> None:
+        self.address = address
+        self.connected = asyncio.Event()
+        self._waiting: dict[int, asyncio.Future[Message]] = {}
+        self._socket = context.socket(zmq.DEALER)
+        # Without IMMEDIATE a message to a dead peer waits in its pipe for ever.
+        self._socket.setsockopt(zmq.IMMEDIATE, 1)
+        self._socket.setsockopt(zmq.LINGER, 0)
+        self._socket.setsockopt(zmq.SNDHWM, QUEUE_MESSAGES_MAX)
+        self._socket.setsockopt(zmq.RCVHWM, QUEUE_MESSAGES_MAX)
+        self._socket.setsockopt(zmq.MAXMSGSIZE, MESSAGE_BYTES_MAX)
+        self._socket.setsockopt(zmq.RECONNECT_IVL, _RECONNECT_MS)
+        self._monitor = self._socket.get_monitor_socket(
+            zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
+        )
+        self._socket.connect(address)
+        self._tasks = [asyncio.create_task(self._receive()), asyncio.create_task(self._follow())]
+
+    async def ask(self, message: Message, request: int, deadline: float) -> Message:
+        """Send and wait. Raises _Gone, TimeoutError, or what the worker raised."""
+        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._waiting[request] = future
+        try:
+            await self._socket.send_multipart(encode(message, request, deadline), zmq.NOBLOCK)
+            async with asyncio.timeout(deadline - time.monotonic()):
+                return await future
+        except zmq.Again:
+            self.connected.clear()  # the pipe is gone, the monitor's event is on its way
+            raise _Gone(sent=False) from None
+        finally:
+            self._waiting.pop(request, None)
+
+    async def _receive(self) -> None:
+        while True:
+            frames = await self._socket.recv_multipart()
+            try:
+                request, _ = read_envelope(frames)
+                reply: Message | CortexError = decode(frames)
+            except CortexError as error:
+                reply = error
+            future = self._waiting.get(request)
+            if future is None or future.done():
+                continue  # its asker has given up
+            if isinstance(reply, CortexError):
+                future.set_exception(reply)
+            else:
+                future.set_result(reply)
+
+    async def _follow(self) -> None:
+        while True:
+            event = await recv_monitor_message(self._monitor)
+            if event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED:
+                self.connected.set()
+            elif event["event"] == zmq.EVENT_DISCONNECTED:
+                self.connected.clear()
+                for future in self._waiting.values():
+                    if not future.done():
+                        future.set_exception(_Gone(sent=True))
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._socket.disable_monitor()
+        self._monitor.close(0)
+        self._socket.close(0)
+
+
+class Client:
+    """Asks the workers whose sockets are in `runtime_dir`. Make, use and close it in one event loop."""
+
+    def __init__(self, runtime_dir: Path) -> None:
+        self._folder = runtime_dir
+        self._context = zmq.asyncio.Context()
+        self._replicas: dict[Path, _Replica] = {}
+        self._turns: dict[str, Iterator[int]] = {}
+        self._requests = itertools.count(1)
+        self._looked_at = 0.0
+
+    async def ask(self, worker: str, message: Message, deadline_s: float) -> Message:
+        """One request, one reply. Every message is a read, so it is sent once more when its replica dies.
+
+        Raises the error that the worker raised; Unavailable when no replica answers within `deadline_s`.
+        """
+        deadline = time.monotonic() + deadline_s
+        tries = 2
+        while tries and time.monotonic() < deadline:
+            replica = await self._choose(worker, min(deadline, time.monotonic() + CONNECT_S))
+            try:
+                reply = await replica.ask(message, next(self._requests), deadline)
+            except _Gone as gone:
+                tries -= gone.sent
+                continue
+            except TimeoutError:
+                break
+            if isinstance(reply, Failure):
+                raise BY_CODE.get(reply.code, CortexError)(reply.message)
+            return reply
+        raise Unavailable(
+            f"The {worker} worker did not answer within {deadline_s:.1f} s; see `cortex status`."
+        )
+
+    async def _choose(self, worker: str, until: float) -> _Replica:
+        """The next connected replica of `worker`; waits for one until then. Raises Unavailable."""
+        while True:
+            replicas = await self._registered(worker)
+            ready = [replica for replica in replicas if replica.connected.is_set()]
+            if ready:
+                return ready[next(self._turns.setdefault(worker, itertools.count())) % len(ready)]
+            left = until - time.monotonic()
+            if left <= 0:
+                raise Unavailable(f"The {worker} worker is not running; see `cortex status`.")
+            await _first([replica.connected.wait() for replica in replicas], min(left, REGISTRY_S))
+
+    async def _registered(self, worker: str) -> list[_Replica]:
+        now = time.monotonic()
+        here = [replica for path, replica in self._replicas.items() if path.name.startswith(f"{worker}.")]
+        if now - self._looked_at < REGISTRY_S and any(replica.connected.is_set() for replica in here):
+            return here
+        self._looked_at = now
+        present = set(self._folder.glob("*.sock"))
+        for path in [path for path in self._replicas if path not in present]:
+            if not self._replicas[path].connected.is_set():
+                await self._replicas.pop(path).close()
+        for path in sorted(present):
+            parts = path.name.split(".")
+            if parts[0] == worker and len(parts) == 3 and path not in self._replicas:
+                self._replicas[path] = _Replica(self._context, f"ipc://{path}")
+        return [replica for path, replica in self._replicas.items() if path.name.startswith(f"{worker}.")]
+
+    async def close(self) -> None:
+        await asyncio.gather(*(replica.close() for replica in self._replicas.values()))
+        self._replicas.clear()
+        self._context.destroy(0)
+
+
+async def _first(waits: list[Any], timeout_s: float) -> None:
+    """Return when one of `waits` is done, or after `timeout_s`."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    if not tasks:
+        await asyncio.sleep(timeout_s)
+        return
+    _, pending = await asyncio.wait(tasks, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    for task in pending:
+        task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.gather(*pending, return_exceptions=True)

@@ -1,0 +1,62 @@
+"""Announcing and listening over PUB/SUB. Delivery is not promised: an event is a hint, a file is the truth."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Any
+
+import zmq
+
+from ipc.codec import decode, encode
+from ipc.errors import CortexError
+from ipc.messages import Message
+
+#: messages; an announcer never waits for a slow listener, the oldest hints are dropped
+QUEUE_MESSAGES_MAX = 100
+NAME = "events.sock"
+
+
+class Announcer:
+    """The PUB side; binds `events.sock`. The caller holds the lock that makes it the only one."""
+
+    def __init__(self, context: zmq.Context[Any], runtime_dir: Path) -> None:
+        self._socket = context.socket(zmq.PUB)
+        self._socket.setsockopt(zmq.LINGER, 0)
+        self._socket.setsockopt(zmq.SNDHWM, QUEUE_MESSAGES_MAX)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(runtime_dir / NAME)
+        self._socket.bind(f"ipc://{runtime_dir / NAME}")
+
+    def announce(self, message: Message) -> None:
+        self._socket.send_multipart(encode(message), zmq.NOBLOCK)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class Listener:
+    """The SUB side; connects to `events.sock`, now or whenever it appears."""
+
+    def __init__(self, context: zmq.Context[Any], runtime_dir: Path) -> None:
+        self.socket = context.socket(zmq.SUB)
+        self.socket.setsockopt(zmq.LINGER, 0)
+        self.socket.setsockopt(zmq.RCVHWM, QUEUE_MESSAGES_MAX)
+        self.socket.setsockopt(zmq.SUBSCRIBE, b"")
+        self.socket.setsockopt(zmq.RECONNECT_IVL, 100)
+        self.socket.connect(f"ipc://{runtime_dir / NAME}")
+
+    def drain(self) -> list[Message]:
+        """Every event that has arrived; malformed ones are dropped."""
+        out: list[Message] = []
+        while True:
+            try:
+                out.append(decode(self.socket.recv_multipart(zmq.NOBLOCK)))
+            except zmq.Again:
+                return out
+            except CortexError:
+                continue
+
+    def close(self) -> None:
+        self.socket.close()

@@ -1,0 +1,241 @@
+"""Answering: bind, one handler for each message, reload check, drain, stop. One thread; replies in order of arrival."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol
+
+import zmq
+
+from ipc.codec import MESSAGE_BYTES_MAX, decode, encode, read_envelope
+from ipc.errors import CortexError, Misconfigured
+from ipc.events import Listener
+from ipc.messages import Failure, GetStatus, Message, Status
+
+log = logging.getLogger(__name__)
+
+#: seconds between two looks at CURRENT, by the clock: an idle-only check would never run on a busy worker
+CHECK_S = 1.0
+#: seconds that a stopping worker goes on answering what has already arrived
+DRAIN_S = 1.0
+#: requests that may wait in front of a worker; more are refused by the sender's queue
+QUEUE_MESSAGES_MAX = 1000
+#: exit code of a worker that must not be restarted: another one has the address, or the configuration is wrong
+EXIT_CONFLICT = 2
+
+Handler = Callable[[Any], Message]
+
+
+class Worker(Protocol):
+    """What `serve` needs: handlers by message class, a look at the disk, and how it is."""
+
+    @property
+    def handlers(self) -> dict[type, Handler]: ...
+
+    def reload(self) -> bool:
+        """Look at what is published and swap if it is newer; True when swapped. Bad files never raise."""
+        ...
+
+    def status(self) -> Status: ...
+
+
+def serve(name: str, worker: Worker, runtime_dir: Path, *, replica: int = 0, bind: str = "") -> int:
+    """Answer requests for `worker` until SIGTERM, SIGINT or the end of the life line; returns the exit code.
+
+    Binds `<runtime_dir>/<name>.<replica>.sock`, or `bind` (an ipc:// or loopback tcp:// address for load tests).
+    """
+    context: zmq.Context[Any] = zmq.Context()
+    with hold_lock(runtime_dir, f"{name}.{replica}"):
+        path = runtime_dir / f"{name}.{replica}.sock"
+        socket = _bind(context, bind or f"ipc://{path}", None if bind else path)
+        listener = Listener(context, runtime_dir)
+        stop, wake = _stop_signals()
+        try:
+            _loop(worker, socket, listener, stop, wake)
+        finally:
+            if not bind:
+                path.unlink(missing_ok=True)
+            socket.close()
+            listener.close()
+            context.term()
+    return 0
+
+
+@contextlib.contextmanager
+def hold_lock(runtime_dir: Path, name: str) -> Iterator[None]:
+    """Hold `<name>.lock` for life. libzmq lets a second bind steal a path in silence; this is what prevents it.
+
+    Raises Misconfigured naming the holder when somebody has it.
+    """
+    path = runtime_dir / f"{name}.lock"
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip() or "unknown"
+            os.close(descriptor)
+            raise Misconfigured(
+                f"Process {holder} already serves {name} in {runtime_dir}; stop it with `cortex down` first."
+            ) from None
+        with contextlib.suppress(FileNotFoundError):
+            if os.fstat(descriptor).st_ino == path.stat().st_ino:
+                break
+        os.close(descriptor)  # the file was replaced between open and flock
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _bind(context: zmq.Context[Any], address: str, path: Path | None) -> zmq.Socket[bytes]:
+    if address.startswith("tcp://") and not address.startswith(
+        ("tcp://127.", "tcp://localhost", "tcp://[::1]")
+    ):
+        raise Misconfigured(f"Cannot bind {address}: without keys a worker listens on loopback only.")
+    socket: zmq.Socket[bytes] = context.socket(zmq.ROUTER)
+    socket.setsockopt(zmq.LINGER, int(DRAIN_S * 1000))
+    socket.setsockopt(zmq.RCVHWM, QUEUE_MESSAGES_MAX)
+    socket.setsockopt(zmq.SNDHWM, QUEUE_MESSAGES_MAX)
+    socket.setsockopt(zmq.MAXMSGSIZE, MESSAGE_BYTES_MAX)
+    if path is not None:
+        path.unlink(missing_ok=True)
+    try:
+        socket.bind(address)
+    except zmq.ZMQError as error:
+        raise Misconfigured(f"Cannot bind {address}: {error}.") from error
+    if path is not None:
+        os.chmod(path, 0o600)
+    return socket
+
+
+def _stop_signals() -> tuple[threading.Event, int]:
+    """(set when this process has to stop, a descriptor that becomes readable then)"""
+    stop = threading.Event()
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        with contextlib.suppress(BlockingIOError):
+            os.write(write, b"x")
+
+    signal.signal(signal.SIGTERM, on_signal)
+    signal.signal(signal.SIGINT, on_signal)
+    watch_life_line(lambda: on_signal(0, None))
+    return stop, read
+
+
+def watch_life_line(on_end: Callable[[], None], grace_s: float = 5.0) -> None:
+    """Call `on_end` when standard input, the life line that a parent holds, ends; then make sure that we end.
+
+    Only a pipe or a socket is a life line: a terminal or /dev/null is not.
+    """
+    try:
+        if not sys.stdin or os.isatty(0) or not _is_pipe(0):
+            return
+    except (OSError, ValueError):
+        return
+
+    def wait() -> None:
+        while True:
+            select.select([0], [], [])
+            try:
+                if not os.read(0, 4096):
+                    break
+            except OSError:
+                break
+        on_end()
+        time.sleep(grace_s)
+        os._exit(1)  # something hangs; nobody is left who could end us
+
+    threading.Thread(target=wait, name="life-line", daemon=True).start()
+
+
+def _is_pipe(descriptor: int) -> bool:
+    mode = os.fstat(descriptor).st_mode
+    return (mode & 0o170000) in (0o010000, 0o140000)
+
+
+def _loop(
+    worker: Worker, socket: zmq.Socket[bytes], listener: Listener, stop: threading.Event, wake: int
+) -> None:
+    poller = zmq.Poller()
+    poller.register(socket, zmq.POLLIN)
+    poller.register(listener.socket, zmq.POLLIN)
+    poller.register(wake, zmq.POLLIN)
+    checked = 0.0
+    while not stop.is_set():
+        ready = dict(poller.poll(int(CHECK_S * 1000)))
+        news = listener.socket in ready and bool(listener.drain())
+        if news or time.monotonic() - checked >= CHECK_S:
+            _reload(worker)
+            checked = time.monotonic()
+        if socket in ready:
+            _answer_waiting(worker, socket, until=checked + CHECK_S)
+    _answer_waiting(worker, socket, until=time.monotonic() + DRAIN_S)
+
+
+def _reload(worker: Worker) -> None:
+    try:
+        worker.reload()
+    except Exception:  # a bad generation must not end a worker that can still serve the old one
+        log.exception("reload failed; the old generation is kept")
+
+
+def _answer_waiting(worker: Worker, socket: zmq.Socket[bytes], until: float) -> None:
+    """Answer what has arrived, until the queue is empty or the clock says `until`."""
+    while True:
+        try:
+            identity, *frames = socket.recv_multipart(zmq.NOBLOCK)
+        except zmq.Again:
+            return
+        try:
+            request, deadline = read_envelope(frames)
+        except CortexError as error:
+            log.warning("dropped a message: %s", error)
+            continue
+        if not deadline or deadline > time.monotonic():  # nobody waits for a late answer
+            reply = answer(worker, frames)
+            with contextlib.suppress(zmq.Again):
+                socket.send_multipart([identity, *reply_frames(reply, request)], zmq.NOBLOCK)
+        if time.monotonic() >= until:
+            return
+
+
+def reply_frames(reply: Message, request: int) -> list[Any]:
+    """Frames of a reply; a Failure in its place when it is too large to travel."""
+    try:
+        return encode(reply, request)
+    except CortexError as error:
+        return encode(Failure(error.code, str(error)), request)
+
+
+def answer(worker: Worker, frames: list[bytes]) -> Message:
+    """The reply to one request: what its handler returned, or a Failure. Never raises."""
+    try:
+        message = decode(frames)
+        if isinstance(message, GetStatus):
+            return worker.status()
+        handler = worker.handlers.get(type(message))
+        if handler is None:
+            return Failure("bad_request", f"This worker does not answer {type(message).__name__}.")
+        return handler(message)
+    except CortexError as error:
+        return Failure(error.code, str(error))
+    except Exception as error:  # a bug in one handler must not end the worker
+        log.exception("a handler failed")
+        return Failure("internal", f"{type(error).__name__} in the worker: {error}; see its log.")
