@@ -71,8 +71,9 @@ class Change:
     """What a reading found: chunks to write as new rows, row keys to delete, and the files as they were read."""
 
     added: tuple[FiledChunk, ...]
-    deleted: tuple[int, ...]
+    deleted: tuple[tuple[str, int], ...]  #: (chunk id, row key)
     files: dict[str, FileRef]
+    loaded: dict[str, ChunkFile]
     sequence: int
     warnings: tuple[str, ...]
     #: False when more chunk files wait to be read
@@ -87,7 +88,9 @@ def read_chunk_file(path: Path, dimensions: int) -> ChunkFile:
     with open(path, "rb") as file:
         info = os.fstat(file.fileno())
         if info.st_size > FILE_BYTES_MAX:
-            raise Damaged(f"{path.name}: {info.st_size} bytes are more than a chunk file may have ({FILE_BYTES_MAX}).")
+            raise Damaged(
+                f"{path.name}: {info.st_size} bytes are more than a chunk file may have ({FILE_BYTES_MAX})."
+            )
         raw = file.read()
     ref = FileRef(size=info.st_size, mtime_ns=info.st_mtime_ns, sha256=hashlib.sha256(raw).hexdigest())
     try:
@@ -156,15 +159,21 @@ def _vector(where: str, embedding: Any, dimensions: int) -> Array | None:
         except binascii.Error as error:
             raise Damaged(f"{where}: field 'embedding' is not base64 ({error}).") from error
         if len(raw) not in (2 * dimensions, 4 * dimensions):
-            raise Damaged(f"{where}: its embedding has {len(raw)} bytes, {dimensions} dimensions need 2 or 4 each.")
+            raise Damaged(
+                f"{where}: its embedding has {len(raw)} bytes, {dimensions} dimensions need 2 or 4 each."
+            )
         vector = np.frombuffer(raw, "<f2" if len(raw) == 2 * dimensions else "<f4").astype(np.float32)
     else:
         try:
             vector = np.array(embedding, np.float32)
         except (TypeError, ValueError) as error:
-            raise Damaged(f"{where}: field 'embedding' must be an array of numbers or a base64 string.") from error
+            raise Damaged(
+                f"{where}: field 'embedding' must be an array of numbers or a base64 string."
+            ) from error
         if vector.shape != (dimensions,):
-            raise Damaged(f"{where}: its embedding has {vector.size} dimensions, the embedder has {dimensions}.")
+            raise Damaged(
+                f"{where}: its embedding has {vector.size} dimensions, the embedder has {dimensions}."
+            )
     norm = float(np.linalg.norm(vector))
     if not np.isfinite(norm):
         raise Damaged(f"{where}: its embedding holds a number that is not finite.")
@@ -188,7 +197,6 @@ class ChunkManager:
     damaged: dict[str, tuple[FileRef, str]] = field(default_factory=dict)
     #: chunk file → `_metadata.generator`
     generators: dict[str, str] = field(default_factory=dict)
-    _pending: dict[str, ChunkFile] = field(default_factory=dict)
     _ids: dict[str, set[str]] = field(default_factory=dict)
 
     def start_from(self, rows: Rows, files: dict[str, FileRef]) -> None:
@@ -221,21 +229,23 @@ class ChunkManager:
 
     def accept(self, change: Change, keys: Iterable[int]) -> None:
         """The change is published; `keys` are the row keys of `change.added`, in order."""
-        gone = set(change.deleted)
-        for name in set(change.files) | {name for name in self._ids if name in self._pending}:
-            self._forget(name, gone)
-        self._drop_removed(change, gone)
+        for chunk_id, key in change.deleted:
+            entry = self.known.get(chunk_id)
+            if entry is not None and entry.key == key:
+                del self.known[chunk_id]
         for chunk, key in zip(change.added, keys, strict=True):
             self.known[chunk.id] = Known(key, chunk.digest, chunk.file)
-        for name, file in self._pending.items():
-            self._ids[name] = {i for i in file.chunks if i in self.known and self.known[i].file == name}
-            hidden = set(file.chunks) - self._ids[name]
+        for name in [name for name in self._ids if name not in change.files and name not in self.damaged]:
+            del self._ids[name]
             self.hidden.pop(name, None)
-            if hidden:
-                self.hidden[name] = hidden
+            self.generators.pop(name, None)
+        for name, file in change.loaded.items():
+            self._ids[name] = {i for i in file.chunks if self.known[i].file == name}
+            self.hidden.pop(name, None)
+            if len(self._ids[name]) < len(file.chunks):
+                self.hidden[name] = set(file.chunks) - self._ids[name]
             self.generators[name] = file.generator
         self.files = dict(change.files)
-        self._pending = {}
 
     def readable_files(self) -> dict[str, FileRef]:
         """The files for CURRENT. One that hides chunks is left out, so that a restarted watcher reads it again."""
@@ -243,19 +253,6 @@ class ChunkManager:
 
     def warnings(self) -> tuple[str, ...]:
         return tuple(sentence for _, sentence in self.damaged.values())
-
-    def _forget(self, name: str, gone: set[int]) -> None:
-        for chunk_id in self._ids.get(name, ()):
-            entry = self.known.get(chunk_id)
-            if entry is not None and entry.key in gone:
-                del self.known[chunk_id]
-
-    def _drop_removed(self, change: Change, gone: set[int]) -> None:
-        for name in [name for name in self._ids if name not in change.files and name not in self.damaged]:
-            self._forget(name, gone)
-            del self._ids[name]
-            self.hidden.pop(name, None)
-            self.generators.pop(name, None)
 
     def _scan(self) -> dict[str, os.stat_result]:
         found: dict[str, os.stat_result] = {}
@@ -284,12 +281,11 @@ class ChunkManager:
                 continue  # replaced or removed since the scan; the next look sees it
             except (Damaged, OSError) as error:
                 log.warning("skipped chunk file %s", error)
-                with_fault = str(error)
                 try:
                     stat = path.stat()
                 except OSError:
                     continue
-                self.damaged[name] = (FileRef(stat.st_size, stat.st_mtime_ns, ""), with_fault)
+                self.damaged[name] = (FileRef(stat.st_size, stat.st_mtime_ns, ""), str(error))
         return loaded
 
     def _load_contested(
@@ -305,7 +301,9 @@ class ChunkManager:
                     wanted.add(owner.file)
             freed = {i for name in {*loaded, *removed} for i in self._ids.get(name, ()) if i not in claimed}
             wanted |= {name for name, ids in self.hidden.items() if ids & freed}
-            wanted = {name for name in wanted if name in here and name not in loaded and name not in self.damaged}
+            wanted = {
+                name for name in wanted if name in here and name not in loaded and name not in self.damaged
+            }
             more = self._load(wanted)
             if not more:
                 return loaded
@@ -318,28 +316,30 @@ class ChunkManager:
             for chunk in file.chunks.values():
                 other = winners.get(chunk.id)
                 if other is not None:
-                    warnings.append(f"chunk id {chunk.id!r} stands in {other.file} and {chunk.file}; the newest is used.")
+                    warnings.append(
+                        f"chunk id {chunk.id!r} stands in {other.file} and {chunk.file}; the newest is used."
+                    )
                 if other is None or (chunk.updated_at, chunk.file) > (other.updated_at, other.file):
                     winners[chunk.id] = chunk
         added: list[FiledChunk] = []
-        deleted: list[int] = []
+        deleted: list[tuple[str, int]] = []
         for chunk_id, chunk in winners.items():
             entry = self.known.get(chunk_id)
             if entry is None or (entry.digest, entry.file) != (chunk.digest, chunk.file):
                 added.append(chunk)
-                deleted.extend([entry.key] if entry else [])
+                deleted.extend([(chunk_id, entry.key)] if entry else [])
         for name in {*loaded, *removed}:
             gone = (i for i in self._ids.get(name, ()) if i not in winners and self.known[i].file == name)
-            deleted.extend(self.known[i].key for i in gone)
+            deleted.extend((i, self.known[i].key) for i in gone)
         for warning in warnings:
             log.warning("%s", warning)
         files = {name: ref for name, ref in self.files.items() if name not in removed}
         files |= {name: file.ref for name, file in loaded.items()}
-        self._pending = loaded
         return Change(
             added=tuple(added),
             deleted=tuple(deleted),
             files=files,
+            loaded=loaded,
             sequence=max((file.sequence for file in loaded.values()), default=0),
             warnings=(*warnings, *self.warnings()),
             complete=complete,

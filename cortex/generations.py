@@ -6,6 +6,8 @@ Everything that CURRENT names is complete before the rename. Only the watcher ca
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import os
 import shutil
 import time
@@ -72,7 +74,8 @@ EMPTY = Generation(number=0)
 
 
 def read_current(index_dir: Path) -> Generation:
-    """The published generation; EMPTY when nothing is published here yet or the index has another format.
+    """The published generation; EMPTY when nothing is published yet, or not by us: another format, or an index that
+    came with a clone or a copy (it is not trusted, and the watcher throws it away).
 
     Raises Damaged when CURRENT fails its checksum.
     """
@@ -83,9 +86,9 @@ def read_current(index_dir: Path) -> Generation:
         return EMPTY
     head, _, body = raw.partition(b"\n")
     parts = head.split()
-    if len(parts) != 3 or parts[0] != b"cortex-index":
+    if len(parts) != 4 or parts[0] != b"cortex-index":
         raise Damaged(f"{path} is not an index file; delete {index_dir} and it will be built again.")
-    if int(parts[1]) != INDEX_FORMAT:
+    if parts[1] != b"%d" % INDEX_FORMAT or parts[3].decode("ascii", "replace") != origin(index_dir):
         return EMPTY
     if int(parts[2], 16) != zlib.crc32(body):
         raise Damaged(f"{path} fails its checksum; delete {index_dir} and it will be built again.")
@@ -95,10 +98,36 @@ def read_current(index_dir: Path) -> Generation:
         raise Damaged(f"{path} cannot be read: {error}.") from error
 
 
+def origin(index_dir: Path) -> str:
+    """16 hex digits that only this user can make for this very folder: a keyed hash of its device and inode."""
+    info = index_dir.stat()
+    place = f"{info.st_dev}:{info.st_ino}".encode()
+    return hashlib.blake2b(place, key=_user_key(), digest_size=8).hexdigest()
+
+
+@functools.cache
+def _user_key() -> bytes:
+    """32 random bytes in the user's cache folder, made on first use; no key where no such folder can be written."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    path = Path(base) / "cortex" / "origin.key"
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        temporary = path.with_name(f".origin.{os.getpid()}")
+        if not path.exists():
+            temporary.write_bytes(os.urandom(32))
+            temporary.chmod(0o600)
+            with contextlib.suppress(FileExistsError):
+                os.link(temporary, path)  # the first of several processes wins
+            temporary.unlink()
+        return path.read_bytes()[:64]
+    except OSError:
+        return b""
+
+
 def publish(index_dir: Path, generation: Generation) -> None:
     """Make `generation` the current one by one rename. Raises OSError; the old one stays current then."""
     body = orjson.dumps(generation)
-    head = f"cortex-index {INDEX_FORMAT} {zlib.crc32(body):08x}\n".encode()
+    head = f"cortex-index {INDEX_FORMAT} {zlib.crc32(body):08x} {origin(index_dir)}\n".encode()
     temporary = index_dir / f".{CURRENT}.tmp"
     with open(temporary, "wb") as file:
         file.write(head + body)

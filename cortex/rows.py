@@ -327,3 +327,76 @@ def assemble(number: int, model: str, dimensions: int, segments: tuple[Segment, 
         _by_key=by_key,
         _sorted_keys=keys[by_key],
     )
+
+
+def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
+    """Write the live rows of segments `which` as one segment, keys kept; returns (rows, rows with a vector)."""
+    segments = [rows.segments[at] for at in which]
+    live = [rows.live[rows.starts[at] : rows.starts[at + 1]] for at in which]
+    arrays: dict[str, Array] = {}
+    for name in ("keys", "vectors", "has_vector", "digests", "start_line", "end_line"):
+        arrays[name] = np.concatenate([s.arrays[name][keep] for s, keep in zip(segments, live, strict=True)])
+    meta: dict[str, Any] = {"dimensions": rows.dimensions}
+    for column in ("path", "type", "language", "chunk_file", "model"):
+        arrays[column], meta[f"{column}_names"] = _merge_names(segments, live, column)
+    for offsets, data in (("chunk_offsets", "chunk_bytes"), ("id_offsets", "id_bytes")):
+        arrays[offsets], arrays[data] = _merge_ragged(segments, live, offsets, data)
+    table: dict[str, int] = {}
+    local = [
+        np.array([table.setdefault(n, len(table)) for n in s.meta["tag_names"]], "<u4") for s in segments
+    ]
+    parts = [
+        _merge_ragged([s], [keep], "tag_offsets", "tags") for s, keep in zip(segments, live, strict=True)
+    ]
+    arrays["tags"] = np.concatenate([names[tags] for names, (_, tags) in zip(local, parts, strict=True)])
+    sizes = np.concatenate([np.diff(offsets) for offsets, _ in parts])
+    arrays["tag_offsets"] = np.concatenate([np.zeros(1, "<u8"), np.cumsum(sizes)]).astype("<u8")
+    meta["tag_names"] = list(table)
+    _sort_by_key(arrays)
+    if len(arrays["keys"]):
+        write_segment(path, arrays, meta)
+    return len(arrays["keys"]), int(arrays["has_vector"].sum())
+
+
+def _merge_names(segments: Sequence[Segment], live: Sequence[Array], column: str) -> tuple[Array, list[str]]:
+    """One table of the names that are still used, and each row's ordinal in it."""
+    table: dict[str, int] = {}
+    parts = []
+    for segment, keep in zip(segments, live, strict=True):
+        names, ordinals = segment.meta[f"{column}_names"], segment.arrays[column][keep]
+        used, inverse = np.unique(ordinals, return_inverse=True)
+        local = np.array([table.setdefault(names[at], len(table)) for at in used.tolist()], "<u4")
+        parts.append(local[inverse] if len(local) else ordinals)
+    return np.concatenate(parts).astype("<u4"), list(table)
+
+
+def _merge_ragged(
+    segments: Sequence[Segment], live: Sequence[Array], offsets: str, data: str
+) -> tuple[Array, Array]:
+    """Offsets and data of the live rows of a column whose rows differ in length."""
+    sizes, parts = [], []
+    for segment, keep in zip(segments, live, strict=True):
+        lengths = np.diff(segment.arrays[offsets])
+        sizes.append(lengths[keep])
+        parts.append(segment.arrays[data][np.repeat(keep, lengths)])
+    merged = np.concatenate([np.zeros(1, "<u8"), np.cumsum(np.concatenate(sizes))]).astype("<u8")
+    return merged, np.concatenate(parts)
+
+
+def _sort_by_key(arrays: dict[str, Array]) -> None:
+    """Put all columns in the order of the keys, in place; mostly they are already."""
+    keys = arrays["keys"]
+    if np.all(keys[:-1] < keys[1:]):
+        return
+    order = np.argsort(keys)
+    ragged = {"chunk_offsets": "chunk_bytes", "id_offsets": "id_bytes", "tag_offsets": "tags"}
+    for offsets, data in ragged.items():
+        starts, lengths = arrays[offsets][:-1][order], np.diff(arrays[offsets])[order]
+        ends = np.cumsum(lengths)
+        at = np.repeat(starts - (ends - lengths), lengths) + np.arange(
+            int(ends[-1]) if len(ends) else 0, dtype="<u8"
+        )
+        arrays[data] = arrays[data][at]
+        arrays[offsets] = np.concatenate([np.zeros(1, "<u8"), ends]).astype("<u8")
+    for name in set(arrays) - set(ragged) - set(ragged.values()):
+        arrays[name] = arrays[name][order]

@@ -93,7 +93,9 @@ class VectorSnapshot:
             )
         return usable
 
-    def _scan(self, query: Array, mask: Array, matching: int, wanted: int) -> tuple[Array, Array, dict[str, float]]:
+    def _scan(
+        self, query: Array, mask: Array, matching: int, wanted: int
+    ) -> tuple[Array, Array, dict[str, float]]:
         if matching < SELECTIVE_SHARE * len(self.rows):
             ordinals = np.flatnonzero(mask)
             scores = self.rows.vectors(ordinals) @ query
@@ -188,7 +190,8 @@ def build_vectors(rows: Rows, folder: Path) -> str:
 
 def open_vectors(rows: Rows, folder: Path, name: str = "") -> VectorSnapshot:
     """Open a generation for vector search; `name` is its HNSW file ("" for none). A file that cannot be opened is
-    left out with a warning: the scan answers in its place."""
+    left out with a warning: the scan answers in its place.
+    """
     hnsw: Index | None = None
     watermark = 0
     if name:
@@ -199,4 +202,6 @@ def open_vectors(rows: Rows, folder: Path, name: str = "") -> VectorSnapshot:
         except Exception as error:  # usearch raises its own and RuntimeError for damaged files
             log.warning("the HNSW index %s cannot be opened (%s); scanning instead", name, error)
             hnsw = None
-    return VectorSnapshot(rows=rows, has_vector=rows.column("has_vector").astype(bool), hnsw=hnsw, watermark=watermark)
+    return VectorSnapshot(
+        rows=rows, has_vector=rows.column("has_vector").astype(bool), hnsw=hnsw, watermark=watermark
+    )

@@ -1,0 +1,50 @@
+"""`cortex-worker NAME`: run one worker in the foreground, for the Procfile, the supervisor and load tests."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import logging
+import sys
+
+from cortex import config as configuration
+from ipc.errors import CortexError, Misconfigured, Unavailable
+
+NAMES = ("embed", "vector", "text", "watcher")
+#: exit codes: 2 means that a restart is of no use, 3 that a service which we need is away
+EXIT_USAGE, EXIT_UNAVAILABLE = 2, 3
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="cortex-worker", description=__doc__)
+    parser.add_argument("name", choices=NAMES)
+    parser.add_argument("--project", help="the project's folder; default: found from the working folder")
+    parser.add_argument(
+        "--replica", type=int, default=0, help="number of this worker among those of its name"
+    )
+    parser.add_argument(
+        "--bind", default="", help="another address, e.g. tcp://127.0.0.1:7001, for load tests"
+    )
+    options = parser.parse_args(arguments)
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format=f"%(asctime)s {options.name} %(levelname)s %(message)s"
+    )
+    try:
+        config = configuration.load(options.project)
+        configuration.open_runtime(config)
+        run = importlib.import_module(f"workers.{options.name}").run
+        code: int = run(config, replica=options.replica, bind=options.bind)
+    except Misconfigured as error:
+        print(f"cortex-worker: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except Unavailable as error:
+        print(f"cortex-worker: {error}", file=sys.stderr)
+        return EXIT_UNAVAILABLE
+    except CortexError as error:
+        print(f"cortex-worker: {error}", file=sys.stderr)
+        return 1
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

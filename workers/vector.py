@@ -1,0 +1,58 @@
+"""The vector worker: answers VectorSearch and Fetch from the newest generation."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from cortex import __version__
+from cortex.config import Config
+from cortex.engines.vector_usearch import VectorSnapshot, open_vectors
+from cortex.excerpt import fetch
+from cortex.snapshots import Snapshots
+from ipc.messages import Chunks, Fetch, Message, Signals, Status, VectorSearch
+from ipc.service import serve
+
+
+class VectorWorker:
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._started = time.monotonic()
+        folder = config.index_dir / "vectors"
+        self._snapshots: Snapshots[VectorSnapshot] = Snapshots(
+            config.index_dir, lambda generation, rows: open_vectors(rows, folder, generation.vectors)
+        )
+        self.handlers: dict[type, Callable[[Any], Message]] = {VectorSearch: self.search, Fetch: self.fetch}
+
+    def search(self, request: VectorSearch) -> Signals:
+        return self._snapshots.get(request.generation)[0].search(request)
+
+    def fetch(self, request: Fetch) -> Chunks:
+        return fetch(self._snapshots.get(request.generation)[1], request)
+
+    def reload(self) -> bool:
+        return self._snapshots.reload()
+
+    def status(self) -> Status:
+        generation = self._snapshots.generation
+        return Status(
+            worker="vector",
+            pid=os.getpid(),
+            version=__version__,
+            config=self._config.hash(),
+            generation=generation.number,
+            uptime_s=time.monotonic() - self._started,
+            info={
+                "rows": generation.rows,
+                "vectors": sum(segment.vectors for segment in generation.segments),
+                "model": generation.model,
+                "hnsw": generation.vectors,
+                "fault": self._snapshots.fault,
+            },
+        )
+
+
+def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
+    return serve("vector", VectorWorker(config), config.runtime_dir, replica=replica, bind=bind)

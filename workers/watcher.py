@@ -1,0 +1,182 @@
+"""The watcher: sees chunk files change, publishes generations, announces them. The only writer of an index."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import zmq
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.observers import Observer
+
+from cortex import __version__
+from cortex.builder import Builder
+from cortex.config import Config
+from ipc.errors import CortexError
+from ipc.events import Announcer
+from ipc.messages import Message, Reload, Status
+from ipc.service import serve
+
+log = logging.getLogger(__name__)
+
+#: seconds between two looks at the disk by the clock, for events that were lost or never come (network folders)
+LOOK_S = 1.0
+#: a burst that never pauses is published after this many debounce times
+BURST_MAX = 4
+#: seconds until a failed publish is tried again, doubled each time up to the second number
+RETRY_S, RETRY_MAX_S = 1.0, 30.0
+
+
+class WatcherWorker(FileSystemEventHandler):
+    """Publishes in a thread of its own; the serving thread answers GetStatus meanwhile."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._started = time.monotonic()
+        self._builder = Builder(config)
+        self._seen = threading.Event()
+        self._last_event = 0.0
+        self._stop = threading.Event()
+        self._observer: Any = None
+        self._watched: tuple[int, int] | None = None
+        self._fault = ""
+        self._thread = threading.Thread(target=self._work, name="publish")
+        self.handlers: dict[type, Callable[[Any], Message]] = {}
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the publish that is under way."""
+        self._stop.set()
+        self._seen.set()
+        self._thread.join()
+        self._unwatch()
+        self._builder.close()
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        """Called by watchdog's thread. Reading is no change."""
+        if event.event_type in ("opened", "closed_no_write"):
+            return
+        if any(str(path).endswith(".json") for path in (event.src_path, event.dest_path)):
+            self._last_event = time.monotonic()
+            self._seen.set()
+
+    def reload(self) -> bool:
+        return False
+
+    def status(self) -> Status:
+        generation = self._builder.current
+        return Status(
+            worker="watcher",
+            pid=os.getpid(),
+            version=__version__,
+            config=self._config.hash(),
+            generation=generation.number,
+            uptime_s=time.monotonic() - self._started,
+            info={
+                "rows": generation.rows,
+                "segments": len(generation.segments),
+                "deleted": generation.deleted_count,
+                "vectors": sum(segment.vectors for segment in generation.segments),
+                "chunk_files": len(generation.files),
+                "sequence": generation.sequence,
+                "model": generation.model,
+                "watching": "events" if self._observer is not None else "polling",
+                "warnings": list(self._builder.warnings),
+                "foreign_files": sorted(n for n, g in self._builder.generators.items() if g != "cortex"),
+                "fault": self._fault,
+            },
+        )
+
+    def _work(self) -> None:
+        context: zmq.Context[Any] = zmq.Context()
+        announcer = Announcer(context, self._config.runtime_dir)
+        retry_s = RETRY_S
+        try:
+            while not self._stop.is_set():
+                try:
+                    self._publish_all(announcer)
+                    self._watch()
+                    self._fault, retry_s = "", RETRY_S
+                    self._wait_for_change()
+                except (OSError, ValueError, CortexError) as error:
+                    self._fault = f"Publishing failed: {error}; the old generation is served."
+                    log.warning("%s", self._fault)
+                    self._stop.wait(retry_s)
+                    retry_s = min(2 * retry_s, RETRY_MAX_S)
+        finally:
+            announcer.close()
+            context.term()
+
+    def _publish_all(self, announcer: Announcer) -> None:
+        """Refresh until nothing is left; each new generation is announced at once."""
+        while not self._stop.is_set():
+            number = self._builder.current.number
+            started = time.monotonic()
+            generation = self._builder.refresh()
+            if generation is None:
+                return
+            if generation.number != number:
+                announcer.announce(Reload(generation.number))
+                log.info(
+                    "published generation %d: %d rows in %d segments, %.0f ms",
+                    generation.number,
+                    generation.rows,
+                    len(generation.segments),
+                    1000 * (time.monotonic() - started),
+                )
+
+    def _wait_for_change(self) -> None:
+        """Return after a burst of events and `debounce_ms` of quiet, or when the clock says so."""
+        if not self._seen.wait(LOOK_S):
+            return
+        debounce_s = self._config.server.debounce_ms / 1000
+        first = time.monotonic()
+        while not self._stop.is_set():
+            quiet = time.monotonic() - self._last_event
+            if quiet >= debounce_s or time.monotonic() - first >= BURST_MAX * debounce_s:
+                break
+            self._stop.wait(min(debounce_s - quiet, 0.1) or 0.001)
+        self._seen.clear()
+
+    def _watch(self) -> None:
+        """Watch the chunks folder by events; again when it is another folder than before; by the clock without one."""
+        folder: Path = self._config.chunks_dir
+        try:
+            info = folder.stat()
+            place = (info.st_dev, info.st_ino)
+        except OSError:
+            self._unwatch()
+            return
+        if place == self._watched:
+            return
+        self._unwatch()
+        observer = Observer()
+        try:
+            observer.schedule(self, os.fspath(folder), recursive=False)
+            observer.start()
+        except OSError as error:  # inotify limits, network file systems
+            log.warning("cannot watch %s by events (%s); looking by the clock", folder, error)
+            return
+        self._observer, self._watched = observer, place
+
+    def _unwatch(self) -> None:
+        if self._observer is not None:
+            self._observer.stop()
+            self._observer.join(5)
+        self._observer, self._watched = None, None
+
+
+def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
+    worker = WatcherWorker(config)
+    worker.start()
+    try:
+        return serve("watcher", worker, config.runtime_dir, replica=replica, bind=bind)
+    finally:
+        worker.stop()
