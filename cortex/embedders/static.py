@@ -1,0 +1,135 @@
+"""The default embedder: a bag of code sub-words over a table of static vectors. numpy only, no model server.
+
+Vector = L2norm(Σ over distinct tokens of ln(1 + tf) · E[token]); E[i] = E8[i] * scale[i]. The table stays a mapped
+int8 file: every process shares one copy of it in the page cache. cortex_static_384/MODEL_CARD.md describes the model.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from cortex.embedders.protocol import estimate_tokens
+from ipc.errors import Damaged
+from ipc.messages import Array, Mode
+
+#: the folder of the model that is shipped
+MODEL_DIR = Path(__file__).with_name("cortex_static_384")
+#: words whose tokens are remembered; a large repository has about 200 000 distinct words, 100 bytes each
+WORDS_MAX = 300_000
+#: letters of the shortest piece that an unknown sub-word is cut into
+PIECE_LETTERS_MIN = 3
+#: letters of the longest word that is cut into pieces: longer runs are encoded data, not language
+WORD_LETTERS_MAX = 64
+#: tokens that are gathered at once: 1 500 rows of float32 [384] stay in the second-level cache
+GATHER_TOKENS = 1500
+
+_WORD = re.compile(r"[A-Za-z]+")
+_SUBWORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+
+
+@functools.cache
+def open_static(folder: Path = MODEL_DIR) -> StaticEmbedder:
+    """The model in `folder`, opened once for each process. Raises Damaged when a file of it is missing or wrong."""
+    try:
+        about = orjson.loads((folder / "model.json").read_bytes())
+        words = orjson.loads((folder / "vocab.json").read_bytes())
+        table = np.load(folder / "E8.npy", mmap_mode="r")
+        scale = np.load(folder / "scale.npy").astype(np.float32)
+        if (
+            table.dtype != np.int8
+            or table.shape != (len(words), about["dimensions"])
+            or len(scale) != len(words)
+        ):
+            raise Damaged(f"The model files in {folder} do not belong together; install Cortex again.")
+    except (OSError, ValueError, KeyError) as error:
+        raise Damaged(f"The model in {folder} cannot be read ({error}); install Cortex again.") from error
+    return StaticEmbedder(f"{about['name']}@{about['hash']}", words, table, scale)
+
+
+class StaticEmbedder:
+    """See `protocol.Embedder`. Not to be shared between threads that embed at once: the word cache is not locked,
+    but every race on it ends in the same value.
+    """
+
+    def __init__(self, identity: str, words: list[str], table: Array, scale: Array) -> None:
+        self.identity = identity
+        self.dimensions = int(table.shape[1])
+        self._rows = {word: row for row, word in enumerate(words)}
+        self._table = table
+        self._scale = scale
+        self._longest = max(map(len, words), default=0)
+        self._cache: dict[str, tuple[int, ...]] = {}
+
+    def embed(self, texts: Sequence[str], mode: Mode = "passage") -> Array:  # noqa: ARG002 - one space for both
+        result = np.zeros((len(texts), self.dimensions), np.float32)
+        rows: list[int] = []
+        ends: list[int] = []
+        first = 0
+        for at, text in enumerate(texts):
+            rows.extend(self.tokens(text))
+            ends.append(len(rows))
+            if len(rows) >= GATHER_TOKENS or at + 1 == len(texts):
+                self._sum(rows, ends, result[first : at + 1])
+                rows, ends, first = [], [], at + 1
+        norms = np.linalg.norm(result, axis=1, keepdims=True)
+        np.divide(result, norms, out=result, where=norms > 0)
+        return result
+
+    def count_tokens(self, text: str) -> int:
+        return estimate_tokens(text)
+
+    def tokens(self, text: str) -> list[int]:
+        """The rows of every token of `text`, in order, with repetitions."""
+        cache = self._cache
+        rows: list[int] = []
+        for word in _WORD.findall(text):
+            known = cache.get(word)
+            rows += self._learn(word) if known is None else known
+        return rows
+
+    def _learn(self, word: str) -> tuple[int, ...]:
+        if len(self._cache) >= WORDS_MAX:
+            self._cache.clear()
+        rows = tuple(row for part in _SUBWORD.findall(word) for row in self._pieces(part.lower()))
+        self._cache[word] = rows
+        return rows
+
+    def _pieces(self, word: str) -> list[int]:
+        """The row of `word`, or those of the longest known words that it is cut into from left to right."""
+        row = self._rows.get(word)
+        if row is not None:
+            return [row]
+        rows: list[int] = []
+        start = 0
+        stop = len(word) if len(word) <= WORD_LETTERS_MAX else 0
+        while start + PIECE_LETTERS_MIN <= stop:
+            for end in range(min(stop, start + self._longest), start + PIECE_LETTERS_MIN - 1, -1):
+                row = self._rows.get(word[start:end])
+                if row is not None:
+                    rows.append(row)
+                    start = end
+                    break
+            else:
+                start += 1
+        return rows
+
+    def _sum(self, rows: list[int], ends: list[int], out: Array) -> None:
+        """`out` [texts, dimensions] = the weighted sum of each text's distinct rows; `ends` delimit the texts."""
+        if not rows:
+            return
+        vocabulary = len(self._scale)
+        texts = np.repeat(np.arange(len(ends)), np.diff(np.array(ends), prepend=0))
+        pairs, counts = np.unique(texts * vocabulary + np.asarray(rows), return_counts=True)
+        texts, distinct = np.divmod(pairs, vocabulary)
+        weights = np.log1p(counts).astype(np.float32) * self._scale[distinct]
+        bounds = np.searchsorted(texts, np.arange(len(ends) + 1))
+        for at in range(len(ends)):
+            low, high = bounds[at], bounds[at + 1]
+            if low < high:
+                np.matmul(weights[low:high], self._table[distinct[low:high]].astype(np.float32), out=out[at])
