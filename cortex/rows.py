@@ -376,7 +376,7 @@ def _merge_ragged(
     """Offsets and data of the live rows of a column whose rows differ in length."""
     sizes, parts = [], []
     for segment, keep in zip(segments, live, strict=True):
-        lengths = np.diff(segment.arrays[offsets])
+        lengths = np.diff(segment.arrays[offsets]).astype(np.int64)
         sizes.append(lengths[keep])
         parts.append(segment.arrays[data][np.repeat(keep, lengths)])
     merged = np.concatenate([np.zeros(1, "<u8"), np.cumsum(np.concatenate(sizes))]).astype("<u8")
@@ -391,11 +391,10 @@ def _sort_by_key(arrays: dict[str, Array]) -> None:
     order = np.argsort(keys)
     ragged = {"chunk_offsets": "chunk_bytes", "id_offsets": "id_bytes", "tag_offsets": "tags"}
     for offsets, data in ragged.items():
-        starts, lengths = arrays[offsets][:-1][order], np.diff(arrays[offsets])[order]
+        wide = arrays[offsets].astype(np.int64)
+        starts, lengths = wide[:-1][order], np.diff(wide)[order]
         ends = np.cumsum(lengths)
-        at = np.repeat(starts - (ends - lengths), lengths) + np.arange(
-            int(ends[-1]) if len(ends) else 0, dtype="<u8"
-        )
+        at = np.repeat(starts - (ends - lengths), lengths) + np.arange(int(ends[-1]) if len(ends) else 0)
         arrays[data] = arrays[data][at]
         arrays[offsets] = np.concatenate([np.zeros(1, "<u8"), ends]).astype("<u8")
     for name in set(arrays) - set(ragged) - set(ragged.values()):

@@ -1,0 +1,99 @@
+"""Messages survive the wire unchanged, and anything else is refused with a sentence."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ipc import codec
+from ipc.codec import decode, encode, read_envelope
+from ipc.errors import BadRequest, TooLarge
+from ipc.messages import (
+    Chunks,
+    Embed,
+    Embedded,
+    ExactHits,
+    ExactSearch,
+    Failure,
+    Fetch,
+    Filters,
+    GetStatus,
+    Hit,
+    Message,
+    Reload,
+    Signals,
+    Status,
+    TextSignals,
+    VectorSearch,
+)
+
+HIT = Hit(key=2**60, id="code-a.py#f~1", chunk_type="code", path="a.py", start_line=1, end_line=9)
+EXAMPLES = [
+    Failure("not_ready", "Nothing is indexed yet."),
+    GetStatus(),
+    Status("text", 1, "0.1", "abc", 7, 1.5, {"rows": 3, "names": ["x"]}),
+    Embed(("how does auth work", "naïve 🦊")),
+    Embedded("m@1", np.arange(6, dtype="<f4").reshape(2, 3)),
+    VectorSearch(np.ones(3, "<f4"), "m@1", 5, Filters(tags=("go",), paths=("src/**",)), 4),
+    TextSignals("auth", 400),
+    Signals(3, (HIT,), ("cosine",), np.array([[0.5]], "<f4"), {"cosine_mean": 0.1}),
+    ExactSearch('"error handling"', "phrase", 15, 0, Filters(chunk_types=("code",))),
+    ExactHits(3, "exact", (HIT,), (0.5,), (("<em>a</em>",),), ((3,),), 1, False, "", (b"{}",)),
+    Fetch((1, 2), "snippet", 100, "q", 3),
+    Chunks(3, True, (b"{}", b"")),
+    Reload(9),
+]
+
+
+def same(one, other):
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other)
+    return one == other
+
+
+@pytest.mark.parametrize("message", EXAMPLES, ids=lambda m: type(m).__name__)
+def test_every_message_comes_back_as_it_went(message):
+    frames = [bytes(frame) for frame in encode(message, request=7, deadline=1.25)]
+    assert read_envelope(frames) == (7, 1.25)
+    back = decode(frames)
+    assert type(back) is type(message)
+    for name in message.__dataclass_fields__:
+        assert same(getattr(message, name), getattr(back, name)), name
+
+
+def test_the_examples_name_every_message():
+    assert {type(m) for m in EXAMPLES} == set(get_args(Message))
+
+
+@given(st.lists(st.binary(max_size=200), max_size=6))
+def test_random_frames_are_refused_and_nothing_else(frames):
+    with pytest.raises(BadRequest):
+        decode(frames)
+
+
+@given(st.integers(0, 3), st.integers(0, 1000), st.binary(min_size=1, max_size=8))
+def test_a_damaged_message_is_refused_or_still_well_typed(which, at, junk):
+    frames = [bytearray(frame) for frame in encode(EXAMPLES[7])]
+    frame = frames[which % len(frames)]
+    at %= max(1, len(frame))
+    frame[at : at + len(junk)] = junk
+    try:
+        message = decode([bytes(frame) for frame in frames])
+    except BadRequest:
+        return
+    assert isinstance(message, Signals)
+
+
+def test_a_wrong_type_is_named_with_its_field():
+    frames = encode(EXAMPLES[6])
+    frames[2] = frames[2].replace(b"400", b'"x"')
+    with pytest.raises(BadRequest, match=r"TextSignals.*limit"):
+        decode(frames)
+
+
+def test_an_oversized_message_is_refused_before_it_is_sent(monkeypatch):
+    monkeypatch.setattr(codec, "MESSAGE_BYTES_MAX", 1000)
+    with pytest.raises(TooLarge):
+        encode(Chunks(1, False, (b"x" * 2000,)))
