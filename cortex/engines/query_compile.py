@@ -1,0 +1,259 @@
+"""Turns a query tree into a tantivy query. Pure: needs the schema, not an index.
+
+Text is indexed as whole words, as their parts and in joined form (text_tokens.py). A term is looked for in all, so that
+`RWMutex` finds `sync.RWMutex`, `rw_mutex` and `newRWMutexPool`; what matches as a whole counts WHOLE_BOOST times.
+"""
+
+from __future__ import annotations
+
+import re
+
+import tantivy
+from tantivy import Occur, Query
+
+from cortex.engines import text_tokens as tokens
+from cortex.engines.query_tree import (
+    All,
+    Any,
+    Anything,
+    Boost,
+    Fuzzy,
+    Node,
+    Not,
+    Phrase,
+    Range,
+    Regex,
+    Term,
+    Wildcard,
+)
+from ipc.errors import BadRequest
+from ipc.messages import Filters
+
+#: how much more a match of whole identifiers counts than one of their parts
+WHOLE_BOOST = 3.0
+#: score of a match that has no frequency: a tag, a wildcard, an edit
+_FLAT = 1.0
+#: wildcards of one term; the automaton's size grows with them
+_WILDCARDS_MAX = 8
+_LINE_MAX = (1 << 32) - 1
+
+_RAW_FIELDS = ("tags", "chunk_type", "language")
+#: stand-ins for wildcards while a term is cut into words: characters for private use
+_STAR, _ONE = "\ue000", "\ue001"
+_PATTERN_WORD = re.compile(rf"(?:[^\W_]|[{_STAR}{_ONE}])+")
+
+
+def compile_query(node: Node, schema: tantivy.Schema) -> Query:
+    """Raises BadRequest when nothing of the query can be searched for (only punctuation)."""
+    query = _compile(node, schema)
+    if query is None:
+        raise BadRequest(
+            "The query holds only punctuation, which words are made without; use match_type substring to search for it."
+        )
+    return query
+
+
+def compile_filters(
+    filters: Filters, paths: list[str] | None, tags: list[str], schema: tantivy.Schema
+) -> Query | None:
+    """What `filters` keep, without a score; None when they keep everything.
+
+    `paths` are the files they leave (None for all), `tags` those of its tags that are no paths, in lower case.
+    """
+    clauses: list[Query] = []
+    if filters.chunk_types:
+        clauses.append(Query.term_set_query(schema, "chunk_type", list(filters.chunk_types)))
+    if filters.language:
+        clauses.append(Query.term_query(schema, "language", filters.language.lower(), "basic"))
+    clauses.extend(Query.term_query(schema, "tags", tag, "basic") for tag in tags)
+    if paths is not None:
+        clauses.append(Query.term_set_query(schema, "path", paths) if paths else Query.empty_query())
+    if not clauses:
+        return None
+    return Query.const_score_query(Query.boolean_query([(Occur.Must, clause) for clause in clauses]), 0.0)
+
+
+def filtered(query: Query, kept: Query | None) -> Query:
+    return query if kept is None else Query.boolean_query([(Occur.Must, query), (Occur.Must, kept)])
+
+
+def _compile(node: Node, schema: tantivy.Schema) -> Query | None:
+    match node:
+        case All(children=children):
+            return _all(children, schema)
+        case Any():
+            return _any(node, schema)
+        case Not(child=child):
+            return _all((node,), schema) if _compile(child, schema) is not None else None
+        case Boost(child=child, factor=factor):
+            query = _compile(child, schema)
+            return None if query is None else Query.boost_query(query, factor)
+        case Anything():
+            return Query.all_query()
+        case Term(field=name, text=text):
+            return _words(name, text, 0, schema)
+        case Phrase(field=name, text=text, slop=slop):
+            return _words(name, text, slop, schema)
+        case Wildcard():
+            return _wildcard(node, schema)
+        case Fuzzy():
+            return _fuzzy(node, schema)
+        case Range(field=name, low=low, high=high):
+            return _range(name, low, high, schema)
+        case Regex(position=position):
+            raise BadRequest(
+                f"The regular expression at position {position + 1} can be joined to other terms only by AND."
+            )
+
+
+def _all(children: tuple[Node, ...], schema: tantivy.Schema) -> Query | None:
+    clauses: list[tuple[Occur, Query]] = []
+    for child in children:
+        occur, inner = (Occur.MustNot, child.child) if isinstance(child, Not) else (Occur.Must, child)
+        query = _compile(inner, schema)
+        if query is not None:
+            clauses.append((occur, query))
+    if not clauses:
+        return None
+    if all(occur == Occur.MustNot for occur, _ in clauses):
+        clauses.append((Occur.Must, Query.all_query()))
+    return clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
+
+
+def _any(node: Any, schema: tantivy.Schema) -> Query | None:
+    optional = [query for child in node.children if (query := _compile(child, schema)) is not None]
+    required = [query for child in node.required if (query := _compile(child, schema)) is not None]
+    excluded = [query for child in node.excluded if (query := _compile(child, schema)) is not None]
+    clauses = [(Occur.Must, query) for query in required]
+    clauses += [(Occur.MustNot, query) for query in excluded]
+    if optional and required:
+        clauses += [(Occur.Should, query) for query in optional]
+    elif optional:
+        clauses.append((Occur.Must, _should(optional)))
+    elif excluded and not required:
+        clauses.append((Occur.Must, Query.all_query()))
+    if not clauses:
+        return None
+    return clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
+
+
+def _should(queries: list[Query]) -> Query:
+    return (
+        queries[0] if len(queries) == 1 else Query.boolean_query([(Occur.Should, query) for query in queries])
+    )
+
+
+def _words(name: str, text: str, slop: int, schema: tantivy.Schema) -> Query | None:
+    if name in _RAW_FIELDS:
+        return _flat(Query.term_query(schema, name, text.lower(), "basic"))
+    parts = _sequence(name if name != "text" else "parts", tokens.part_words(text), slop, schema)
+    if name != "text":
+        return parts
+    words = tokens.whole_words(text)
+    whole = _sequence("text", words, slop, schema)
+    ways = [Query.boost_query(whole, WHOLE_BOOST)] if whole is not None else []
+    ways += [parts] if parts is not None else []
+    if len(words) == 1 and (joined := words[0].replace(tokens.UNDERSCORE, "")):
+        ways.append(Query.term_query(schema, "joined", joined, "freq"))
+    return _should(ways) if ways else None
+
+
+def _sequence(name: str, words: list[str], slop: int, schema: tantivy.Schema) -> Query | None:
+    if not words:
+        return None
+    if len(words) == 1:
+        return Query.term_query(schema, name, words[0], "freq")
+    return Query.phrase_query(schema, name, list(words), slop)
+
+
+def _flat(query: Query) -> Query:
+    return Query.const_score_query(query, _FLAT)
+
+
+def _wildcard(node: Wildcard, schema: tantivy.Schema) -> Query | None:
+    if sum(piece in "*?" for piece in node.pieces) > _WILDCARDS_MAX:
+        raise BadRequest(
+            f"The term at position {node.position + 1} has more than {_WILDCARDS_MAX} wildcards; use match_type regex."
+        )
+    if node.field in _RAW_FIELDS:
+        return _flat(_regex(node.field, _raw_pattern(node.pieces).lower(), schema))
+    if node.field == "file_path" and any(re.search(r"[^\w*?]", piece) for piece in node.pieces):
+        glob = _raw_pattern(node.pieces)
+        return _flat(_regex("path", f"(.*/)?{glob}" + ("" if node.pieces[-1] == "*" else "(/.*)?"), schema))
+    whole_field = node.field == "text"
+    words = pattern_words(node.pieces)
+    ways = [_patterns("text" if whole_field else node.field, words, schema)]
+    if node.is_prefix:
+        parts = tokens.part_words(node.pieces[0])
+        if parts and (whole_field or len(parts) > 1):
+            name = "parts" if whole_field else node.field
+            ways.append(_patterns(name, [*parts[:-1], parts[-1] + _STAR], schema))
+        ways.append(_words(node.field, node.pieces[0], 0, schema))
+    kept = [way for way in ways if way is not None]
+    return _should(kept) if kept else None
+
+
+def pattern_words(pieces: tuple[str, ...]) -> list[str]:
+    """The words of a wildcard term in lower case, as they are indexed, with stand-ins for the wildcards."""
+    text = "".join({"*": _STAR, "?": _ONE}.get(piece) or tokens.spaced(piece).lower() for piece in pieces)
+    return _PATTERN_WORD.findall(text)
+
+
+def pattern_source(word: str) -> str:
+    """The regular expression of a word of `pattern_words`; means the same to Python and to tantivy."""
+    return word.replace(_STAR, ".*").replace(_ONE, ".")
+
+
+def _patterns(name: str, words: list[str], schema: tantivy.Schema) -> Query | None:
+    """Words in order, of which some have wildcards. A word that is all wildcard only leaves room for one."""
+    while words and not words[-1].strip(_STAR):
+        words = words[:-1]
+    while words and not words[0].strip(_STAR):
+        words = words[1:]
+    gaps = sum(not word.strip(_STAR) for word in words)
+    words = [word for word in words if word.strip(_STAR)]
+    if not words:
+        return None
+    sources = [pattern_source(word) for word in words]
+    if len(words) == 1:
+        return _flat(_regex(name, sources[0], schema))
+    return Query.regex_phrase_query(schema, name, list(sources), gaps)
+
+
+def _raw_pattern(pieces: tuple[str, ...]) -> str:
+    return "".join(
+        {"*": ".*", "?": "."}.get(p) or re.sub(r"[\\.+*?()|\[\]{}^$]", r"\\\g<0>", p) for p in pieces
+    )
+
+
+def _regex(name: str, source: str, schema: tantivy.Schema) -> Query:
+    try:
+        return Query.regex_query(schema, name, source)
+    except ValueError as error:
+        raise BadRequest(f"A wildcard term is too complex: {error}; use fewer wildcards.") from error
+
+
+def _fuzzy(node: Fuzzy, schema: tantivy.Schema) -> Query | None:
+    """Each word within the distance; the fewer edits, the more of the clauses match and the higher the score."""
+    if node.field in _RAW_FIELDS:
+        return _flat(Query.fuzzy_term_query(schema, node.field, node.text.lower(), node.distance))
+    fields = ("text", "parts") if node.field == "text" else (node.field,)
+    clauses: list[tuple[Occur, Query]] = []
+    for word in tokens.whole_words(node.text):
+        near = [
+            _flat(Query.fuzzy_term_query(schema, name, word, distance))
+            for name in fields
+            for distance in range(1, node.distance + 1)
+        ]
+        same = _words(node.field, word.replace(tokens.UNDERSCORE, "_"), 0, schema)
+        clauses.append((Occur.Must, _should([*near, same] if same is not None else near)))
+    if not clauses:
+        return None
+    return clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
+
+
+def _range(name: str, low: int | None, high: int | None, schema: tantivy.Schema) -> Query:
+    low, high = max(low or 0, 0), min(_LINE_MAX if high is None else high, _LINE_MAX)
+    if low > high:
+        return Query.empty_query()
+    return _flat(Query.range_query(schema, name, tantivy.FieldType.Unsigned, low, high))

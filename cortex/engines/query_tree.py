@@ -1,0 +1,124 @@
+"""What a keyword query means: a tree of frozen nodes. Made by query_parse, used by query_compile and highlights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: field that a term without a field is looked for in
+DEFAULT_FIELD = "text"
+#: every field that a query may name
+FIELDS = ("text", "title", "symbols", "file_path", "tags", "chunk_type", "language", "start_line")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Words as written, looked for as one: an identifier, a qualified name. `position` is 0-based in the query."""
+
+    field: str
+    text: str
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Quoted words side by side; with `slop`, near each other: so many moves of a word make them so."""
+
+    field: str
+    text: str
+    slop: int = 0
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Wildcard:
+    """Text pieces with "*" (anything) and "?" (one character) between them as own pieces: ("get", "*", "Name")."""
+
+    field: str
+    pieces: tuple[str, ...]
+    position: int = 0
+
+    @property
+    def is_prefix(self) -> bool:
+        return len(self.pieces) == 2 and self.pieces[1] == "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Fuzzy:
+    """A word within `distance` edits (0–2; a swap of neighbours is one)."""
+
+    field: str
+    text: str
+    distance: int
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Whole numbers from `low` to `high`, both included; None is open."""
+
+    field: str
+    low: int | None
+    high: int | None
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Regex:
+    """A regular expression over the text of files."""
+
+    pattern: str
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Every chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """What does not match `child`."""
+
+    child: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Boost:
+    """`child` with its score multiplied."""
+
+    child: Node
+    factor: float
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """What matches every child."""
+
+    children: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Any:
+    """What matches a child, all of `required`, and none of `excluded` (the + and - of a list joined by OR)."""
+
+    children: tuple[Node, ...]
+    required: tuple[Node, ...] = ()
+    excluded: tuple[Node, ...] = ()
+
+
+Leaf = Term | Phrase | Wildcard | Fuzzy | Range | Regex
+Node = Leaf | Anything | Not | Boost | All | Any
+
+
+def leaves(node: Node) -> list[Leaf]:
+    """The leaves that a match may hold, left to right; what is excluded is left out."""
+    match node:
+        case Boost(child=child):
+            return leaves(child)
+        case All(children=children):
+            return [leaf for child in children for leaf in leaves(child)]
+        case Any(children=children, required=required):
+            return [leaf for child in (*children, *required) for leaf in leaves(child)]
+        case Not() | Anything():
+            return []
+    return [node]

@@ -1,0 +1,98 @@
+"""Says why nothing was found: which term has no match, what is spelt like it, and what OR would give."""
+
+from __future__ import annotations
+
+import tantivy
+from tantivy import Query
+
+from cortex.engines import text_tokens as tokens
+from cortex.engines.query_compile import compile_query, filtered
+from cortex.engines.query_tree import All, Any, Boost, Node, Not, Phrase, Range, Regex, Term, Wildcard
+from cortex.engines.text_highlight import within
+from ipc.errors import BadRequest
+
+#: terms of a query that are looked at one by one
+_TERMS_MAX = 12
+#: indexed words compared with one that was not found
+_NEIGHBOURS_MAX = 4_000
+
+
+def suggest(index: tantivy.Index, searcher: tantivy.Searcher, node: Node, kept: Query | None) -> str:
+    """One or two sentences for an answer without hits; never empty."""
+    if kept is not None and (without := _count(index, searcher, node, None)):
+        return f"The filters leave nothing: without them {_hits(without)}."
+    clauses = _clauses(node)[:_TERMS_MAX]
+    missing = [clause for clause in clauses if not _count(index, searcher, clause, None)]
+    if missing:
+        said = "; ".join(_missing(searcher, clause) for clause in missing[:3])
+        others = [clause for clause in clauses if clause not in missing]
+        rest = _count(index, searcher, Any(tuple(others)), kept) if others else 0
+        return f"{said}." + (f" Joined by OR the query has {_hits(rest)}." if rest else "")
+    if len(clauses) > 1:
+        joined = _count(index, searcher, Any(tuple(clauses)), kept)
+        if joined:
+            return f"Every term occurs, but no chunk holds all of them; joined by OR the query has {_hits(joined)}."
+    if isinstance(node, Phrase | Term) and len(tokens.part_words(node.text)) > 1:
+        return f"The words of `{node.text}` do not stand side by side; leave out the quotes, or write them as words."
+    return "What the query excludes leaves nothing; remove a NOT or a minus."
+
+
+def count_of(result: tantivy.SearchResult) -> int:
+    """How many documents matched; tantivy's stubs lack the attribute."""
+    return int(result.count or 0)  # type: ignore[attr-defined]
+
+
+def _clauses(node: Node) -> list[Node]:
+    match node:
+        case Boost(child=child):
+            return _clauses(child)
+        case All(children=children) | Any(children=children):
+            return [clause for child in children if not isinstance(child, Not) for clause in _clauses(child)]
+        case Not():
+            return []
+    return [node]
+
+
+def _count(index: tantivy.Index, searcher: tantivy.Searcher, node: Node, kept: Query | None) -> int:
+    try:
+        query = compile_query(node, index.schema)
+        return count_of(searcher.search(filtered(query, kept), 1, count=True))
+    except (BadRequest, ValueError):
+        return 0
+
+
+def _hits(count: int) -> str:
+    return "1 match" if count == 1 else f"{count} matches"
+
+
+def _missing(searcher: tantivy.Searcher, clause: Node) -> str:
+    where = "" if getattr(clause, "field", "text") == "text" else f" in {clause.field}"  # type: ignore[union-attr]
+    said = f"Nothing matches `{_shown(clause)}`{where}"
+    near = _nearest(searcher, clause) if isinstance(clause, Term) and clause.field == "text" else ""
+    return said + (f" (did you mean `{near}`?)" if near else "")
+
+
+def _shown(clause: Node) -> str:
+    match clause:
+        case Wildcard(pieces=pieces):
+            return "".join(pieces)
+        case Range(low=low, high=high):
+            return f"[{'*' if low is None else low} TO {'*' if high is None else high}]"
+        case Regex(pattern=pattern):
+            return f"/{pattern}/"
+    return str(getattr(clause, "text", ""))
+
+
+def _nearest(searcher: tantivy.Searcher, clause: Term) -> str:
+    """The indexed word nearest to the one that was not found: same beginning, at most two edits, the most frequent."""
+    words = [word for word in tokens.whole_words(clause.text) if not searcher.doc_freq("text", word)]
+    for word in words[:1]:
+        best: tuple[int, int, str] | None = None
+        for start in (word[:2], word[:1]):
+            for term, count in searcher.terms_with_prefix("text", start, limit=_NEIGHBOURS_MAX):
+                distance = next((d for d in (1, 2) if within(term, word, d)), 0)
+                if distance and (best is None or (distance, -count) < best[:2]):
+                    best = (distance, -count, term)
+            if best:
+                return best[2].replace(tokens.UNDERSCORE, "_")
+    return ""

@@ -1,0 +1,152 @@
+"""Words, their parts and their stems, the same for indexing, queries and highlights. Pure but for the memo tables.
+
+A word is a run of letters, digits and underscores. Its parts are what camel case, underscores and digits divide it
+into (getHTTPResponse2 → get http response 2); its joined form is the parts without anything between them. Scripts
+that put no spaces between words (Chinese, Japanese, Korean) give one word for each character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import Stemmer
+
+#: tantivy's simple tokenizer splits at "_" and is four times as fast as its regex tokenizer, so that identifiers go
+#: through it with "_" replaced by a letter that no identifier holds: one byte in Python, one token in Rust
+UNDERSCORE = "\u00aa"
+
+#: words of more bytes are not indexed: nobody types them (encoded data)
+WORD_BYTES_MAX = 240
+
+#: entries of a memo table before it starts anew, some 30 MB; a project of 60 000 chunks has 200 000 distinct words
+_MEMO_MAX = 200_000
+
+WORD = re.compile(r"\w+")
+_INDEXED_WORD = re.compile(r"[^\W_]+")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
+_UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
+_PIECE = re.compile(f"[{_UNSPACED}]|[^{_UNSPACED}]+")
+
+#: words of questions that say nothing about code
+STOP_WORDS = frozenset(
+    "a an and any are as at be been but by can could did do does for from had has have how i if in into is it its "
+    "me my of on or our out should so some such that the their them then there these they this those to up us was "
+    "we were what when where which while who why will with would you your".split()  # noqa: SIM905 - a list would be 70 lines
+)
+
+
+class _Memo(dict[str, str]):
+    """word → a string made of it. Most words of a text have been seen before, so this is most of the speed."""
+
+    def __init__(self, make: Callable[[str], str]) -> None:
+        self._make = make
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _MEMO_MAX:
+            self.clear()
+        self[word] = made = self._make(word)
+        return made
+
+
+def parts_of(word: str) -> list[tuple[int, int]]:
+    """The spans of the parts inside `word`."""
+    if word.isascii():
+        return [match.span() for match in _PART.finditer(word)]
+    return list(_parts_of_any(word))
+
+
+def pieces_of(word: str) -> list[tuple[int, int]]:
+    """The spans of the whole words inside a run of letters: one for each character of an unspaced script."""
+    return [match.span() for match in _PIECE.finditer(word)]
+
+
+def _parts_of_any(word: str) -> Iterator[tuple[int, int]]:
+    """`parts_of` for words with letters beyond ASCII: the same rule, by the characters' classes."""
+    kinds = "".join(map(_kind, word))
+    for match in re.finditer(r"c|U+(?=Ul)|U?l+|U+|d+", kinds):
+        yield match.span()
+
+
+def _kind(character: str) -> str:
+    if character == "_":
+        return "_"
+    if _UNSPACED_CHARACTER.match(character):
+        return "c"
+    if character.isdigit():
+        return "d"
+    return "U" if character.isupper() else "l"
+
+
+def _split(word: str) -> str:
+    return " ".join(word[start:end] for start, end in parts_of(word))
+
+
+def _joined(word: str) -> str:
+    """The joined form where it differs from the word in lower case, else empty."""
+    return word.replace("_", "").lower() if "_" in word.strip("_") else ""
+
+
+_stem = Stemmer.Stemmer("english", 0).stemWord
+
+
+def _lane(word: str) -> str:
+    """The stems of the parts and, of an identifier with several parts, the joined form."""
+    parts = _split(word).lower().split()
+    made = " ".join([_stem(part) for part in parts])
+    if len(parts) > 1 and not word[0].isdigit() and len(word) <= WORD_BYTES_MAX:
+        made += " " + word.replace("_", "").lower()
+    return made
+
+
+_SPLITS = _Memo(_split)
+_JOINED = _Memo(_joined)
+_LANES = _Memo(_lane)
+
+
+def words(text: str) -> list[str]:
+    return WORD.findall(text)
+
+
+def spaced(text: str) -> str:
+    """`text` for the analyzer of whole words: underscores hidden, unspaced scripts spaced."""
+    text = text.replace("_", UNDERSCORE)
+    return text if text.isascii() else _UNSPACED_CHARACTER.sub(r" \g<0> ", text)
+
+
+def split_text(found: list[str]) -> str:
+    """The parts of the words, for the analyzer of parts."""
+    splits = _SPLITS
+    return " ".join([splits[word] for word in found])
+
+
+def joined_text(found: list[str]) -> str:
+    """The joined forms of the words in snake case (those in camel case are their own joined form)."""
+    joined = _JOINED
+    return " ".join([form for word in found if (form := joined[word])])
+
+
+def lane_text(found: list[str]) -> str:
+    """Stems and joined forms of the words: ready tokens of the ranking lanes, divided by spaces."""
+    lanes = _LANES
+    return " ".join([lanes[word] for word in found])
+
+
+def whole_words(text: str) -> list[str]:
+    """The terms of the field of whole words, in order: the query side of `spaced` and its analyzer."""
+    return [
+        word.lower() for word in _INDEXED_WORD.findall(spaced(text)) if len(word.encode()) <= WORD_BYTES_MAX
+    ]
+
+
+def part_words(text: str) -> list[str]:
+    """The terms of the field of parts, in order."""
+    return split_text(words(text)).lower().split()
+
+
+def lane_words(text: str) -> list[str]:
+    """The terms of a ranking lane for a question: stop words left out unless nothing else is there, each once."""
+    found = words(text)
+    telling = [word for word in found if word.lower() not in STOP_WORDS] or found
+    return list(dict.fromkeys(lane_text(telling).split()))
