@@ -175,7 +175,7 @@ def test_a_child_that_ends_with_2_is_not_started_again_and_its_last_words_are_sh
 
 def test_a_child_that_keeps_dying_is_started_less_and_less_often(config: Config) -> None:
     made = processes.Child("text", child("raise SystemExit(1)", config), spec(config))
-    now, starts, waits = 0.0, [], []
+    now, starts = 0.0, list[float]()
     while len(starts) < 6:
         if "started" in made.tend(now):
             starts.append(now)
