@@ -201,9 +201,14 @@ def _too_high(folder: Path) -> bool:
 
 
 def runtime_base() -> Path:
-    """`${XDG_RUNTIME_DIR:-/tmp}/cortex-<uid>`; the temporary folder when that makes socket paths too long."""
+    """`${XDG_RUNTIME_DIR:-/tmp}/cortex-<uid>`; the temporary folder when that makes socket paths too long.
+
+    Agents start us with few variables: where XDG_RUNTIME_DIR is missing its usual value is tried, so that their
+    fronts and a person's terminal meet at one set.
+    """
     uid = os.getuid()
-    for base in (os.environ.get("XDG_RUNTIME_DIR"), "/tmp", tempfile.gettempdir()):  # noqa: S108 - checked below
+    usual = f"/run/user/{uid}"
+    for base in (os.environ.get("XDG_RUNTIME_DIR") or usual, "/tmp", tempfile.gettempdir()):  # noqa: S108 - checked below
         if base and os.path.isdir(base) and os.access(base, os.W_OK):
             path = Path(base) / f"cortex-{uid}"
             if len(os.fsencode(path)) + 40 <= SOCKET_PATH_MAX:
