@@ -288,10 +288,14 @@ class Builder:
         self._begin_anew()
 
     def close(self) -> None:
+        """Let go of everything; safe to call twice."""
         if self._text is not None:
             self._text.close()
+            self._text = None
         self._pool.shutdown(wait=False, cancel_futures=True)
-        os.close(self._lock)
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
 
 def _take_lock(config: Config) -> int:
