@@ -142,7 +142,9 @@ ALIASES = {
 OWN_VARIABLES = {"CORTEX_PROJECT"}
 
 
-def load(project: str | os.PathLike[str] | None = None, flags: dict[str, dict[str, Any]] | None = None) -> Config:
+def load(
+    project: str | os.PathLike[str] | None = None, flags: dict[str, dict[str, Any]] | None = None
+) -> Config:
     """The effective configuration for `project` (found as in `find_root` when None).
 
     `flags` is {section: {field: value}}. Raises Misconfigured with one sentence that names the source of the fault.
@@ -163,7 +165,9 @@ def load(project: str | os.PathLike[str] | None = None, flags: dict[str, dict[st
     if embedding.get("endpoint") and "provider" not in embedding:
         embedding["provider"] = "http"
     sections = {name: _build(name, fields, "the configuration") for name, fields in values.items()}
-    config = Config(root=root, explicit_root=explicit, explicit_chunks="chunks_dir" in values["server"], **sections)
+    config = Config(
+        root=root, explicit_root=explicit, explicit_chunks="chunks_dir" in values["server"], **sections
+    )
     _check_ranges(config)
     return config
 
@@ -181,7 +185,9 @@ def find_root(project: str | os.PathLike[str] | None = None) -> tuple[Path, bool
     if named:
         root = Path(named).expanduser()
         if not root.is_dir():
-            raise Misconfigured(f"The project folder {str(root)!r} does not exist; pass an existing one with --project.")
+            raise Misconfigured(
+                f"The project folder {str(root)!r} does not exist; pass an existing one with --project."
+            )
         return root.resolve(), True
     here = Path.cwd().resolve()
     for folder in (here, *here.parents):
@@ -191,7 +197,7 @@ def find_root(project: str | os.PathLike[str] | None = None) -> tuple[Path, bool
             return folder, False
     raise Misconfigured(
         f"No project found at or above {here}: run `git init` or `cortex init` there, or pass --project DIR "
-        "(in an agent's configuration: \"args\": [\"mcp\", \"--project\", \"/path/to/project\"])."
+        '(in an agent\'s configuration: "args": ["mcp", "--project", "/path/to/project"]).'
     )
 
 
@@ -248,7 +254,9 @@ def open_home(config: Config) -> Path:
             if folder.exists() or folder.is_symlink():
                 info = folder.lstat()
                 if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
-                    raise Misconfigured(f"{folder} must be a real folder owned by you, not a link; move it away.")
+                    raise Misconfigured(
+                        f"{folder} must be a real folder owned by you, not a link; move it away."
+                    )
         ignore = home / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n!config.yml\n!.gitignore\n", encoding="utf-8")
@@ -277,7 +285,9 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     if data is None:
         return {}
     if not isinstance(data, dict):
-        raise Misconfigured(f"{path} must hold sections ({', '.join(SECTIONS)}), not a {type(data).__name__}.")
+        raise Misconfigured(
+            f"{path} must hold sections ({', '.join(SECTIONS)}), not a {type(data).__name__}."
+        )
     return data
 
 
@@ -313,13 +323,19 @@ def is_loopback(endpoint: str) -> bool:
 def _check_keys(layer: dict[str, Any], source: str) -> None:
     for section, fields in layer.items():
         if section not in SECTIONS:
-            raise Misconfigured(f"Unknown section {section!r} in {source}{_nearest(section, list(SECTIONS))}.")
+            raise Misconfigured(
+                f"Unknown section {section!r} in {source}{_nearest(section, list(SECTIONS))}."
+            )
         if not isinstance(fields, dict):
-            raise Misconfigured(f"Section {section!r} in {source} must hold settings, not a {type(fields).__name__}.")
+            raise Misconfigured(
+                f"Section {section!r} in {source} must hold settings, not a {type(fields).__name__}."
+            )
         known = [f.name for f in dataclasses.fields(SECTIONS[section])]
         for key in fields:
             if key not in known:
-                raise Misconfigured(f"Unknown setting {section}.{key} in {source}{_nearest(str(key), known)}.")
+                raise Misconfigured(
+                    f"Unknown setting {section}.{key} in {source}{_nearest(str(key), known)}."
+                )
 
 
 def _nearest(word: str, known: list[str]) -> str:
@@ -340,7 +356,9 @@ def _from_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, d
         target = ALIASES.get(name) or twins.get(name)
         if target is None:
             if name.startswith(tuple(f"CORTEX_{s.upper()}_" for s in SECTIONS)):
-                raise Misconfigured(f"Unknown setting {name} in the environment{_nearest(name, list(twins))}.")
+                raise Misconfigured(
+                    f"Unknown setting {name} in the environment{_nearest(name, list(twins))}."
+                )
             continue
         section, key = target
         layer.setdefault(section, {})[key] = _parse(value, get_type_hints(SECTIONS[section])[key])
@@ -349,7 +367,9 @@ def _from_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, d
 
 def _parse(text: str, kind: Any) -> Any:
     if kind is bool:
-        return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}.get(text.lower(), text)
+        return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}.get(
+            text.lower(), text
+        )
     if kind == tuple[str, ...]:
         return [part.strip() for part in text.split(",") if part.strip()]
     if kind in (int, float):
