@@ -1,0 +1,37 @@
+"""The documents say what the code does: every message, every section, every wire code."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+
+from cortex.rows import Row, write_rows
+from ipc.errors import BY_CODE
+from ipc.messages import PROTOCOL, Message
+from ipc.segment import open_segment
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def test_the_protocol_names_every_message_with_its_fields():
+    text = (DOCS / "PROTOCOL.md").read_text()
+    assert f"Version: **{PROTOCOL}**" in text
+    for message in get_args(Message):
+        row = next(line for line in text.splitlines() if line.startswith(f"| `{message.__name__}`"))
+        for field in message.__dataclass_fields__:
+            assert f"`{field}`" in row, f"{message.__name__}.{field}"
+
+
+def test_the_protocol_names_every_wire_code():
+    text = (DOCS / "PROTOCOL.md").read_text()
+    assert all(f"`{code}`" in text for code in BY_CODE)
+
+
+def test_the_segment_document_names_every_section(tmp_path):
+    body = {"id": "a", "chunk_type": "code", "text": "", "tags": ["x"], "metadata": {"file_path": "a"}}
+    write_rows(tmp_path / "s", [Row(1, body, "f.json", bytes(16), np.ones(4, np.float32), "m")], 4)
+    text = (DOCS / "SEGMENT.md").read_text()
+    table = re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE)
+    named = {name for cell in table for name in re.findall(r"`(\w+)`", cell)}
+    assert named == set(open_segment(tmp_path / "s").arrays)
