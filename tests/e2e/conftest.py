@@ -1,0 +1,234 @@
+"""A small project with real processes around it: fronts through the official MCP client, and who is left running."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+import psutil
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from cortex import config as configuration
+from cortex import supervise
+from ipc.errors import Unavailable
+
+#: seconds in which a state must be reached; generous, because it bounds a failure, not a pass
+BOUND_S = 60.0
+#: seconds after which one call counts as hanging: the default deadline, and room for a loaded machine
+CALL_S = 20.0
+
+BIN = Path(sys.executable).parent
+
+SOURCES = {
+    "auth/login.py": '''"""Signing users in."""
+
+MAX_ATTEMPTS = 5
+
+
+def check_password(name: str, password: str) -> bool:
+    """Compare the password with the stored hash in constant time."""
+    return len(password) > MAX_ATTEMPTS and name != ""
+''',
+    "store/ledger.go": """package store
+
+// Ledger keeps the balance of every account.
+type Ledger struct{ balance map[string]int }
+
+// TransferFunds moves money between two accounts.
+func (l *Ledger) TransferFunds(from, to string, amount int) error { return nil }
+""",
+    "docs/guide.md": "# Guide\n\n## Retry policy\n\nRequests are repeated with exponential backoff and jitter.\n",
+}
+#: a keyword that is in one file only → that file
+FACTS = {
+    "check_password": "auth/login.py",
+    "TransferFunds": "store/ledger.go",
+    "jitter": "docs/guide.md",
+}
+
+
+class Front:
+    """One `cortex mcp` process, spoken to by the official client."""
+
+    def __init__(self, session: ClientSession, pid: int) -> None:
+        self.session = session
+        self.pid = pid
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        async with asyncio.timeout(CALL_S):
+            result = await self.session.call_tool(tool, arguments)
+        assert not result.is_error, result.content
+        answer: dict[str, Any] = orjson.loads(result.content[0].text)
+        return answer
+
+    async def files(self, tool: str, query: str) -> list[str]:
+        answer = await self.call(tool, query=query)
+        return [hit["chunk"]["metadata"]["file_path"] for hit in answer["results"]]
+
+    async def whole(self) -> None:
+        """Return when the index is complete and every lane answers."""
+        async with asyncio.timeout(BOUND_S):
+            while True:
+                with contextlib.suppress(Exception):
+                    answers = [
+                        (await self.call(tool, query=word), word)
+                        for word in FACTS
+                        for tool in ("cortex_search", "cortex_exact")
+                    ]
+                    if all(_complete(answer, FACTS[word]) for answer, word in answers):
+                        return
+                await asyncio.sleep(0.05)
+
+    async def finds(self, word: str, path: str) -> None:
+        """Return when the keyword `word` is found in `path`."""
+        async with asyncio.timeout(BOUND_S):
+            while True:
+                with contextlib.suppress(Exception):
+                    if path in await self.files("cortex_exact", word):
+                        return
+                await asyncio.sleep(0.05)
+
+
+def _complete(answer: dict[str, Any], path: str) -> bool:
+    index = answer["index"]
+    paths = [hit["chunk"]["metadata"]["file_path"] for hit in answer["results"]]
+    return path in paths and not index["degraded"] and not index.get("pending_count")
+
+
+@dataclass
+class Project:
+    root: Path
+    environment: dict[str, str]
+
+    @property
+    def config(self) -> configuration.Config:
+        return configuration.load(self.root)
+
+    @contextlib.asynccontextmanager
+    async def front(self) -> AsyncIterator[Front]:
+        before = {child.pid for child in psutil.Process().children()}
+        parameters = StdioServerParameters(
+            command=str(BIN / "cortex"), args=["mcp", "--project", str(self.root)], env=self.environment
+        )
+        with (self.root.parent / "front.log").open("a") as log:
+            async with stdio_client(parameters, errlog=log) as (read, write):
+                pid = next(child.pid for child in psutil.Process().children() if child.pid not in before)
+                async with ClientSession(read, write) as session:
+                    await session.initialize()
+                    yield Front(session, pid)
+
+    def spawn(self, *arguments: str, program: str = "cortex", **options: Any) -> subprocess.Popen[bytes]:
+        """A process of ours that is left running; ended by the fixture if the test does not."""
+        command = [str(BIN / program), *arguments]
+        return subprocess.Popen(command, env=os.environ | self.environment, cwd=self.root, **options)
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(BIN / "cortex"), *arguments, "--project", str(self.root)],
+            env=os.environ | self.environment,
+            cwd=self.root,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=BOUND_S,
+            check=False,
+        )
+
+    def status(self) -> dict[str, Any]:
+        return supervise.set_status(self.config)
+
+    def members(self) -> dict[str, dict[str, Any]]:
+        return {each["name"]: each for each in self.status()["processes"]}
+
+    def member(self, name: str) -> dict[str, Any]:
+        """The named process once it is running."""
+        found: dict[str, Any] = self.until(
+            lambda: (each := self.members().get(name, {})).get("state") == "running" and each,
+            f"{name} running",
+        )
+        return found
+
+    def processes(self) -> list[psutil.Process]:
+        """Every process that names this project in its command line or works in it, except this one."""
+        found = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):
+                if process.pid != os.getpid() and (
+                    any(str(self.root) in part for part in process.cmdline())
+                    or Path(process.cwd()) == self.root
+                ):
+                    found.append(process)
+        return found
+
+    def describe(self) -> str:
+        lines = []
+        for process in self.processes():
+            with contextlib.suppress(psutil.Error):
+                lines.append(f"{process.pid} {' '.join(process.cmdline())[:200]}")
+        return "\n".join(lines)
+
+    @staticmethod
+    def until(state: Callable[[], Any], what: str) -> Any:
+        deadline = time.monotonic() + BOUND_S
+        while time.monotonic() < deadline:
+            if found := state():
+                return found
+            time.sleep(0.05)
+        raise AssertionError(f"not within {BOUND_S} s: {what}")
+
+    def nothing_left(self) -> None:
+        try:
+            self.until(lambda: not self.processes(), "nothing left running")
+        except AssertionError as error:
+            raise AssertionError(f"left running:\n{self.describe()}") from error
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    short = tempfile.mkdtemp(prefix="cx", dir="/tmp")
+    environment = {
+        "XDG_RUNTIME_DIR": short,
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+        "CORTEX_SERVER_IDLE_EXIT_S": "1",
+        "CORTEX_SERVER_DEBOUNCE_MS": "50",
+        "CORTEX_INDEXING_DEBOUNCE_MS": "50",
+    }
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    root = tmp_path / "project"
+    for name, text in SOURCES.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (root / ".git").mkdir()
+    made = Project(root.resolve(), environment)
+    try:
+        yield made
+        with contextlib.suppress(Unavailable):
+            supervise.stop(made.config)
+        made.nothing_left()
+    finally:
+        for process in made.processes():
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        shutil.rmtree(short)
+
+
+@pytest.fixture
+def facts() -> dict[str, str]:
+    """A keyword that is in one file of the project only → that file."""
+    return FACTS

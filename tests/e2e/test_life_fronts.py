@@ -1,0 +1,252 @@
+"""What happens to a set of workers when fronts come, go and are killed."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import psutil
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+PROCFILE = Path(__file__).parents[2] / "Procfile"
+
+
+def test_a_front_starts_a_set_and_leaves_nothing_behind(project):
+    async def ask():
+        async with project.front() as front:
+            await front.whole()
+
+    asyncio.run(ask())
+    project.nothing_left()
+
+
+def test_two_fronts_that_start_at_the_same_moment_share_one_set(project):
+    async def ask():
+        async def one(started, checked):
+            async with project.front() as front:
+                await front.whole()
+                await started.wait()
+                await checked.wait()
+
+        started, checked = asyncio.Barrier(3), asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(2):
+                group.create_task(one(started, checked))
+            await started.wait()
+            status = project.status()
+            assert status["fronts"] == 2
+            running = collections.Counter(
+                part
+                for process in project.processes()
+                for part in process.cmdline()
+                if part in ("embed", "vector", "text", "watcher", "cortex.supervisor")
+            )
+            assert set(running.values()) == {1}
+            checked.set()
+
+    asyncio.run(ask())
+    project.nothing_left()
+
+
+def test_the_end_of_standard_input_ends_a_front_and_its_set(project):
+    front = project.spawn(
+        "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    project.until(lambda: project.status().get("fronts") == 1, "a front attached")
+    out, _ = front.communicate()
+    assert front.returncode == 0
+    assert out == b""
+    project.nothing_left()
+
+
+def test_standard_output_carries_nothing_but_json_rpc(project):
+    front = project.spawn(
+        "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+        {
+            "jsonrpc": "2.0",
+            "id": 3,
+            "method": "tools/call",
+            "params": {"name": "cortex_exact", "arguments": {"query": '"unbalanced'}},
+        },
+        {
+            "jsonrpc": "2.0",
+            "id": 4,
+            "method": "tools/call",
+            "params": {"name": "cortex_search", "arguments": {"query": "\x00"}},
+        },
+    ]
+    assert front.stdin is not None
+    assert front.stdout is not None
+    for message in messages:
+        front.stdin.write(orjson.dumps(message) + b"\n")
+    front.stdin.flush()
+    replies = {}
+    while len(replies) < 4:
+        line = orjson.loads(front.stdout.readline())
+        assert line["jsonrpc"] == "2.0"
+        if "id" in line:
+            replies[line["id"]] = line
+    rest, _ = front.communicate()
+    assert rest == b""
+    assert replies[3]["error"]["code"] == replies[4]["error"]["code"] == -32602
+
+
+def test_a_killed_front_is_noticed_and_leaves_nothing_behind(project):
+    front = project.spawn(
+        "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    project.until(lambda: project.status().get("fronts") == 1, "a front attached")
+    for name in ("embed", "vector", "text", "watcher"):
+        project.member(name)
+    front.kill()
+    front.communicate()
+    project.nothing_left()
+
+
+def test_a_killed_front_does_not_disturb_another(project):
+    async def ask():
+        async with project.front() as front:
+            await front.whole()
+            other = project.spawn(
+                "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            await asyncio.to_thread(project.until, lambda: project.status().get("fronts") == 2, "two fronts")
+            before = {name: each["pid"] for name, each in project.members().items()}
+            other.kill()
+            other.communicate()
+            await asyncio.to_thread(project.until, lambda: project.status().get("fronts") == 1, "one front")
+            await front.whole()
+            assert {name: each["pid"] for name, each in project.members().items()} == before
+
+    asyncio.run(ask())
+
+
+def test_a_killed_supervisor_leaves_nothing_behind_and_the_next_call_works(project):
+    async def ask():
+        async with project.front() as front:
+            await front.whole()
+            first = project.status()["pid"]
+            old = [psutil.Process(each["pid"]) for each in project.members().values() if each["pid"]]
+            os.kill(first, signal.SIGKILL)
+            await front.call("cortex_exact", query="check_password")
+            await front.whole()
+            assert project.status()["pid"] != first
+            await asyncio.to_thread(
+                project.until,
+                lambda: not any(each.is_running() and each.status() != "zombie" for each in old),
+                "the first set's end",
+            )
+
+    asyncio.run(ask())
+    project.nothing_left()
+
+
+def test_a_deleted_cortex_folder_is_made_again_and_the_next_call_works(project):
+    async def ask():
+        async with project.front() as front:
+            await front.whole()
+            shutil.rmtree(project.root / ".cortex", ignore_errors=True)
+            await front.call("cortex_exact", query="check_password")
+            await front.whole()
+            (project.root / "late.py").write_text("def written_after_the_deletion(): ...\n")
+            await front.finds("written_after_the_deletion", "late.py")
+
+    asyncio.run(ask())
+    project.nothing_left()
+
+
+def test_a_set_in_the_foreground_stays_without_fronts_and_ends_with_down(project):
+    up = project.spawn("up", "--project", str(project.root), stdin=subprocess.DEVNULL)
+
+    async def ask():
+        async with project.front() as front:
+            await front.whole()
+
+    asyncio.run(ask())
+    status = project.status()
+    assert (status["running"], status["idle_exit_s"]) == (True, None)
+    second = project.run("up")
+    assert second.returncode == 2
+    assert "already running" in second.stderr
+    assert "Traceback" not in second.stderr
+    assert project.run("down").returncode == 0
+    assert up.wait(30) == 0
+    project.nothing_left()
+
+
+def test_an_interrupt_ends_a_set_in_the_foreground(project):
+    up = project.spawn("up", "--project", str(project.root), stdin=subprocess.DEVNULL, start_new_session=True)
+    project.member("watcher")
+    os.killpg(up.pid, signal.SIGINT)  # as a terminal does, to the whole group
+    assert up.wait(30) == 0
+    project.nothing_left()
+
+
+def test_the_procfile_and_a_front_share_the_workers_and_the_front_goes_on_alone(project):
+    shutil.copy(PROCFILE, project.root / "Procfile")
+    honcho = project.spawn(
+        "start",
+        program="honcho",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    runtime = project.config.runtime_dir
+    project.until(
+        lambda: all((runtime / f"{name}.0.sock").exists() for name in ("embed", "vector", "text")),
+        "the Procfile's workers",
+    )
+
+    async def ask():
+        async with project.front() as front:
+            await front.whole()
+            assert {project.members()[name]["state"] for name in ("embed", "vector", "text", "watcher")} == {
+                "held"
+            }
+            honcho.terminate()
+            honcho.wait()
+            await front.whole()
+            await asyncio.to_thread(project.member, "watcher")
+
+    asyncio.run(ask())
+    project.nothing_left()
+
+
+def test_the_procfile_is_refused_beside_a_running_set(project):
+    shutil.copy(PROCFILE, project.root / "Procfile")
+
+    async def ask():
+        async with project.front() as front:
+            await front.whole()
+            honcho = await asyncio.to_thread(
+                subprocess.run,
+                [str(Path(sys.executable).parent / "honcho"), "start"],
+                cwd=project.root,
+                env=os.environ | project.environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            assert honcho.returncode == 2
+            assert "cortex down" in honcho.stdout
+            assert "Traceback" not in honcho.stdout
+            await front.whole()
+
+    asyncio.run(ask())
