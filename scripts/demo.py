@@ -1,0 +1,239 @@
+"""What scripts/demo shows, once everything is installed: index, ask over MCP, change a file, find it, clean up."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import orjson
+import psutil
+from mcp import ClientSession, MCPError, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from cortex import config as configuration
+from cortex import supervise
+from ipc.errors import CortexError
+
+CORTEX = str(Path(sys.executable).parent / "cortex")
+#: asked of any code base
+QUESTIONS = (
+    "where is the configuration loaded and checked",
+    "how are errors reported to the caller",
+    "what happens when a process stops",
+)
+#: of the scratch copy: enough for a real index, little enough to copy at once
+SCRATCH_FILES_MAX, SCRATCH_BYTES_MAX = 200, 200_000
+#: seconds until an answer must have changed
+BOUND_S = 60.0
+
+console = Console(highlight=False)
+
+
+def heading(text: str) -> None:
+    console.print(f"\n[bold cyan]{text}[/]")
+
+
+def index(project: Path) -> None:
+    """Run `cortex index`, which draws its own progress bar."""
+    result = subprocess.run(
+        [CORTEX, "index", "--project", str(project)], stdin=subprocess.DEVNULL, check=False
+    )
+    if result.returncode:
+        sys.exit(result.returncode)
+
+
+@contextlib.asynccontextmanager
+async def connected(project: Path, log):
+    """The official MCP client, speaking to `cortex mcp` over its standard input and output."""
+    parameters = StdioServerParameters(
+        command=CORTEX, args=["mcp", "--project", str(project)], env=dict(os.environ)
+    )
+    async with stdio_client(parameters, errlog=log) as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+        yield session
+
+
+async def ask(session: ClientSession, tool: str, query: str, limit: int = 3) -> dict:
+    result = await session.call_tool(tool, {"query": query, "limit": limit})
+    return orjson.loads(result.content[0].text)
+
+
+async def show(session: ClientSession, tool: str, query: str) -> list[dict]:
+    """Ask, and print the answer as a person wants to read it."""
+    console.print(f"\n[bold]{tool}[/]  {escape(query)}")
+    started = time.perf_counter()
+    try:
+        answer = await ask(session, tool, query)
+    except MCPError as error:
+        console.print(f"  [red]{escape(str(error))}[/]")
+        return []
+    took_ms = (time.perf_counter() - started) * 1000
+    for hit in answer["results"]:
+        chunk, score = hit["chunk"], hit.get("combined_score", hit.get("score", 0.0))
+        about = chunk.get("metadata", {})
+        where = f"{about.get('file_path', chunk['id'])}:{about.get('start_line', 1)}"
+        console.print(f"  [green]{escape(where)}[/]  [dim]{chunk['chunk_type']}, {score:.2f}[/]")
+        for line in [line for line in chunk.get("text", "").splitlines() if line.strip()][:3]:
+            console.print(f"    [dim]│[/] {escape(line[:100])}")
+    if not answer["results"]:
+        console.print(f"  nothing found. {escape(answer.get('suggestion') or '')}")
+    console.print(f"  [dim]{took_ms:.1f} ms, generation {answer['index']['generation']}[/]")
+    return answer["results"]
+
+
+def a_name(results: list[dict]) -> str:
+    """A defined name from an answer, to ask for by keyword."""
+    for hit in results:
+        for name in hit["chunk"].get("metadata", {}).get("symbols") or []:
+            if name.isidentifier() and len(name) > 4:
+                return name
+    return "config"
+
+
+async def questions(project: Path, log) -> None:
+    async with connected(project, log) as session:
+        table = Table("tool", "what it is for", box=None, header_style="bold")
+        for tool in (await session.list_tools()).tools:
+            table.add_row(tool.name, escape((tool.description or "").strip().splitlines()[0][:100]))
+        console.print(table)
+        found = []
+        for question in QUESTIONS:
+            found += await show(session, "cortex_search", question)
+        name = a_name(found)
+        await show(session, "cortex_exact", name)
+        await show(session, "cortex_exact", f"{name[: max(4, len(name) // 2)]}* AND NOT tags:test")
+
+
+def scratch_copy(project: Path, target: Path) -> Path:
+    """Copy some text files of `project`; returns one that may be changed."""
+    copied = []
+    for folder, folders, names in os.walk(project):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
+        for name in sorted(names):
+            source = Path(folder) / name
+            if len(copied) >= SCRATCH_FILES_MAX:
+                break
+            if source.suffix not in (".py", ".go", ".ts", ".js", ".rs", ".java", ".c", ".cpp", ".md"):
+                continue
+            if source.is_symlink() or source.stat().st_size > SCRATCH_BYTES_MAX:
+                continue
+            path = target / source.relative_to(project)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, path)
+            copied.append(path)
+    if not copied:
+        copied.append(target / "notes.md")
+        copied[0].write_text("# Notes\n")
+    return copied[0]
+
+
+async def change(scratch: Path, path: Path, log) -> None:
+    word = f"quokka{os.getpid()}"
+    async with connected(scratch, log) as session:
+        deadline = time.monotonic() + BOUND_S
+        while True:  # until the copy is served
+            answer = await ask(session, "cortex_exact", word)
+            if answer["index"]["generation"] and not answer["index"].get("indexing"):
+                break
+            if time.monotonic() > deadline:
+                break
+            await asyncio.sleep(0.1)
+        console.print(f"  {word}: {len(answer['results'])} results before the change")
+        comment = "#" if path.suffix in (".py", ".md") else "//"
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f"\n{comment} the {word} was here\n")
+        saved = time.perf_counter()
+        while not (answer := await ask(session, "cortex_exact", word))["results"]:
+            if time.monotonic() > deadline:
+                sys.exit(f"The change was not found within {BOUND_S:g} s.")
+            await asyncio.sleep(0.02)
+        about = answer["results"][0]["chunk"]["metadata"]
+        console.print(
+            f"  {word}: found in [green]{escape(about['file_path'])}[/]"
+            f" {(time.perf_counter() - saved) * 1000:.0f} ms after the file was saved"
+        )
+
+
+def snippets(project: Path) -> None:
+    server = {"command": CORTEX, "args": ["mcp", "--project", str(project)]}
+    console.print("[bold]Claude Code[/]")
+    plain(shlex.join(["claude", "mcp", "add", "cortex", "--", CORTEX, "mcp", "--project", str(project)]))
+    console.print("[bold]Cursor[/], .cursor/mcp.json")
+    plain(json.dumps({"mcpServers": {"cortex": server}}, indent=2))
+    console.print("[bold]VS Code[/], .vscode/mcp.json")
+    plain(json.dumps({"servers": {"cortex": {"type": "stdio"} | server}}, indent=2))
+
+
+def plain(text: str) -> None:
+    console.print(text, markup=False, soft_wrap=True)
+
+
+def members(project: Path) -> list[psutil.Process]:
+    """The running set of `project`: the supervisor and its processes."""
+    status = supervise.set_status(configuration.load(project))
+    found = []
+    for pid in (status.get("pid", 0), *(each["pid"] for each in status["processes"])):
+        if pid:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found.append(psutil.Process(pid))
+    return found
+
+
+def stop(project: Path) -> int:
+    """Stop the set of `project`; the number of its processes that are left."""
+    processes = members(project)
+    supervise.stop(configuration.load(project))
+    _, left = psutil.wait_procs(processes, timeout=10)
+    return len(left)
+
+
+def main(argument: str) -> int:
+    project = Path(argument).expanduser().resolve()
+    if not project.is_dir():
+        print(f"{project} is not a folder; name the folder of a project.", file=sys.stderr)
+        return 2
+    ours = not supervise.set_status(configuration.load(project))["running"]
+    with tempfile.TemporaryDirectory(prefix="cortex-demo-") as folder:
+        scratch = Path(folder).resolve() / "copy"
+        scratch.mkdir()
+        try:
+            with (Path(folder) / "front.log").open("w") as log:
+                heading(f"1. Index {project}")
+                index(project)
+                heading("2. Ask, as an agent does")
+                asyncio.run(questions(project, log))
+                heading("3. Change a file in a scratch copy")
+                path = scratch_copy(project, scratch)
+                asyncio.run(change(scratch, path, log))
+                heading("4. Connect your agent")
+                snippets(project)
+        finally:
+            left = stop(scratch)
+            if ours:
+                left += stop(project)
+    heading("5. Clean up")
+    kept = "" if ours else " The workers that were running before go on."
+    console.print(f"  {left or 'No'} process{'es are' if left > 1 else ' is'} left.{kept}")
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1]))
+    except CortexError as error:
+        print(error, file=sys.stderr)
+        sys.exit(3)
+    except KeyboardInterrupt:
+        sys.exit(130)
