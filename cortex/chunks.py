@@ -25,8 +25,9 @@ from ipc.messages import Array
 
 log = logging.getLogger(__name__)
 
-#: bytes of chunk files that one change reads; a larger backlog is published step by step, so that searching can begin
-BATCH_BYTES = 48 * 1024 * 1024
+#: bytes of chunk files that one change reads (parsed they take five times as much); a larger backlog is published
+#: step by step, so that searching can begin
+BATCH_BYTES = 16 * 1024 * 1024
 #: bytes of one chunk file; shards of the indexer stay far below
 FILE_BYTES_MAX = 2 * 1024 * 1024 * 1024
 
