@@ -1,0 +1,280 @@
+"""Measures how soon a change is served: chunk files replaced, and source files saved, by the real set of workers.
+
+Starts a set for a project of its own, asks the text and the vector worker directly until both serve the change, and
+stops it. The debounce is subtracted nowhere: the rows with debounce 0 show what is left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import contextlib
+import importlib.metadata
+import itertools
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from cortex import config as configuration
+from cortex import supervise
+from ipc.client import Client
+from ipc.errors import CortexError
+from ipc.messages import ExactSearch, GetStatus
+
+ROOT = Path(__file__).resolve().parents[2]
+CHUNKS_PER_FILE = 500
+#: seconds until a change must be served
+BOUND_S = 60.0
+#: seconds between two questions
+POLL_S = 0.001
+
+_changes = itertools.count(1)
+
+
+@dataclass
+class Measured:
+    """One row of the table; times in ms."""
+
+    case: str
+    debounce_ms: int
+    runs: int
+    p50_ms: float
+    p95_ms: float
+    max_ms: float
+
+
+def summarise(case: str, debounce_ms: int, seconds: list[float]) -> Measured:
+    ms = sorted(1000 * each for each in seconds)
+    p95 = ms[min(len(ms) - 1, round(0.95 * (len(ms) - 1)))]
+    return Measured(
+        case, debounce_ms, len(ms), round(statistics.median(ms), 1), round(p95, 1), round(ms[-1], 1)
+    )
+
+
+class ChunkFolder:
+    """Synthetic chunk files with random unit vectors, replaced the way an indexer does it."""
+
+    def __init__(self, folder: Path, chunks: int, dimensions: int) -> None:
+        self._folder = folder
+        (folder / ".tmp").mkdir(parents=True, exist_ok=True)
+        self._dimensions = dimensions
+        self._random = np.random.default_rng(7)
+        self._files = [
+            [self._chunk(file, place) for place in range(CHUNKS_PER_FILE)]
+            for file in range(chunks // CHUNKS_PER_FILE)
+        ]
+        for number in range(len(self._files)):
+            self._write(number)
+
+    def _chunk(self, file: int, place: int, word: str = "initial") -> dict[str, Any]:
+        vector = self._random.standard_normal(self._dimensions).astype(np.float32)
+        vector /= np.linalg.norm(vector)
+        path = f"src/module_{file}/part_{place // 10}.py"
+        body = "\n".join(f"    step_{line} = transform(value_{place}, {line})" for line in range(12))
+        return {
+            "id": f"code-{path}#function_{place}~0",
+            "chunk_type": "code",
+            "title": f"{path} function_{place}",
+            "text": f"def function_{file}_{place}():\n{body}\n    return {word}\n",
+            "embedding": base64.b64encode(vector.astype("<f2").tobytes()).decode(),
+            "tags": ["code", "python"],
+            "metadata": {"source": "code", "file_path": path, "language": "python",
+                         "start_line": place * 14 + 1, "end_line": place * 14 + 14},
+            "created_at": "2025-01-01T00:00:00Z",
+            "updated_at": "2025-01-01T00:00:00Z",
+        }  # fmt: skip
+
+    def _write(self, number: int) -> None:
+        metadata = {"version": "2.0.0", "model": "bench@0", "dimensions": self._dimensions,
+                    "chunk_type": "code", "generator": "bench"}  # fmt: skip
+        temporary = self._folder / ".tmp" / f"bench.{number:03}.json"
+        temporary.write_bytes(orjson.dumps({"_metadata": metadata, "chunks": self._files[number]}))
+        os.replace(temporary, self._folder / f"bench.{number:03}.json")
+
+    def change(self, chunks: int, files: int) -> str:
+        """Give `chunks` chunks in `files` files a new text and vector; returns a word that only they hold."""
+        word = f"changed{next(_changes)}word"
+        for number in range(files):
+            for place in range(chunks // files):
+                self._files[number][place] = self._chunk(number, place, word)
+            self._write(number)
+        return word
+
+
+@contextlib.contextmanager
+def scratch(**settings: Any) -> Iterator[Path]:
+    """A project folder, and an environment in which every process of its set has `settings`."""
+    names = {f"CORTEX_{name}".upper(): str(value) for name, value in settings.items()}
+    names["CORTEX_SERVER_IDLE_EXIT_S"] = "2"
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(names)
+    folder = Path(tempfile.mkdtemp(prefix="cortex-freshness-")).resolve()
+    (folder / ".git").mkdir()
+    try:
+        yield folder
+    finally:
+        supervise.stop(configuration.load(folder))
+        shutil.rmtree(folder)
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+async def served(client: Client, word: str, count: int) -> None:
+    """Return when the text worker finds `count` chunks with `word` and the vector worker serves that generation."""
+    async with asyncio.timeout(BOUND_S):
+        generation = 0
+        while True:
+            with contextlib.suppress(CortexError):
+                if not generation:
+                    hits: Any = await client.ask("text", ExactSearch(word, limit=1), 5.0)
+                    generation = hits.generation if hits.total_found >= count else 0
+                if generation:
+                    status: Any = await client.ask("vector", GetStatus(), 5.0)
+                    if status.generation >= generation:
+                        return
+            await asyncio.sleep(POLL_S)
+
+
+async def repeat(runs: int, change: Callable[[], Awaitable[None]]) -> list[float]:
+    seconds = []
+    for run in range(runs + 2):
+        started = time.perf_counter()
+        await change()
+        if run >= 2:  # the first two warm up
+            seconds.append(time.perf_counter() - started)
+        await asyncio.sleep(0.05)
+    return seconds
+
+
+async def replaced(chunks: int, debounce_ms: int, runs: int) -> list[Measured]:
+    """Chunk file replaced → served."""
+    found = []
+    with scratch(server_auto_index="false", server_debounce_ms=debounce_ms) as root:
+        config = configuration.load(root)
+        folder = ChunkFolder(config.chunks_dir, chunks, config.embedding.dimensions)
+        attachment = await supervise.attach(config)
+        client = Client(config.runtime_dir)
+        try:
+            await served(client, "initial", chunks)
+            for changed, files in ((1, 1), (100, 1), (100, 10)):
+
+                async def change(changed: int = changed, files: int = files) -> None:
+                    await served(client, folder.change(changed, files), changed)
+
+                plural = "s" if files > 1 else ""
+                case = f"{changed} of {chunks} chunks in {files} file{plural} → served"
+                found.append(summarise(case, debounce_ms, await repeat(runs, change)))
+        finally:
+            await client.close()
+            await attachment.close()
+    return found
+
+
+async def saved(debounce_ms: int, runs: int) -> list[Measured]:
+    """Source saved → found, in a copy of this repository's own sources."""
+    settings = {} if debounce_ms else {"indexing_debounce_ms": 0}
+    with scratch(server_debounce_ms=debounce_ms, **settings) as root:
+        for package in ("cortex", "ipc", "workers"):
+            shutil.copytree(
+                ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__", "*.npy")
+            )
+        config = configuration.load(root)
+        path = root / "cortex" / "fresh.py"
+        path.write_text("def initial_marker(): ...\n")
+        attachment = await supervise.attach(config)
+        client = Client(config.runtime_dir)
+        try:
+            await served(client, "initial_marker", 1)
+            await indexed(config)
+
+            async def change() -> None:
+                word = f"fresh{next(_changes)}word"
+                path.write_text(f'def {word}():\n    """Written just now."""\n    return 1\n')
+                await served(client, word, 1)
+
+            seconds = await repeat(runs, change)
+        finally:
+            await client.close()
+            await attachment.close()
+    return [summarise("source saved → found", debounce_ms, seconds)]
+
+
+async def indexed(config: configuration.Config) -> None:
+    """Return when the indexer has nothing left to do."""
+    async with asyncio.timeout(BOUND_S):
+        while True:
+            with contextlib.suppress(OSError, ValueError):
+                state = orjson.loads(config.indexer_state.read_bytes())
+                if state.get("done", 0) >= state.get("total", 1) and not state.get("dirty"):
+                    return
+            await asyncio.sleep(0.05)
+
+
+def machine() -> dict[str, Any]:
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.strip()
+    processor = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        processor = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return {
+        "date": time.strftime("%Y-%m-%d"),
+        "commit": commit,
+        "processor": processor,
+        "cores": os.cpu_count(),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "versions": {name: importlib.metadata.version(name) for name in ("tantivy", "usearch", "pyzmq")},
+    }
+
+
+def print_table(about: dict[str, Any], rows: list[Measured]) -> None:
+    print(f"{about['processor']}, {about['cores']} cores, Python {about['python']}, {about['versions']}")
+    print(f"{'case':<52}{'debounce':>10}{'runs':>6}{'p50 ms':>9}{'p95 ms':>9}{'max ms':>9}")
+    for row in rows:
+        print(
+            f"{row.case:<52}{row.debounce_ms:>7} ms{row.runs:>6}{row.p50_ms:>9}{row.p95_ms:>9}{row.max_ms:>9}"
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--chunks", type=int, default=10_000)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--only", choices=("chunks", "sources"))
+    parser.add_argument("--json", action="store_true", help="write the figures to scripts/bench/results/")
+    options = parser.parse_args()
+    rows: list[Measured] = []
+    for debounce_ms in (500, 0):
+        if options.only != "sources":
+            rows += asyncio.run(replaced(options.chunks, debounce_ms, options.runs))
+        if options.only != "chunks":
+            rows += asyncio.run(saved(debounce_ms, options.runs))
+    about = machine()
+    print_table(about, rows)
+    if options.json:
+        target = ROOT / "scripts" / "bench" / "results"
+        target.mkdir(exist_ok=True)
+        path = target / f"{about['date']}-{about['commit']}-freshness.json"
+        body = about | {"benchmark": "freshness", "chunks": options.chunks, "rows": [asdict(x) for x in rows]}
+        path.write_bytes(orjson.dumps(body, option=orjson.OPT_INDENT_2))
+        print(path.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
