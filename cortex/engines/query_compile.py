@@ -243,7 +243,7 @@ def _fuzzy(node: Fuzzy, schema: tantivy.Schema) -> Query | None:
         near = [
             _flat(Query.fuzzy_term_query(schema, name, word, distance))
             for name in fields
-            for distance in range(1, node.distance + 1)
+            for distance in range(1 if name == "text" else node.distance, node.distance + 1)
         ]
         same = _words(node.field, word.replace(tokens.UNDERSCORE, "_"), 0, schema)
         clauses.append((Occur.Must, _should([*near, same] if same is not None else near)))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 
 from cortex.engines import text_tokens as tokens
 from cortex.engines.query_compile import pattern_source, pattern_words
@@ -15,7 +17,14 @@ FRAGMENTS_MAX = 3
 #: characters of a fragment; a longer line (minified code) is cut around its first match
 FRAGMENT_CHARACTERS = 400
 #: matches looked at in one chunk; more do not change which lines are best
-_MATCHES_MAX = 200
+_MATCHES_MAX = 40
+#: characters looked at to either side for the ends of a word
+_WORD_MAX = 200
+#: characters of a joined form; the expression has a star for each
+_JOINED_MAX = 80
+_BEFORE, _AFTER = r"(?<!\w)", r"(?!\w)"
+#: what may stand between the parts of an identifier
+_GAP = r"[\W_]*"
 #: the comment above each definition says which lines of the file it is from
 _LINES_MARK = re.compile(r"\bLines (\d+)-(\d+)")
 
@@ -24,128 +33,182 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Needle:
-    """What one leaf marks: the whole words `whole` or the parts `parts` in order (the last part may be only the
-    `prefix` of one), single words that match `pattern`, or words within `distance` edits of `near`.
+    """What one leaf of a query marks.
+
+    `source` is looked for as a regular expression in the text in lower case; what it finds counts when it begins and
+    ends where a word does or, with `parts`, a part of one (the end is free with `prefix`). `near` instead marks words
+    and parts within `distance` edits of it; `group` the words that stand together with at most `slop` others.
     """
 
-    whole: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
-    slop: int = 0
+    source: re.Pattern[str] | None = None
+    parts: bool = False
     prefix: bool = False
-    pattern: re.Pattern[str] | None = None
     near: str = ""
     distance: int = 0
+    group: tuple[str, ...] = ()
+    slop: int = 0
+    #: looked for only where nothing else was found
+    spare: bool = False
+    #: memo: word → is it near
+    known: dict[str, bool] = field(default_factory=dict, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """The words of a text in order: lower-cased terms and their spans."""
-
-    terms: list[str]
-    spans: list[Span]
+def make_needles(leaves: Iterable[Leaf]) -> list[list[Needle]]:
+    """For each leaf that was looked for in the text, its needles."""
+    return [needles for leaf in leaves if (needles := _needles(leaf))]
 
 
-def make_needles(leaves: Iterable[Leaf]) -> list[Needle]:
-    """What to mark for the leaves of a query; only what was looked for in the text."""
-    needles: list[Needle] = []
-    for leaf in leaves:
-        match leaf:
-            case Term(field="text", text=text):
-                needles.append(Needle(tuple(_whole(text)), tuple(tokens.part_words(text))))
-            case Phrase(field="text", text=text, slop=slop):
-                needles.append(Needle(tuple(_whole(text)), tuple(tokens.part_words(text)), slop))
-            case Wildcard(field="text", pieces=pieces):
-                if leaf.is_prefix:
-                    needles.append(Needle(parts=tuple(tokens.part_words(pieces[0])), prefix=True))
-                for word in pattern_words(pieces):
-                    source = pattern_source(word).replace(tokens.UNDERSCORE, "_")
-                    if source.strip(".*"):
-                        needles.append(Needle(pattern=re.compile(source, re.DOTALL)))
-            case Fuzzy(field="text", text=text, distance=distance):
-                needles.extend(Needle(near=word, distance=distance) for word in _whole(text))
-    return [needle for needle in needles if needle.whole or needle.parts or needle.pattern or needle.near]
+def _needles(leaf: Leaf) -> list[Needle]:
+    match leaf:
+        case Phrase(field="text", text=text, slop=slop) if slop:
+            return [
+                Needle(group=tuple(words), slop=slop)
+                for words in (_whole(text), tokens.part_words(text))
+                if words
+            ]
+        case Term(field="text", text=text) | Phrase(field="text", text=text):
+            return _sequence(text)
+        case Wildcard(field="text", pieces=pieces):
+            out = [
+                Needle(_compiled(_BEFORE + re.sub(r"\.", r"\\w", source) + _AFTER))
+                for word in pattern_words(pieces)
+                if (source := pattern_source(word).replace(tokens.UNDERSCORE, "_")).strip(".*")
+            ]
+            if leaf.is_prefix and (parts := tokens.part_words(pieces[0])):
+                out.append(Needle(_compiled(_GAP.join(parts)), parts=True, prefix=True))
+            return out
+        case Fuzzy(field="text", text=text, distance=distance):
+            return [Needle(near=word, distance=distance) for word in _whole(text)]
+    return []
+
+
+def _sequence(text: str) -> list[Needle]:
+    whole, parts = _whole(text), tokens.part_words(text)
+    out: list[Needle] = []
+    if whole:
+        between = r"\W*" if any(map(_is_unspaced, whole)) else r"\W+"
+        source = between.join(map(re.escape, whole))
+        out.append(Needle(_compiled(source if _is_unspaced(whole[0]) else _BEFORE + source + _AFTER)))
+    if parts:
+        out.append(Needle(_compiled(_GAP.join(map(re.escape, parts))), parts=True))
+    if len(whole) == 1 and len(parts) == 1 and "_" not in whole[0]:
+        out.append(Needle(_compiled(_BEFORE + "_*".join(whole[0][:_JOINED_MAX]) + _AFTER), spare=True))
+    return out
+
+
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source)
+
+
+def _is_unspaced(word: str) -> bool:
+    return len(word) == 1 and not word.isascii() and tokens.spaced(word) != word
 
 
 def _whole(text: str) -> list[str]:
     return [word.replace(tokens.UNDERSCORE, "_") for word in tokens.whole_words(text)]
 
 
-def find_spans(text: str, needles: Iterable[Needle]) -> list[list[Span]]:
-    """For each needle the spans of `text` that it marks."""
-    whole, parts = _read_words(text), _read_parts(text)
-    return [_spans(needle, whole, parts)[:_MATCHES_MAX] for needle in needles]
-
-
-def _read_words(text: str) -> _Words:
-    spans: list[Span] = []
-    for match in tokens.WORD.finditer(text):
-        if match[0].isascii():
-            spans.append(match.span())
-        else:
-            spans.extend((match.start() + a, match.start() + b) for a, b in tokens.pieces_of(match[0]))
-    return _Words([text[a:b].lower() for a, b in spans], spans)
-
-
-def _read_parts(text: str) -> _Words:
-    spans = [
-        (match.start() + a, match.start() + b)
-        for match in tokens.WORD.finditer(text)
-        for a, b in tokens.parts_of(match[0])
+def find_spans(text: str, leaves: Iterable[list[Needle]]) -> list[list[Span]]:
+    """For each leaf the spans of `text` that its needles mark."""
+    lower = text.lower()
+    if len(lower) != len(text):  # a letter that grows in lower case (\u0130): offsets would slip
+        lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+    return [
+        _outermost([span for needle in needles for span in _spans(needle, text, lower)]) for needles in leaves
     ]
-    return _Words([text[a:b].lower() for a, b in spans], spans)
 
 
-def _spans(needle: Needle, whole: _Words, parts: _Words) -> list[Span]:
-    if needle.pattern is not None:
-        return [
-            span
-            for term, span in zip(whole.terms, whole.spans, strict=True)
-            if needle.pattern.fullmatch(term)
-        ]
+def _spans(needle: Needle, text: str, lower: str) -> list[Span]:
+    if needle.group:
+        return _together(needle, text, lower)
     if needle.near:
-        known: dict[str, bool] = {}
-        out = []
-        for words in (whole, parts):
-            for term, span in zip(words.terms, words.spans, strict=True):
-                if term not in known:
-                    known[term] = within(term, needle.near, needle.distance)
-                if known[term]:
-                    out.append(span)
-        return _outermost(out)
-    if needle.slop:
-        return _outermost(_near(needle.whole, whole, needle.slop) + _near(needle.parts, parts, needle.slop))
-    found = _sequences(needle.whole, whole)
-    if len(needle.whole) == 1 and "_" not in needle.whole[0]:
-        joined = needle.whole[0]
-        found += [
-            s
-            for t, s in zip(whole.terms, whole.spans, strict=True)
-            if "_" in t and t.replace("_", "") == joined
-        ]
-    return _outermost(found + _sequences(needle.parts, parts, prefix=needle.prefix))
-
-
-def _sequences(wanted: tuple[str, ...], words: _Words, *, prefix: bool = False) -> list[Span]:
-    """Spans of the words of each place where `wanted` stands; with `prefix` its last word may go on."""
-    if not wanted:
-        return []
-    *first, last = wanted
+        return _alike(needle, text, lower)
     out: list[Span] = []
-    for at in range(len(words.terms) - len(first)):
-        end = words.terms[at + len(first)]
-        if (end == last or (prefix and end.startswith(last))) and words.terms[at : at + len(first)] == first:
-            out.extend(words.spans[at : at + len(wanted)])
+    assert needle.source is not None
+    for match in islice(needle.source.finditer(lower), _MATCHES_MAX):
+        start, end = match.span()
+        if needle.parts:
+            if not _is_edge(text, start) or not (needle.prefix or _is_edge(text, end)):
+                continue
+            if needle.prefix:
+                end = _part_end(text, end)
+        out.extend((start + a, start + b) for a, b in _marks(text[start:end]))
     return out
 
 
-def _near(wanted: tuple[str, ...], words: _Words, slop: int) -> list[Span]:
-    """Spans of the `wanted` words that stand together, in any order, with at most `slop` other words among them."""
-    places = [at for at, term in enumerate(words.terms) if term in wanted]
+def _marks(found: str) -> list[Span]:
+    """The words inside a match; one that is a single identifier is marked whole."""
+    if found.isalnum():
+        return [(0, len(found))]
+    return [match.span() for match in tokens.WORD.finditer(found)]
+
+
+def _is_edge(text: str, at: int) -> bool:
+    """Whether a part of a word may begin or end at `at`."""
+    if at <= 0 or at >= len(text):
+        return True
+    one, other = text[at - 1], text[at]
+    if not (one.isalnum() and other.isalnum()):
+        return True
+    begin, end = _word_around(text, at)
+    return any(at in (begin + a, begin + b) for a, b in tokens.parts_of(text[begin:end]))
+
+
+def _part_end(text: str, at: int) -> int:
+    """The end of the part that `at` is inside of, or `at`."""
+    begin, end = _word_around(text, at)
+    return next((begin + b for a, b in tokens.parts_of(text[begin:end]) if begin + a < at < begin + b), at)
+
+
+def _word_around(text: str, at: int) -> Span:
+    begin = end = at
+    while begin > 0 and at - begin < _WORD_MAX and (text[begin - 1].isalnum() or text[begin - 1] == "_"):
+        begin -= 1
+    while end < len(text) and end - at < _WORD_MAX and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    return begin, end
+
+
+def _alike(needle: Needle, text: str, lower: str) -> list[Span]:
+    known = needle.known
     out: list[Span] = []
-    for at in places:
-        window = [other for other in places if at <= other < at + len(wanted) + slop]
-        if {words.terms[other] for other in window} == set(wanted):
-            out.extend(words.spans[other] for other in window)
+    for match in tokens.WORD.finditer(lower):
+        word = match[0]
+        if word not in known:
+            known[word] = within(word, needle.near, needle.distance)
+        if known[word]:
+            out.append(match.span())
+            continue
+        written = text[match.start() : match.end()]
+        if written not in known:
+            known[written] = any(
+                within(written[a:b].lower(), needle.near, needle.distance)
+                for a, b in tokens.parts_of(written)
+            )
+        if known[written]:
+            spans = [(a, b) for a, b in tokens.parts_of(written)]
+            out.extend(
+                (match.start() + a, match.start() + b)
+                for a, b in spans
+                if within(written[a:b].lower(), needle.near, needle.distance)
+            )
+    return out[:_MATCHES_MAX]
+
+
+def _together(needle: Needle, text: str, lower: str) -> list[Span]:
+    """Spans of the words of `group` that stand together, in any order, with at most `slop` others among them."""
+    wanted = set(needle.group)
+    spans = [
+        (match.start() + a, match.start() + b)
+        for match in tokens.WORD.finditer(text)
+        for a, b in ([(0, len(match[0]))] if match[0].lower() in wanted else tokens.parts_of(match[0]))
+    ]
+    places = [at for at, (a, b) in enumerate(spans) if lower[a:b] in wanted]
+    out: list[Span] = []
+    for at in places[:_MATCHES_MAX]:
+        window = [other for other in places if at <= other < at + len(needle.group) + needle.slop]
+        if {lower[slice(*spans[other])] for other in window} == wanted:
+            out.extend(spans[other] for other in window)
     return out
 
 
@@ -162,7 +225,8 @@ def _outermost(spans: list[Span]) -> list[Span]:
 
 def within(one: str, other: str, distance: int) -> bool:
     """Whether two words are at most `distance` edits apart; a swap of neighbours is one (optimal string alignment)."""
-    if abs(len(one) - len(other)) > distance:
+    # Each edit changes at most one letter of either word: a cheap look that refuses nearly all.
+    if abs(len(one) - len(other)) > distance or len(set(one) ^ set(other)) > 2 * distance:
         return False
     before: list[int] = []
     last = list(range(len(other) + 1))
@@ -191,7 +255,7 @@ def fragments(
     spans: dict[int, list[Span]] = {}
     for needle, found in enumerate(marks):
         for span in found:
-            line = _line_of(starts, span[0])
+            line = bisect_right(starts, span[0]) - 1
             held.setdefault(line, set()).add(needle)
             spans.setdefault(line, []).append(span)
     best = sorted(sorted(held, key=lambda line: (-len(held[line]), line))[:FRAGMENTS_MAX])
@@ -200,14 +264,6 @@ def fragments(
         end = starts[line + 1] - 1 if line + 1 < len(starts) else len(text)
         out.append(_marked(text, starts[line], end, _outermost(spans[line])))
     return tuple(out), tuple(lines[line] if line < len(lines) else lines[-1] for line in best)
-
-
-def _line_of(starts: list[int], at: int) -> int:
-    low, high = 0, len(starts)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if starts[middle] <= at else (low, middle)
-    return low
 
 
 def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:

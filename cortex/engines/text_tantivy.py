@@ -74,18 +74,16 @@ class TextSnapshot:
         """The best `limit` chunks of each lane. Raises BadRequest for an empty query."""
         check(request.query)
         limit = max(1, request.limit)
-        kept = self._filters(request.filters)
-        keys, values = text_signals.find_lanes(self._index, self._searcher, request.query, limit, kept)
-        ordinals = self._rows.locate(keys)
-        here = ordinals >= 0
-        values = np.ascontiguousarray(values[:, here])
+        filters = request.filters
+        sieve = text_signals.make_sieve(self._rows, filters, lambda: self._filters(filters))
+        ordinals, values = text_signals.find_lanes(self._index, self._searcher, request.query, limit, sieve)
         stats = {
             f"{name}_max": float(row.max(initial=0.0))
             for name, row in zip(text_signals.LANES, values, strict=True)
         }
         return Signals(
             generation=self._rows.generation,
-            hits=tuple(self._rows.hit(int(ordinal)) for ordinal in ordinals[here]),
+            hits=tuple(self._rows.hit(int(ordinal)) for ordinal in ordinals),
             names=text_signals.LANES,
             values=values,
             stats={**stats, "files": float(len(self._paths)), "chunks": float(self._searcher.num_docs)},
@@ -95,29 +93,35 @@ class TextSnapshot:
         """Answer a keyword query. Raises BadRequest for one that cannot be read."""
         parsed = parse(request.query, request.match_type)
         query = compile_query(parsed.node, self._index.schema)
-        kept = self._filters(request.filters)
-        found, total = self._find(filtered(query, kept))
+        found, total = self._find(query, request.filters)
         limit = min(max(request.limit, 1), LIMIT_MAX)
         best = page(found, self._id_ranks(), max(request.offset, 0), limit)
         suggestion = ""
         if not total:
-            suggestion = suggest(self._index, self._searcher, parsed.node, kept)
+            suggestion = suggest(self._index, self._searcher, parsed.node, self._filters(request.filters))
         return self._answer(request, parsed, best, total, suggestion)
 
-    def _find(self, query: tantivy.Query) -> tuple[Found, int]:
-        """(every folded hit, how many there are)"""
+    def _find(self, query: tantivy.Query, filters: Filters) -> tuple[Found, int]:
+        """(every folded hit that the filters keep, how many there are)"""
+        hits, count = self._match(query)
+        if count > len(hits) and filters != Filters():
+            hits, count = self._match(filtered(query, self._filters(filters)))
+        keys = self._searcher.fast_field_values("key", [address for _, address in hits])
+        scores = np.array([score for score, _ in hits], np.float32)
+        ordinals = self._rows.locate(np.array(keys, np.uint64))
+        # The mask is a look-up in an array; a long list of paths inside the query is 7 ms.
+        kept = self._rows.mask(filters)[ordinals] & (ordinals >= 0)
+        folded = fold(self._rows, Found(ordinals[kept], scores[kept]))
+        return folded, len(folded) + max(count - len(hits), 0)
+
+    def _match(self, query: tantivy.Query) -> tuple[list[tuple[float, tantivy.DocAddress]], int]:
         try:
             result = self._searcher.search(query, MATCHES_MAX, count=True)
         except ValueError as error:
             raise BadRequest(
                 f"The query matches too many different words: {error}; use longer terms."
             ) from error
-        keys = self._searcher.fast_field_values("key", [address for _, address in result.hits])
-        scores = np.array([score for score, _ in result.hits], np.float32)
-        ordinals = self._rows.locate(np.array(keys, np.uint64))
-        found = Found(ordinals, scores).take(ordinals >= 0)
-        folded = fold(self._rows, found)
-        return folded, len(folded) + max(count_of(result) - len(result.hits), 0)
+        return result.hits, count_of(result)
 
     def _answer(
         self, request: ExactSearch, parsed: Parsed, best: Found, total: int, suggestion: str
@@ -166,7 +170,7 @@ class TextSnapshot:
         return self._ranks
 
 
-def _highlight(chunk: bytes, needles: list[Needle]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def _highlight(chunk: bytes, needles: list[list[Needle]]) -> tuple[tuple[str, ...], tuple[int, ...]]:
     body = orjson.loads(chunk)
     text, metadata = str(body.get("text") or ""), body.get("metadata") or {}
     lines = line_numbers(text, str(body.get("chunk_type") or ""), _line(metadata.get("start_line")))

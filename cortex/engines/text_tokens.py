@@ -8,7 +8,7 @@ that put no spaces between words (Chinese, Japanese, Korean) give one word for e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import Stemmer
 
@@ -23,6 +23,8 @@ WORD_BYTES_MAX = 240
 _MEMO_MAX = 200_000
 
 WORD = re.compile(r"\w+")
+#: bytes → themselves where they belong to words, else a space
+_ASCII_WORDS = bytes(at if chr(at).isalnum() or at == ord("_") else 32 for at in range(128)) + bytes(128)
 _INDEXED_WORD = re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
@@ -31,9 +33,10 @@ _PIECE = re.compile(f"[{_UNSPACED}]|[^{_UNSPACED}]+")
 
 #: words of questions that say nothing about code
 STOP_WORDS = frozenset(
-    "a an and any are as at be been but by can could did do does for from had has have how i if in into is it its "
+    "a an and any are as at be been but by can could did do does for from had has have how i if in into is "  # noqa: SIM905
+    "it its "
     "me my of on or our out should so some such that the their them then there these they this those to up us was "
-    "we were what when where which while who why will with would you your".split()  # noqa: SIM905 - a list would be 70 lines
+    "we were what when where which while who why will with would you your".split()
 )
 
 
@@ -48,6 +51,10 @@ class _Memo(dict[str, str]):
             self.clear()
         self[word] = made = self._make(word)
         return made
+
+    def join(self, words: Iterable[str]) -> str:
+        # map over the bound method: four times as fast as subscripting, which looks for overrides each time
+        return " ".join(map(self.__getitem__, words))
 
 
 def parts_of(word: str) -> list[tuple[int, int]]:
@@ -106,38 +113,37 @@ _LANES = _Memo(_lane)
 
 
 def words(text: str) -> list[str]:
+    """The words of `text` as written."""
+    if text.isascii():  # three times as fast as the regular expression
+        return text.encode().translate(_ASCII_WORDS).decode().split()
     return WORD.findall(text)
 
 
 def spaced(text: str) -> str:
     """`text` for the analyzer of whole words: underscores hidden, unspaced scripts spaced."""
-    text = text.replace("_", UNDERSCORE)
-    return text if text.isascii() else _UNSPACED_CHARACTER.sub(r" \g<0> ", text)
+    hidden = text.replace("_", UNDERSCORE)
+    return hidden if text.isascii() else _UNSPACED_CHARACTER.sub(r" \g<0> ", hidden)
 
 
 def split_text(found: list[str]) -> str:
     """The parts of the words, for the analyzer of parts."""
-    splits = _SPLITS
-    return " ".join([splits[word] for word in found])
+    return _SPLITS.join(found)
 
 
 def joined_text(found: list[str]) -> str:
     """The joined forms of the words in snake case (those in camel case are their own joined form)."""
-    joined = _JOINED
-    return " ".join([form for word in found if (form := joined[word])])
+    return _JOINED.join([word for word in found if "_" in word])
 
 
 def lane_text(found: list[str]) -> str:
     """Stems and joined forms of the words: ready tokens of the ranking lanes, divided by spaces."""
-    lanes = _LANES
-    return " ".join([lanes[word] for word in found])
+    return _LANES.join(found)
 
 
 def whole_words(text: str) -> list[str]:
     """The terms of the field of whole words, in order: the query side of `spaced` and its analyzer."""
-    return [
-        word.lower() for word in _INDEXED_WORD.findall(spaced(text)) if len(word.encode()) <= WORD_BYTES_MAX
-    ]
+    found = _INDEXED_WORD.findall(spaced(text))
+    return [word.lower() for word in found if len(word.encode()) <= WORD_BYTES_MAX]
 
 
 def part_words(text: str) -> list[str]:
