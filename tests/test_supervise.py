@@ -374,6 +374,21 @@ def test_a_front_gets_a_set_back_when_the_supervisor_is_killed(spawn_tiny: Confi
     asyncio.run(front())
 
 
+def test_fronts_share_the_set_that_replaces_a_killed_one(spawn_tiny: Config) -> None:
+    async def fronts() -> None:
+        held = await asyncio.gather(*(supervise.attach(spawn_tiny) for _ in range(5)))
+        first = held[0].hello["pid"]
+        os.kill(first, signal.SIGKILL)
+        await until_async(
+            lambda: all(each.connected and each.hello.get("pid") != first for each in held), "all back"
+        )
+        await until_async(lambda: supervise.set_status(spawn_tiny).get("fronts") == 5, "five fronts")
+        assert len({each.hello["pid"] for each in held}) == 1
+        await asyncio.gather(*(each.close() for each in held))
+
+    asyncio.run(fronts())
+
+
 def test_a_front_gets_a_set_back_when_the_cortex_folder_is_deleted(spawn_tiny: Config) -> None:
     async def front() -> None:
         held = await supervise.attach(spawn_tiny)
