@@ -1,0 +1,66 @@
+"""`code` chunks: every line of a code file exactly once, cut at statements and definitions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from cortex.indexer.chunkers.frame import Frame
+from cortex.indexer.chunkers.tiles import layout_costs, syntax_costs, tile
+from cortex.indexer.parse import DATA
+from cortex.records import Chunk, Symbol
+
+
+def code_chunks(frame: Frame) -> list[Chunk]:
+    lines = frame.source.lines
+    costs = syntax_costs(lines, frame.outline) if frame.language.grammar else layout_costs(lines)
+    tiles = tile([frame.count_tokens(line) for line in lines], costs, frame.budget)
+    silent = _silent_lines(frame)
+    numbers: Counter[str] = Counter()
+    chunks: list[Chunk] = []
+    for low, high in tiles:
+        start, end = low + 1, high
+        spoken = [line for line in range(start, end + 1) if line not in silent]
+        owner = _owner(frame.outline.symbols, spoken[0], spoken[-1]) if spoken else None
+        scope = qualified(owner) if owner else ""
+        numbers[scope] += 1
+        chunks += frame.chunks(
+            f"code-{frame.path}#{scope}~{numbers[scope]}",
+            "code",
+            f"{frame.path} {scope}".rstrip(),
+            frame.source.text(start, end),
+            _metadata(frame, start, end, owner),
+        )
+    return chunks
+
+
+def _silent_lines(frame: Frame) -> set[int]:
+    """Blank lines, and comments and attributes that have their lines for themselves: they have no say in whose a
+    chunk is.
+    """
+    blank = {number for number, line in enumerate(frame.source.lines, 1) if not line.strip()}
+    return blank.union(*(range(span.start, span.end + 1) for span in frame.outline.attached))
+
+
+def _metadata(frame: Frame, start: int, end: int, owner: Symbol | None) -> dict[str, Any]:
+    outline = frame.outline
+    inside = [symbol for symbol in outline.symbols if start <= symbol.start_line <= end]
+    comments = [span.text for span in outline.comments if start <= span.start <= end and span.text]
+    return frame.metadata(start, end, inside) | {
+        "scope": qualified(owner) if owner else "",
+        "signature": owner.signature if owner and owner.kind not in DATA else "",
+        "comment_text": "\n".join(comments),
+    }
+
+
+def _owner(symbols: tuple[Symbol, ...], start: int, end: int) -> Symbol | None:
+    """The innermost definition that holds all the lines (comments above it aside)."""
+    owner = None
+    for symbol in symbols:
+        if symbol.start_line <= start and end <= symbol.end_line:
+            owner = symbol  # in order of their first line: a later one lies further inside
+    return owner
+
+
+def qualified(symbol: Symbol) -> str:
+    return f"{symbol.scope}.{symbol.name}" if symbol.scope else symbol.name

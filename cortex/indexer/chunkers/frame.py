@@ -1,0 +1,137 @@
+"""What all chunks of one file share: tags, common metadata, titles, and the text that is embedded. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cortex.indexer.chunkers.tiles import CountTokens, parts
+from cortex.indexer.languages import Language
+from cortex.indexer.parse import DATA, Outline
+from cortex.indexer.source import Source
+from cortex.records import Chunk, ChunkType, Symbol
+
+#: parts of a path whose words are put before the text that is embedded
+PATH_PARTS = 3
+#: folders of a path that become tags
+PATH_TAGS = 2
+#: characters of a signature that are put before the text of a chunk that does not begin with it
+SIGNATURE_CHARS = 200
+#: functions and methods, in all languages
+FUNCTIONS = frozenset({"function", "method", "macro"})
+
+_TEST = re.compile(
+    r"(^|/)(tests?|testing|spec|specs|__tests__|__mocks__|mocks?|testdata|fixtures|e2e)/"
+    r"|(^|/)(test_[^/]*|conftest\.py|[^/]*([._-](test|tests|spec|mock)|_unittest)\.[^./]+|[^/]*[a-z](Test|Tests|Spec|IT)\.(java|kt|scala|cs|groovy))$"
+)
+_WORD = re.compile(r"[^A-Za-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One file while it is cut into chunks."""
+
+    source: Source
+    language: Language
+    outline: Outline
+    count_tokens: CountTokens
+    budget: int
+
+    @property
+    def path(self) -> str:
+        return self.source.path
+
+    @property
+    def package(self) -> str:
+        if self.outline.package or not self.language.package_from_folder:
+            return self.outline.package
+        return self.path.rpartition("/")[0].rpartition("/")[2]
+
+    @property
+    def types(self) -> list[Symbol]:
+        return [
+            symbol
+            for symbol in self.outline.symbols
+            if symbol.kind not in DATA | FUNCTIONS or symbol.kind == "enum"
+        ]
+
+    @property
+    def functions(self) -> list[Symbol]:
+        return [symbol for symbol in self.outline.symbols if symbol.kind in FUNCTIONS]
+
+    def tags(self, kind: ChunkType) -> tuple[str, ...]:
+        about = "documentation" if self.language.kind == "document" else "code"
+        folders = self.path.split("/")[:-1][:PATH_TAGS]
+        tags = [about, self.language.name, kind, *folders, *(["test"] if is_test(self.path) else [])]
+        return tuple(dict.fromkeys(tags))
+
+    def metadata(self, start: int, end: int, symbols: Sequence[Symbol]) -> dict[str, Any]:
+        """The fields of every kind; `symbols` are those that this chunk speaks of."""
+        return {
+            "source": "markdown" if self.language.name == "markdown" else "code",
+            "file_path": self.path,
+            "language": self.language.name,
+            "package": self.package,
+            "start_line": start,
+            "end_line": end,
+            "imports_count": self.outline.imports_count,
+            "types_count": len(self.types),
+            "functions_count": len(self.functions),
+            "symbols": list(dict.fromkeys(symbol.name for symbol in symbols)),
+            "definitions": [definition(symbol) for symbol in symbols],
+            "is_test": is_test(self.path),
+        }
+
+    def chunk(self, identity: str, kind: ChunkType, title: str, text: str, metadata: dict[str, Any]) -> Chunk:
+        return Chunk(
+            id=identity,
+            chunk_type=kind,
+            title=title,
+            text=text,
+            tags=self.tags(kind),
+            metadata=metadata,
+            embed_text=embed_text(metadata, text),
+        )
+
+    def chunks(
+        self, stem: str, kind: ChunkType, title: str, text: str, metadata: dict[str, Any]
+    ) -> list[Chunk]:
+        """One chunk, or where the text is too long (one endless line) several with ids `{stem}-p{n}`."""
+        pieces = parts(text, self.count_tokens, self.budget)
+        if len(pieces) == 1:
+            return [self.chunk(stem, kind, title, text, metadata)]
+        return [
+            self.chunk(f"{stem}-p{number}", kind, f"{title} (part {number})", piece, metadata)
+            for number, piece in enumerate(pieces, 1)
+        ]
+
+
+def definition(symbol: Symbol) -> dict[str, Any]:
+    return {
+        "name": symbol.name,
+        "kind": symbol.kind,
+        "scope": symbol.scope,
+        "start_line": symbol.start_line,
+        "end_line": symbol.end_line,
+    }
+
+
+def is_test(path: str) -> bool:
+    """Whether the path's folders or name say that it is a test, a mock or a fixture."""
+    return _TEST.search(path) is not None
+
+
+def embed_text(metadata: Mapping[str, Any], text: str) -> str:
+    """What is embedded for a chunk: path words, scope and signature in front of its text. A function of the chunk as
+    it is written, so that a later run can tell whether an embedding still fits.
+    """
+    path = " ".join(str(metadata.get("file_path") or "").split("/")[-PATH_PARTS:])
+    signature = str(metadata.get("signature") or "")[:SIGNATURE_CHARS]
+    if signature and signature.split("\n", 1)[0].strip() in text:
+        signature = ""
+    front = " ".join(
+        part for part in (_WORD.sub(" ", path), str(metadata.get("scope") or ""), signature) if part
+    )
+    return f"{front}\n{text}"

@@ -1,0 +1,137 @@
+"""Cuts a file's lines into tiles that cover each line exactly once. Pure; knows nothing of languages.
+
+`costs[i]` says how bad a cut before line i (0-based) is. A stretch that is too long is cut where that is cheapest, each
+piece again likewise, and small neighbours are joined as long as they fit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
+
+from cortex.indexer.parse import Outline
+
+#: a comment or attribute that would lose the line it belongs to; less than one level of nesting
+GLUE = 0.5
+#: a cut that is not allowed: blank lines stay with what is before them
+NEVER = math.inf
+#: tiles under this share of the budget are joined over a level of nesting (a lone closing brace, a class line)
+TINY_SHARE = 1 / 12
+#: blanks that a tab counts for where indentation decides
+TAB_BLANKS = 4
+
+CountTokens = Callable[[str], int]
+
+
+def syntax_costs(lines: Sequence[str], outline: Outline) -> list[float]:
+    """How many syntax nodes each cut goes through, and GLUE where it parts a comment from its code."""
+    steps = [0] * (len(lines) + 2)
+    symbols = [(symbol.start_line, symbol.end_line) for symbol in outline.symbols]
+    for start, end in (*((span.start, span.end) for span in outline.splits), *symbols):
+        steps[start] += 1  # from the line after the first one, whose 0-based number is `start`
+        steps[max(start, min(end, len(lines)))] -= 1
+    costs = [float(depth) for depth in accumulate(steps)][: len(lines)]
+    for span in outline.attached:
+        for line in range(span.start, min(span.end + 1, len(lines))):
+            costs[line] += GLUE
+    return _blanks_follow(lines, costs)
+
+
+def layout_costs(lines: Sequence[str]) -> list[float]:
+    """Without a grammar: indentation is depth, a blank line before is better than none, a closing bracket is inside."""
+    costs: list[float] = []
+    after_blank = True
+    for line in lines:
+        body = line.lstrip()
+        depth: float = len(line[: len(line) - len(body)].expandtabs(TAB_BLANKS))
+        if body[:1] in ")]}" or body.startswith(("end", "fi", "done", "esac", "else", "</")):
+            depth += 1
+        costs.append(depth + (0 if after_blank else GLUE))
+        after_blank = not body
+    return _blanks_follow(lines, costs)
+
+
+def _blanks_follow(lines: Sequence[str], costs: list[float]) -> list[float]:
+    return [cost if line and not line.isspace() else NEVER for cost, line in zip(costs, lines, strict=True)]
+
+
+def tile(tokens: Sequence[int], costs: Sequence[float], budget: int) -> list[tuple[int, int]]:
+    """Half-open, 0-based stretches that cover range(len(tokens)) in order, each of at most `budget` tokens where its
+    lines allow it (a single line of more stays alone, with the blank lines after it).
+    """
+    if not tokens:
+        return []
+    return _Tiler([0, *accumulate(tokens)], costs, budget).cut(0, len(tokens))
+
+
+class _Tiler:
+    def __init__(self, sums: Sequence[int], costs: Sequence[float], budget: int) -> None:
+        self._sums = sums
+        self._costs = costs
+        self._budget = budget
+        self._tiny = budget * TINY_SHARE
+
+    def _weight(self, low: int, high: int) -> int:
+        return self._sums[high] - self._sums[low]
+
+    def cut(self, low: int, high: int) -> list[tuple[int, int]]:
+        if high - low == 1 or self._weight(low, high) <= self._budget:
+            return [(low, high)]
+        inner = self._costs[low + 1 : high]
+        cheapest = min(inner)
+        if cheapest == NEVER:
+            return [(low, high)]
+        bounds = [low, *(low + 1 + at for at, cost in enumerate(inner) if cost == cheapest), high]
+        tiles: list[tuple[int, int]] = []
+        joinable = False  # whether the last tile is a whole piece of this level
+        for start, end in pairwise(bounds):
+            whole = self._weight(start, end) <= self._budget
+            if whole:
+                if not (joinable and self._join(tiles, end)) and not self._join_tiny(tiles, start, end):
+                    tiles.append((start, end))
+            else:
+                first, *rest = self.cut(start, end)
+                if not self._join_tiny(tiles, *first):
+                    tiles.append(first)
+                tiles.extend(rest)
+            joinable = whole
+        return tiles
+
+    def _join(self, tiles: list[tuple[int, int]], end: int) -> bool:
+        if not tiles or self._weight(tiles[-1][0], end) > self._budget:
+            return False
+        tiles[-1] = (tiles[-1][0], end)
+        return True
+
+    def _join_tiny(self, tiles: list[tuple[int, int]], start: int, end: int) -> bool:
+        if not tiles or min(self._weight(start, end), self._weight(*tiles[-1])) > self._tiny:
+            return False
+        return self._join(tiles, end)
+
+
+def parts(text: str, count_tokens: CountTokens, budget: int) -> list[str]:
+    """`text` in pieces of at most `budget` tokens: at line ends, and inside a line only where it alone is too long."""
+    if count_tokens(text) <= budget:
+        return [text]
+    pieces: list[str] = []
+    weight = 0
+    for line in text.split("\n"):
+        line_weight = count_tokens(line)
+        if pieces and weight + line_weight <= budget:
+            pieces[-1] += "\n" + line
+            weight += line_weight
+        else:
+            cuts = _cut_line(line, count_tokens, budget)
+            pieces.extend(cuts)
+            weight = count_tokens(cuts[-1])
+    return pieces
+
+
+def _cut_line(line: str, count_tokens: CountTokens, budget: int) -> list[str]:
+    if count_tokens(line) <= budget or len(line) < 2:
+        return [line]
+    half = len(line) // 2
+    blank = line.rfind(" ", half // 2, half + 1)
+    at = blank + 1 if blank > 0 else half
+    return [*_cut_line(line[:at], count_tokens, budget), *_cut_line(line[at:], count_tokens, budget)]

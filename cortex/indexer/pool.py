@@ -1,0 +1,214 @@
+"""Builds shards in several processes. Each child is a fresh interpreter that reads tasks from its standard input.
+
+No multiprocessing: spawn would import the caller's main module again, and executor children outlive a killed parent.
+Here standard input is the life line: a thread of the child reads it, and EOF ends the child at once.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from cortex.config import Config, Embedding
+from cortex.embedders import open_embedder
+from cortex.indexer.shards import Built, Settings, Task, build
+from ipc.errors import BY_CODE, CortexError, Unavailable
+
+#: files and bytes of source under which starting processes (0.3 s) costs more than it saves
+POOL_FILES_MIN = 200
+POOL_BYTES_MIN = 2 << 20
+#: children at most: each takes about 100 MB
+WORKERS_MAX = 8
+#: seconds that a child gets to end after its standard input was closed
+STOP_S = 2.0
+#: one thread for each library: the children are the parallelism
+QUIET = dict.fromkeys(
+    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+
+_LENGTH = struct.Struct("<I")
+
+
+class Setup(msgspec.Struct):
+    """The first frame that a child gets."""
+
+    settings: Settings
+    embedding: dict[str, Any]
+
+
+class Answer(msgspec.Struct):
+    """A child's reply to a task: `built`, or an error's code and sentence."""
+
+    built: Built | None = None
+    code: str = ""
+    message: str = ""
+
+
+def workers_for(tasks: int, files: int, size: int) -> int:
+    """How many children a run with that much to read deserves; 0: build in this process."""
+    if tasks < 2 or (files < POOL_FILES_MIN and size < POOL_BYTES_MIN):
+        return 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = min(cores, tasks, WORKERS_MAX)
+    return count if count > 1 else 0
+
+
+class Pool:
+    """`run` yields results as they come. A child that dies gets its task again once; then its files are cut without a
+    parser, which is what may have ended it.
+    """
+
+    def __init__(self, settings: Settings, config: Config, count: int) -> None:
+        fields = {name: getattr(config.embedding, name) for name in Embedding.__dataclass_fields__}
+        self._setup = msgspec.msgpack.encode(Setup(settings, fields))
+        self._count = count
+        self._children: list[subprocess.Popen[bytes]] = []
+        self._closed = False
+        self._lock = threading.Lock()
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[Built]:
+        waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
+        results: queue.SimpleQueue[Built | BaseException] = queue.SimpleQueue()
+        for task in tasks:
+            waiting.put(task)
+        threads = [
+            threading.Thread(target=self._work, args=(waiting, results), daemon=True)
+            for _ in range(self._count)
+        ]
+        for thread in threads:
+            thread.start()
+        for _ in tasks:
+            result = results.get()
+            if isinstance(result, BaseException):
+                raise result
+            yield result
+        for thread in threads:
+            thread.join(STOP_S)
+
+    def close(self) -> None:
+        """End the children: at once, whatever they are doing."""
+        with self._lock:
+            self._closed = True
+            children, self._children = self._children, []
+        for child in children:
+            child.kill()
+            child.wait(STOP_S)
+            for pipe in (child.stdin, child.stdout):
+                if pipe is not None:
+                    pipe.close()
+
+    def _work(
+        self, waiting: queue.SimpleQueue[Task], results: queue.SimpleQueue[Built | BaseException]
+    ) -> None:
+        try:
+            child = self._start()
+            while True:
+                try:
+                    task = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                built = self._ask(child, task)
+                for attempt in (task, msgspec.structs.replace(task, plain=True)):
+                    if built is not None:
+                        break
+                    child = self._start()
+                    built = self._ask(child, attempt)
+                if built is None:
+                    raise Unavailable(  # noqa: TRY301 - one place reports every error
+                        "The indexing processes die; look for a message of the system (memory?)."
+                    )
+                results.put(built)
+        except BaseException as error:  # whatever it is, the run must hear of it
+            results.put(error)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._closed:
+                raise Unavailable("The indexing run was ended.")
+            child = subprocess.Popen(
+                [sys.executable, "-P", "-c", "from cortex.indexer.pool import serve; serve()"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=os.environ | QUIET,
+            )
+            self._children.append(child)
+        self._send(child, self._setup)  # a child that is dead already is noticed by its first task
+        return child
+
+    def _ask(self, child: subprocess.Popen[bytes], task: Task) -> Built | None:
+        """The result, None when the child died. Raises the error that the child reported."""
+        assert child.stdout is not None
+        if not self._send(child, msgspec.msgpack.encode(task)):
+            return None
+        try:
+            raw = _receive(child.stdout)
+        except (OSError, ValueError):  # closed by `close`
+            raw = None
+        if raw is None:
+            return None
+        answer = msgspec.msgpack.decode(raw, type=Answer)
+        if answer.built is None:
+            raise BY_CODE.get(answer.code, CortexError)(answer.message)
+        return answer.built
+
+    def _send(self, child: subprocess.Popen[bytes], frame: bytes) -> bool:
+        assert child.stdin is not None
+        try:
+            child.stdin.write(_LENGTH.pack(len(frame)) + frame)
+            child.stdin.flush()
+        except (OSError, ValueError):
+            return False
+        return True
+
+
+def _receive(pipe: IO[bytes]) -> bytes | None:
+    """One frame, None at the end of the pipe."""
+    head = pipe.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    frame = pipe.read(length)
+    return frame if len(frame) == length else None
+
+
+def serve() -> None:
+    """What a child does: answer tasks until its standard input ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing else may write between the frames
+    frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(frames,), daemon=True).start()
+    setup = msgspec.msgpack.decode(frames.get(), type=Setup)
+    embedder = None
+    while True:
+        task = msgspec.msgpack.decode(frames.get(), type=Task)
+        try:
+            if embedder is None:
+                config = Config(root=Path(setup.settings.root), embedding=Embedding(**setup.embedding))
+                embedder = open_embedder(config)
+            answer = Answer(built=build(task, setup.settings, embedder))
+        except CortexError as error:
+            answer = Answer(code=error.code, message=str(error))
+        except OSError as error:
+            answer = Answer(code="misconfigured", message=f"Cannot write chunk files: {error}.")
+        except Exception as error:
+            answer = Answer(code="internal", message=f"Indexing failed: {type(error).__name__}: {error}")
+        raw = msgspec.msgpack.encode(answer)
+        answers.write(_LENGTH.pack(len(raw)) + raw)
+        answers.flush()
+
+
+def _listen(frames: queue.SimpleQueue[bytes]) -> None:
+    while True:
+        frame = _receive(sys.stdin.buffer)
+        if frame is None:
+            os._exit(0)
+        frames.put(frame)

@@ -1,0 +1,240 @@
+"""One run of the indexer: compare the tree with the manifest, build the shards that changed, put them in place."""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from cortex.config import Config, open_home
+from cortex.embedders import Embedder, open_embedder
+from cortex.indexer import manifest as manifests
+from cortex.indexer.manifest import Entry, Manifest
+from cortex.indexer.pool import Pool, workers_for
+from cortex.indexer.scan import Candidate, Scan, Scanner
+from cortex.indexer.shards import Built, Settings, Task, build, shard_count, shard_of
+from cortex.indexer.writer import Writer, foreign_files, writer_lock
+from cortex.records import Skipped
+from ipc.errors import Misconfigured
+
+__all__ = ["Indexer", "Progress", "Report", "foreign_files", "index", "watch", "writer_lock"]
+
+#: seconds between two publications of finished shards during a long run
+FLUSH_S = 2.0
+
+#: called with (files done, files to do, chunks made so far)
+Progress = Callable[[int, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run did. `files` are in the chunk files now, with `chunks` in all; `indexed` were read, `bytes` of source;
+    `sequence` is the last that chunk files were stamped with.
+    """
+
+    files: int
+    indexed: int
+    unchanged: int
+    removed: int
+    chunks: int
+    skipped: tuple[Skipped, ...]
+    seconds: float
+    bytes: int
+    sequence: int
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a run has to do: no tasks when nothing changed. `moves`: every file goes to another shard."""
+
+    shards: int
+    moves: bool
+    sequence: int
+    tasks: dict[int, Task] = field(default_factory=dict)
+    gone: dict[int, list[str]] = field(default_factory=dict)
+    indexed: int = 0
+    removed: int = 0
+    bytes: int = 0
+
+
+def index(config: Config, *, force: bool = False, on_progress: Progress | None = None) -> Report:
+    """Bring the chunk files up to the source tree. `force` reads and embeds every file anew.
+
+    Raises Misconfigured (read-only project, another program's chunk files under our names, too many files, wrong
+    dimensions) or Unavailable (embedding server, another run that does not end).
+    """
+    open_home(config)
+    indexer = Indexer(config, open_embedder(config))
+    with writer_lock(config):
+        return indexer.run(force=force, on_progress=on_progress)
+
+
+def watch(config: Config, stop: threading.Event) -> int:
+    """Follow the source tree until `stop` is set; see watch.py. Returns the exit code."""
+    from cortex.indexer.watch import watch as follow  # it imports this module
+
+    return follow(config, stop)
+
+
+class Indexer:
+    """Runs over one project. The caller holds the writer lock during `run` and `update`."""
+
+    def __init__(self, config: Config, embedder: Embedder, stop: threading.Event | None = None) -> None:
+        self.config = config
+        self.embedder = embedder
+        self.scanner = Scanner(config)
+        self.settings = Settings(
+            str(config.root),
+            str(config.chunks_dir),
+            config.indexing.chunk_tokens,
+            config.indexing.max_file_kb * 1024,
+        )
+        self._stop = stop or threading.Event()
+
+    def run(
+        self, scan: Scan | None = None, *, force: bool = False, on_progress: Progress | None = None
+    ) -> Report:
+        """A whole run: walk the tree (unless `scan` is given), do what is to be done."""
+        started = time.monotonic()
+        if scan is None:
+            scan = Scanner(self.config).walk()
+        manifest = self.load()
+        plan = self._run(manifest, scan.files, force=force, on_progress=on_progress)
+        left_out = [Skipped(path, entry.skipped) for path, entry in manifest.files.items() if entry.skipped]
+        return Report(
+            files=len(manifest.files) - len(left_out),
+            indexed=plan.indexed,
+            unchanged=len(scan.files) - plan.indexed,
+            removed=plan.removed,
+            chunks=sum(len(entry.chunks) for entry in manifest.files.values()),
+            skipped=tuple(sorted([*scan.skipped, *left_out], key=lambda skipped: skipped.path)),
+            seconds=time.monotonic() - started,
+            bytes=plan.bytes,
+            sequence=manifest.sequence,
+        )
+
+    def load(self) -> Manifest:
+        """The manifest, emptied of its files when it was made by another recipe."""
+        manifest = manifests.load(self.config.manifest)
+        wanted = manifests.recipe(self.config, self.embedder.identity)
+        if manifest.recipe != wanted:
+            manifest = Manifest(recipe=wanted, sequence=manifest.sequence)
+        manifest.model, manifest.dimensions = self.embedder.identity, self.embedder.dimensions
+        return manifest
+
+    def update(self, manifest: Manifest, changes: dict[str, Candidate | None]) -> Plan:
+        """As `run`, for some files only: None means gone. `manifest` is brought up to date."""
+        files = {path: Candidate(entry.size, entry.mtime_ns) for path, entry in manifest.files.items()}
+        for path, candidate in changes.items():
+            if candidate is None:
+                files.pop(path, None)
+            else:
+                files[path] = candidate
+        return self._run(manifest, files, force=False, on_progress=None)
+
+    def _run(
+        self, manifest: Manifest, files: dict[str, Candidate], *, force: bool, on_progress: Progress | None
+    ) -> Plan:
+        writer = Writer(self.config, manifest)
+        first = not manifest.files and not manifest.chunk_files
+        if first:
+            manifest.sequence = writer.last_sequence()
+            manifest.shards = shard_count(len(files))
+        plan = make_plan(manifest, files, stale=writer.stale(), force=force)
+        if not plan.tasks and not first:
+            return plan
+        writer.open()
+        for task in plan.tasks.values():
+            writer.refuse_foreign(task.names())
+        self._carry_out(plan, writer, on_progress)
+        return plan
+
+    def _carry_out(self, plan: Plan, writer: Writer, on_progress: Progress | None) -> None:
+        """Build and place. When every file moves, nothing is placed before all is built: the old shards are read."""
+        ready: list[Built] = []
+        flushed = time.monotonic()
+        done = chunks = finished = 0
+        for built in self._build(plan):
+            ready.append(built)
+            finished += 1
+            done += len(plan.tasks[built.number].fresh)
+            chunks += built.chunks
+            if on_progress is not None:
+                on_progress(done, plan.indexed, chunks)
+            if not plan.moves and time.monotonic() - flushed >= FLUSH_S:
+                writer.place(ready, plan.gone, plan.sequence)
+                ready.clear()
+                flushed = time.monotonic()
+        if finished < len(plan.tasks) and plan.moves:
+            return  # stopped: the old layout stays as it was
+        writer.manifest.shards = plan.shards
+        writer.place(ready, plan.gone, plan.sequence)
+        if finished == len(plan.tasks):
+            writer.drop_others(plan.shards)
+
+    def _build(self, plan: Plan) -> Iterator[Built]:
+        """The results as they come; fewer than there are tasks when the run was stopped."""
+        tasks = list(plan.tasks.values())
+        count = workers_for(len(tasks), plan.indexed, plan.bytes)
+        try:
+            if count == 0:
+                yield from self._until_stopped(build(task, self.settings, self.embedder) for task in tasks)
+                return
+            pool = Pool(self.settings, self.config, count)
+            try:
+                yield from self._until_stopped(pool.run(tasks))
+            finally:
+                pool.close()
+        except OSError as error:
+            raise Misconfigured(
+                f"Cannot write {error.filename or self.config.chunks_dir}: {error.strerror}."
+            ) from error
+
+    def _until_stopped(self, results: Iterable[Built]) -> Iterator[Built]:
+        for built in results:
+            yield built
+            if self._stop.is_set():
+                return
+
+
+def make_plan(manifest: Manifest, files: dict[str, Candidate], *, stale: set[int], force: bool) -> Plan:
+    """What is to be done so that the chunk files hold `files`. `stale` are shards whose chunk files are not as they
+    were written: their files are read again.
+    """
+    shards, old_shards = shard_count(len(files)), manifest.shards
+    plan = Plan(shards=shards, moves=shards != old_shards, sequence=manifest.sequence + 1)
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    touched = set(range(shards)) if plan.moves or force else set(stale)
+    fresh: dict[str, Candidate] = {}
+    homes: dict[int, list[str]] = {}
+    for path, candidate in files.items():
+        entry = manifest.files.get(path)
+        number = shard_of(path, shards)
+        homes.setdefault(number, []).append(path)
+        lost = bool(stale) and shard_of(path, old_shards) in stale
+        same = entry is not None and (entry.size, entry.mtime_ns) == (candidate.size, candidate.mtime_ns)
+        if force or lost or not same:
+            fresh[path] = candidate
+            touched.add(number)
+            plan.bytes += candidate.size
+    for path in manifest.files.keys() - files.keys():
+        number = shard_of(path, shards)
+        touched.add(number)
+        plan.gone.setdefault(number, []).append(path)
+        plan.removed += 1
+    plan.indexed = len(fresh)
+    for number in sorted(touched):
+        task = Task(number, shards, old_shards, plan.sequence, now, {}, {}, {}, anew=force)
+        for path in homes.get(number, ()):
+            known: Entry | None = manifest.files.get(path)
+            if path not in fresh:
+                assert known is not None
+                task.kept[path] = known
+                continue
+            task.fresh[path] = (fresh[path].size, fresh[path].mtime_ns)
+            if known is not None and not force and shard_of(path, old_shards) not in stale:
+                task.known[path] = known
+        plan.tasks[number] = task
+    return plan

@@ -1,0 +1,444 @@
+"""Which files of a project are indexed: ignore files, configuration, fixed rules. Looks at names and stat, never inside.
+
+Rules, the first that decides wins: fixed rules; `indexing.ignore`; .cortexignore and .gitignore, the deepest folder
+first; .git/info/exclude; the user's global ignore file. Symbolic links are not followed, as git does not.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from cortex.config import Config
+from cortex.indexer.languages import language_of
+from cortex.records import Skipped
+from ipc.errors import Misconfigured
+
+#: files of a project that nobody named explicitly; more than this is rather a disk than a project
+FILES_MAX = 100_000
+#: folders that never hold a project's own source
+FOLDERS_SKIPPED = frozenset(
+    [
+        ".git",
+        ".hg",
+        ".svn",
+        ".jj",
+        ".cortex",
+        "node_modules",
+        "bower_components",
+        "__pycache__",
+        ".venv",
+        ".tox",
+        ".nox",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".pytest_cache",
+        ".hypothesis",
+        ".gradle",
+        ".terraform",
+        ".idea",
+        ".next",
+        ".nuxt",
+        ".yarn",
+        ".pnpm-store",
+        ".eggs",
+    ]
+)
+#: a folder with this file in it is a virtual environment, however it is called
+VENV_FILE = "pyvenv.cfg"
+#: files that hold keys and passwords
+SECRETS = GitIgnoreSpec.from_lines(
+    [
+        *(".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template", ".netrc", ".npmrc", ".pypirc"),
+        *(
+            "*.pem",
+            "*.key",
+            "*.p12",
+            "*.pfx",
+            "*.jks",
+            "*.keystore",
+            "id_rsa",
+            "id_dsa",
+            "id_ecdsa",
+            "id_ed25519",
+        ),
+    ]
+)
+#: names of files that programs write
+GENERATED = frozenset(
+    [
+        "package-lock.json",
+        "npm-shrinkwrap.json",
+        "yarn.lock",
+        "pnpm-lock.yaml",
+        "poetry.lock",
+        "uv.lock",
+        "Pipfile.lock",
+        "Cargo.lock",
+        "composer.lock",
+        "Gemfile.lock",
+        "go.sum",
+        "flake.lock",
+        "bun.lock",
+        "mix.lock",
+    ]
+)
+GENERATED_SUFFIXES = (
+    ".min.js",
+    ".min.css",
+    ".map",
+    ".svg",
+    ".csv",
+    ".tsv",
+    ".lock",
+    ".log",
+    ".patch",
+    ".diff",
+    ".po",
+)
+#: suffixes of files that are not text
+BINARY_SUFFIXES = frozenset(
+    [
+        ".png",
+        ".jpg",
+        ".jpeg",
+        ".gif",
+        ".ico",
+        ".bmp",
+        ".webp",
+        ".tif",
+        ".tiff",
+        ".pdf",
+        ".zip",
+        ".gz",
+        ".tgz",
+        ".bz2",
+        ".xz",
+        ".zst",
+        ".7z",
+        ".rar",
+        ".tar",
+        ".jar",
+        ".war",
+        ".class",
+        ".so",
+        ".dylib",
+        ".dll",
+        ".exe",
+        ".o",
+        ".a",
+        ".lib",
+        ".obj",
+        ".pyc",
+        ".pyo",
+        ".pyd",
+        ".whl",
+        ".egg",
+        ".wasm",
+        ".bin",
+        ".dat",
+        ".db",
+        ".sqlite",
+        ".sqlite3",
+        ".npy",
+        ".npz",
+        ".pt",
+        ".pth",
+        ".onnx",
+        ".safetensors",
+        ".pkl",
+        ".parquet",
+        ".woff",
+        ".woff2",
+        ".ttf",
+        ".otf",
+        ".eot",
+        ".mp3",
+        ".mp4",
+        ".wav",
+        ".ogg",
+        ".mov",
+        ".avi",
+        ".webm",
+        ".flac",
+        ".psd",
+        ".doc",
+        ".docx",
+        ".xls",
+        ".xlsx",
+        ".ppt",
+        ".pptx",
+        ".mo",
+        ".gif",
+        ".icns",
+        ".deb",
+        ".rpm",
+        ".dmg",
+        ".iso",
+        ".snap",
+    ]
+)
+#: files whose change can change what is ignored
+IGNORE_FILES = frozenset({".gitignore", ".cortexignore"})
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file that is to be indexed, as stat shows it."""
+
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The ignore file(s) of one folder. `prefix` turns a path relative to the root into one relative to the folder."""
+
+    spec: GitIgnoreSpec
+    depth: int = 0
+    prefix: str = ""
+
+    def decide(self, path: str) -> bool | None:
+        return self.spec.check_file(self.prefix + path[self.depth :]).include
+
+
+@dataclass(slots=True)
+class Scan:
+    """The result of one walk: the files, the folders that were entered (to be watched), and what was left out."""
+
+    files: dict[str, Candidate] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+class Scanner:
+    """Walks a project. Paths are relative to the root, with `/`; folders too, the root itself is ""."""
+
+    def __init__(self, config: Config) -> None:
+        self._root = str(config.root)
+        self._settings = config.indexing
+        self._limit = 0 if config.explicit_root else FILES_MAX
+        self._ignore = GitIgnoreSpec.from_lines(config.indexing.ignore)
+        self._include = GitIgnoreSpec.from_lines(config.indexing.include)
+        self._languages = {name.lower() for name in config.indexing.languages}
+        self._outer = _outer_rules(config.root) if config.indexing.respect_gitignore else ()
+
+    def walk(self) -> Scan:
+        """Raises Misconfigured for more than FILES_MAX files in a project that was not named explicitly."""
+        scan = Scan()
+        stack: list[tuple[str, tuple[Rules, ...]]] = [("", self._outer)]
+        while stack:
+            folder, rules = stack.pop()
+            try:
+                with os.scandir(os.path.join(self._root, folder)) as listing:
+                    entries = sorted(listing, key=lambda entry: entry.name)
+            except OSError as error:
+                scan.skipped.append(Skipped(folder or ".", f"unreadable folder: {error.strerror}"))
+                continue
+            names = {entry.name for entry in entries}
+            if VENV_FILE in names and folder:
+                continue
+            scan.folders.append(folder)
+            rules = (*self._rules(folder, names), *rules)
+            for entry in entries:
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if not entry.is_dir(follow_symlinks=False):
+                    self._take(scan, path, entry, rules)
+                elif self._enters(path, entry.name, rules):
+                    stack.append((path, rules))
+            self._check_limit(scan)
+        scan.folders.sort()
+        scan.files = dict(sorted(scan.files.items()))
+        return scan
+
+    def look(self, path: str) -> Candidate | Skipped | None:
+        """One file, with the same answer as a walk: to be indexed, left out with a reason, or None when it is ignored
+        or gone.
+        """
+        rules = self._outer
+        parts = path.split("/")
+        for depth in range(len(parts)):
+            folder = "/".join(parts[:depth])
+            if folder and (
+                not self._enters(folder, parts[depth - 1], rules) or self._is_link_or_venv(folder)
+            ):
+                return None
+            rules = (*self._rules(folder, None), *rules)
+        try:
+            info = os.lstat(os.path.join(self._root, path))
+        except OSError:
+            return None
+        is_file, is_link = (
+            os.path.isfile(os.path.join(self._root, path)),
+            os.path.islink(os.path.join(self._root, path)),
+        )
+        if not is_file and not is_link:
+            return None
+        reason = self._reason(path, parts[-1], rules, info.st_size, is_link=is_link)
+        if reason is None:
+            return Candidate(info.st_size, info.st_mtime_ns)
+        return Skipped(path, reason) if reason else None
+
+    def _take(self, scan: Scan, path: str, entry: os.DirEntry[str], rules: tuple[Rules, ...]) -> None:
+        is_link = entry.is_symlink()
+        if not is_link and not entry.is_file(follow_symlinks=False):
+            return  # a socket or device
+        try:
+            info = entry.stat(follow_symlinks=False)
+        except OSError as error:
+            scan.skipped.append(Skipped(path, f"unreadable: {error.strerror}"))
+            return
+        reason = self._reason(path, entry.name, rules, info.st_size, is_link=is_link)
+        if reason is None:
+            scan.files[path] = Candidate(info.st_size, info.st_mtime_ns)
+        elif reason:
+            scan.skipped.append(Skipped(path, reason))
+
+    def _reason(
+        self, path: str, name: str, rules: tuple[Rules, ...], size: int, *, is_link: bool
+    ) -> str | None:
+        """Why a file is left out: None if it is not, "" if somebody wanted it so, which is not worth a word."""
+        if self._include.patterns and not self._include.match_file(path):
+            return ""
+        if self._ignored(path, rules):
+            return ""
+        if self._languages and language_of(path).name not in self._languages:
+            return ""
+        if is_link:
+            return "symbolic link"
+        suffix = os.path.splitext(name)[1].lower()
+        if suffix in BINARY_SUFFIXES:
+            return "binary"
+        if name in GENERATED or name.endswith(GENERATED_SUFFIXES):
+            return "generated or data"
+        if SECRETS.match_file(name):
+            return "may hold secrets"
+        if size > self._settings.max_file_kb * 1024:
+            return f"larger than {self._settings.max_file_kb} kB"
+        if _undecodable(path):
+            return "name is not valid text"
+        return None
+
+    def _enters(self, path: str, name: str, rules: tuple[Rules, ...]) -> bool:
+        return name not in FOLDERS_SKIPPED and not self._ignored(path + "/", rules)
+
+    def _is_link_or_venv(self, folder: str) -> bool:
+        full = os.path.join(self._root, folder)
+        return os.path.islink(full) or os.path.exists(os.path.join(full, VENV_FILE))
+
+    def _ignored(self, path: str, rules: tuple[Rules, ...]) -> bool:
+        if self._ignore.patterns and self._ignore.match_file(path):
+            return True
+        for rule in rules:
+            decision = rule.decide(path)
+            if decision is not None:
+                return decision
+        return False
+
+    def _rules(self, folder: str, names: set[str] | None) -> Iterator[Rules]:
+        """The rules of one folder, the strongest first. `names` is what the folder holds, None to try."""
+        wanted = (".cortexignore", ".gitignore") if self._settings.respect_gitignore else (".cortexignore",)
+        for name in wanted:
+            if names is None or name in names:
+                spec = _read_spec(os.path.join(self._root, folder, name))
+                if spec is not None:
+                    yield Rules(spec, depth=len(folder) + 1 if folder else 0)
+
+    def _check_limit(self, scan: Scan) -> None:
+        if self._limit and len(scan.files) > self._limit:
+            raise Misconfigured(
+                f"{self._root} holds more than {self._limit:,} files to index; if it is the right folder, pass "
+                f'--project "{self._root}" or set CORTEX_PROJECT="{self._root}"; else narrow it with indexing.include '
+                "or indexing.ignore in .cortex/config.yml."
+            )
+
+
+def _undecodable(path: str) -> bool:
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return "\n" in path
+
+
+def _read_spec(path: str) -> GitIgnoreSpec | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = [line.rstrip("\r\n") for line in file]
+    except OSError:
+        return None
+    return _spec(lines)
+
+
+def _spec(lines: list[str]) -> GitIgnoreSpec | None:
+    try:
+        spec = GitIgnoreSpec.from_lines(lines)
+    except ValueError:  # one pattern that cannot be read must not switch the others off
+        good: list[str] = []
+        for line in lines:
+            try:
+                GitIgnoreSpec.from_lines([line])
+                good.append(line)
+            except ValueError:
+                continue
+        spec = GitIgnoreSpec.from_lines(good)
+    return spec if spec.patterns else None
+
+
+def _outer_rules(root: Path) -> tuple[Rules, ...]:
+    """Rules from outside the root: the .gitignore of folders above it up to the repository's top, its
+    .git/info/exclude, and the user's global file.
+    """
+    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
+    found: list[Rules] = []
+    if top is not None:
+        folder = root
+        while folder != top:
+            folder = folder.parent
+            spec = _read_spec(str(folder / ".gitignore"))
+            if spec is not None:
+                found.append(Rules(spec, prefix=root.relative_to(folder).as_posix() + "/"))
+        spec = _read_spec(str(_git_dir(top) / "info" / "exclude"))
+        if spec is not None:
+            prefix = root.relative_to(top).as_posix() + "/" if root != top else ""
+            found.append(Rules(spec, prefix=prefix))
+    spec = _read_spec(_global_ignore())
+    if spec is not None:
+        found.append(Rules(spec))
+    return tuple(found)
+
+
+def _git_dir(top: Path) -> Path:
+    """`.git`, or what a work tree's or submodule's `.git` file points to."""
+    place = top / ".git"
+    if place.is_file():
+        try:
+            text = place.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            return place
+        target = (top / text.removeprefix("gitdir:").strip()).resolve()
+        common = target / "commondir"
+        if common.is_file():
+            return (target / common.read_text("utf-8").strip()).resolve()
+        return target
+    return place
+
+
+def _global_ignore() -> str:
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    for path in (os.path.expanduser("~/.gitconfig"), os.path.join(base, "git", "config")):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                match = re.search(
+                    r"^\s*excludesfile\s*=\s*\"?([^\"\n]+?)\"?\s*$", file.read(), re.IGNORECASE | re.MULTILINE
+                )
+        except OSError:
+            continue
+        if match:
+            return os.path.expanduser(match[1])
+    return os.path.join(base, "git", "ignore")

@@ -1,0 +1,64 @@
+"""Reads one file as text: decoded, with line feeds for line ends. Says why not instead of raising."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+from dataclasses import dataclass
+
+#: bytes that are looked at to tell text from binary, as git does
+HEAD_BYTES = 8000
+#: characters of a line over which a file is taken for minified or encoded data
+LINE_CHARS_MAX = 20_000
+
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file's text. `lines` have no line ends; they are empty when the file holds nothing but blanks."""
+
+    path: str
+    lines: tuple[str, ...]
+
+    def text(self, start: int, end: int) -> str:
+        """Lines `start` to `end`, 1-based and inclusive."""
+        return "\n".join(self.lines[start - 1 : end])
+
+
+def digest(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()
+
+
+def decode(path: str, raw: bytes) -> Source | str:
+    """The text of `raw`, or a short phrase: why it is left out.
+
+    A byte order mark is dropped; CRLF and CR become LF; what is not UTF-8 is read as Latin-1, which fits any bytes.
+    """
+    if raw.startswith(_UTF16):
+        try:
+            text = raw.decode("utf-16")
+        except UnicodeDecodeError:
+            return "binary"
+    elif b"\0" in raw[:HEAD_BYTES]:
+        return "binary"
+    else:
+        text = _text(raw)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip():
+        return Source(path, ())
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    longest = max(map(len, lines))
+    if longest > LINE_CHARS_MAX:
+        return f"minified: a line of {longest} characters"
+    return Source(path, tuple(lines))
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
