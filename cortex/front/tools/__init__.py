@@ -1,1 +1,53 @@
-"""See docs/ARCHITECTURE.md."""
+"""The only list of tools: MCP, HTTP and the command line all serve from it. One tool = one function = one file."""
+
+from __future__ import annotations
+
+from cortex.front.tool import Tool, make_tool
+from cortex.front.tools.context import code_context
+from cortex.front.tools.exact import cortex_exact
+from cortex.front.tools.search import cortex_search
+from ipc.errors import Misconfigured
+
+#: toolset → its tools, in the order in which agents see them
+TOOLSETS: dict[str, tuple[Tool, ...]] = {
+    "code": (
+        make_tool(cortex_search, "Search code and documents by meaning"),
+        make_tool(cortex_exact, "Search code and documents by keyword"),
+        make_tool(code_context, "Find the lines that matter"),
+    ),
+}
+
+TOOLS: dict[str, Tool] = {tool.name: tool for tools in TOOLSETS.values() for tool in tools}
+
+#: what an agent reads once, when it connects
+INSTRUCTIONS = """\
+Cortex answers questions about this project's code and documents from a local index that follows every saved file. Ask
+it before you grep or read files.
+
+Choose the tool by the intent of the question:
+- A natural language question ("how", "why", "explain"): cortex_search (semantic understanding).
+- An exact identifier (Provider, sync.RWMutex) whose definition or uses you want: cortex_exact (faster for exact matches).
+- An exact identifier whose behaviour you want to understand: cortex_search (semantic context).
+- Boolean operators (AND, OR, NOT), a phrase, a wildcard (*) or a likely typo: cortex_exact (boolean, prefix and fuzzy matching).
+- Anything ambiguous: cortex_search (safest for ambiguous queries).
+
+Examples:
+- "Find all uses of sync.RWMutex": cortex_exact, an exact match.
+- "How does the mutex protect the collection?": cortex_search, it needs semantic understanding.
+- "Provider AND interface": cortex_exact, boolean keyword search.
+- "Prov* interface": cortex_exact, prefix matching.
+
+Combine them: find with cortex_exact, then understand with cortex_search and `tags` set to the file paths found.
+
+Every answer ends with "index": `pending` names saved files that it does not hold yet, `indexing` says how far a running
+index is, `degraded` names workers that did not answer, and a result with "stale": true was changed since it was
+indexed; read such files yourself."""
+
+
+def choose(toolsets: tuple[str, ...]) -> dict[str, Tool]:
+    """The tools of `toolsets`, by name. Raises Misconfigured for a set that does not exist."""
+    unknown = [name for name in toolsets if name not in TOOLSETS]
+    if unknown or not toolsets:
+        named = ", ".join(map(repr, unknown)) or "none"
+        raise Misconfigured(f"There is no toolset {named}; server.toolsets takes: {', '.join(TOOLSETS)}.")
+    return {tool.name: tool for name in toolsets for tool in TOOLSETS[name]}

@@ -1,0 +1,438 @@
+"""One question to one answer: whom to ask, how long, what if one is silent. Ranks nothing itself, parses no chunk.
+
+Every lane gets LANE_SHARE of the deadline. An answer is made of one generation; a lane that stays silent is left out
+and named in `index.degraded`, until no lane is left that the question needs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, TypeVar
+
+import orjson
+
+from cortex.config import Config
+from cortex.freshness import Freshness
+from cortex.generations import Generation
+from cortex.ranking import Ranked, rank, rank_by_cosine, weigh
+from ipc.errors import BadRequest, CortexError, NotReady, Unavailable
+from ipc.messages import (
+    Array,
+    Chunks,
+    Detail,
+    Embed,
+    Embedded,
+    ExactHits,
+    ExactSearch,
+    Fetch,
+    Filters,
+    MatchType,
+    Message,
+    Signals,
+    TextSignals,
+    VectorSearch,
+)
+
+M = TypeVar("M")
+
+NO_FILTERS = Filters()
+
+#: what a lane gets of the deadline of a call
+LANE_SHARE = 0.6
+#: seconds that a call waits for the first generation
+FIRST_GENERATION_S = 8.0
+#: seconds between two looks at CURRENT while waiting for the first generation
+LOOK_S = 0.05
+#: chunks that each lane of the text worker returns, and the vector worker: the ranking's figures are for 400
+CANDIDATES = 400
+#: hits of one answer
+LIMIT_MAX = 100
+#: hits that may be skipped; the text worker orders no more
+OFFSET_MAX = 60_000
+#: bytes of a query
+QUERY_BYTES_MAX = 64 * 1024
+#: bytes that a token stands for, and the bounds of `max_tokens`
+TOKEN_BYTES, TOKENS_MIN, TOKENS_MAX = 4, 100, 1_000_000
+#: a set whose workers have just been started: seconds after the front's start in which an absent worker is waited for
+SETTLE_S = 10.0
+
+
+class Asker(Protocol):
+    """What dispatch needs of ipc.client.Client."""
+
+    async def ask(self, worker: str, message: Message, deadline_s: float) -> Message: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A question by meaning and words. `min_score` None sets no floor."""
+
+    query: str
+    limit: int = 15
+    filters: Filters = NO_FILTERS
+    mode: Literal["hybrid", "semantic"] = "hybrid"
+    min_score: float | None = None
+    detail: Detail = "full"
+    max_tokens: int = 20_000
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """A keyword question (syntax: docs/TOOLS.md)."""
+
+    query: str
+    match_type: MatchType | None = None
+    limit: int = 15
+    offset: int = 0
+    filters: Filters = NO_FILTERS
+    detail: Detail = "full"
+    max_tokens: int = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Ranked hits with the JSON of their chunks (same order), all of `generation`."""
+
+    generation: Generation
+    hits: tuple[Ranked, ...] = ()
+    chunks: tuple[bytes, ...] = ()
+    truncated: bool = False
+    degraded: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Lane:
+    """A lane's reply, or why there is none. `worker` is who did not answer."""
+
+    signals: Signals | None = None
+    error: CortexError | None = None
+    worker: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """Asks for one front. `until` is the monotonic time at which the call that is under way has to be answered."""
+
+    config: Config
+    client: Asker
+    freshness: Freshness
+    until: float
+    #: monotonic time until which an absent worker may still be starting
+    settled: float = 0.0
+
+    async def search(self, question: Search) -> dict[str, Any]:
+        """The answer of cortex_search. Raises BadRequest, and Unavailable when no lane can answer."""
+        found = await self.find(question)
+        stale = self.freshness.stale((one.hit.path for one in found.hits), found.generation)
+        results = []
+        for one, chunk in zip(found.hits, found.chunks, strict=True):
+            result: dict[str, Any] = {
+                "chunk": orjson.Fragment(chunk),
+                "combined_score": round(one.score, 4),
+            }
+            if one.hit.path in stale:
+                result["stale"] = True
+            if question.explain:
+                result["explain"] = one.explanation() | {"score": one.score, "source": one.source}
+            results.append(result)
+        answer: dict[str, Any] = {"results": results, "total": len(results)}
+        if found.truncated:
+            answer["truncated"] = True
+        if not results:
+            answer["suggestion"] = self.explain_nothing(question, found)
+        answer["index"] = self.freshness.block(found.generation, found.degraded, found.notes)
+        return answer
+
+    async def find(self, question: Search) -> Found:
+        """Ranked hits with their chunks; what code_context and cortex_search are made of."""
+        check_query(question.query)
+        question = replace(question, limit=clamp(question.limit, 1, LIMIT_MAX))
+        generation = await self._first_generation()
+        if not generation.number:
+            return Found(generation)
+        for final in (False, True):
+            try:
+                return await self._find(question, generation, final=final)
+            except NotReady:
+                if final:
+                    raise
+                generation = self.freshness.current()  # a worker was ahead of us, or behind: ask once more
+        raise AssertionError("unreachable")
+
+    async def _find(self, question: Search, generation: Generation, *, final: bool) -> Found:
+        text, vector = await self._lanes(question, generation)
+        silent = [lane for lane in (text, vector) if lane.error is not None]
+        if not final and any(isinstance(lane.error, NotReady) for lane in silent):
+            raise NotReady("another generation")
+        needed = [vector] if question.mode == "semantic" else [text, vector]
+        if all(lane.error is not None for lane in needed):
+            raise _nobody([lane.error for lane in needed if lane.error is not None])
+        ranked = self._rank(question, text.signals, vector.signals)
+        answered = [name for name, lane in (("text", text), ("vector", vector)) if lane.signals is not None]
+        reply = await self._fetch(question, generation, ranked, answered)
+        budget = TOKEN_BYTES * clamp(question.max_tokens, TOKENS_MIN, TOKENS_MAX)
+        kept = [(one, chunk) for one, chunk in zip(ranked, reply.chunks, strict=True) if chunk]
+        count = fitting([len(chunk) for _, chunk in kept], budget)
+        return Found(
+            generation=generation,
+            hits=tuple(one for one, _ in kept[:count]),
+            chunks=tuple(chunk for _, chunk in kept[:count]),
+            truncated=reply.truncated or count < len(kept),
+            degraded=tuple(sorted({lane.worker for lane in silent if lane.worker})),
+            notes=tuple(note for lane in (text, vector) for note in lane.notes),
+        )
+
+    def _rank(self, question: Search, text: Signals | None, vector: Signals | None) -> list[Ranked]:
+        if question.mode == "semantic":
+            assert vector is not None
+            ranked = rank_by_cosine(vector, question.limit)
+        else:
+            vector = vector if vector is not None and vector.hits else None
+            weights = weigh(vectors=vector is not None, bm25_weight=self.config.fusion.bm25_weight)
+            ranked = rank(question.query, text, vector, weights, question.limit)
+        floor = question.min_score
+        return ranked if floor is None else [one for one in ranked if one.score >= floor]
+
+    async def _lanes(self, question: Search, generation: Generation) -> tuple[_Lane, _Lane]:
+        """(text, vector), asked at the same time."""
+        until = time.monotonic() + min(LANE_SHARE * self.config.server.deadline_s, self._left())
+        semantic = question.mode == "semantic"
+
+        async def no_text() -> _Lane:
+            return _Lane()
+
+        text, vector = await asyncio.gather(
+            no_text() if semantic else self._text_lane(question, generation, until),
+            self._vector_lane(question, generation, until),
+        )
+        return text, vector
+
+    async def _text_lane(self, question: Search, generation: Generation, until: float) -> _Lane:
+        request = TextSignals(question.query, CANDIDATES, question.filters, generation.number)
+        return await self._lane("text", lambda: self._ask("text", request, Signals, until))
+
+    async def _vector_lane(self, question: Search, generation: Generation, until: float) -> _Lane:
+        embedded: list[Embedded] = []
+
+        async def embed() -> Signals | None:
+            embedded.append(await self._ask("embed", Embed((question.query,)), Embedded, until))
+            return None
+
+        lane = await self._lane("embed", embed)
+        if lane.error is not None:
+            return lane
+        vector: Array = embedded[0].vectors[0]
+        limit = question.limit if question.mode == "semantic" else CANDIDATES
+        request = VectorSearch(vector, embedded[0].model, limit, question.filters, generation.number)
+        lane = await self._lane("vector", lambda: self._ask("vector", request, Signals, until))
+        left_out = int(lane.signals.stats.get("left_out", 0)) if lane.signals is not None else 0
+        if left_out:
+            lane.notes.append(
+                f"{left_out} chunks have no vector of the model in use and are found by words only."
+            )
+        return lane
+
+    async def _lane(self, worker: str, ask: Callable[[], Awaitable[Signals | None]]) -> _Lane:
+        """What `ask` returns; an error of any kind but the caller's own is kept for the decision who is left out."""
+        try:
+            return _Lane(await ask())
+        except BadRequest:
+            raise
+        except CortexError as error:
+            return _Lane(error=error, worker=worker, notes=[str(error)])
+
+    async def _fetch(
+        self, question: Search, generation: Generation, ranked: Sequence[Ranked], answered: Sequence[str]
+    ) -> Chunks:
+        """The chunks of the hits from a worker that has just answered; from the other when that one fails."""
+        if not ranked:
+            return Chunks(generation.number, truncated=False, chunks=())
+        request = Fetch(
+            keys=tuple(one.hit.key for one in ranked),
+            detail=question.detail,
+            max_bytes=TOKEN_BYTES * clamp(question.max_tokens, TOKENS_MIN, TOKENS_MAX),
+            query=question.query,
+            generation=generation.number,
+        )
+        errors: list[CortexError] = []
+        for worker in answered:
+            try:
+                return await self._ask(worker, request, Chunks, time.monotonic() + self._left())
+            except NotReady:
+                raise
+            except CortexError as error:
+                errors.append(error)
+        raise _nobody(errors)
+
+    async def exact(self, question: Exact) -> dict[str, Any]:
+        """The answer of cortex_exact. Raises BadRequest, and Unavailable when the text worker cannot answer."""
+        started = time.perf_counter()
+        check_query(question.query)
+        generation = await self._first_generation()
+        if not generation.number:
+            return self._exact_answer(question, _no_hits(question), generation, started)
+        budget = TOKEN_BYTES * clamp(question.max_tokens, TOKENS_MIN, TOKENS_MAX)
+        for final in (False, True):
+            request = ExactSearch(
+                query=question.query,
+                match_type=question.match_type,
+                limit=clamp(question.limit, 1, LIMIT_MAX),
+                offset=clamp(question.offset, 0, OFFSET_MAX),
+                filters=question.filters,
+                detail=question.detail,
+                max_bytes=budget,
+                generation=generation.number,
+            )
+            until = time.monotonic() + min(LANE_SHARE * self.config.server.deadline_s, self._left())
+            try:
+                hits = await self._ask("text", request, ExactHits, until)
+            except NotReady as error:
+                if final:
+                    raise _nobody([error]) from error
+                generation = self.freshness.current()
+            except BadRequest:
+                raise
+            except CortexError as error:
+                raise _nobody([error]) from error
+            else:
+                return self._exact_answer(question, hits, generation, started)
+        raise AssertionError("unreachable")
+
+    def _exact_answer(
+        self, question: Exact, hits: ExactHits, generation: Generation, started: float
+    ) -> dict[str, Any]:
+        stale = self.freshness.stale((hit.path for hit in hits.hits), generation)
+        budget = TOKEN_BYTES * clamp(question.max_tokens, TOKENS_MIN, TOKENS_MAX)
+        sizes = [
+            len(chunk) + sum(map(len, marked))
+            for chunk, marked in zip(hits.chunks, hits.highlights, strict=True)
+        ]
+        count = fitting(sizes, budget)
+        results = []
+        for at in range(count):
+            result: dict[str, Any] = {
+                "chunk": orjson.Fragment(hits.chunks[at]),
+                "score": hits.scores[at],
+                "highlights": hits.highlights[at],
+                "highlight_lines": hits.highlight_lines[at],
+            }
+            if hits.hits[at].path in stale:
+                result["stale"] = True
+            results.append(result)
+        suggestion = hits.suggestion
+        if not results and not suggestion:
+            suggestion = self._nothing(generation, question.filters, None)
+        return {
+            "query": question.query,
+            "match_type": hits.match_type,
+            "results": results,
+            "total_found": hits.total_found,
+            "total_returned": count,
+            "truncated": hits.truncated or count < len(hits.chunks),
+            "suggestion": suggestion,
+            "metadata": {"took_ms": round(1000 * (time.perf_counter() - started), 1), "source": "exact"},
+            "index": self.freshness.block(generation),
+        }
+
+    def explain_nothing(self, question: Search, found: Found) -> str:
+        """Why `found` is empty, in a sentence."""
+        return self._nothing(found.generation, question.filters, question.min_score)
+
+    def _nothing(self, generation: Generation, filters: Filters, floor: float | None) -> str:
+        """Why an answer is empty; there always is a reason."""
+        if not generation.number:
+            return self.freshness.explain_nothing()
+        if not generation.rows:
+            return f"The index holds nothing yet. {self.freshness.explain_nothing()}"
+        if floor is not None:
+            return f"No hit reaches min_score {floor:g}; leave it out to see the best there are."
+        if filters != NO_FILTERS:
+            return (
+                "Nothing matches with these filters (chunk_types, tags, paths, exclude_paths); loosen them."
+            )
+        return "Nothing in the index shares a word or a meaning with the query; try other words."
+
+    async def _first_generation(self) -> Generation:
+        """The published generation; waits for the first one, and returns EMPTY when it does not come in time."""
+        until = time.monotonic() + min(FIRST_GENERATION_S, self._left() - 1.0)
+        while True:
+            generation = self.freshness.current()
+            if generation.number or time.monotonic() >= until:
+                return generation
+            await asyncio.sleep(LOOK_S)
+
+    async def _ask(self, worker: str, message: Message, kind: type[M], until: float) -> M:
+        """One reply of the class `kind`. Raises what the worker raised, and Unavailable for silence."""
+        while True:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise Unavailable(f"The {worker} worker did not answer in time; see `cortex status`.")
+            try:
+                reply = await self.client.ask(worker, message, left)
+            except Unavailable:
+                if time.monotonic() >= min(until, self.settled):
+                    raise
+                await asyncio.sleep(LOOK_S)  # the set has just been started, and this worker with it
+                continue
+            if not isinstance(reply, kind):
+                raise Unavailable(f"The {worker} worker answered with a {type(reply).__name__}.")
+            return reply
+
+    def _left(self) -> float:
+        return max(0.0, self.until - time.monotonic())
+
+
+def check_query(query: str) -> None:
+    """Raises BadRequest for a query that nothing can be made of."""
+    if not query.strip():
+        raise BadRequest("The query is empty; pass words to look for.")
+    if "\0" in query:
+        raise BadRequest(
+            f"The query holds a NUL character at position {query.index(chr(0)) + 1}; leave it out."
+        )
+    try:
+        size = len(query.encode())
+    except UnicodeEncodeError as error:
+        raise BadRequest("The query is not valid Unicode (it holds a lone surrogate).") from error
+    if size > QUERY_BYTES_MAX:
+        raise BadRequest(f"The query is {size} bytes long; at most {QUERY_BYTES_MAX} are allowed.")
+
+
+def clamp(value: int, low: int, high: int) -> int:
+    return min(max(value, low), high)
+
+
+def fitting(sizes: Sequence[int], budget: int) -> int:
+    """How many of the first results fit `budget` bytes; at least one, so that an answer is never empty for its size."""
+    used = 0
+    for at, size in enumerate(sizes):
+        used += size
+        if used > budget and at:
+            return at
+    return len(sizes)
+
+
+def _nobody(errors: Sequence[CortexError]) -> Unavailable:
+    """Nobody is left who could answer: one sentence for each reason, each once."""
+    return Unavailable(" ".join(dict.fromkeys(str(error) for error in errors)) or "No worker answers.")
+
+
+def _no_hits(question: Exact) -> ExactHits:
+    return ExactHits(
+        generation=0,
+        match_type=question.match_type or "exact",
+        hits=(),
+        scores=(),
+        highlights=(),
+        highlight_lines=(),
+        total_found=0,
+        truncated=False,
+        suggestion="",
+        chunks=(),
+    )

@@ -1,0 +1,108 @@
+"""What makes a typed async function a tool: its JSON schema, the check of its arguments, the call. No tool is here."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+import msgspec
+
+from cortex.dispatch import Dispatch
+from ipc.errors import BadRequest
+
+ToolFunction = Callable[..., Awaitable[dict[str, Any]]]
+
+_WHERE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
+_PROBLEMS = (
+    (
+        re.compile(r"^Object missing required field `(?P<name>[^`]+)`$"),
+        "The argument `{name}` is required{at}.",
+    ),
+    (re.compile(r"^Object contains unknown field `(?P<name>[^`]+)`$"), "There is no argument `{name}`{at}."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool, read-only as all of them are. `description` is what the agent reads."""
+
+    name: str
+    title: str
+    description: str
+    function: ToolFunction
+    arguments: type[msgspec.Struct]
+    schema: dict[str, Any]
+
+    def check(self, arguments: Mapping[str, Any] | None) -> msgspec.Struct:
+        """The arguments as the function takes them. Raises BadRequest with one sentence."""
+        given = {key: value for key, value in (arguments or {}).items() if value is not None}
+        try:
+            # Not strict: agents send "5" and 5.0 for 5.
+            return msgspec.convert(given, self.arguments, strict=False)
+        except msgspec.ValidationError as error:
+            raise BadRequest(self._explain(str(error))) from error
+
+    async def call(self, dispatch: Dispatch, arguments: msgspec.Struct) -> dict[str, Any]:
+        """The answer, to be dumped by orjson: chunks in it are raw fragments."""
+        return await self.function(dispatch, **msgspec.structs.asdict(arguments))
+
+    def _explain(self, problem: str) -> str:
+        where = _WHERE.search(problem)
+        path = where["path"] if where else ""
+        problem = problem[: where.start()] if where else problem
+        known = ", ".join(self.schema["properties"])
+        for pattern, sentence in _PROBLEMS:
+            if match := pattern.match(problem):
+                at = f" in `{path}`" if path else ""
+                return f"{sentence.format(name=match['name'], at=at)} {self.name} takes: {known}."
+        if problem.startswith("Invalid enum value"):
+            allowed = self._allowed(path)
+            problem = f"{problem}; it takes {allowed}" if allowed else problem
+        subject = f"The argument `{path}`" if path else "The arguments"
+        return f"{subject} cannot be used: {problem[:1].lower()}{problem[1:]}."
+
+    def _allowed(self, path: str) -> str:
+        field: dict[str, Any] = self.schema["properties"].get(path.partition("[")[0].strip("."), {})
+        field = field.get("items", field)
+        return ", ".join(map(str, field.get("enum", ())))
+
+
+def make_tool(function: ToolFunction, title: str) -> Tool:
+    """The tool of a function `async (dispatch, argument: Annotated[type, Meta(description)] = default, …) -> answer`."""
+    hints = get_type_hints(function, include_extras=True)
+    fields: list[Any] = []
+    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
+        has_default = parameter.default is not inspect.Parameter.empty
+        fields.append((name, hints[name], parameter.default) if has_default else (name, hints[name]))
+    name = function.__name__
+    arguments = msgspec.defstruct(f"{name}_arguments", fields, frozen=True, forbid_unknown_fields=True)
+    return Tool(
+        name=name,
+        title=title,
+        description=inspect.cleandoc(function.__doc__ or ""),
+        function=function,
+        arguments=arguments,
+        schema=_schema(arguments),
+    )
+
+
+def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
+    """The JSON schema in one piece: many clients do not follow $ref."""
+    schema = msgspec.json.schema(arguments)
+    body: dict[str, Any] = dict(schema["$defs"][schema["$ref"].rpartition("/")[2]])
+    body.pop("title", None)
+    body["properties"] = {name: _plain(value) for name, value in body["properties"].items()}
+    return body
+
+
+def _plain(field: dict[str, Any]) -> dict[str, Any]:
+    """An optional field without the alternative null, and without a default that says nothing."""
+    kinds = [kind for kind in field.get("anyOf", ()) if kind != {"type": "null"}]
+    if "anyOf" in field and len(kinds) == 1:
+        field = kinds[0] | {key: value for key, value in field.items() if key != "anyOf"}
+    return {
+        key: value for key, value in field.items() if (key, value) not in (("default", None), ("default", []))
+    }
