@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
@@ -70,12 +69,12 @@ def _needles(leaf: Leaf) -> list[Needle]:
             return _sequence(text)
         case Wildcard(field="text", pieces=pieces):
             out = [
-                Needle(_compiled(_BEFORE + re.sub(r"\.", r"\\w", source) + _AFTER))
+                Needle(re.compile(_BEFORE + re.sub(r"\.", r"\\w", source) + _AFTER))
                 for word in pattern_words(pieces)
                 if (source := pattern_source(word).replace(tokens.UNDERSCORE, "_")).strip(".*")
             ]
             if leaf.is_prefix and (parts := tokens.part_words(pieces[0])):
-                out.append(Needle(_compiled(_GAP.join(parts)), parts=True, prefix=True))
+                out.append(Needle(re.compile(_GAP.join(parts)), parts=True, prefix=True))
             return out
         case Fuzzy(field="text", text=text, distance=distance):
             return [Needle(near=word, distance=distance) for word in _whole(text)]
@@ -83,25 +82,14 @@ def _needles(leaf: Leaf) -> list[Needle]:
 
 
 def _sequence(text: str) -> list[Needle]:
+    """Where the parts stand with nothing but punctuation between them, the whole words do, too."""
     whole, parts = _whole(text), tokens.part_words(text)
-    out: list[Needle] = []
-    if whole:
-        between = r"\W*" if any(map(_is_unspaced, whole)) else r"\W+"
-        source = between.join(map(re.escape, whole))
-        out.append(Needle(_compiled(source if _is_unspaced(whole[0]) else _BEFORE + source + _AFTER)))
-    if parts:
-        out.append(Needle(_compiled(_GAP.join(map(re.escape, parts))), parts=True))
+    out = (
+        [Needle(re.compile(_GAP.join(map(re.escape, parts or whole))), parts=True)] if parts or whole else []
+    )
     if len(whole) == 1 and len(parts) == 1 and "_" not in whole[0]:
-        out.append(Needle(_compiled(_BEFORE + "_*".join(whole[0][:_JOINED_MAX]) + _AFTER), spare=True))
+        out.append(Needle(re.compile(_BEFORE + "_*".join(whole[0][:_JOINED_MAX]) + _AFTER), spare=True))
     return out
-
-
-def _compiled(source: str) -> re.Pattern[str]:
-    return re.compile(source)
-
-
-def _is_unspaced(word: str) -> bool:
-    return len(word) == 1 and not word.isascii() and tokens.spaced(word) != word
 
 
 def _whole(text: str) -> list[str]:
@@ -246,27 +234,31 @@ def within(one: str, other: str, distance: int) -> bool:
 def fragments(
     text: str, marks: list[list[Span]], lines: list[int]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """(at most 3 whole lines of `text` with <em>…</em>, their lines in the file) for the spans of each needle.
+    """(at most 3 whole lines of `text` with <em>…</em>, their lines in the file) for the spans of each leaf.
 
-    Lines with more different needles are better, then earlier ones; they come in the order of the file.
+    Lines with more different leaves are better, then earlier ones; they come in the order of the file. `lines` are
+    the lines in the file of the lines of the text.
     """
-    starts = [0, *[match.end() for match in re.finditer("\n", text)]]
     held: dict[int, set[int]] = {}
     spans: dict[int, list[Span]] = {}
-    for needle, found in enumerate(marks):
+    for leaf, found in enumerate(marks):
+        line = at = 0
         for span in found:
-            line = bisect_right(starts, span[0]) - 1
-            held.setdefault(line, set()).add(needle)
+            line += text.count("\n", at, span[0])
+            at = span[0]
+            held.setdefault(line, set()).add(leaf)
             spans.setdefault(line, []).append(span)
     best = sorted(sorted(held, key=lambda line: (-len(held[line]), line))[:FRAGMENTS_MAX])
     out = []
     for line in best:
-        end = starts[line + 1] - 1 if line + 1 < len(starts) else len(text)
-        out.append(_marked(text, starts[line], end, _outermost(spans[line])))
-    return tuple(out), tuple(lines[line] if line < len(lines) else lines[-1] for line in best)
+        first = spans[line][0][0]
+        end = text.find("\n", first)
+        out.append(_marked(text, text.rfind("\n", 0, first) + 1, len(text) if end < 0 else end, spans[line]))
+    return tuple(out), tuple(lines[min(line, len(lines) - 1)] for line in best)
 
 
 def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:
+    spans = _outermost(spans)
     if end - start > FRAGMENT_CHARACTERS:
         start = max(start, spans[0][0] - FRAGMENT_CHARACTERS // 4)
         end = min(end, start + FRAGMENT_CHARACTERS)

@@ -13,7 +13,7 @@ from cortex.engines import text_signals
 from cortex.engines.query_compile import compile_filters, compile_query, filtered
 from cortex.engines.query_parse import Parsed, check, parse
 from cortex.engines.query_tree import leaves
-from cortex.engines.text_fold import Found, fold, page
+from cortex.engines.text_fold import Folds, Found, Places, page
 from cortex.engines.text_highlight import Needle, find_spans, fragments, line_numbers, make_needles
 from cortex.engines.text_schema import make_schema, register
 from cortex.engines.text_suggest import count_of, suggest
@@ -63,6 +63,8 @@ class TextSnapshot:
         self._index = index
         self._searcher = index.searcher()
         self._rows = rows
+        self._places = Places(rows)
+        self._folds: Folds | None = None
         self._ranks: Array | None = None
         self._paths = frozenset(rows.path_names)
         self._kept: dict[Filters, tantivy.Query | None] = {}
@@ -108,10 +110,11 @@ class TextSnapshot:
             hits, count = self._match(filtered(query, self._filters(filters)))
         keys = self._searcher.fast_field_values("key", [address for _, address in hits])
         scores = np.array([score for score, _ in hits], np.float32)
-        ordinals = self._rows.locate(np.array(keys, np.uint64))
+        ordinals = self._places.locate(np.array(keys, np.uint64))
         # The mask is a look-up in an array; a long list of paths inside the query is 7 ms.
         kept = self._rows.mask(filters)[ordinals] & (ordinals >= 0)
-        folded = fold(self._rows, Found(ordinals[kept], scores[kept]))
+        self._folds = self._folds or Folds(self._rows)
+        folded = self._folds.fold(Found(ordinals[kept], scores[kept]))
         return folded, len(folded) + max(count - len(hits), 0)
 
     def _match(self, query: tantivy.Query) -> tuple[list[tuple[float, tantivy.DocAddress]], int]:
