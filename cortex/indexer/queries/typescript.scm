@@ -1,0 +1,46 @@
+(import_statement) @import
+(call_expression function: (identifier) @require (#eq? @require "require")) @import
+
+(function_declaration name: (identifier) @name body: (_) @body) @definition.function
+(generator_function_declaration name: (identifier) @name body: (_) @body) @definition.function
+(function_signature name: (identifier) @name) @definition.function
+(class_declaration name: (type_identifier) @name body: (_) @body) @definition.class
+(abstract_class_declaration name: (type_identifier) @name body: (_) @body) @definition.class
+(interface_declaration name: (type_identifier) @name) @definition.interface
+(type_alias_declaration name: (type_identifier) @name) @definition.type
+(enum_declaration name: (identifier) @name) @definition.enum
+(internal_module name: (_) @name body: (_) @body) @definition.module
+(module name: (_) @name body: (_) @body) @definition.module
+(method_definition name: (_) @name body: (_) @body) @definition.method
+(abstract_method_signature name: (_) @name) @definition.method
+(public_field_definition name: (_) @name
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
+
+(program (lexical_declaration (variable_declarator name: (identifier) @name value: (_))) @definition.variable)
+(program (variable_declaration (variable_declarator name: (identifier) @name value: (_))) @definition.variable)
+(program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name value: (_))) @definition.variable))
+(lexical_declaration (variable_declarator name: (identifier) @name
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @definition.function
+(variable_declaration (variable_declarator name: (identifier) @name
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @definition.function
+(expression_statement (assignment_expression
+  left: (member_expression property: (property_identifier) @name)
+  right: [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @definition.function
+(pair key: (property_identifier) @name
+  value: [(arrow_function body: (_) @body) (function_expression body: (_) @body)]) @definition.method
+
+(comment) @comment
+(decorator) @attach
+
+(program (_) @split)
+(statement_block (_) @split)
+(class_body (_) @split)
+(interface_body (_) @split)
+(object_type (_) @split)
+(enum_body (_) @split)
+(object (_) @split)
+(array (_) @split)
+(arguments (_) @split)
+(switch_body (_) @split)
+(switch_case (_) @split)
+(export_statement (_) @split)
