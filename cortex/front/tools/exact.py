@@ -18,8 +18,7 @@ from cortex.front.tools.arguments import (
     make_filters,
 )
 
-#: those of the contract that the text engine can answer; its "regex" and "substring" are to come
-MatchKind = Literal["exact", "phrase", "prefix", "fuzzy"]
+MatchKind = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring"]
 
 
 async def cortex_exact(

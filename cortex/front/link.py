@@ -1,0 +1,111 @@
+"""A front's way to the workers: holds the set of its project, makes it again when it is lost, calls tools."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from cortex import supervise
+from cortex.config import Config
+from cortex.dispatch import SETTLE_S, Dispatch
+from cortex.freshness import Freshness
+from cortex.front.tool import Tool
+from ipc.client import Client
+from ipc.errors import CortexError, Unavailable
+
+log = logging.getLogger(__name__)
+
+#: seconds that a call waits for a set that is being started, of those that it has
+READY_S = 8.0
+#: seconds between two looks at a set that is coming back
+LOOK_S = 0.05
+#: seconds between two tries to get a set: the first time, and at most
+RETRY_S, RETRY_MAX_S = 1.0, 10.0
+
+
+class Link:
+    """Make, use and close it in one event loop. `start`: start a set when none runs."""
+
+    def __init__(self, config: Config, *, start: bool = True) -> None:
+        self.config = config
+        self.freshness = Freshness(config)
+        self._start = start
+        self._client = Client(config.runtime_dir)
+        self._attachment: supervise.Attachment | None = None
+        self._fault = ""
+        self._tried = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._supervisor = 0
+        self._settled = 0.0
+
+    def open(self) -> None:
+        """Begin to get the set; returns at once."""
+        self._task = asyncio.create_task(self._attach())
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._attachment is not None:
+            await self._attachment.close()
+        await self._client.close()
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The tool's answer, to be dumped by orjson. Raises BadRequest, and Unavailable with one sentence."""
+        until = time.monotonic() + self.config.server.deadline_s
+        checked = tool.check(arguments)
+        await self.ready(until)
+        dispatch = Dispatch(self.config, self._client, self.freshness, until, self._settled)
+        return await tool.call(dispatch, checked)
+
+    async def ready(self, until: float) -> None:
+        """Wait until there is a set, at most READY_S. Raises Unavailable when there is none that we may use."""
+        until = min(until - 1.0, time.monotonic() + READY_S)
+        try:
+            async with asyncio.timeout_at(asyncio.get_running_loop().time() + until - time.monotonic()):
+                await self._tried.wait()
+                while self._lost:  # noqa: ASYNC110 - an attachment has no event to wait for
+                    await asyncio.sleep(LOOK_S)
+        except TimeoutError:
+            if self._attachment is None:
+                raise Unavailable(
+                    "The workers are still being started; ask again in a few seconds."
+                ) from None
+        if self.problem:
+            raise Unavailable(self.problem)
+        self._notice_new_set()
+
+    @property
+    def problem(self) -> str:
+        """One sentence when this front has no set that it may use, "" otherwise."""
+        return self._attachment.problem if self._attachment is not None else self._fault
+
+    @property
+    def _lost(self) -> bool:
+        """Whether the set has gone and is being made again."""
+        return self._attachment is not None and not self._attachment.connected and not self.problem
+
+    def _notice_new_set(self) -> None:
+        supervisor = self._attachment.hello.get("pid", 0) if self._attachment is not None else 0
+        if supervisor != self._supervisor:
+            self._supervisor = supervisor
+            self._settled = time.monotonic() + SETTLE_S
+
+    async def _attach(self) -> None:
+        pause = RETRY_S
+        while True:
+            try:
+                self._attachment = await supervise.attach(self.config, start=self._start)
+            except (CortexError, OSError) as error:
+                log.warning("%s", error)
+                self._fault = str(error)
+                self._tried.set()
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, RETRY_MAX_S)
+            else:
+                self._fault = ""
+                self._tried.set()
+                return

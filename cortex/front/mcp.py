@@ -1,0 +1,188 @@
+"""MCP over standard input and output. The only importer of `mcp`; what the tools do is in cortex.front.tools."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import io
+import logging
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from cortex import __version__, supervise
+from cortex import config as configuration
+from cortex.config import Config
+from cortex.front.link import Link
+from cortex.front.tool import Tool
+from cortex.front.tools import INSTRUCTIONS, choose
+from ipc.errors import BadRequest, CortexError, Misconfigured, NotFound, TooLarge, Unavailable
+
+if TYPE_CHECKING:
+    import anyio
+    from mcp.server.lowlevel import Server
+
+log = logging.getLogger(__name__)
+
+EXIT_USAGE, EXIT_UNAVAILABLE = 2, 3
+#: JSON-RPC: the arguments are wrong; something of ours is
+INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
+#: seconds in which everything must be closed once the client is gone
+CLOSE_S = 3.0
+
+
+def main(arguments: list[str]) -> int:
+    """`cortex mcp`; the exit code. Takes the process over: standard output belongs to MCP from the first line on."""
+    parser = argparse.ArgumentParser(
+        prog="cortex mcp", description="Serve MCP over standard input and output."
+    )
+    parser.add_argument("--project", help="the project's folder; default: found from the working folder")
+    parser.add_argument("--toolsets", help="comma-separated; default: server.toolsets")
+    options = parser.parse_args(arguments)
+    wire = _take_stdout()
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="cortex: %(message)s")
+    try:
+        config, problem = _load(options.project, options.toolsets)
+        tools = choose(config.server.toolsets if config else ("code",))
+        if config is not None:
+            supervise.check_start(config)
+    except Misconfigured as error:
+        print(f"cortex: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except Unavailable as error:
+        print(f"cortex: {error}", file=sys.stderr)
+        return EXIT_UNAVAILABLE
+    asyncio.run(_run(config, problem, tools, wire))
+    return 0
+
+
+def _take_stdout() -> int:
+    """A private descriptor of standard output; whoever else writes there writes to standard error from now on."""
+    wire = os.dup(1)
+    os.dup2(2, 1)
+    return wire
+
+
+def _load(project: str | None, toolsets: str | None) -> tuple[Config | None, str]:
+    """(configuration, problem). Without a project every tool says how to name one; other faults raise."""
+    if not (project or os.environ.get("CORTEX_PROJECT") or os.environ.get("CLAUDE_PROJECT_DIR")):
+        try:
+            configuration.find_root()
+        except Misconfigured as error:
+            return None, str(error)
+    flags = {"server": {"toolsets": tuple(filter(None, toolsets.split(",")))}} if toolsets else None
+    return configuration.load(project, flags), ""
+
+
+async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], wire: int) -> None:
+    """Serve until standard input ends or a signal comes; then end the process."""
+    link = None
+    try:
+        if config is not None:
+            link = Link(config)
+            link.open()
+        # The SDK takes most of a second to import: the workers start meanwhile.
+        await asyncio.to_thread(_import_sdk)
+        server = make_server(tools, link, problem)
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        tasks = [asyncio.create_task(_serve(server, wire)), asyncio.create_task(stop.wait())]
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            if error := task.exception():
+                log.error("MCP ended: %s", error)
+    finally:
+        with contextlib.suppress(TimeoutError, OSError):
+            async with asyncio.timeout(CLOSE_S):
+                if link is not None:
+                    await link.close()
+        sys.stderr.flush()
+        # A thread may be blocked in reading standard input for ever; nothing else is left to be closed.
+        os._exit(0)
+
+
+def _import_sdk() -> None:
+    import mcp.server.lowlevel
+    import mcp.server.stdio  # noqa: F401
+
+
+async def _serve(server: Server, wire: int) -> None:
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    source = io.TextIOWrapper(os.fdopen(0, "rb", closefd=False), encoding="utf-8", errors="replace")
+    target = io.TextIOWrapper(os.fdopen(wire, "wb", closefd=False), encoding="utf-8")
+    stdin: anyio.AsyncFile[str] = anyio.wrap_file(source)
+    stdout: anyio.AsyncFile[str] = anyio.wrap_file(target)
+    async with stdio_server(stdin, stdout) as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+def make_server(tools: Mapping[str, Tool], link: Link | None, problem: str = "") -> Server:
+    """The MCP server over `tools`. Without a link every tool answers with `problem`."""
+    import mcp_types as types
+    from mcp.server.lowlevel import Server
+    from mcp.shared.exceptions import MCPError
+
+    annotations = types.ToolAnnotations(
+        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    )
+    listed = types.ListToolsResult(
+        tools=[
+            types.Tool(
+                name=tool.name,
+                title=tool.title,
+                description=tool.description,
+                input_schema=tool.schema,
+                annotations=annotations.model_copy(update={"title": tool.title}),
+            )
+            for tool in tools.values()
+        ]
+    )
+
+    async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
+        return listed
+
+    async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        try:
+            text = await call(tools, link, problem, params.name, params.arguments)
+        except CortexError as error:
+            raise MCPError(code_of(error), str(error)) from error
+        except Exception as error:
+            log.exception("the call of %s failed", params.name)
+            raise MCPError(
+                INTERNAL_ERROR, f"Cortex failed on this call ({error!r}); please report it."
+            ) from error
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+
+    return Server(
+        "cortex",
+        version=__version__,
+        title="Cortex",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+async def call(
+    tools: Mapping[str, Tool], link: Link | None, problem: str, name: str, arguments: Mapping[str, Any] | None
+) -> str:
+    """The answer as one JSON text. Raises CortexError."""
+    tool = tools.get(name)
+    if tool is None:
+        raise BadRequest(f"There is no tool {name!r}; there are: {', '.join(tools)}.")
+    if link is None:
+        raise Unavailable(problem)
+    return orjson.dumps(await link.call(tool, arguments)).decode()
+
+
+def code_of(error: CortexError) -> int:
+    """The JSON-RPC code: whose fault it is."""
+    return INVALID_PARAMS if isinstance(error, BadRequest | NotFound | TooLarge) else INTERNAL_ERROR
