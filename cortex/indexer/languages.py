@@ -5,6 +5,8 @@ To add a language: one row here, `queries/<name>.scm` (captures: parse.py), the 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -147,6 +149,20 @@ _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.
 _BY_NAME = {name: language for language in LANGUAGES for name in language.names}
 
 
+_INTERPRETERS = {
+    "python": ".py",
+    "node": ".js",
+    "deno": ".ts",
+    "bash": ".sh",
+    "sh": ".sh",
+    "zsh": ".sh",
+    "ruby": ".rb",
+    "perl": ".pl",
+}
+_SHEBANG = re.compile(r"#!\s*\S*?(?:/env\s+(?:-S\s+)?)?([a-z]+)[\d.]*(?:\s|$)")
+_CPP_LINE = re.compile(r"\s*(?:class\s+\w|namespace\b|template\s*<|using\s+\w|public:|private:|protected:)")
+
+
 def language_of(path: str) -> Language:
     """The row for a file's path, OTHER when none fits."""
     name = path.rpartition("/")[2]
@@ -157,3 +173,15 @@ def language_of(path: str) -> Language:
         return OTHER
     suffix = name[dot:]
     return _BY_SUFFIX.get(suffix) or _BY_SUFFIX.get(suffix.lower(), OTHER)
+
+
+def sniff(path: str, lines: Sequence[str]) -> Language:
+    """As `language_of`, with a look inside where the name is not enough: scripts without a suffix, C++ in `.h`."""
+    language = language_of(path)
+    if language is OTHER and lines:
+        match = _SHEBANG.match(lines[0])
+        suffix = _INTERPRETERS.get(match[1].rpartition("/")[2]) if match else None
+        return _BY_SUFFIX[suffix] if suffix else OTHER
+    if path.endswith(".h") and any(map(_CPP_LINE.match, lines)):
+        return _BY_SUFFIX[".hpp"]
+    return language

@@ -144,6 +144,9 @@ class _Reader:
     def _span(self, kind: str, start: int, end: int, text: str = "") -> None:
         self.spans.setdefault(kind, {}).setdefault((start, end), Span(start, end, text))
 
+    def _scope_name(self, node: Node) -> str:
+        return _one_line(self._text(node.start_byte, node.end_byte).partition("<")[0])
+
     def _owns_line(self, node: Node) -> bool:
         return not self.raw[node.start_byte - node.start_point[1] : node.start_byte].strip()
 

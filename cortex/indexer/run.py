@@ -84,7 +84,6 @@ class Indexer:
     def __init__(self, config: Config, embedder: Embedder, stop: threading.Event | None = None) -> None:
         self.config = config
         self.embedder = embedder
-        self.scanner = Scanner(config)
         self.settings = Settings(
             str(config.root),
             str(config.chunks_dir),
@@ -94,13 +93,17 @@ class Indexer:
         self._stop = stop or threading.Event()
 
     def run(
-        self, scan: Scan | None = None, *, force: bool = False, on_progress: Progress | None = None
+        self,
+        scan: Scan | None = None,
+        manifest: Manifest | None = None,
+        *,
+        force: bool = False,
+        on_progress: Progress | None = None,
     ) -> Report:
-        """A whole run: walk the tree (unless `scan` is given), do what is to be done."""
+        """A whole run: walk the tree and load the manifest (unless they are given), do what is to be done."""
         started = time.monotonic()
-        if scan is None:
-            scan = Scanner(self.config).walk()
-        manifest = self.load()
+        scan = scan or Scanner(self.config).walk()
+        manifest = manifest or self.load()
         plan = self._run(manifest, scan.files, force=force, on_progress=on_progress)
         left_out = [Skipped(path, entry.skipped) for path, entry in manifest.files.items() if entry.skipped]
         return Report(

@@ -1,17 +1,258 @@
-"""Follows a source tree and keeps its chunk files up to it."""
+"""Follows a source tree and keeps its chunk files up to it; tells in run/indexer.json what it is doing.
+
+Events are hints, the sweep of mtime and size is the truth: it runs on every doubt and by the clock. A path is named in
+`dirty` before it is read, with the sequence that will hold it, and stays there until that sequence is served: an answer
+can then say which saved files it does not know yet.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import logging
+import os
 import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from typing import Any
 
-from cortex.config import Config
+import msgspec
+
+from cortex.config import Config, open_home
+from cortex.embedders import open_embedder
+from cortex.generations import read_current
+from cortex.indexer.folders import Changes, Folders
+from cortex.indexer.manifest import Manifest
+from cortex.indexer.run import Indexer
+from cortex.indexer.scan import IGNORE_FILES, Candidate, Scanner
+from cortex.indexer.writer import foreign_files, writer_lock
+from cortex.records import IndexerState
+from ipc.errors import CortexError
+
+log = logging.getLogger(__name__)
+
+#: seconds between two sweeps; longer where a sweep takes more than SWEEP_SHARE of that
+SWEEP_S = 30.0
+#: part of the time that sweeping may take
+SWEEP_SHARE = 1 / 20
+#: seconds between two sweeps when the system refused a watch
+POLL_SWEEP_S = 5.0
+#: seconds between two signs of life in run/indexer.json
+HEARTBEAT_S = 2.0
+#: seconds between two looks at what is served, while paths wait for it
+SERVED_S = 0.5
+#: seconds after which a path is no longer called dirty although nobody serves its sequence (no watcher is running)
+DIRTY_S = 30.0
+#: seconds that a stream of events can put off the reading
+DEBOUNCE_MAX_S = 1.0
+#: seconds between two progress reports of a long run
+PROGRESS_S = 0.25
+#: paths that are named as dirty
+DIRTY_MAX = 5000
 
 
 def watch(config: Config, stop: threading.Event) -> int:
-    """Runs until `stop` is set. Returns the exit code."""
-    from cortex.indexer.run import index
-
-    while not stop.is_set():
-        index(config)
-        stop.wait(1.0)
+    """Runs until `stop` is set; returns the exit code. Raises Unavailable when another follows this project already,
+    and what `index` raises for its configuration.
+    """
+    open_home(config)
+    with writer_lock(config, "indexer-watch", wait_s=0):
+        follower = _Follower(config, stop)
+        try:
+            follower.run()
+        finally:
+            follower.close()
     return 0
+
+
+class _Follower:
+    def __init__(self, config: Config, stop: threading.Event) -> None:
+        self._config = config
+        self._stop = stop
+        self._changes = Changes()
+        self._folders = Folders(config.root, self._changes)
+        self._indexer = Indexer(config, open_embedder(config), stop)
+        self._manifest: Manifest | None = None
+        self._manifest_stat: tuple[int, int, int] | None = None
+        self._state = IndexerState("idle", 0, 0, 0, time.time(), os.getpid())
+        self._dirty: dict[str, tuple[int, float]] = {}  # path → (sequence, when it was written; 0: not yet)
+        self._sweep_at = 0.0
+        self._told = 0.0
+
+    def run(self) -> None:
+        threading.Thread(target=self._wake_on_stop, daemon=True).start()
+        self._changes.add_all()
+        while not self._stop.is_set():
+            self._changes.event.wait(self._pause())
+            if self._stop.is_set():
+                break
+            self._debounce()
+            paths, sweep = self._changes.take()
+            if sweep or time.monotonic() >= self._sweep_at or any(_changes_rules(path) for path in paths):
+                self._guard(self._sweep)
+            elif paths:
+                self._guard(functools.partial(self._update, paths))
+            self._forget_served()
+            if time.monotonic() - self._told >= HEARTBEAT_S:
+                self._tell()
+
+    def close(self) -> None:
+        self._folders.close()
+        with contextlib.suppress(OSError):
+            self._tell(state="stopped", message="")
+
+    def _wake_on_stop(self) -> None:
+        self._stop.wait()
+        self._changes.event.set()
+
+    def _pause(self) -> float:
+        return max(0.0, min(SERVED_S if self._dirty else HEARTBEAT_S, self._sweep_at - time.monotonic()))
+
+    def _debounce(self) -> None:
+        """Wait until no event has come for a while: an editor's save is several."""
+        quiet_s = self._config.indexing.debounce_ms / 1000
+        deadline = time.monotonic() + max(DEBOUNCE_MAX_S, quiet_s)
+        while self._changes.event.is_set() and not self._stop.is_set() and time.monotonic() < deadline:
+            self._changes.event.clear()
+            self._changes.event.wait(quiet_s)
+
+    def _guard(self, work: Callable[[], None]) -> None:
+        """Do `work`; whatever goes wrong is told, and tried again by the next sweep."""
+        try:
+            work()
+        except CortexError as error:
+            self._failed(str(error))
+        except Exception as error:  # one file that breaks the indexer must not end it
+            log.exception("indexing failed")
+            self._failed(f"Indexing failed: {type(error).__name__}: {error}")
+
+    def _failed(self, message: str) -> None:
+        self._manifest = None
+        self._sweep_at = min(self._sweep_at, time.monotonic() + SWEEP_S)
+        self._tell(state="idle", message=message)
+
+    def _sweep(self) -> None:
+        started = time.monotonic()
+        self._sweep_at = started + SWEEP_S  # also when it fails
+        scan = Scanner(self._config).walk()
+        self._folders.follow(scan.folders)
+        with self._writing() as manifest:
+            if self._foreign(manifest):
+                return
+            changed = [path for path, stat in scan.files.items() if not _same(manifest, path, stat)]
+            changed += manifest.files.keys() - scan.files.keys()
+            self._mark(changed if manifest.files else [], manifest)
+            if changed or not manifest.files:
+                self._tell(state="indexing", done=0, total=len(changed), message="")
+            self._indexer.run(scan, manifest, on_progress=self._progress)
+            self._settle(changed, manifest)
+        took = time.monotonic() - started
+        pause = max(SWEEP_S, took / SWEEP_SHARE) if self._folders.complete else POLL_SWEEP_S
+        self._sweep_at = time.monotonic() + pause
+        if changed or self._state.state != "idle":
+            self._tell(state="idle", message="")
+
+    def _update(self, paths: set[str]) -> None:
+        scanner = Scanner(self._config)
+        with self._writing() as manifest:
+            if self._foreign(manifest):
+                return
+            changes: dict[str, Candidate | None] = {}
+            for path in paths:
+                found = scanner.look(path)
+                candidate = found if isinstance(found, Candidate) else None
+                if not _same(manifest, path, candidate):
+                    changes[path] = candidate
+            if not changes:
+                return
+            self._mark(changes, manifest)
+            self._tell(state="indexing", done=0, total=len(changes), message="")
+            self._indexer.update(manifest, changes)
+            self._settle(changes, manifest)
+        self._tell(state="idle", message="")
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Manifest]:
+        """The lock, and the manifest as it is on disk: somebody may have run `cortex index`."""
+        with writer_lock(self._config):
+            if self._manifest is None or self._stat() != self._manifest_stat:
+                self._manifest = self._indexer.load()
+            yield self._manifest
+            self._manifest_stat = self._stat()
+
+    def _stat(self) -> tuple[int, int, int] | None:
+        try:
+            info = os.stat(self._config.manifest)
+        except OSError:
+            return None
+        return info.st_ino, info.st_size, info.st_mtime_ns
+
+    def _foreign(self, manifest: Manifest) -> bool:
+        """Whether the chunks folder holds files of others: then this indexer stays off, and says so."""
+        names = foreign_files(self._config, manifest.chunk_files)
+        if names:
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            message = (
+                f"{names[0]}{more} in {self._config.chunks_dir} was written by another program, so nothing is indexed "
+                "by itself; `cortex index` does it once."
+            )
+            if message != self._state.message:
+                self._tell(state="stopped", done=0, total=0, message=message)
+        return bool(names)
+
+    def _mark(self, paths: Collection[str], manifest: Manifest) -> None:
+        for path in list(paths)[: DIRTY_MAX - len(self._dirty)]:
+            self._dirty[path] = (manifest.sequence + 1, 0.0)
+
+    def _settle(self, paths: Collection[str], manifest: Manifest) -> None:
+        """The paths are written: those that changed a chunk file wait to be served, the others are done with."""
+        now = time.monotonic()
+        for path in paths:
+            sequence, _ = self._dirty.get(path, (0, 0.0))
+            if 0 < sequence <= manifest.sequence:
+                self._dirty[path] = (sequence, now)
+            else:
+                self._dirty.pop(path, None)
+
+    def _forget_served(self) -> None:
+        if not self._dirty:
+            return
+        try:
+            served = read_current(self._config.index_dir).sequence
+        except (CortexError, OSError, ValueError):
+            served = 0
+        horizon = time.monotonic() - DIRTY_S
+        done = [p for p, (sequence, at) in self._dirty.items() if at and (sequence <= served or at < horizon)]
+        for path in done:
+            del self._dirty[path]
+        if done:
+            self._tell()
+
+    def _progress(self, done: int, total: int, chunks: int) -> None:  # noqa: ARG002 - as Progress has it
+        if time.monotonic() - self._told >= PROGRESS_S:
+            self._tell(state="indexing", done=done, total=total)
+
+    def _tell(self, **changes: Any) -> None:
+        manifest = self._manifest
+        dirty = {path: sequence for path, (sequence, _) in self._dirty.items()}
+        sequence = manifest.sequence if manifest else self._state.sequence
+        self._state = replace(
+            self._state, **(changes | {"sequence": sequence, "heartbeat": time.time(), "dirty": dirty})
+        )
+        path = self._config.indexer_state
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        temporary.write_bytes(msgspec.json.encode(self._state))
+        temporary.replace(path)
+        self._told = time.monotonic()
+
+
+def _changes_rules(path: str) -> bool:
+    return path.rpartition("/")[2] in IGNORE_FILES
+
+
+def _same(manifest: Manifest, path: str, candidate: Candidate | None) -> bool:
+    entry = manifest.files.get(path)
+    if entry is None or candidate is None:
+        return entry is None and candidate is None
+    return (entry.size, entry.mtime_ns) == (candidate.size, candidate.mtime_ns)

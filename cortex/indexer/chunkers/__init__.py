@@ -9,7 +9,7 @@ from cortex.indexer.chunkers.documentation import documentation_chunks
 from cortex.indexer.chunkers.frame import Frame, embed_text
 from cortex.indexer.chunkers.tiles import CountTokens
 from cortex.indexer.chunkers.views import data_chunks, definitions_chunks, symbols_chunks
-from cortex.indexer.languages import language_of
+from cortex.indexer.languages import sniff
 from cortex.indexer.parse import parse
 from cortex.indexer.source import Source
 from cortex.records import Chunk
@@ -24,7 +24,7 @@ def chunk(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool
     """All chunks of one file, none of more than `budget` tokens; ids are unique. `plain`: without a parser."""
     if not source.lines:
         return []
-    language = language_of(source.path)
+    language = sniff(source.path, source.lines)
     if plain:
         language = dataclasses.replace(language, grammar=None)
     frame = Frame(source, language, parse(source, language), count_tokens, budget)

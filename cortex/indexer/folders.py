@@ -1,0 +1,179 @@
+"""Tells which paths below a set of folders change, by the system's events. Decides nothing about them.
+
+Each folder is watched by itself: a recursive watch over an ignored folder (node_modules) takes thousands of inotify
+watches. watchdog's observers start a thread for each watch, so that on Linux its inotify reader is used directly;
+elsewhere (FSEvents is recursive at no cost) one recursive watch on the root does.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.observers import Observer
+
+try:
+    from watchdog.observers.inotify_c import CallbackId, InotifyConstants, InotifyEvent, InotifyFD, Mask
+except (ImportError, OSError):  # not Linux, or a watchdog that is arranged differently
+    InotifyFD = None  # type: ignore[assignment,misc]
+
+#: paths that wait; more than this (a branch switch) is cheaper as one sweep of the tree
+PATHS_MAX = 2000
+
+
+class Changes:
+    """What changed since the last `take`: paths relative to the root, or everything (`sweep`)."""
+
+    def __init__(self) -> None:
+        self.event = threading.Event()
+        self._lock = threading.Lock()
+        self._paths: set[str] = set()
+        self._sweep = False
+
+    def add(self, path: str) -> None:
+        with self._lock:
+            self._paths.add(path)
+            self._sweep = self._sweep or len(self._paths) > PATHS_MAX
+        self.event.set()
+
+    def add_all(self) -> None:
+        with self._lock:
+            self._sweep = True
+        self.event.set()
+
+    def take(self) -> tuple[set[str], bool]:
+        """(paths, whether to sweep): both are forgotten here."""
+        with self._lock:
+            self.event.clear()
+            paths, sweep = self._paths, self._sweep
+            self._paths, self._sweep = set(), False
+        return paths, sweep
+
+
+class Folders:
+    """Watches folders below `root` and reports to `changes`. `complete` is False when the system refused a watch."""
+
+    def __init__(self, root: Path, changes: Changes) -> None:
+        self.complete = True
+        self._watch: _InotifyFolders | _RecursiveWatch = (
+            _RecursiveWatch(root, changes) if InotifyFD is None else _InotifyFolders(root, changes)
+        )
+
+    def follow(self, folders: Collection[str]) -> None:
+        """Watch exactly `folders` (relative, "" is the root)."""
+        self.complete = self._watch.follow(folders)
+
+    def close(self) -> None:
+        self._watch.close()
+
+
+class _InotifyFolders:
+    def __init__(self, root: Path, changes: Changes) -> None:
+        self._root = os.fsencode(root)
+        self._changes = changes
+        self._reader = InotifyFD()
+        self._reader.daemon = True
+        self._reader.start()
+        self._lock = threading.Lock()
+        self._identities = itertools.count(1)
+        self._by_folder: dict[str, tuple[Any, Any]] = {}  # folder → (watch descriptor, callback id)
+        self._by_watch: dict[Any, str] = {}
+        c = InotifyConstants
+        self._mask = Mask(
+            c.IN_CLOSE_WRITE | c.IN_CREATE | c.IN_DELETE | c.IN_MOVED_FROM | c.IN_MOVED_TO | c.IN_ATTRIB
+            | c.IN_DELETE_SELF | c.IN_MOVE_SELF | c.IN_ONLYDIR | c.IN_DONT_FOLLOW
+        )  # fmt: skip
+
+    def follow(self, folders: Collection[str]) -> bool:
+        wanted = set(folders)
+        with self._lock:
+            gone = [folder for folder in self._by_folder if folder not in wanted]
+            new = [folder for folder in wanted if folder not in self._by_folder]
+        for folder in gone:
+            self._drop(folder)
+        refused = [folder for folder in new if not self._add(folder)]
+        return not refused
+
+    def _add(self, folder: str) -> bool:
+        identity = CallbackId(next(self._identities))
+        path = os.path.join(self._root, os.fsencode(folder)) if folder else self._root
+        try:
+            watch = self._reader.add_callback(path, self._mask, self, identity)
+        except FileNotFoundError:
+            self._changes.add_all()  # it went between the walk and here
+            return True
+        except OSError:
+            return False  # the limit of inotify watches
+        with self._lock:
+            self._by_folder[folder] = (watch, identity)
+            self._by_watch[watch] = folder
+        return True
+
+    def _drop(self, folder: str) -> None:
+        with self._lock:
+            watch, identity = self._by_folder.pop(folder)
+            if self._by_watch.get(watch) == folder:
+                del self._by_watch[watch]
+        self._reader.remove_callbacks([(watch, identity)])
+
+    def close(self) -> None:
+        self._reader.stop()
+        self._reader.join(5.0)
+
+    def on_event(self, event: InotifyEvent) -> None:
+        with self._lock:
+            folder = self._by_watch.get(event.wd)
+        if folder is None:
+            return
+        if event.is_directory or event.is_move_self or event.is_delete_self:
+            if not event.is_attrib:
+                self._changes.add_all()
+            return
+        name = os.fsdecode(event.name)
+        self._changes.add(f"{folder}/{name}" if folder else name)
+
+    def on_watch_deleted(self, wd: Any) -> None:
+        with self._lock:
+            folder = self._by_watch.pop(wd, None)
+            if folder is not None and self._by_folder.get(folder, (None,))[0] == wd:
+                del self._by_folder[folder]
+        self._changes.add_all()
+
+    def on_queue_overflow(self) -> None:
+        self._changes.add_all()
+
+
+class _RecursiveWatch(FileSystemEventHandler):
+    def __init__(self, root: Path, changes: Changes) -> None:
+        self._root = str(root)
+        self._changes = changes
+        self._folders: set[str] = set()
+        self._observer = Observer()
+        self._observer.daemon = True
+        self._observer.schedule(self, self._root, recursive=True)
+        self._observer.start()
+
+    def follow(self, folders: Collection[str]) -> bool:
+        self._folders = set(folders)
+        return self._observer.is_alive()
+
+    def close(self) -> None:
+        self._observer.stop()
+        self._observer.join(5.0)
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        if event.event_type in ("opened", "closed_no_write"):
+            return
+        for full in (os.fsdecode(event.src_path), os.fsdecode(event.dest_path or "")):
+            path = os.path.relpath(full, self._root).replace(os.sep, "/") if full else "."
+            folder = path.rpartition("/")[0]
+            if path != "." and folder in self._folders:
+                if event.is_directory and event.event_type != "modified":
+                    self._changes.add_all()
+                elif not event.is_directory:
+                    self._changes.add(path)
