@@ -105,7 +105,8 @@ class Attachment:
     async def _connect(self, *, first: bool) -> None:
         """One round: connect to what is there, else start it and connect. Sets `problem`; raises CortexError."""
         deadline = time.monotonic() + ATTACH_S
-        pause = RETRY_S
+        if self._spawned is not None and self._spawned.poll() is not None:
+            self._spawned = None  # it has served, and was killed: its exit code says nothing about a new one
         while True:
             other = other_protocol(self.config)
             folder = other or self.config.runtime_dir
@@ -129,7 +130,7 @@ class Attachment:
                 raise Unavailable(
                     f"The workers did not start within {ATTACH_S:g} s; see {_log_path(self.config)}."
                 )
-            await asyncio.sleep(pause)
+            await asyncio.sleep(RETRY_S)
 
     async def _greet(self, folder: Path) -> bool:
         """Whether a supervisor answers in `folder`; then this is attached to it, or waits for its end."""

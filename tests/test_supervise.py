@@ -46,7 +46,7 @@ def until(state: Callable[[], Any], what: str) -> Any:
 
 async def until_async(state: Callable[[], Any], what: str) -> Any:
     async with asyncio.timeout(BOUND_S):
-        while not (found := state()):  # noqa: ASYNC110 - what is waited for is in other processes
+        while not (found := state()):
             await asyncio.sleep(0.02)
     assert found, what
     return found
@@ -366,8 +366,15 @@ def test_a_front_gets_a_set_back_when_the_supervisor_is_killed(spawn_tiny: Confi
         held = await supervise.attach(spawn_tiny)
         first = held.hello["pid"]
         os.kill(first, signal.SIGKILL)
-        await until_async(lambda: held.hello.get("pid", first) != first, "another supervisor")
+        problems = set()
+
+        def back() -> bool:
+            problems.add(held.problem)
+            return bool(held.hello.get("pid", first) != first)
+
+        await until_async(back, "another supervisor")
         assert held.connected
+        assert problems == {""}
         await until_async(lambda: member(spawn_tiny, "text").get("state") == "running", "its child")
         await held.close()
 
