@@ -85,19 +85,27 @@ async def show(session: ClientSession, tool: str, query: str) -> list[dict]:
         about = chunk.get("metadata", {})
         where = f"{about.get('file_path', chunk['id'])}:{about.get('start_line', 1)}"
         console.print(f"  [green]{escape(where)}[/]  [dim]{chunk['chunk_type']}, {score:.2f}[/]")
-        for line in [line for line in chunk.get("text", "").splitlines() if line.strip()][:3]:
-            console.print(f"    [dim]│[/] {escape(line[:100])}")
+        for line in excerpt(hit):
+            console.print(f"    [dim]│[/] {line}", no_wrap=True, overflow="ellipsis")
     if not answer["results"]:
         console.print(f"  nothing found. {escape(answer.get('suggestion') or '')}")
     console.print(f"  [dim]{took_ms:.1f} ms, generation {answer['index']['generation']}[/]")
     return answer["results"]
 
 
+def excerpt(hit: dict) -> list[str]:
+    """At most three lines, as markup: what matched, or how the chunk begins."""
+    marked = [line for text in hit.get("highlights", ()) for line in text.splitlines() if "<em>" in line]
+    if marked:
+        return [escape(line).replace("<em>", "[bold]").replace("</em>", "[/]") for line in marked[:3]]
+    return [escape(line) for line in hit["chunk"].get("text", "").splitlines() if line.strip()][:3]
+
+
 def a_name(results: list[dict]) -> str:
     """A defined name from an answer, to ask for by keyword."""
     for hit in results:
         for name in hit["chunk"].get("metadata", {}).get("symbols") or []:
-            if name.isidentifier() and len(name) > 4:
+            if name.isidentifier() and len(name) > 4 and not name.startswith("_"):
                 return name
     return "config"
 

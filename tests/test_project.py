@@ -60,8 +60,8 @@ def test_the_documents_name_every_tool() -> None:
     from cortex.front import tools
 
     readme = (ROOT / "README.md").read_text()
-    for tool in tools.TOOLS:
-        assert f"`{tool.name}`" in readme
+    for name in tools.TOOLS:
+        assert f"`{name}`" in readme
 
 
 def test_links_between_documents_lead_somewhere() -> None:

@@ -61,13 +61,19 @@ def test_a_killed_worker_gives_no_wrong_answer_and_is_replaced(project, facts, n
 
 
 def test_a_watcher_that_is_killed_while_it_publishes_leaves_an_index_that_serves(project, facts):
+    def another(killed):
+        return project.until(
+            lambda: (pid := project.member("watcher")["pid"]) != killed and pid, "another watcher"
+        )
+
     async def ask():
         async with project.front() as front:
             await front.whole()
+            pid = 0
             for number in range(5):
+                pid = await asyncio.to_thread(another, pid)
                 path = project.root / f"late_{number}.py"
                 path.write_text(f"def arrives_late_{number}():\n    return {number}\n")
-                pid = (await asyncio.to_thread(project.member, "watcher"))["pid"]
                 index = project.root / ".cortex" / "index"
                 before = index.stat().st_mtime_ns
                 async with asyncio.timeout(30):
