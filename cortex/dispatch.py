@@ -46,8 +46,10 @@ LANE_SHARE = 0.6
 FIRST_GENERATION_S = 8.0
 #: seconds between two looks at CURRENT while waiting for the first generation
 LOOK_S = 0.05
-#: chunks that each lane of the text worker returns, and the vector worker: the ranking's figures are for 400
-CANDIDATES = 400
+#: chunks that each lane of the text worker returns: the ranking's figures are for the 400 best
+TEXT_CANDIDATES = 400
+#: chunks that the vector worker returns; each costs it and us some 5 µs
+VECTOR_CANDIDATES = 200
 #: hits of one answer
 LIMIT_MAX = 100
 #: hits that may be skipped; the text worker orders no more
@@ -214,7 +216,7 @@ class Dispatch:
         return text, vector
 
     async def _text_lane(self, question: Search, generation: Generation, until: float) -> _Lane:
-        request = TextSignals(question.query, CANDIDATES, question.filters, generation.number)
+        request = TextSignals(question.query, TEXT_CANDIDATES, question.filters, generation.number)
         return await self._lane("text", lambda: self._ask("text", request, Signals, until))
 
     async def _vector_lane(self, question: Search, generation: Generation, until: float) -> _Lane:
@@ -228,7 +230,7 @@ class Dispatch:
         if lane.error is not None:
             return lane
         vector: Array = embedded[0].vectors[0]
-        limit = question.limit if question.mode == "semantic" else CANDIDATES
+        limit = question.limit if question.mode == "semantic" else VECTOR_CANDIDATES
         request = VectorSearch(vector, embedded[0].model, limit, question.filters, generation.number)
         lane = await self._lane("vector", lambda: self._ask("vector", request, Signals, until))
         left_out = int(lane.signals.stats.get("left_out", 0)) if lane.signals is not None else 0

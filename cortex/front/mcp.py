@@ -10,7 +10,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -82,6 +82,7 @@ def _load(project: str | None, toolsets: str | None) -> tuple[Config | None, str
 async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], wire: int) -> None:
     """Serve until standard input ends or a signal comes; then end the process."""
     link = None
+    deadline_s = config.server.deadline_s if config is not None else CLOSE_S
     try:
         if config is not None:
             link = Link(config)
@@ -92,7 +93,7 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        tasks = [asyncio.create_task(_serve(server, wire)), asyncio.create_task(stop.wait())]
+        tasks = [asyncio.create_task(_serve(server, wire, deadline_s)), asyncio.create_task(stop.wait())]
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             if error := task.exception():
@@ -112,15 +113,52 @@ def _import_sdk() -> None:
     import mcp.server.stdio  # noqa: F401
 
 
-async def _serve(server: Server, wire: int) -> None:
+class Wire:
+    """The two streams of the transport. The end of the input is passed on when every request has its answer, so that
+    `printf … | cortex mcp` answers before it ends; a request that is never answered delays the end by its deadline.
+    """
+
+    def __init__(self, source: anyio.AsyncFile[str], target: anyio.AsyncFile[str], deadline_s: float) -> None:
+        self._source, self._target = source, target
+        self._deadline_s = deadline_s
+        self._waiting = 0
+        self._answered = asyncio.Event()
+        self.flush = target.flush
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        async for line in self._source:
+            self._waiting += _is_request(line)
+            yield line
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._deadline_s):
+                while self._waiting > 0:
+                    await self._answered.wait()
+                    self._answered.clear()
+
+    async def write(self, line: str) -> None:
+        await self._target.write(line)
+        if line.startswith('{"jsonrpc":"2.0","id":'):
+            self._waiting -= 1
+            self._answered.set()
+
+
+def _is_request(line: str) -> bool:
+    """Whether a line asks for an answer."""
+    try:
+        message = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(message, dict) and "id" in message and "method" in message
+
+
+async def _serve(server: Server, wire: int, deadline_s: float) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
     source = io.TextIOWrapper(os.fdopen(0, "rb", closefd=False), encoding="utf-8", errors="replace")
-    target = io.TextIOWrapper(os.fdopen(wire, "wb", closefd=False), encoding="utf-8")
-    stdin: anyio.AsyncFile[str] = anyio.wrap_file(source)
-    stdout: anyio.AsyncFile[str] = anyio.wrap_file(target)
-    async with stdio_server(stdin, stdout) as (read, write):
+    target = io.TextIOWrapper(os.fdopen(wire, "wb", closefd=False), encoding="utf-8", newline="\n")
+    streams: Any = Wire(anyio.wrap_file(source), anyio.wrap_file(target), deadline_s)
+    async with stdio_server(streams, streams) as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
+
+import numpy as np
 
 from cortex.ranking.paths import asks_for_tests, is_example, is_test, question_words, stem_share
 from cortex.ranking.weights import Weights
 from cortex.records import COVERING_TYPES
-from ipc.messages import Hit, Signals
+from ipc.messages import Array, Hit, Signals
 
 Source = Literal["lex", "vec", "both"]
 
@@ -68,41 +70,37 @@ class Ranked:
         }
 
 
-@dataclass(slots=True)
-class _Chunk:
-    hit: Hit
-    body: float = 0.0
-    path: float = 0.0
-    defs: float = 0.0
-    comments: float = 0.0
-    defx: float = 0.0
-    cosine: float | None = None
-    lexical: bool = False
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """Every chunk that a lane named, in order of its id, as columns; `file` is its file's place in `paths`."""
 
-    @property
-    def source(self) -> Source:
-        if self.cosine is None:
+    hits: list[Hit]
+    lanes: dict[str, Array]  #: float64 [n]; "cosine" is NaN where the vector lane has none
+    covering: Array  #: bool [n]: of the kinds that hold each line of a file once
+    file: Array  #: int64 [n]
+    paths: list[str]
+
+    def source(self, at: int) -> Source:
+        if math.isnan(self.lanes["cosine"][at]):
             return "lex"
-        return "both" if self.lexical else "vec"
+        return "both" if any(self.lanes[lane][at] > 0 for lane in _LANES[:-1]) else "vec"
 
-    @property
-    def covering(self) -> bool:
-        return self.hit.chunk_type in COVERING_TYPES
+    def best(self, values: Array) -> Array:
+        """The highest of `values` in each file."""
+        out = np.full(len(self.paths), -np.inf)
+        np.maximum.at(out, self.file, values)
+        return out
 
-
-@dataclass(slots=True)
-class _File:
-    path: str
-    chunks: list[_Chunk] = field(default_factory=list)
-
-    def top(self, lane: str) -> float:
-        """The sum of the best chunks' scores; only kinds that hold each line once, where the file has such hits."""
-        chunks = [chunk for chunk in self.chunks if chunk.covering] or self.chunks
-        return math.fsum(sorted((getattr(chunk, lane) for chunk in chunks), reverse=True)[:TOP_CHUNKS])
-
-    def best(self, lane: str) -> float:
-        value: float = max(getattr(chunk, lane) for chunk in self.chunks)
-        return value
+    def top(self, lane: str) -> Array:
+        """Each file's sum of its TOP_CHUNKS best, of covering chunks where it has any, as a share of the largest."""
+        has = np.zeros(len(self.paths), bool)
+        has[self.file[self.covering]] = True
+        values = np.where(self.covering | ~has[self.file], self.lanes[lane], 0.0)
+        order = np.lexsort((-values, self.file))
+        files = self.file[order]
+        place = np.arange(len(order)) - np.searchsorted(files, files)
+        kept = order[place < TOP_CHUNKS]
+        return _shares(np.bincount(self.file[kept], weights=values[kept], minlength=len(self.paths)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +111,10 @@ class _Cosines:
     deviation: float
     missing: float
 
-    def z(self, cosine: float) -> float:
+    def z(self, cosines: Array) -> Array:
         if self.deviation <= 0:
-            return 0.0
-        return max(-Z_MAX, min(Z_MAX, (cosine - self.mean) / self.deviation)) / Z_SCALE
+            return np.zeros(len(cosines))
+        return np.clip((cosines - self.mean) / self.deviation, -Z_MAX, Z_MAX) / Z_SCALE
 
 
 def rank(
@@ -126,71 +124,83 @@ def rank(
 
     A lane that did not answer is None. Scores fall along the list.
     """
-    chunks = _collect([signals for signals in (text, vector) if signals is not None])
-    files = _group(chunks)
+    found = _collect([signals for signals in (text, vector) if signals is not None])
+    if not found.hits:
+        return []
     cosines = _distribution(vector)
-    scales = {lane: max((file.best(lane) for file in files), default=0.0) for lane in ("path", "body")}
-    terms = _terms(question, files, weights, cosines, scales["path"])
-    strength = _strengths(chunks, cosines, scales["body"])
-    shown = [_pick(file, strength) for file in files]
-    totals = [math.fsum(term.value * term.weight for term in row) for row in terms]
-    order = sorted(range(len(files)), key=lambda at: (-totals[at], shown[at].hit.id, shown[at].hit.key))
-    ranked = [
-        Ranked(
-            hit=shown[at].hit,
-            score=_squash(totals[at], weights),
-            source=shown[at].source,
-            terms=terms[at],
-            total=totals[at],
+    cosine = np.where(np.isnan(found.lanes["cosine"]), cosines.missing, found.lanes["cosine"])
+    signals = _signals(question, found, cosines.z(found.best(cosine)))
+    scales = np.array([getattr(weights, name) for name in signals])
+    values = np.array(list(signals.values()))
+    positive = float(scales[scales > 0].sum()) or 1.0
+    totals = (values * scales[:, None]).sum(axis=0)
+    # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
+    strength = _shares(found.lanes["body"]) + cosine
+    shown = _pick(found, strength)
+    order = np.lexsort((shown, -totals))
+    terms = {
+        at: tuple(
+            Term(name, float(value), float(scale))
+            for name, value, scale in zip(signals, values[:, at], scales, strict=True)
         )
-        for at in order[:limit]
+        for at in order[:limit].tolist()
+    }
+    first = [
+        Ranked(
+            hit=found.hits[shown[at]],
+            score=_squash(float(totals[at]), positive),
+            source=found.source(shown[at]),
+            terms=terms[at],
+            total=float(totals[at]),
+        )
+        for at in order[:limit].tolist()
     ]
-    if len(ranked) < limit:
-        ranked += _more(ranked, [(files[at], shown[at]) for at in order], strength, limit - len(ranked))
-    return ranked
+    if len(first) == limit:
+        return first
+    by_file = dict(zip(order.tolist(), first, strict=True))
+    return first + _more(found, by_file, strength, np.setdiff1d(np.arange(len(strength)), shown), limit)
 
 
 def rank_by_cosine(vector: Signals, limit: int) -> list[Ranked]:
     """Pure cosine, chunk by chunk; a cosine below 0 scores 0."""
-    chunks = _collect([vector])
-    chunks.sort(key=lambda chunk: (-(chunk.cosine or 0.0), chunk.hit.id, chunk.hit.key))
+    cosines = vector.values[vector.names.index("cosine")].tolist()
+    best = sorted(
+        zip(cosines, vector.hits, strict=True), key=lambda pair: (-pair[0], pair[1].id, pair[1].key)
+    )
     return [
         Ranked(
-            hit=chunk.hit,
-            score=min(1.0, max(0.0, chunk.cosine or 0.0)),
+            hit=hit,
+            score=min(1.0, max(0.0, cosine)),
             source="vec",
-            terms=(Term("cosine", chunk.cosine or 0.0, 1.0),),
-            total=chunk.cosine or 0.0,
+            terms=(Term("cosine", cosine, 1.0),),
+            total=cosine,
         )
-        for chunk in chunks[:limit]
+        for cosine, hit in best[:limit]
     ]
 
 
-def _collect(replies: Sequence[Signals]) -> list[_Chunk]:
-    """One _Chunk for each row key that any lane names."""
-    found: dict[int, _Chunk] = {}
+def _collect(replies: Sequence[Signals]) -> _Candidates:
+    """One candidate for each row key that any lane names. In order of the ids: the replies' own order has no say."""
+    found = {hit.key: hit for signals in replies for hit in signals.hits}
+    hits = sorted(found.values(), key=lambda hit: (hit.id, hit.key))
+    places = {hit.key: at for at, hit in enumerate(hits)}
+    lanes = {lane: np.zeros(len(hits)) for lane in _LANES}
+    lanes["cosine"].fill(np.nan)
     for signals in replies:
-        lanes = [(name, row.tolist()) for name, row in zip(signals.names, signals.values, strict=True)]
-        for at, hit in enumerate(signals.hits):
-            chunk = found.get(hit.key)
-            if chunk is None:
-                chunk = found[hit.key] = _Chunk(hit)
-            for name, row in lanes:
-                if name == "cosine":
-                    chunk.cosine = row[at]
-                elif name in _LANES:
-                    setattr(chunk, name, row[at])
-                    chunk.lexical = chunk.lexical or row[at] > 0
-    return list(found.values())
-
-
-def _group(chunks: Sequence[_Chunk]) -> list[_File]:
-    """Files in order of their paths; a chunk without a path stands for itself."""
-    files: dict[str, _File] = {}
-    for chunk in chunks:
-        name = chunk.hit.path or f"\0{chunk.hit.id}"
-        files.setdefault(name, _File(chunk.hit.path)).chunks.append(chunk)
-    return list(files.values())
+        at = [places[hit.key] for hit in signals.hits]
+        for name, row in zip(signals.names, signals.values, strict=True):
+            if name in lanes:
+                lanes[name][at] = row
+    files: dict[str, int] = {}
+    # A chunk without a path stands for itself.
+    file = [files.setdefault(hit.path or f"\0{hit.id}", len(files)) for hit in hits]
+    return _Candidates(
+        hits=hits,
+        lanes=lanes,
+        covering=np.array([hit.chunk_type in COVERING_TYPES for hit in hits], bool),
+        file=np.array(file, np.int64),
+        paths=[path if path[0] != "\0" else "" for path in files],
+    )
 
 
 def _distribution(vector: Signals | None) -> _Cosines:
@@ -204,91 +214,63 @@ def _distribution(vector: Signals | None) -> _Cosines:
     return _Cosines(mean, vector.stats.get("cosine_std", 0.0), missing)
 
 
-def _terms(
-    question: str, files: Sequence[_File], weights: Weights, cosines: _Cosines, path_max: float
-) -> list[tuple[Term, ...]]:
-    """Each file's signals, in the order of the weights."""
-    tops = {lane: [file.top(lane) for file in files] for lane in ("body", "defs", "comments")}
-    most = {lane: max(values, default=0.0) for lane, values in tops.items()}
+def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]:
+    """Signal → its value for each file, in the order in which they are explained."""
     words = question_words(question)
     penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
-    out = []
-    for at, file in enumerate(files):
-        values = {
-            "ctop3": _share(tops["body"][at], most["body"]),
-            "path": _share(file.best("path"), path_max),
-            "sshare": stem_share(file.path, words),
-            "defs": _share(tops["defs"][at], most["defs"]),
-            "comments": _share(tops["comments"][at], most["comments"]),
-            "defx": file.best("defx"),
-            "smax": cosines.z(
-                max(cosines.missing if chunk.cosine is None else chunk.cosine for chunk in file.chunks)
-            ),
-            "test": penalty * is_test(file.path),
-            "example": penalty * is_example(file.path),
-        }
-        out.append(tuple(Term(name, value, getattr(weights, name)) for name, value in values.items()))
-    return out
-
-
-def _share(value: float, most: float) -> float:
-    return value / most if most > 0 else 0.0
-
-
-def _strengths(chunks: Sequence[_Chunk], cosines: _Cosines, body_max: float) -> dict[int, float]:
-    """Row key → how well the chunk itself answers: its share of the best BM25, plus its cosine."""
     return {
-        chunk.hit.key: _share(chunk.body, body_max)
-        + (cosines.missing if chunk.cosine is None else chunk.cosine)
-        for chunk in chunks
+        "ctop3": found.top("body"),
+        "path": _shares(found.best(found.lanes["path"])),
+        "sshare": np.array([stem_share(path, words) for path in found.paths]),
+        "defs": found.top("defs"),
+        "comments": found.top("comments"),
+        "defx": found.best(found.lanes["defx"]),
+        "smax": smax,
+        "test": penalty * np.array([is_test(path) for path in found.paths], float),
+        "example": penalty * np.array([is_example(path) for path in found.paths], float),
     }
 
 
-def _pick(file: _File, strength: dict[int, float]) -> _Chunk:
-    """The chunk that stands for its file: of those that hold the asked definition, if one is asked for, the best."""
-    defined = file.best("defx")
-    pool = [chunk for chunk in file.chunks if chunk.defx == defined] if defined else file.chunks
-    return min(pool, key=lambda chunk: _by_strength(chunk, strength))
+def _shares(values: Array) -> Array:
+    most = values.max(initial=0.0)
+    return values / most if most > 0 else values
 
 
-def _by_strength(chunk: _Chunk, strength: dict[int, float]) -> tuple[float, bool, str, int]:
-    return -strength[chunk.hit.key], not chunk.covering, chunk.hit.id, chunk.hit.key
+def _pick(found: _Candidates, strength: Array) -> Array:
+    """Each file's place of the chunk that stands for it: of those that hold the asked definition, if any, the best."""
+    defx = found.lanes["defx"]
+    other = defx < found.best(defx)[found.file]
+    order = np.lexsort((~found.covering, -strength, other, found.file))
+    _, starts = np.unique(found.file[order], return_index=True)
+    return order[starts]
 
 
 def _more(
-    first: Sequence[Ranked],
-    files: Sequence[tuple[_File, _Chunk]],
-    strength: dict[int, float],
-    count: int,
+    found: _Candidates, by_file: dict[int, Ranked], strength: Array, rest: Array, limit: int
 ) -> list[Ranked]:
     """Further chunks of the shown files, best first, below the lowest score of a first place."""
-    if not first:
-        return []
-    floor = first[-1].score
-    rest = [(chunk, shown) for file, shown in files for chunk in file.chunks if chunk is not shown]
-    rest.sort(key=lambda pair: _by_strength(pair[0], strength))
-    top = {one.hit.key: one for one in first}
+    floor = min(one.score for one in by_file.values())
+    rest = rest[np.lexsort((~found.covering[rest], -strength[rest]))][: limit - len(by_file)]
     places: dict[int, int] = {}
     out = []
-    for chunk, shown in rest[:count]:
-        own = top[shown.hit.key]
-        places[shown.hit.key] = places.get(shown.hit.key, 1) + 1
-        factor = min(1.0, max(0.0, strength[chunk.hit.key] / 2))
+    for at in rest.tolist():
+        file = int(found.file[at])
+        places[file] = places.get(file, 1) + 1
+        factor = min(1.0, max(0.0, float(strength[at]) / 2))
         out.append(
             Ranked(
-                hit=chunk.hit,
+                hit=found.hits[at],
                 score=floor * factor,
-                source=chunk.source,
-                terms=own.terms,
-                total=own.total,
-                place=places[shown.hit.key],
+                source=found.source(at),
+                terms=by_file[file].terms,
+                total=by_file[file].total,
+                place=places[file],
                 factor=factor,
             )
         )
     return out
 
 
-def _squash(total: float, weights: Weights) -> float:
-    """A sum of any size → 0-1, strictly rising."""
-    positive = weights.positive or 1.0
+def _squash(total: float, positive: float) -> float:
+    """A sum of any size → 0-1, strictly rising; `positive` is the sum of a file whose every good signal is 1."""
     return 1.0 / (1.0 + math.exp(-STEEPNESS * (total / positive - 0.5)))

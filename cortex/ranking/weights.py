@@ -23,12 +23,6 @@ class Weights:
     test: float
     example: float
 
-    @property
-    def positive(self) -> float:
-        """The sum of a file whose every good signal is 1."""
-        values: tuple[float, ...] = dataclasses.astuple(self)
-        return sum(value for value in values if value > 0)
-
 
 #: fitted on 21 repositories and 423 questions (NDCG@10); each may move by half at a cost of at most .006
 WITH_VECTORS = Weights(
