@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,12 +33,8 @@ def serve_embedder(
     """Serve until `stop` is set (or KeyboardInterrupt); returns the exit code. Raises Unavailable when the port is
     taken, Misconfigured / Unavailable as `open_embedder`.
     """
-    if config.embedding.provider != "static":
-        # asking ourselves would never end
-        raise Unavailable(
-            "`cortex embed serve` offers the static model; set embedding.provider to static for it."
-        )
-    with open_server(open_embedder(config), host, port) as server:
+    own = dataclasses.replace(config.embedding, provider="static")  # asking ourselves would never end
+    with open_server(open_embedder(dataclasses.replace(config, embedding=own)), host, port) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
         thread.start()
         try:

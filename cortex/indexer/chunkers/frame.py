@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ _TEST = re.compile(
 _WORD = re.compile(r"[^A-Za-z0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Frame:
     """One file while it is cut into chunks."""
 
@@ -43,13 +44,13 @@ class Frame:
     def path(self) -> str:
         return self.source.path
 
-    @property
+    @functools.cached_property
     def package(self) -> str:
         if self.outline.package or not self.language.package_from_folder:
             return self.outline.package
         return self.path.rpartition("/")[0].rpartition("/")[2]
 
-    @property
+    @functools.cached_property
     def types(self) -> list[Symbol]:
         return [
             symbol
@@ -57,7 +58,7 @@ class Frame:
             if symbol.kind not in DATA | FUNCTIONS or symbol.kind == "enum"
         ]
 
-    @property
+    @functools.cached_property
     def functions(self) -> list[Symbol]:
         return [symbol for symbol in self.outline.symbols if symbol.kind in FUNCTIONS]
 

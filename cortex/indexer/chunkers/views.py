@@ -79,7 +79,7 @@ def _pack(frame: Frame, kind: ChunkType, blocks: Sequence[Block], joint: str) ->
                 packs.append(([], []))
                 weight = 0
             packs[-1][0].append(piece)
-            if symbol and symbol not in packs[-1][1]:
+            if symbol and packs[-1][1][-1:] != [symbol]:
                 packs[-1][1].append(symbol)
             weight += piece_weight
     several = len(packs) > 1
