@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from luqum import tree as luqum_tree
 from luqum.exceptions import ParseError
@@ -57,12 +57,12 @@ class Parsed:
 
 @dataclass(slots=True)
 class _Reader:
-    """Turns luqum's tree into ours. `boolean` is set when an operator is met."""
+    """Turns luqum's tree into ours. `boolean` is set when an operator is met, `case` by `case:yes`."""
 
     prepared: Prepared
     query: str
     boolean: bool = False
-    kinds: list[str] = field(default_factory=list)
+    case: bool = False
 
     def at(self, node: luqum_tree.Item) -> int:
         pos = node.pos if isinstance(node.pos, int) else 0
@@ -80,7 +80,7 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
     if match_type == "regex":
         return Parsed(Regex(query), "regex")
     if match_type == "substring":
-        return Parsed(Regex(re.escape(query)), "substring")
+        return Parsed(Regex(literal(query)), "substring")
     prepared = prepare(query)
     try:
         tree = luqum_parse(prepared.text)
@@ -88,6 +88,8 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
         raise BadRequest(_syntax_error(str(error), prepared, query)) from error
     reader = _Reader(prepared, query)
     node = _read(reader, tree, DEFAULT_FIELD)
+    if reader.case:
+        node = _all([_with_case(child) for child in (node.children if isinstance(node, All) else (node,))])
     found = leaves(node)
     if len(found) > TERMS_MAX:
         raise BadRequest(f"The query has {len(found)} terms; at most {TERMS_MAX} are answered.")
@@ -197,6 +199,8 @@ def _leaf(reader: _Reader, item: luqum_tree.Item, name: str) -> Node:
     at = reader.at(item)
     if name == "start_line":
         return _line_range(item, at)
+    if name == "case":
+        return _case(reader, item, at)
     match item:
         case luqum_tree.Word():
             return _word(item.value, name, at)
@@ -217,8 +221,43 @@ def _leaf(reader: _Reader, item: luqum_tree.Item, name: str) -> Node:
                 raise BadRequest(
                     f"A regular expression (position {at + 1}) searches the text; {name}: takes none."
                 )
-            return Regex(item.value[1:-1].replace("\\/", "/"), at)
+            return Regex(item.value[1:-1].replace("\\/", "/"), position=at)
     raise BadRequest(f"Ranges are understood for start_line only (position {at + 1}).")
+
+
+def _case(reader: _Reader, item: luqum_tree.Item, at: int) -> Node:
+    value = str(getattr(item, "value", "")).lower()
+    if value not in ("yes", "no"):
+        raise BadRequest(f"case: (position {at + 1}) takes yes or no.")
+    reader.case = reader.case or value == "yes"
+    return Anything()
+
+
+def _with_case(node: Node) -> Node:
+    """`node` and, as an expression that heeds case, the text that it was written as."""
+    match node:
+        case Regex():
+            return replace(node, case=True)
+        case Term(field="text", text=text, position=at):
+            return All((node, Regex(literal(text), True, at)))
+        case Phrase(field="text", text=text, slop=0, position=at):
+            return All((node, Regex(r"\W+".join(map(literal, text.split())), True, at)))
+        case Wildcard(field="text", pieces=pieces, position=at):
+            source = "".join({"*": r"\w*", "?": r"\w"}.get(piece) or literal(piece) for piece in pieces)
+            return All((node, Regex(source, True, at)))
+        case Not(child=Term() | Phrase() | Wildcard() | Regex() as child):
+            inner = _with_case(child)
+            return Not(inner.children[-1] if isinstance(inner, All) else inner)
+        case Term() | Phrase() | Wildcard() | Range() | Anything() | Not():
+            return node
+    raise BadRequest(
+        "case:yes can be used with terms, phrases, wildcards and expressions that are joined by AND."
+    )
+
+
+def literal(text: str) -> str:
+    """An expression for RE2 that matches `text` and nothing else."""
+    return re.sub(r"[\\.+*?()|\[\]{}^$]", r"\\\g<0>", text)
 
 
 def _word(value: str, name: str, at: int) -> Node:

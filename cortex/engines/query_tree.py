@@ -7,7 +7,7 @@ from dataclasses import dataclass
 #: field that a term without a field is looked for in
 DEFAULT_FIELD = "text"
 #: every field that a query may name
-FIELDS = ("text", "title", "symbols", "file_path", "tags", "chunk_type", "language", "start_line")
+FIELDS = ("text", "title", "symbols", "file_path", "tags", "chunk_type", "language", "start_line", "case")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,10 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Regex:
-    """A regular expression over the text of files."""
+    """A regular expression (RE2) over the text of files."""
 
     pattern: str
+    case: bool = False
     position: int = 0
 
 
@@ -122,3 +123,21 @@ def leaves(node: Node) -> list[Leaf]:
         case Not() | Anything():
             return []
     return [node]
+
+
+def split_expressions(node: Node) -> tuple[list[Regex], list[Regex], Node | None]:
+    """(expressions that must match, expressions that must not, the rest of the query) of a list joined by AND."""
+    wanted: list[Regex] = []
+    excluded: list[Regex] = []
+    rest: list[Node] = []
+    for child in node.children if isinstance(node, All) else (node,):
+        match child:
+            case Regex():
+                wanted.append(child)
+            case Not(child=Regex() as inner):
+                excluded.append(inner)
+            case _:
+                rest.append(child)
+    if len(rest) > 1:
+        return wanted, excluded, All(tuple(rest))
+    return wanted, excluded, rest[0] if rest else None

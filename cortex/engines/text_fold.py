@@ -42,6 +42,8 @@ class Folds:
         covering = np.isin(columns["type"], wanted)
         self._view = ~covering & (self._end > 0)
         tiles = np.flatnonzero(covering & (self._end > 0) & rows.live)
+        #: bool [all rows]: those that substring and regular expression search look at
+        self.covering = covering & rows.live
         first = self._base[tiles] + self._start[tiles]
         order = np.argsort(first, kind="stable")
         self._tiles = len(tiles)

@@ -10,10 +10,11 @@ from typing import Any
 import tantivy
 
 from cortex.engines import text_tokens as tokens
+from cortex.engines.query_trigrams import squeeze
 from cortex.records import COVERING_TYPES
 
 #: value of "tokenizer_name" for text in words, and for lists of ready tokens
-_WORDS, _READY, _RAW = "cortex_words", "cortex_ready", "raw"
+_WORDS, _READY, _GRAMS, _RAW = "cortex_words", "cortex_ready", "cortex_grams", "raw"
 
 #: kinds of definitions that `defx` counts as types; every other kind counts as a function
 TYPE_KINDS = frozenset(
@@ -63,6 +64,7 @@ def make_schema() -> tantivy.Schema:
     builder.add_unsigned_field("start_line", indexed=True, fast=True)
     for name in ("joined", *LANE_FIELDS.values()):
         builder.add_text_field(name, tokenizer_name=_READY, index_option="freq")
+    builder.add_text_field("grams", tokenizer_name=_GRAMS, index_option="basic")
     return builder.build()
 
 
@@ -75,6 +77,7 @@ def register(index: tantivy.Index) -> None:
     words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     words = words.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1))
     index.register_tokenizer(_WORDS, words.filter(tantivy.Filter.lowercase()).build())
+    index.register_tokenizer(_GRAMS, tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.ngram(3, 3)).build())
     ready = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
     index.register_tokenizer(
         _READY, ready.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1)).build()
@@ -136,6 +139,7 @@ def make_document(key: int, chunk: Mapping[str, Any]) -> tantivy.Document:
         document.add_text("symbols", tokens.split_text(tokens.words(name)))
     if read.kind in COVERING_TYPES:
         _add_lanes(document, read, found, defined)
+        document.add_text("grams", squeeze(read.text))
     return document
 
 

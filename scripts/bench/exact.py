@@ -131,8 +131,8 @@ def draw_queries(chunks: list[dict[str, Any]], count: int) -> dict[str, list[Exa
         "wildcard": lambda: ExactSearch("{0[0]}{0[1]}*{0[2]}".format((w := one())[:2] + w[-1:])),
         "fuzzy": lambda: ExactSearch(typo(one()) + "~1"),
         "fuzzy2": lambda: ExactSearch(typo(one()) + "~2"),
-        #        "substring": lambda: ExactSearch(line(), "substring"),
-        #        "regex": lambda: ExactSearch(r"{}\w*\(.*{}".format(*(w[:5] for w in pair())), "regex"),
+        "substring": lambda: ExactSearch(line(), "substring"),
+        "regex": lambda: ExactSearch(r"{}\w*\(.*{}".format(*(w[:5] for w in pair())), "regex"),
     }
     return {name: [make() for _ in range(count)] for name, make in makers.items()}
 
