@@ -1,0 +1,235 @@
+"""The ranking over made-up signals: what beats what, and what must not matter."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex.ranking import rank, rank_by_cosine, weigh
+from ipc.messages import Hit, Signals
+
+LANES = ("body", "path", "defs", "comments", "defx")
+
+
+def hit(key, path, kind="code", line=1, name=None):
+    return Hit(
+        key=key,
+        id=name or f"{kind}-{path}~{key}",
+        chunk_type=kind,
+        path=path,
+        start_line=line,
+        end_line=line + 9,
+    )
+
+
+def text(*rows):
+    """Signals of the text worker from (hit, {lane: value}) pairs."""
+    values = np.zeros((len(LANES), len(rows)), np.float32)
+    for at, (_, lanes) in enumerate(rows):
+        for name, value in lanes.items():
+            values[LANES.index(name), at] = value
+    return Signals(generation=1, hits=tuple(h for h, _ in rows), names=LANES, values=values)
+
+
+def vector(*rows, mean=0.1, std=0.1, total=1000):
+    values = np.array([[cosine for _, cosine in rows]], np.float32)
+    stats = {"cosine_mean": mean, "cosine_std": std, "rows": float(total)}
+    return Signals(
+        generation=1, hits=tuple(h for h, _ in rows), names=("cosine",), values=values, stats=stats
+    )
+
+
+def paths(ranked):
+    return [one.hit.path for one in ranked]
+
+
+def ranked_by_text(question, *rows, limit=10):
+    return rank(question, text(*rows), None, weigh(vectors=False), limit)
+
+
+def test_distinct_files_come_first_each_with_its_best_chunk():
+    a1, a2, b = hit(1, "a.py"), hit(2, "a.py"), hit(3, "b.py")
+    found = ranked_by_text("words", (a1, {"body": 9}), (a2, {"body": 10}), (b, {"body": 1}))
+    assert [one.hit.key for one in found] == [2, 3, 1]
+    assert [one.place for one in found] == [1, 1, 2]
+
+
+def test_a_file_with_three_good_chunks_beats_one_with_a_single_better_chunk():
+    rows = [(hit(key, "many.py"), {"body": 6}) for key in (1, 2, 3)]
+    found = ranked_by_text("words", *rows, (hit(4, "one.py"), {"body": 9}), limit=2)
+    assert paths(found) == ["many.py", "one.py"]
+
+
+def test_overviews_of_the_same_lines_do_not_add_to_a_files_sum():
+    plain, view = hit(1, "a.py"), hit(2, "a.py", kind="definitions")
+    alone = ranked_by_text("words", (plain, {"body": 5}), (hit(3, "b.py"), {"body": 6}))
+    both = ranked_by_text("words", (plain, {"body": 5}), (view, {"body": 5}), (hit(3, "b.py"), {"body": 6}))
+    assert paths(alone)[:2] == paths(both)[:2] == ["b.py", "a.py"]
+
+
+def test_a_file_known_only_by_overviews_is_ranked_by_them():
+    found = ranked_by_text(
+        "words", (hit(1, "a.py", kind="definitions"), {"body": 5}), (hit(2, "b.py"), {"body": 1})
+    )
+    assert paths(found) == ["a.py", "b.py"]
+
+
+def test_a_definition_beats_its_uses_and_is_the_chunk_that_is_shown():
+    defined = (hit(1, "provider.py"), {"body": 3, "defx": 1.0})
+    loud = (hit(2, "provider.py"), {"body": 9})
+    users = [(hit(key, f"use{key}.py"), {"body": 9}) for key in (3, 4)]
+    found = ranked_by_text("Provider", defined, loud, *users)
+    assert found[0].hit.key == 1
+
+
+@pytest.mark.parametrize(
+    "path", ["tests/test_reader.py", "src/reader_test.go", "reader.spec.ts", "mocks/reader.py"]
+)
+def test_tests_rank_below_the_code_they_test_unless_they_are_asked_for(path):
+    rows = (hit(1, path), {"body": 10}), (hit(2, "src/other.py"), {"body": 7})
+    assert paths(ranked_by_text("how is it read", *rows))[0] == "src/other.py"
+    assert paths(ranked_by_text("the test of how it is done", *rows))[0] == path
+
+
+def test_examples_rank_a_little_lower():
+    found = ranked_by_text("words", (hit(1, "examples/a.py"), {"body": 5}), (hit(2, "src/b.py"), {"body": 5}))
+    assert paths(found) == ["src/b.py", "examples/a.py"]
+
+
+@pytest.mark.parametrize(
+    "path", ["net/http_client.py", "net/HttpClient.java", "http_client/__init__.py", "httpClient/index.ts"]
+)
+def test_a_file_named_like_the_question_is_preferred(path):
+    found = ranked_by_text("http client", (hit(1, "aa/zz.py"), {"body": 6}), (hit(2, path), {"body": 5}))
+    assert paths(found)[0] == path
+
+
+def test_the_cosine_counts_as_a_z_score():
+    rows = [(hit(1, "near.py"), 0.6), (hit(2, "far.py"), 0.2)]
+    found = rank("words", None, vector(*rows, mean=0.1, std=0.1), weigh(vectors=True), 5)
+    assert paths(found) == ["near.py", "far.py"]
+    smax = {term.name: term for term in found[0].terms}["smax"]
+    assert smax.value == pytest.approx((0.6 - 0.1) / 0.1 / 4)
+    assert smax.weight == 2.5
+
+
+def test_a_chunk_that_the_cut_vector_lane_left_out_is_worth_half_of_its_last():
+    lexical = text((hit(3, "words.py"), {"body": 1}))
+    found = rank("x", lexical, vector((hit(1, "a.py"), 0.5), (hit(2, "b.py"), 0.3)), weigh(vectors=True), 5)
+    missing = next(one for one in found if one.hit.path == "words.py")
+    assert {t.name: t.value for t in missing.terms}["smax"] == pytest.approx((0.2 - 0.1) / 0.1 / 4)
+    whole = rank(
+        "x", lexical, vector((hit(1, "a.py"), 0.5), (hit(2, "b.py"), 0.3), total=2), weigh(vectors=True), 5
+    )
+    missing = next(one for one in whole if one.hit.path == "words.py")
+    assert {t.name: t.value for t in missing.terms}["smax"] == 0.0
+
+
+def test_the_weight_of_the_words_moves_the_ranking():
+    lexical, near = (hit(1, "words.py"), {"body": 10, "comments": 5}), (hit(2, "meaning.py"), 0.7)
+
+    def first(weight):
+        weights = weigh(vectors=True, bm25_weight=weight)
+        return rank("x", text(lexical), vector(near), weights, 2)[0].hit.path
+
+    assert first(1.0) == "words.py"
+    assert first(0.0) == "meaning.py"
+    assert weigh(vectors=True, bm25_weight=0.45) == weigh(vectors=True)
+
+
+def test_where_a_hit_comes_from_is_said():
+    both, lex, vec = hit(1, "a.py"), hit(2, "b.py"), hit(3, "c.py")
+    found = rank(
+        "x",
+        text((both, {"body": 1}), (lex, {"path": 1})),
+        vector((both, 0.5), (vec, 0.5)),
+        weigh(vectors=True),
+        5,
+    )
+    assert {one.hit.path: one.source for one in found} == {"a.py": "both", "b.py": "lex", "c.py": "vec"}
+
+
+def test_semantic_mode_is_the_cosine_chunk_by_chunk():
+    found = rank_by_cosine(vector((hit(1, "a.py"), 0.5), (hit(2, "a.py"), 0.75), (hit(3, "b.py"), -0.2)), 5)
+    assert [(one.hit.key, one.score) for one in found] == [(2, 0.75), (1, 0.5), (3, 0.0)]
+
+
+def test_chunks_without_a_path_stand_for_themselves():
+    found = ranked_by_text("x", (hit(1, "", name="one"), {"body": 1}), (hit(2, "", name="two"), {"body": 2}))
+    assert [(one.hit.id, one.place) for one in found] == [("two", 1), ("one", 1)]
+
+
+def test_nothing_in_gives_nothing_out():
+    assert rank("x", None, None, weigh(vectors=False), 5) == []
+    assert rank("x", text(), vector(), weigh(vectors=True), 5) == []
+
+
+def test_a_single_row_without_deviation_is_ranked():
+    found = rank("x", None, vector((hit(1, "a.py"), 0.5), mean=0.5, std=0.0, total=1), weigh(vectors=True), 5)
+    assert paths(found) == ["a.py"]
+
+
+candidates = st.lists(
+    st.tuples(
+        st.integers(0, 5),
+        st.sampled_from(["code", "definitions", "documentation"]),
+        st.fixed_dictionaries({lane: st.sampled_from([0.0, 0.25, 1.0, 3.0]) for lane in LANES}),
+        st.none() | st.sampled_from([-0.5, 0.1, 0.3, 0.9]),
+    ),
+    min_size=1,
+    max_size=25,
+)
+questions = st.sampled_from(["how are files read", "Provider", "test of the reader", "file2", "a"])
+
+
+def lanes_of(rows, order, other):
+    """The two replies for the generated rows, each in an order of its own."""
+    hits = [hit(key, f"dir/file{file}.py", kind) for key, (file, kind, _, _) in enumerate(rows)]
+    lexical = [(hits[at], rows[at][2]) for at in order if any(rows[at][2].values())]
+    near = [(hits[at], rows[at][3]) for at in other if rows[at][3] is not None]
+    return text(*lexical), vector(*near, total=len(near)) if near else None
+
+
+@settings(max_examples=150, deadline=None)
+@given(candidates, questions, st.randoms(use_true_random=False), st.integers(1, 30))
+def test_the_order_of_the_replies_does_not_matter(rows, question, random, limit):
+    straight = list(range(len(rows)))
+    shuffled, other = straight[:], straight[:]
+    random.shuffle(shuffled)
+    random.shuffle(other)
+    weights = weigh(vectors=True)
+    once = rank(question, *lanes_of(rows, straight, straight), weights, limit)
+    again = rank(question, *lanes_of(rows, shuffled, other), weights, limit)
+    assert once == again
+
+
+@settings(max_examples=150, deadline=None)
+@given(candidates, questions, st.integers(1, 30))
+def test_scores_fall_from_one_to_zero_and_explanations_add_up(rows, question, limit):
+    straight = list(range(len(rows)))
+    found = rank(question, *lanes_of(rows, straight, straight), weigh(vectors=True), limit)
+    scores = [one.score for one in found]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    for one in found:
+        explained = one.explanation()
+        products = [signal["product"] for signal in explained["signals"].values()]
+        assert math.fsum(products) == pytest.approx(explained["sum"])
+    keys = [one.hit.key for one in found]
+    assert len(set(keys)) == len(keys)
+    first = [one.hit.path for one in found if one.place == 1]
+    assert len(set(first)) == len(first)
+    assert [one.place == 1 for one in found] == sorted([one.place == 1 for one in found], reverse=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(candidates, questions)
+def test_a_shorter_list_is_the_beginning_of_a_longer_one(rows, question):
+    straight = list(range(len(rows)))
+    lanes = lanes_of(rows, straight, straight)
+    whole = rank(question, *lanes, weigh(vectors=True), 100)
+    assert [one.hit for one in rank(question, *lanes, weigh(vectors=True), 3)] == [
+        one.hit for one in whole[:3]
+    ]
