@@ -60,7 +60,6 @@ class Builder:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="hnsw")
         self._hnsw: Future[str] | None = None
         self._manager = ChunkManager(config.chunks_dir, config.embedding.dimensions)
-        self._complete = True
         self._previous = EMPTY
         self.current = EMPTY
         self._text: TextWriter | None = None
@@ -81,7 +80,7 @@ class Builder:
     def refresh(self) -> Generation | None:
         """Publish what has changed on disk, or do one piece of upkeep; None when there is nothing to do.
 
-        `has_more` tells whether more waits. Raises OSError or Damaged (disk full, read-only) with the old generation
+        `current.backlog` tells whether more waits. Raises OSError or Damaged (disk full, read-only) with the old generation
         still current; what was read is then read again.
         """
         try:
@@ -96,24 +95,20 @@ class Builder:
         change = self._manager.read()
         if change is None:
             return self._upkeep(served)
-        sequence = max(self.current.sequence, change.sequence if served is None else served)
-        if not change.complete:
-            sequence = self.current.sequence
+        sequence = (
+            self.current.sequence if change.backlog else max(self.current.sequence, served or change.sequence)
+        )
         if not change.added and not change.deleted and self.current.number:
             self._manager.accept(change, ())
             generation = dataclasses.replace(
                 self.current,
                 sequence=sequence,
+                backlog=change.backlog,
                 files=self._manager.readable_files(),
                 warnings=change.warnings,
             )
             return self._publish(generation)
         return self._build(change, sequence)
-
-    @property
-    def has_more(self) -> bool:
-        """Whether chunk files wait to be read beyond the last batch."""
-        return not self._complete
 
     def _build(self, change: Change, sequence: int) -> Generation:
         number = self.current.number + 1
@@ -141,13 +136,13 @@ class Builder:
             text=text,
             vectors=self.current.vectors,
             sequence=sequence,
+            backlog=change.backlog,
             model=next((chunk.model for chunk in reversed(change.added) if chunk.model), self.current.model),
             dimensions=self._config.embedding.dimensions,
             next_key=keys.stop,
             files={},
             warnings=change.warnings,
         )
-        self._complete = change.complete
         # Accepted before it is published, because CURRENT lists the files; if publishing fails all is read again.
         self._manager.accept(change, keys)
         published = self._publish(dataclasses.replace(generation, files=self._manager.readable_files()))
@@ -164,9 +159,8 @@ class Builder:
         generations.prune(self._dir, [self.current, self._previous])
         return generation
 
-    def _upkeep(self, served: int | None) -> Generation | None:
+    def _upkeep(self, served: int) -> Generation | None:
         """Work that is no change: a new sequence, a merge, the next HNSW index. None when there is none."""
-        self._complete = True
         merged = self._merge()
         if merged is not None:
             return merged
@@ -175,7 +169,7 @@ class Builder:
             return self._publish(
                 dataclasses.replace(self.current, number=self.current.number + 1, vectors=vectors)
             )
-        if served is not None and served > self.current.sequence:
+        if served > self.current.sequence:
             return self._publish(dataclasses.replace(self.current, sequence=served))
         return None
 
@@ -338,12 +332,13 @@ def _trim_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _indexer_sequence(config: Config) -> int | None:
-    """The last sequence that the indexer has completed; None without an indexer. Read before the chunk files are:
-    all of that sequence is then on disk.
+def _indexer_sequence(config: Config) -> int:
+    """The last sequence that a running indexer has completed; 0 when it is in the middle of one, or none runs.
+
+    Read before the chunk files are: all of that sequence is then on disk. Without it their own highest one counts.
     """
     try:
         state = msgspec.json.decode(config.indexer_state.read_bytes(), type=IndexerState)
     except (OSError, msgspec.DecodeError):
-        return None
-    return state.sequence
+        return 0
+    return state.sequence if state.state != "stopped" else 0

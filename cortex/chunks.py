@@ -77,8 +77,8 @@ class Change:
     loaded: dict[str, ChunkFile]
     sequence: int
     warnings: tuple[str, ...]
-    #: False when more chunk files wait to be read
-    complete: bool = True
+    #: chunk files that have changed and wait to be read
+    backlog: int = 0
 
 
 def read_chunk_file(path: Path, dimensions: int) -> ChunkFile:
@@ -223,10 +223,10 @@ class ChunkManager:
         changed = [name for name, stat in here.items() if self._differs(name, stat)]
         if not changed and not removed:
             return None
-        batch, complete = _batch(changed, here, batch_bytes)
+        batch = _batch(changed, here, batch_bytes)
         loaded = self._load(batch)
         loaded = self._load_contested(loaded, set(removed), here)
-        return self._diff(loaded, removed, complete)
+        return self._diff(loaded, removed, len(changed) - len(batch))
 
     def accept(self, change: Change, keys: Iterable[int]) -> None:
         """The change is published; `keys` are the row keys of `change.added`, in order."""
@@ -310,7 +310,7 @@ class ChunkManager:
                 return loaded
             loaded |= more
 
-    def _diff(self, loaded: dict[str, ChunkFile], removed: list[str], complete: bool) -> Change:
+    def _diff(self, loaded: dict[str, ChunkFile], removed: list[str], backlog: int) -> Change:
         winners: dict[str, FiledChunk] = {}
         warnings = [warning for file in loaded.values() for warning in file.warnings]
         for file in loaded.values():
@@ -343,14 +343,15 @@ class ChunkManager:
             loaded=loaded,
             sequence=max((file.sequence for file in loaded.values()), default=0),
             warnings=(*warnings, *self.warnings()),
-            complete=complete,
+            backlog=backlog,
         )
 
 
-def _batch(changed: list[str], here: dict[str, os.stat_result], limit: int) -> tuple[list[str], bool]:
+def _batch(changed: list[str], here: dict[str, os.stat_result], limit: int) -> list[str]:
+    """The first of `changed` that together have at most `limit` bytes, at least one."""
     total = 0
     for at, name in enumerate(changed):
         total += here[name].st_size
         if total > limit and at:
-            return changed[:at], False
-    return changed, True
+            return changed[:at]
+    return changed

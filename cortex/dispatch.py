@@ -361,13 +361,24 @@ class Dispatch:
         return "Nothing in the index shares a word or a meaning with the query; try other words."
 
     async def _first_generation(self) -> Generation:
-        """The published generation; waits for the first one, and returns EMPTY when it does not come in time."""
+        """The published generation; waits for the first one, and returns EMPTY when it does not come in time.
+
+        Waits as well while a watcher that has just started reads what was indexed before it.
+        """
         until = time.monotonic() + min(FIRST_GENERATION_S, self._left() - 1.0)
         while True:
             generation = self.freshness.current()
-            if generation.number or time.monotonic() >= until:
+            if generation.number and not self._just_starting(generation):
+                return generation
+            if time.monotonic() >= until:
                 return generation
             await asyncio.sleep(LOOK_S)
+
+    def _just_starting(self, generation: Generation) -> bool:
+        if self.freshness.progress().indexing:
+            return False  # may take minutes; what there is is served meanwhile
+        starting = time.monotonic() < self.settled
+        return bool(generation.backlog) or (starting and self.freshness.behind(generation))
 
     async def _ask(self, worker: str, message: Message, kind: type[M], until: float) -> M:
         """One reply of the class `kind`. Raises what the worker raised, and Unavailable for silence."""

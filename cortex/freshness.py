@@ -43,6 +43,7 @@ class _Seen(msgspec.Struct):
 
 class _Manifest(msgspec.Struct):
     files: dict[str, _Seen] = {}
+    sequence: int = 0
 
 
 class _Cached(Generic[T]):
@@ -90,7 +91,7 @@ class Freshness:
         self._config = config
         self._current = _Cached[Generation](config.index_dir / CURRENT, EMPTY)
         self._indexer = _Cached[IndexerState | None](config.indexer_state, None)
-        self._manifest = _Cached[dict[str, _Seen]](config.manifest, {})
+        self._manifest = _Cached[_Manifest](config.manifest, _Manifest())
 
     def current(self) -> Generation:
         """The published generation; EMPTY before the first. A damaged CURRENT leaves the last good one."""
@@ -136,6 +137,9 @@ class Freshness:
             sentences.append(say_progress(progress))
         elif progress.message:
             sentences.append(progress.message)
+        if self.behind(generation):
+            block["publishing"] = True
+            sentences.append("The newest changes are indexed and about to be served.")
         if sentences:
             block["message"] = " ".join(sentences)
         return block
@@ -145,7 +149,7 @@ class Freshness:
 
         An agent that saves and asks at once is quicker than any event, so this looks at the files themselves.
         """
-        seen = self._seen()
+        seen = self._seen().files
         dirty = self.progress().dirty
         found = set()
         for path in set(paths):
@@ -154,12 +158,16 @@ class Freshness:
                 found.add(path)
         return frozenset(found)
 
-    def _seen(self) -> dict[str, _Seen]:
+    def behind(self, generation: Generation) -> bool:
+        """Whether chunk files are on disk that `generation` does not hold: the watcher is about to publish them."""
+        return bool(generation.backlog) or self._seen().sequence > generation.sequence
+
+    def _seen(self) -> _Manifest:
         cached = self._manifest
         if cached.changed():
             with contextlib.suppress(OSError, msgspec.DecodeError):
                 if cached.path.stat().st_size <= MANIFEST_BYTES_MAX:
-                    cached.value = msgspec.json.decode(cached.path.read_bytes(), type=_Manifest).files
+                    cached.value = msgspec.json.decode(cached.path.read_bytes(), type=_Manifest)
         return cached.value
 
     def _differs(self, path: str, known: _Seen) -> bool:

@@ -48,8 +48,8 @@ class FileRef:
 @dataclass(frozen=True, slots=True)
 class Generation:
     """A published state. `deleted` names a file of deleted row keys ("" for none), `text` the text index's folder,
-    `vectors` the HNSW file ("" for none); `sequence` is the highest indexer sequence that it holds.
-    """
+    `vectors` the HNSW file ("" for none); `sequence` is the highest indexer sequence that it holds; `backlog` counts
+    chunk files that were on disk and are left to the next generation."""
 
     number: int
     segments: tuple[SegmentRef, ...] = ()
@@ -58,6 +58,7 @@ class Generation:
     text: str = ""
     vectors: str = ""
     sequence: int = 0
+    backlog: int = 0
     model: str = ""
     dimensions: int = 0
     next_key: int = 1

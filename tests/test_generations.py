@@ -10,7 +10,7 @@ from cortex.generations import EMPTY, FileRef, Generation, SegmentRef, prune, pu
 from ipc.errors import Damaged
 
 GENERATION = Generation(
-    3, (SegmentRef("rows-3.seg", 2, 1),), "deleted-3.seg", 1, "3", "hnsw-3-9.usearch", 12, "m@1", 384, 9, 1.5,
+    3, (SegmentRef("rows-3.seg", 2, 1),), "deleted-3.seg", 1, "3", "hnsw-3-9.usearch", 12, 0, "m@1", 384, 9, 1.5,
     {"a.json": FileRef(1, 2, "x")}, ("careful",),
 )  # fmt: skip
 

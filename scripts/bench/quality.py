@@ -148,12 +148,8 @@ async def _settled(session: ClientSession) -> None:
             "cortex_search", {"query": "warm up", "limit": 1, "detail": "location"}
         )
         index = json.loads(reply.content[0].text)["index"]
-        if (
-            index["generation"]
-            and not index["pending_count"]
-            and "indexing" not in index
-            and not index["degraded"]
-        ):
+        busy = index["pending_count"] or index["degraded"] or "indexing" in index or "publishing" in index
+        if index["generation"] and not busy:
             return
         await asyncio.sleep(0.2)
     raise SystemExit("the index was not served in time")
