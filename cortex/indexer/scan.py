@@ -22,33 +22,11 @@ from ipc.errors import Misconfigured
 #: files of a project that nobody named explicitly; more than this is rather a disk than a project
 FILES_MAX = 100_000
 #: folders that never hold a project's own source
-FOLDERS_SKIPPED = frozenset(
-    [
-        ".git",
-        ".hg",
-        ".svn",
-        ".jj",
-        ".cortex",
-        "node_modules",
-        "bower_components",
-        "__pycache__",
-        ".venv",
-        ".tox",
-        ".nox",
-        ".mypy_cache",
-        ".ruff_cache",
-        ".pytest_cache",
-        ".hypothesis",
-        ".gradle",
-        ".terraform",
-        ".idea",
-        ".next",
-        ".nuxt",
-        ".yarn",
-        ".pnpm-store",
-        ".eggs",
-    ]
-)
+FOLDERS_SKIPPED = frozenset({
+    ".git", ".hg", ".svn", ".jj", ".cortex", "node_modules", "bower_components", "__pycache__", ".venv",
+    ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".gradle",
+    ".terraform", ".idea", ".next", ".nuxt", ".yarn", ".pnpm-store", ".eggs",
+})  # fmt: skip
 #: a folder with this file in it is a virtual environment, however it is called
 VENV_FILE = "pyvenv.cfg"
 #: files that hold keys and passwords
@@ -70,119 +48,24 @@ SECRETS = GitIgnoreSpec.from_lines(
     ]
 )
 #: names of files that programs write
-GENERATED = frozenset(
-    [
-        "package-lock.json",
-        "npm-shrinkwrap.json",
-        "yarn.lock",
-        "pnpm-lock.yaml",
-        "poetry.lock",
-        "uv.lock",
-        "Pipfile.lock",
-        "Cargo.lock",
-        "composer.lock",
-        "Gemfile.lock",
-        "go.sum",
-        "flake.lock",
-        "bun.lock",
-        "mix.lock",
-    ]
-)
+GENERATED = frozenset({
+    "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "uv.lock",
+    "Pipfile.lock", "Cargo.lock", "composer.lock", "Gemfile.lock", "go.sum", "flake.lock", "bun.lock",
+    "mix.lock",
+})  # fmt: skip
 GENERATED_SUFFIXES = (
-    ".min.js",
-    ".min.css",
-    ".map",
-    ".svg",
-    ".csv",
-    ".tsv",
-    ".lock",
-    ".log",
-    ".patch",
-    ".diff",
-    ".po",
-)
+    ".min.js", ".min.css", ".map", ".svg", ".csv", ".tsv", ".lock", ".log", ".patch", ".diff", ".po",
+)  # fmt: skip
 #: suffixes of files that are not text
-BINARY_SUFFIXES = frozenset(
-    [
-        ".png",
-        ".jpg",
-        ".jpeg",
-        ".gif",
-        ".ico",
-        ".bmp",
-        ".webp",
-        ".tif",
-        ".tiff",
-        ".pdf",
-        ".zip",
-        ".gz",
-        ".tgz",
-        ".bz2",
-        ".xz",
-        ".zst",
-        ".7z",
-        ".rar",
-        ".tar",
-        ".jar",
-        ".war",
-        ".class",
-        ".so",
-        ".dylib",
-        ".dll",
-        ".exe",
-        ".o",
-        ".a",
-        ".lib",
-        ".obj",
-        ".pyc",
-        ".pyo",
-        ".pyd",
-        ".whl",
-        ".egg",
-        ".wasm",
-        ".bin",
-        ".dat",
-        ".db",
-        ".sqlite",
-        ".sqlite3",
-        ".npy",
-        ".npz",
-        ".pt",
-        ".pth",
-        ".onnx",
-        ".safetensors",
-        ".pkl",
-        ".parquet",
-        ".woff",
-        ".woff2",
-        ".ttf",
-        ".otf",
-        ".eot",
-        ".mp3",
-        ".mp4",
-        ".wav",
-        ".ogg",
-        ".mov",
-        ".avi",
-        ".webm",
-        ".flac",
-        ".psd",
-        ".doc",
-        ".docx",
-        ".xls",
-        ".xlsx",
-        ".ppt",
-        ".pptx",
-        ".mo",
-        ".gif",
-        ".icns",
-        ".deb",
-        ".rpm",
-        ".dmg",
-        ".iso",
-        ".snap",
-    ]
-)
+BINARY_SUFFIXES = frozenset({
+    ".png", ".jpg", ".jpeg", ".gif", ".ico", ".bmp", ".webp", ".tif", ".tiff", ".pdf", ".zip", ".gz",
+    ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".jar", ".war", ".class", ".so", ".dylib",
+    ".dll", ".exe", ".o", ".a", ".lib", ".obj", ".pyc", ".pyo", ".pyd", ".whl", ".egg", ".wasm", ".bin",
+    ".dat", ".db", ".sqlite", ".sqlite3", ".npy", ".npz", ".pt", ".pth", ".onnx", ".safetensors",
+    ".pkl", ".parquet", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".mp3", ".mp4", ".wav", ".ogg",
+    ".mov", ".avi", ".webm", ".flac", ".psd", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".mo",
+    ".icns", ".deb", ".rpm", ".dmg", ".iso", ".snap",
+})  # fmt: skip
 #: files whose change can change what is ignored
 IGNORE_FILES = frozenset({".gitignore", ".cortexignore"})
 
@@ -247,7 +130,10 @@ class Scanner:
             rules = (*self._rules(folder, names), *rules)
             for entry in entries:
                 path = f"{folder}/{entry.name}" if folder else entry.name
-                if not entry.is_dir(follow_symlinks=False):
+                if _undecodable(path):
+                    shown = os.fsencode(path).decode("utf-8", "replace")
+                    scan.skipped.append(Skipped(shown, "name is not valid text"))
+                elif not entry.is_dir(follow_symlinks=False):
                     self._take(scan, path, entry, rules)
                 elif self._enters(path, entry.name, rules):
                     stack.append((path, rules))
@@ -260,6 +146,8 @@ class Scanner:
         """One file, with the same answer as a walk: to be indexed, left out with a reason, or None when it is ignored
         or gone.
         """
+        if _undecodable(path):
+            return None
         rules = self._outer
         parts = path.split("/")
         for depth in range(len(parts)):
@@ -320,8 +208,6 @@ class Scanner:
             return "may hold secrets"
         if size > self._settings.max_file_kb * 1024:
             return f"larger than {self._settings.max_file_kb} kB"
-        if _undecodable(path):
-            return "name is not valid text"
         return None
 
     def _enters(self, path: str, name: str, rules: tuple[Rules, ...]) -> bool:
