@@ -1,0 +1,103 @@
+"""Faults that a person has to mend: one sentence and an exit code before anything is started, never a traceback."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import orjson
+import pytest
+from mcp import MCPError
+
+pytestmark = pytest.mark.e2e
+
+
+def refused(project, code, *words):
+    """`cortex mcp` ends with `code` and one line that holds `words`; nothing was started."""
+    result = project.run("mcp")
+    assert result.returncode == code, result.stderr
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1, result.stderr
+    for word in words:
+        assert word in result.stderr
+    assert not project.processes()
+
+
+def test_an_unknown_setting_names_the_nearest_known_one(project):
+    home = project.root / ".cortex"
+    home.mkdir()
+    (home / "config.yml").write_text("server: {debounce: 5}\n")
+    refused(project, 2, "server.debounce", "'debounce_ms'")
+    (home / "config.yml").unlink()
+
+
+def test_a_chunks_folder_that_was_named_and_is_missing(project, monkeypatch):
+    project.environment["CORTEX_CHUNKS_DIR"] = "nowhere"
+    refused(project, 2, "nowhere")
+
+
+def test_a_cloned_repository_may_not_send_code_away(project):
+    home = project.root / ".cortex"
+    home.mkdir()
+    (home / "config.yml").write_text("embedding: {endpoint: 'http://example.com/embed'}\n")
+    refused(project, 2, "example.com", "CORTEX_EMBEDDING_ENDPOINT")
+    (home / "config.yml").write_text("server: {chunks_dir: ../elsewhere}\n")
+    refused(project, 2, "../elsewhere", "outside the project")
+    (home / "config.yml").unlink()
+
+
+def test_a_cortex_folder_that_is_a_link_is_refused(project, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (project.root / ".cortex").symlink_to(tmp_path / "elsewhere")
+
+    async def ask():
+        async with project.front() as front:
+            with pytest.raises(MCPError, match="real folder"):
+                await front.call("cortex_exact", query="x")
+
+    asyncio.run(ask())
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_an_embedding_endpoint_that_nobody_serves(project):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        project.environment["CORTEX_EMBEDDING_ENDPOINT"] = f"http://127.0.0.1:{free.getsockname()[1]}/embed"
+        refused(project, 3, "127.0.0.1", "cannot be reached")
+
+
+def test_vectors_of_another_size_name_both_sizes(project):
+    chunks = project.root / ".cortex" / "chunks"
+    chunks.mkdir(parents=True)
+    metadata = {"version": "2.0.0", "model": "theirs@1", "dimensions": 768, "generator": "another"}
+    (chunks / "theirs.json").write_bytes(orjson.dumps({"_metadata": metadata, "chunks": []}))
+    refused(project, 2, "768", "384")
+
+
+def test_a_front_of_another_configuration_says_so_and_takes_over_when_the_old_ones_leave(project):
+    other = type(project)(project.root, project.environment | {"CORTEX_INDEXING_CHUNK_TOKENS": "200"})
+
+    async def use(served, leave):
+        async with project.front() as old:
+            await old.whole()
+            served.set()
+            await leave.wait()
+            await old.whole()
+
+    async def ask():
+        served, leave = asyncio.Event(), asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            use_old = group.create_task(use(served, leave))
+            await served.wait()
+            supervisor = project.status()["pid"]
+            async with other.front() as front:
+                with pytest.raises(MCPError, match="cortex down"):
+                    await front.call("cortex_exact", query="check_password")
+                assert project.status()["pid"] == supervisor
+                leave.set()
+                await use_old
+                await front.whole()
+                assert project.status()["pid"] != supervisor
+
+    asyncio.run(ask())
+    project.nothing_left()
