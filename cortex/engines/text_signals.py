@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import tantivy
@@ -39,16 +39,21 @@ class Sieve:
     mask: Array
     query: Query | None
 
+    @property
+    def share(self) -> float:
+        """The share of the rows that pass."""
+        return float(self.mask.mean()) if len(self.mask) else 1.0
+
 
 #: the share of the rows from which the mask is used; below, too many hits would be fetched to no use
 _MASK_SHARE = 0.3
 
 
 def make_sieve(rows: Rows, filters: Filters, query: Callable[[], Query | None]) -> Sieve:
-    mask = rows.mask(filters)
-    if filters == Filters() or (len(mask) and mask.mean() >= _MASK_SHARE):
-        return Sieve(rows, mask, None)
-    return Sieve(rows, mask, query())
+    by_mask = Sieve(rows, rows.mask(filters), None)
+    if filters == Filters() or by_mask.share >= _MASK_SHARE:
+        return by_mask
+    return replace(by_mask, query=query())
 
 
 def find_lanes(
@@ -69,7 +74,7 @@ def find_lanes(
 
 def _best(searcher: tantivy.Searcher, query: Query, limit: int, sieve: Sieve) -> tuple[Array, Array]:
     """The best `limit` rows that pass the sieve: more and more hits are fetched until there are so many, or all."""
-    fetch = limit if sieve.query is not None else int(limit / max(float(sieve.mask.mean()), _MASK_SHARE)) + 1
+    fetch = limit if sieve.query is not None else int(limit / max(sieve.share, _MASK_SHARE)) + 1
     while True:
         hits = searcher.search(filtered(query, sieve.query), fetch, count=False).hits
         keys = searcher.fast_field_values("key", [address for _, address in hits])
