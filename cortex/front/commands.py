@@ -147,7 +147,9 @@ def exact(
     query: QuestionOption = None,
     limit: Count = 15,
     offset: Annotated[int, typer.Option(help="Results to skip.")] = 0,
-    match_type: Annotated[str | None, typer.Option("--match", help="exact, phrase, prefix or fuzzy.")] = None,
+    match_type: Annotated[
+        str | None, typer.Option("--match", help="exact, phrase, prefix, fuzzy, regex or substring.")
+    ] = None,
     types: Types = None,
     tags: Tags = None,
     paths: Paths = None,

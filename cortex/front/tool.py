@@ -99,10 +99,14 @@ def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def _plain(field: dict[str, Any]) -> dict[str, Any]:
-    """An optional field without the alternative null, and without a default that says nothing."""
+    """An optional field without the alternative null, with the type of its enum, without an empty default."""
     kinds = [kind for kind in field.get("anyOf", ()) if kind != {"type": "null"}]
     if "anyOf" in field and len(kinds) == 1:
         field = kinds[0] | {key: value for key, value in field.items() if key != "anyOf"}
+    if "items" in field:
+        field = field | {"items": _plain(field["items"])}
+    if "enum" in field:
+        field = {"type": "string"} | field
     return {
         key: value for key, value in field.items() if (key, value) not in (("default", None), ("default", []))
     }

@@ -18,8 +18,7 @@ from cortex.front.tools.arguments import (
     make_filters,
 )
 
-#: "regex" and "substring" are named by the contract, too; the text engine does not answer them yet
-MatchKind = Literal["exact", "phrase", "prefix", "fuzzy"]
+MatchKind = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring"]
 
 
 async def cortex_exact(
