@@ -8,7 +8,7 @@ TREE is copied to a temporary folder first: nothing is written into it.
 from __future__ import annotations
 
 import argparse
-import datetime
+import datetime as dt
 import json
 import os
 import platform
@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import psutil
@@ -49,7 +50,7 @@ def main() -> None:
         print(f"{name:<{width}}  {value}")
     if arguments.json:
         commit = git("rev-parse", "--short", "HEAD")
-        path = RESULTS / f"{datetime.date.today().isoformat()}-{commit}-index.json"
+        path = RESULTS / f"{dt.date.today().isoformat()}-{commit}-index.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps({"bench": "index"} | figures, indent=2) + "\n")
         print(f"\nwritten to {path}")
@@ -162,7 +163,7 @@ def embedding(config: Config) -> dict[str, object]:
 class Memory:
     """The largest sum of resident memory of this process and its children (shared pages counted for each)."""
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> Self:
         self.peak = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._sample)
