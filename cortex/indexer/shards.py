@@ -82,14 +82,16 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Built(msgspec.Struct):
-    """What came of a task: the files' new entries, temporary files by final name, and final names to delete."""
+    """What came of a task: the files' new entries, temporary files by final name, and names of chunk files to delete and
+    of those that stay as they are.
+    """
 
     number: int
     entries: dict[str, Entry]
     written: dict[str, str]
     deleted: list[str]
-    chunks: int
-    bytes: int
+    same: list[str]
+    chunks: int = 0
 
 
 def shard_count(files: int) -> int:
@@ -289,7 +291,7 @@ def _write(
     bodies: Iterable[dict[str, Any]],
     old: _Old,
 ) -> Built:
-    built = Built(task.number, {}, {}, [], 0, 0)
+    built = Built(task.number, {}, {}, [], [])
     kinds: dict[str, list[dict[str, Any]]] = {kind: [] for kind in CHUNK_TYPES}
     for body in bodies:
         kinds[body["chunk_type"]].append(body)
@@ -306,12 +308,12 @@ def _write(
             and before == [body["id"] for body in chunks]
             and all(old.by_id[b["id"]] == b for b in chunks)
         ):
+            built.same.append(name)
             continue
         raw = orjson.dumps({"_metadata": _metadata(kind, task, embedder), "chunks": chunks})
         temporary = Path(settings.chunks_dir, ".tmp", f"{name}.{os.getpid()}")
         temporary.write_bytes(raw)
         built.written[name] = str(temporary)
-        built.bytes += len(raw)
     return built
 
 

@@ -133,6 +133,8 @@ class Writer:
                     manifest.chunk_files[name] = _stat(Path(temporary)) or (0, 0)
                     os.replace(temporary, self._folder / name)
                     manifest.sequence = sequence
+                for name in one.same:
+                    manifest.chunk_files[name] = _stat(self._folder / name) or (0, 0)
                 for name in one.deleted:
                     self._delete(name)
                     manifest.sequence = sequence
