@@ -14,6 +14,7 @@ import orjson
 import pytest
 
 from cortex.config import Config, Embedding
+from cortex.embedders import http as http_embedder
 from cortex.embedders import open_embedder
 from cortex.embedders.serve import BODY_BYTES_MAX, open_server
 from cortex.embedders.static import open_static
@@ -143,3 +144,21 @@ def test_the_server_refuses_what_it_cannot_answer():
 def test_a_taken_port_is_told():
     with ours() as (host, port), pytest.raises(Unavailable, match=str(port)):
         open_server(open_static(), host, port)
+
+
+@pytest.mark.e2e
+def test_a_local_server_is_started_where_none_answers_and_ends_with_its_life_line(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    embedder = open_embedder(config(tmp_path, f"http://127.0.0.1:{port}/embed", provider="local"))
+    assert embedder.identity == open_static().identity
+    server = http_embedder._CHILDREN.pop()
+    assert server.stdin is not None
+    server.stdin.close()
+    assert server.wait(30) == 0
+
+
+def test_a_local_server_elsewhere_is_refused(tmp_path):
+    with pytest.raises(Misconfigured, match="not on this machine"):
+        open_embedder(config(tmp_path, "http://example.com/embed", provider="local"))

@@ -11,13 +11,14 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Sequence
 
 import numpy as np
 import orjson
 
-from cortex.config import Config, Embedding
+from cortex.config import Config, Embedding, is_loopback
 from cortex.embedders.protocol import estimate_tokens
 from ipc.errors import Misconfigured, Unavailable
 from ipc.messages import Array, Mode
@@ -52,32 +53,48 @@ def open_http(settings: Embedding) -> HttpEmbedder:
 
 
 def open_local(config: Config) -> HttpEmbedder:
-    """As `open_http`, but `cortex embed serve` is started when nothing answers; it ends with this process."""
+    """As `open_http`, but `cortex embed serve` is started when nothing answers; it ends with this process.
+
+    Raises Misconfigured for an endpoint that is not on this machine.
+    """
+    endpoint = urllib.parse.urlsplit(config.embedding.endpoint or ENDPOINT_DEFAULT)
+    if not is_loopback(endpoint.geturl()):
+        raise Misconfigured(
+            f"embedding.provider is local, but embedding.endpoint ({endpoint.geturl()}) is not on this machine; set the "
+            "provider to http."
+        )
     try:
         return open_http(config.embedding)
     except Unavailable:
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "cortex.front.cli",
-            "embed",
-            "serve",
-            "--project",
-            str(config.root),
-        ]
-        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    _CHILDREN.append(child)  # holds the pipe that is the child's life line
+        _start(config, endpoint.hostname or "127.0.0.1", endpoint.port or 80)
     deadline = time.monotonic() + START_S
     while True:
         try:
             return open_http(config.embedding)
         except Unavailable as error:
-            if child.poll() is not None or time.monotonic() > deadline:
+            if (
+                time.monotonic() > deadline
+            ):  # not when the child has ended: another may have taken the port first
                 raise Unavailable(f"`cortex embed serve` was started but does not answer: {error}") from error
             time.sleep(POLL_S)
 
 
+def _start(config: Config, host: str, port: int) -> None:
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "cortex.front.cli",
+        "embed",
+        "serve",
+        "--project",
+        str(config.root),
+    ]
+    command += ["--host", host, "--port", str(port)]
+    _CHILDREN.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL))
+
+
+#: servers that this process started; each pipe is a life line, closed when the process ends
 _CHILDREN: list[subprocess.Popen[bytes]] = []
 
 

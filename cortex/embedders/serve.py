@@ -14,6 +14,7 @@ from cortex.config import Config
 from cortex.embedders import open_embedder
 from cortex.embedders.protocol import Embedder
 from ipc.errors import BadRequest, CortexError, TooLarge, Unavailable
+from ipc.service import watch_life_line
 
 HOST_DEFAULT = "127.0.0.1"
 PORT_DEFAULT = 8121
@@ -30,15 +31,19 @@ STATUS = {"bad_request": 400, "too_large": 413, "unavailable": 503}
 def serve_embedder(
     config: Config, host: str = HOST_DEFAULT, port: int = PORT_DEFAULT, stop: threading.Event | None = None
 ) -> int:
-    """Serve until `stop` is set (or KeyboardInterrupt); returns the exit code. Raises Unavailable when the port is
+    """Serve until `stop` is set (None: until the life line on standard input ends, or KeyboardInterrupt); returns the
+    exit code. Raises Unavailable when the port is
     taken, Misconfigured / Unavailable as `open_embedder`.
     """
+    if stop is None:
+        stop = threading.Event()
+        watch_life_line(stop.set)
     own = dataclasses.replace(config.embedding, provider="static")  # asking ourselves would never end
     with open_server(open_embedder(dataclasses.replace(config, embedding=own)), host, port) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
         thread.start()
         try:
-            (stop or threading.Event()).wait()
+            stop.wait()
         except KeyboardInterrupt:
             pass
         finally:
