@@ -216,9 +216,9 @@ async def indexed(config: configuration.Config) -> None:
     """Return when the indexer has nothing left to do."""
     async with asyncio.timeout(BOUND_S):
         while True:
-            with contextlib.suppress(OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError, KeyError):
                 state = orjson.loads(config.indexer_state.read_bytes())
-                if state.get("done", 0) >= state.get("total", 1) and not state.get("dirty"):
+                if state["state"] == "idle" and not state["dirty"]:
                     return
             await asyncio.sleep(0.05)
 
