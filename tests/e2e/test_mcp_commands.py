@@ -1,0 +1,79 @@
+"""The command line against a real project and real workers."""
+
+import json
+
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+
+def lines(process):
+    return [json.loads(line) for line in process.stdout.splitlines()]
+
+
+def test_a_project_is_indexed_searched_and_shown_from_the_shell(project):
+    made = project.run("index")
+    assert (made.returncode, made.stderr) == (0, "")
+    assert made.stdout.startswith("3 files, ")
+    again = project.run("index", "--verbose")
+    assert "0 indexed, 3 unchanged" in again.stdout
+
+    assert project.run("status").returncode == 3
+    found = project.run("search", "how is the password compared", "-k", "2")
+    assert found.returncode == 0
+    assert found.stdout.startswith("auth/login.py:")
+    assert "check_password" in found.stdout
+
+    exact = project.run("exact", "TransferFunds", "--json")
+    answer = json.loads(exact.stdout)
+    assert (exact.returncode, answer["match_type"]) == (0, "exact")
+    assert list(answer)[-1] == "index"
+
+    places = lines(project.run("search", "-q", "exponential backoff", "--jsonl"))
+    assert places[0]["file"] == "docs/guide.md"
+    assert set(places[0]) == {"file", "start", "end", "score"}
+    assert [place["score"] for place in places] == sorted((place["score"] for place in places), reverse=True)
+
+    nothing = project.run("exact", "zzyzxquux")
+    assert (nothing.returncode, nothing.stdout) == (1, "")
+    assert "zzyzxquux" in nothing.stderr
+
+    documents = lines(project.run("search", "money", "--type", "documentation", "--jsonl"))
+    assert {place["file"] for place in documents} == {"docs/guide.md"}
+
+    assert project.run("up", "--detach").returncode == 0
+    project.member("watcher")
+    status = project.run("status", "--json")
+    shown = json.loads(status.stdout)
+    assert (status.returncode, shown["set"]["running"], shown["index"]["chunks"] > 3) == (0, True, True)
+    assert set(shown["workers"]) == {"embed", "vector", "text", "watcher"}
+
+    assert project.run("down").returncode == 0
+    assert "No workers are running" in project.run("down").stdout
+
+
+def test_workers_that_are_left_running_stay_until_they_are_stopped(project):
+    assert project.run("up", "--detach").returncode == 0
+    assert "workers" in project.run("status").stdout or project.status()["running"]
+    assert project.run("doctor").returncode == 0
+    assert "stopped" in project.run("down").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("search",), 2, "pass one question"),
+        (("search", "  "), 2, "query is empty"),
+        (("search", "x", "--type", "nope"), 2, "it takes code, data"),
+        (("search", "x", "--mode", "magic"), 2, "it takes hybrid, semantic"),
+        (("exact", "nofield:x"), 2, "nofield"),
+        (("nonsense",), 2, "nonsense"),
+        (("mcp", "--toolsets", "cod"), 2, "toolset"),
+    ],
+)
+def test_wrong_usage_is_a_sentence_and_exit_code_2(project, arguments, code, words):
+    result = project.run(*arguments)
+    assert result.returncode == code
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
