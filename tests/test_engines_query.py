@@ -238,6 +238,8 @@ PIECES = st.sampled_from(
 @example('a" OR (b')
 @example("a^^2~~1")
 @example("T12:30")
+@example("0~.")
+@example("(a)^..")
 def test_any_input_is_compiled_or_refused(query):
     for match_type in (None, "phrase", "prefix", "fuzzy"):
         try:

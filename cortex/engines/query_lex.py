@@ -20,7 +20,9 @@ _FIELD = re.compile(r"([^\W\d]\w*):(?!:)")
 _RANGE = re.compile(r"[\[{]\s*[^\s\[\]{}]+\s+TO\s+[^\s\[\]{}]+\s*[\]}]")
 _COMPARE = re.compile(r"[<>]=?(?=\d)")
 _END = r"(?=[\s)]|$)"
-_SUFFIX = re.compile(r"(?:~[0-9.]*)?(?:\^[0-9.]+)?" + _END)
+_NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
+_BOOST = re.compile(rf"\^{_NUMBER}" + _END)
+_SUFFIX = re.compile(rf"(?:~(?:{_NUMBER})?)?(?:\^{_NUMBER})?" + _END)
 _REGEX = re.compile(r"/((?:[^/\\]|\\.)+)/" + _END, re.DOTALL)
 #: characters that luqum gives a meaning somewhere
 _SPECIAL = frozenset("\"'+-<>/:^~()[]{}\\")
@@ -80,7 +82,7 @@ def _close(scan: _Scanner) -> None:
     _, is_group = scan.open.pop()
     if is_group:
         scan.copy(scan.at + 1)
-        if suffix := re.compile(r"\^[0-9.]+" + _END).match(scan.query, scan.at):
+        if suffix := _BOOST.match(scan.query, scan.at):
             scan.copy(suffix.end())
         _part(scan)
     else:

@@ -23,7 +23,6 @@ _NUMBER = re.compile(r"\\(?:x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|([0-7]{1,3}))"
 _QUOTED = re.compile(r"\\Q(.*?)(?:\\E|$)", re.DOTALL)
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 _ZERO_WIDTH = frozenset("bBAz")
-_SPACES = re.compile(r" {4,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,11 @@ class _NotUnderstoodError(Exception):
 
 
 def squeeze(text: str) -> str:
-    """`text` as its trigrams are made: in lower case; a run of spaces has the same trigrams when it is three long."""
-    return _SPACES.sub("   ", text.lower())
+    """`text` as its trigrams are made: in lower case, each run of white space one space, and one at either end.
+
+    A quarter of the code is indentation: without it there is a quarter less to index.
+    """
+    return f" {' '.join(text.lower().split())} "
 
 
 def analyse(pattern: str) -> Analysis:
@@ -181,15 +183,16 @@ class _Reader:
 
 
 def _trigrams(run: str) -> list[str]:
-    """The trigrams of a run, without line ends (a match may span two chunks) and letters whose case is not simple."""
-    text = squeeze(run)
-    if len(text) != len(_SPACES.sub("   ", run)):
-        return []
-    found = [text[at : at + 3] for at in range(len(text) - 2)]
+    """The trigrams of a run, but none over a line's end (a match may span two chunks)."""
+    found: list[str] = []
+    for line in run.split("\n"):
+        if line and len(line.lower()) == len(line):
+            begin, end = not line[0].isspace(), None if line[-1].isspace() else -1
+            text = squeeze(line)[begin:end]
+            found += [text[at : at + 3] for at in range(len(text) - 2)]
     return [gram for gram in found if all(map(_is_simple, gram))][:_RUN_TRIGRAMS_MAX]
 
 
 def _is_simple(character: str) -> bool:
-    if character.isascii():
-        return character != "\n"
-    return character == character.lower() == character.upper()
+    """Whether upper and lower case are the same everywhere: Σ has two lower cases, and Python and RE2 differ."""
+    return character.isascii() or character == character.lower() == character.upper()

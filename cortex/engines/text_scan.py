@@ -8,6 +8,7 @@ whole file is searched, and a match that spans two chunks belongs to the one tha
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import groupby, islice
@@ -117,10 +118,10 @@ def scan_chunks(rows: Rows, ordinals: Array, expressions: list[Expression]) -> S
     deadline = time.monotonic() + SCAN_S
     kept: list[int] = []
     counts: list[float] = []
-    for done, ordinal in enumerate(ordinals.tolist()):
+    for done, (ordinal, found) in enumerate(_texts(rows, ordinals)):
         if not done % 64 and time.monotonic() > deadline:
             return Scanned(_found(kept, counts), truncated=True)
-        text = _text(rows, ordinal).encode()
+        text = found.encode()
         count = 0
         for expression in expressions:
             limit = 1 if expression.excluded else _COUNT_MAX
@@ -162,30 +163,29 @@ def scan_files(
     paths = columns["path"][ordinals]
     files = _files_of(rows, index, searcher, expression.analysis.needs, np.unique(paths))
     ordinals = ordinals[np.isin(paths, files)]
-    order = ordinals[np.lexsort((columns["start_line"][ordinals], columns["path"][ordinals]))].tolist()
+    order = ordinals[np.lexsort((columns["start_line"][ordinals], columns["path"][ordinals]))]
     counts: dict[int, float] = {}
     marks: dict[int, list[Span]] = {}
-    for _, chunks in groupby(order, key=lambda ordinal: int(columns["path"][ordinal])):
+    for _, chunks in groupby(_texts(rows, order), key=lambda one: int(columns["path"][one[0]])):
         if time.monotonic() > deadline:
             return Scanned(_found(list(counts), list(counts.values())), truncated=True, marks=marks)
-        _scan_file(rows, list(chunks), expression, counts, marks)
+        _scan_file(list(chunks), expression, counts, marks)
     return Scanned(_found(list(counts), list(counts.values())), truncated=False, marks=marks)
 
 
 def _scan_file(
-    rows: Rows,
-    chunks: list[int],
+    chunks: list[tuple[int, str]],
     expression: Expression,
     counts: dict[int, float],
     marks: dict[int, list[Span]],
 ) -> None:
-    texts = [_text(rows, ordinal) for ordinal in chunks]
+    texts = [text for _, text in chunks]
     whole = "".join(text if text.endswith("\n") else text + "\n" for text in texts)
     starts = np.cumsum([0, *(len(text) + (not text.endswith("\n")) for text in texts)])
     for match in islice(expression.compiled.finditer(whole), len(chunks) * _COUNT_MAX):
         begin, end = match.span()
         at = min(int(np.searchsorted(starts, begin, side="right")) - 1, len(chunks) - 1)
-        ordinal = chunks[at]
+        ordinal = chunks[at][0]
         counts[ordinal] = counts.get(ordinal, 0.0) + 1
         start = int(starts[at])
         spans = marks.setdefault(ordinal, [])
@@ -203,8 +203,18 @@ def mark(text: str, expressions: list[Expression]) -> list[list[Span]]:
     return out
 
 
-def _text(rows: Rows, ordinal: int) -> str:
-    return str(orjson.loads(rows.chunk(ordinal)).get("text") or "")
+def _texts(rows: Rows, ordinals: Array) -> Iterator[tuple[int, str]]:
+    """(ordinal, text) of rows: as Rows.chunk, but the places of all are looked up at once."""
+    at = np.searchsorted(rows.starts, ordinals, side="right") - 1
+    begins, ends = np.zeros(len(ordinals), np.int64), np.zeros(len(ordinals), np.int64)
+    for number, segment in enumerate(rows.segments):
+        here = np.flatnonzero(at == number)
+        offsets, row = segment.arrays["chunk_offsets"], ordinals[here] - int(rows.starts[number])
+        begins[here], ends[here] = offsets[row], offsets[row + 1]
+    data = [segment.bytes_of("chunk_bytes") for segment in rows.segments]
+    places = zip(ordinals.tolist(), at.tolist(), begins.tolist(), ends.tolist(), strict=True)
+    for ordinal, number, begin, end in places:
+        yield ordinal, str(orjson.loads(data[number][begin:end]).get("text") or "")
 
 
 def _found(ordinals: list[int], counts: list[float]) -> Found:

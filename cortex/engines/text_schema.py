@@ -78,7 +78,7 @@ def register(index: tantivy.Index) -> None:
     words = words.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1))
     index.register_tokenizer(_WORDS, words.filter(tantivy.Filter.lowercase()).build())
     index.register_tokenizer(_GRAMS, tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.ngram(3, 3)).build())
-    ready = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+    ready = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     index.register_tokenizer(
         _READY, ready.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1)).build()
     )

@@ -26,7 +26,7 @@ META = "meta.json"
 #: chunks; a change of more is written by two threads with a large heap, because fewer, larger segments come of it
 _BULK_CHUNKS = 4_000
 #: bytes of heap: tantivy takes at least 15 MB a thread; 1 000 chunks fill some 10 MB
-_SMALL_HEAP, _BULK_HEAP = 30_000_000, 200_000_000
+_SMALL_HEAP, _BULK_HEAP = 30_000_000, 100_000_000
 #: attempts to link a commit's files while background merges replace them; each merge ends in milliseconds
 _LINK_ATTEMPTS = 20
 
