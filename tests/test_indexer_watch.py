@@ -177,6 +177,23 @@ def test_a_fault_is_told_and_the_next_change_is_indexed(project, monkeypatch):
         wait_for(lambda: names(project) == {"third"} and state(project).message == "")
 
 
+def test_it_shows_signs_of_life_while_one_update_takes_long(project, monkeypatch):
+    monkeypatch.setattr(watch, "HEARTBEAT_S", 0.01)
+    plain = run.Indexer.update
+    beats: list[float] = []
+
+    def update(self, manifest, changes):
+        beats.append(state(project).heartbeat)
+        wait_for(lambda: state(project).heartbeat > beats[0])
+        return plain(self, manifest, changes)
+
+    monkeypatch.setattr(run.Indexer, "update", update)
+    with following(project):
+        wait_for(lambda: is_idle(project))
+        (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
+        wait_for(lambda: names(project) == {"second"})
+
+
 def test_a_run_beside_it_is_noticed(project):
     with following(project):
         wait_for(lambda: is_idle(project))

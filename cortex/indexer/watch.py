@@ -75,6 +75,7 @@ class _Follower:
         self._indexer = Indexer(config, open_embedder(config), stop)
         self._manifest: Manifest | None = None
         self._manifest_stat: tuple[int, int, int] | None = None
+        self._telling = threading.Lock()
         self._state = IndexerState("idle", 0, 0, 0, time.time(), os.getpid())
         self._dirty: dict[str, tuple[int, float]] = {}  # path → (sequence, when it was written; 0: not yet)
         self._sweep_at = 0.0
@@ -82,6 +83,7 @@ class _Follower:
 
     def run(self) -> None:
         threading.Thread(target=self._wake_on_stop, daemon=True).start()
+        threading.Thread(target=self._beat, daemon=True).start()
         self._changes.add_all()
         while not self._stop.is_set():
             self._changes.event.wait(self._pause())
@@ -94,8 +96,6 @@ class _Follower:
             elif paths:
                 self._guard(functools.partial(self._update, paths))
             self._forget_served()
-            if time.monotonic() - self._told >= HEARTBEAT_S:
-                self._tell()
 
     def close(self) -> None:
         self._folders.close()
@@ -105,6 +105,12 @@ class _Follower:
     def _wake_on_stop(self) -> None:
         self._stop.wait()
         self._changes.event.set()
+
+    def _beat(self) -> None:
+        """Signs of life also while one shard takes long (a model server)."""
+        while not self._stop.wait(HEARTBEAT_S):
+            with contextlib.suppress(OSError):
+                self._write()
 
     def _pause(self) -> float:
         return max(0.0, min(SERVED_S if self._dirty else HEARTBEAT_S, self._sweep_at - time.monotonic()))
@@ -237,14 +243,18 @@ class _Follower:
         manifest = self._manifest
         dirty = {path: sequence for path, (sequence, _) in self._dirty.items()}
         sequence = manifest.sequence if manifest else self._state.sequence
-        self._state = replace(
-            self._state, **(changes | {"sequence": sequence, "heartbeat": time.time(), "dirty": dirty})
-        )
-        path = self._config.indexer_state
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        temporary.write_bytes(msgspec.json.encode(self._state))
-        temporary.replace(path)
+        with self._telling:
+            self._state = replace(self._state, **(changes | {"sequence": sequence, "dirty": dirty}))
+        self._write()
         self._told = time.monotonic()
+
+    def _write(self) -> None:
+        with self._telling:
+            self._state = replace(self._state, heartbeat=time.time())
+            path = self._config.indexer_state
+            temporary = path.with_name(f".{path.name}.{os.getpid()}")
+            temporary.write_bytes(msgspec.json.encode(self._state))
+            temporary.replace(path)
 
 
 def _changes_rules(path: str) -> bool:
