@@ -200,7 +200,7 @@ def test_a_run_beside_it_is_noticed(project):
         run.index(project, force=True)
         (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
         wait_for(lambda: names(project) == {"second"})
-        assert state(project).sequence == 3
+        wait_for(lambda: state(project).sequence == 3)
 
 
 def test_only_one_follows_a_project(project):
