@@ -170,6 +170,38 @@ class Rows:
             end_line=int(self.columns["end_line"][ordinal]),
         )
 
+    def hits(self, ordinals: Array) -> tuple[Hit, ...]:
+        """`hit` for each of `ordinals` (i64 [m]), at a fifth of the cost: columns are read once for all."""
+        table, types = self.columns, self.names["type"]
+        return tuple(
+            Hit(key, name, types[kind], self.path_names[path], start, end)
+            for key, name, kind, path, start, end in zip(
+                self.keys[ordinals].tolist(),
+                self._ids(ordinals),
+                *(table[name][ordinals].tolist() for name in ("type", "path", "start_line", "end_line")),
+                strict=True,
+            )
+        )
+
+    def _ids(self, ordinals: Array) -> list[str]:
+        """The chunk ids of the rows at `ordinals`, in their order."""
+        out = [""] * len(ordinals)
+        segments = np.searchsorted(self.starts, ordinals, side="right") - 1
+        for at in np.unique(segments).tolist():
+            arrays = self.segments[at].arrays
+            here = np.flatnonzero(segments == at)
+            rows = ordinals[here] - self.starts[at]
+            data = memoryview(arrays["id_bytes"])
+            spans = zip(
+                here.tolist(),
+                arrays["id_offsets"][rows].tolist(),
+                arrays["id_offsets"][rows + 1].tolist(),
+                strict=True,
+            )
+            for place, begin, end in spans:
+                out[place] = bytes(data[begin:end]).decode()
+        return out
+
     def id(self, ordinal: int) -> str:
         return self._cut(ordinal, "id").decode()
 

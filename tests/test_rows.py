@@ -60,6 +60,13 @@ def test_rows_are_found_by_key_and_deleted_ones_are_not(tmp_path):
     assert rows.live_count == 6
 
 
+def test_hits_of_many_rows_are_those_of_each(tmp_path):
+    rows = open_rows(publish(tmp_path, [row(k) for k in (3, 1, 2)], [row(k) for k in range(6, 9)]), tmp_path)
+    ordinals = np.array([5, 0, 3, 1, 0])
+    assert rows.hits(ordinals) == tuple(rows.hit(int(at)) for at in ordinals)
+    assert rows.hits(ordinals[:0]) == ()
+
+
 def test_filters_combine_and_a_tag_that_is_a_path_acts_as_one(tmp_path):
     rows = open_rows(
         publish(

@@ -102,7 +102,7 @@ class TextSnapshot:
         }
         return Signals(
             generation=self._rows.generation,
-            hits=tuple(self._rows.hit(int(ordinal)) for ordinal in ordinals),
+            hits=self._rows.hits(ordinals),
             names=text_signals.LANES,
             values=values,
             stats={**stats, "files": float(len(self._paths)), "chunks": float(self._searcher.num_docs)},

@@ -59,12 +59,16 @@ class VectorSnapshot:
         else:
             ordinals, scores, stats = self._walk(query, mask, wanted)
         stats |= {"rows": float(usable.sum()), "left_out": float(self.rows.live_count - usable.sum())}
-        ordinals, scores = self._best(ordinals, scores, wanted)
+        # Best first; equal scores by chunk id.
+        found = sorted(
+            zip(self.rows.hits(ordinals), scores.tolist(), strict=True), key=lambda x: (-x[1], x[0].id)
+        )
+        found = found[:wanted]
         return Signals(
             generation=self.rows.generation,
-            hits=tuple(self.rows.hit(int(at)) for at in ordinals),
+            hits=tuple(hit for hit, _ in found),
             names=("cosine",),
-            values=scores.astype(np.float32).reshape(1, -1),
+            values=np.array([[score for _, score in found]], np.float32),
             stats=stats,
         )
 
@@ -134,12 +138,6 @@ class VectorSnapshot:
         step = max(1, len(matching) // SAMPLE_ROWS)
         sample = self.rows.vectors(matching[::step]) @ query
         return *_head(ordinals, scores, wanted), _stats(sample)
-
-    def _best(self, ordinals: Array, scores: Array, wanted: int) -> tuple[Array, Array]:
-        """Best first; equal scores by chunk id."""
-        ids = np.array([self.rows.id(int(at)) for at in ordinals], dtype=object)
-        order = sorted(range(len(ordinals)), key=lambda at: (-scores[at], ids[at]))[:wanted]
-        return ordinals[order], scores[order]
 
 
 def _head(ordinals: Array, scores: Array, wanted: int) -> tuple[Array, Array]:
