@@ -129,6 +129,16 @@ def test_a_damaged_or_missing_published_generation_is_refused(index, tmp_path):
         TextWriter(tmp_path / "text", "1")
 
 
+def test_an_index_with_other_fields_is_refused(tmp_path):
+    other = tantivy.SchemaBuilder()
+    other.add_text_field("text")
+    folder = tmp_path / "text" / "1"
+    folder.mkdir(parents=True)
+    tantivy.Index(other.build(), path=str(folder))
+    with pytest.raises(Damaged):
+        TextWriter(tmp_path / "text", "1")
+
+
 def test_generations_share_their_files(index):
     index.build(1, [(1, "alpha")])
     index.build(2, [(2, "beta")])

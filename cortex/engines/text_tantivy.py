@@ -27,7 +27,7 @@ from cortex.engines.text_scan import (
 )
 from cortex.engines.text_schema import make_schema, register
 from cortex.engines.text_suggest import count_of, suggest
-from cortex.engines.text_writer import META, TextWriter
+from cortex.engines.text_writer import META, TextWriter, open_index
 from cortex.excerpt import cut, fit, query_words
 from cortex.rows import Rows
 from ipc.errors import BadRequest, Damaged, NotFound
@@ -55,16 +55,13 @@ def open_text(folder: Path, rows: Rows) -> TextSnapshot:
 
     Without rows (nothing is published yet) the folder need not exist.
     """
-    if not len(rows) and not (folder / META).is_file():
-        index = tantivy.Index(make_schema())
-    elif not (folder / META).is_file():
+    if (folder / META).is_file():
+        index = open_index(folder)
+    elif len(rows):
         raise NotFound(f"{folder / META} does not exist.")
     else:
-        try:
-            index = tantivy.Index.open(str(folder))
-        except (ValueError, OSError) as error:
-            raise Damaged(f"The text index in {folder} cannot be opened: {error}.") from error
-    register(index)
+        index = tantivy.Index(make_schema())
+        register(index)
     try:
         index.config_reader("manual")
         index.reload()

@@ -6,7 +6,6 @@ generation N is the folder `N`: hard links of the files that the commit names, a
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 import shutil
@@ -61,10 +60,7 @@ class TextWriter:
                 raise Damaged(f"{source} is not complete: {error}.") from error
             # tantivy deletes only files that it knows it made.
             (home / ".managed.json").write_bytes(orjson.dumps([*names, META]))
-            self._index = tantivy.Index.open(str(home))
-        else:
-            self._index = tantivy.Index(make_schema(), path=str(home))
-        register(self._index)
+        self._index = open_index(home)
         self._base = published
 
     def build(self, number: int, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> str:
@@ -92,7 +88,7 @@ class TextWriter:
         writer.commit()
 
     def _open_writer(self, *, bulk: bool) -> tantivy.IndexWriter:
-        """The open writer when its size suits, because background merges run in it; else another one."""
+        """The open writer when its size suits, because merges run on in the background of it; else another one."""
         if self._writer is None or self._bulk != bulk:
             self._close_writer()
             assert self._index is not None
@@ -101,12 +97,10 @@ class TextWriter:
         return self._writer
 
     def _close_writer(self) -> None:
-        if self._writer is not None:
-            with contextlib.suppress(
-                ValueError
-            ):  # a writer that an error has ended has no merges to wait for
-                self._writer.wait_merging_threads()
-            self._writer = None
+        """Let the writer go without waiting for its merges (seconds): the next writer begins them anew, and what is
+        published does not need them.
+        """
+        self._writer = None
 
     def _publish(self, name: str) -> None:
         home, target = self._folder / WRITER, self._folder / name
@@ -140,9 +134,19 @@ class TextWriter:
             yield from [entry for entry in entries if entry.is_dir() and entry.name != WRITER]
 
     def close(self) -> None:
-        """Wait for merges and let go of the folder."""
+        """Let go of the folder."""
         self._close_writer()
         self._index = None
+
+
+def open_index(folder: Path) -> tantivy.Index:
+    """The tantivy index in `folder`, made if there is none. Raises Damaged, also for one with other fields."""
+    try:
+        index = tantivy.Index(make_schema(), path=str(folder))
+    except (ValueError, OSError) as error:
+        raise Damaged(f"The text index in {folder} cannot be opened: {error}.") from error
+    register(index)
+    return index
 
 
 def _committed_files(folder: Path, meta: bytes | None = None) -> list[str]:
