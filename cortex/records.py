@@ -37,7 +37,8 @@ class Chunk:
 @dataclass(frozen=True, slots=True)
 class Symbol:
     """A defined name. `scope` is the enclosing path without the name ("" at the top); `kind` is function, method,
-    class, struct, interface, trait, enum, type, constant, variable, module or macro."""
+    class, struct, interface, trait, enum, type, constant, variable, module or macro.
+    """
 
     name: str
     kind: str

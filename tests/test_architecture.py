@@ -1,6 +1,7 @@
 """The invariants of docs/ARCHITECTURE.md that can be read off the source: imports point down, no pickle."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,16 @@ def test_workers_never_call_each_other():
 def test_only_the_builder_publishes():
     publishers = [p for p in SOURCES if "generations.publish" in p.read_text()]
     assert [p.name for p in publishers] == ["builder.py"]
+
+
+def test_every_test_that_the_architecture_names_exists():
+    text = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(test_\w+)`", text))
+    written = {
+        node.name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert len(named) > 40
+    assert not named - written
