@@ -209,7 +209,7 @@ class TextSnapshot:
     ) -> tuple[tuple[Hit, ...], tuple[tuple[str, ...], ...], tuple[tuple[int, ...], ...], Blobs, bool]:
         """(hits, highlights, their lines, chunks, were chunks cut?) of one page."""
         rows, needles = self._rows, make_needles(leaves(parsed.node))
-        hits = [rows.hit(ordinal) for ordinal in best.ordinals.tolist()]
+        hits = rows.hits(best.ordinals)
         chunks = [rows.chunk(ordinal) for ordinal in best.ordinals.tolist()]
         shown = []
         for ordinal, hit, chunk in zip(best.ordinals.tolist(), hits, chunks, strict=True):
