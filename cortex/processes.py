@@ -32,6 +32,8 @@ STOP_ORDER = (("indexer",), ("watcher",), ("embed", "vector", "text"))
 
 #: seconds before a dead child is started again: the first time, and at most; it doubles in between
 BACKOFF_S, BACKOFF_MAX_S = 0.1, 30.0
+#: seconds between two looks at a place that another process holds
+HELD_S = 0.2
 #: seconds that a child has to live for its next death to count as the first
 SETTLED_S = 10.0
 #: seconds that a child has to end after SIGTERM
@@ -153,7 +155,7 @@ class Child:
         if holder is not None:
             # A Procfile's worker, or an orphan that is about to notice. Fronts can use it: look again later.
             news = "" if self.state == "held" else f"{self.name}: process {holder} already does this"
-            self.state, self._due = "held", now + 1.0
+            self.state, self._due = "held", now + HELD_S
             self.last_error = f"process {holder} holds {self._lock_path}"
             return news
         try:

@@ -51,6 +51,7 @@ class Attachment:
         self.hello: dict[str, Any] = {}
         self._start = start
         self._spawned: subprocess.Popen[bytes] | None = None
+        self._served: list[subprocess.Popen[bytes]] = []
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
         self._task: asyncio.Task[None] | None = None
@@ -105,12 +106,15 @@ class Attachment:
     async def _connect(self, *, first: bool) -> None:
         """One round: connect to what is there, else start it and connect. Sets `problem`; raises CortexError."""
         deadline = time.monotonic() + ATTACH_S
-        if self._spawned is not None and self._spawned.poll() is not None:
-            self._spawned = None  # it has served, and was killed: its exit code says nothing about a new one
+        self._served = [process for process in self._served if process.poll() is None]  # reaps the dead
         while True:
             other = other_protocol(self.config)
             folder = other or self.config.runtime_dir
             if await self._greet(folder):
+                if self._spawned is not None:
+                    # From here on its exit code says how it ended, and nothing about the start of another.
+                    self._served.append(self._spawned)
+                    self._spawned = None
                 return
             if other is not None:
                 self.problem = mismatch(self.config, {"protocol": other.name.rpartition("-p")[2]})

@@ -172,6 +172,7 @@ def test_a_deleted_cortex_folder_is_made_again_and_the_next_call_works(project):
 
 def test_a_set_in_the_foreground_stays_without_fronts_and_ends_with_down(project):
     up = project.spawn("up", "--project", str(project.root), stdin=subprocess.DEVNULL)
+    project.member("text")
 
     async def ask():
         async with project.front() as front:
