@@ -46,10 +46,9 @@ LANE_SHARE = 0.6
 FIRST_GENERATION_S = 8.0
 #: seconds between two looks at CURRENT while waiting for the first generation
 LOOK_S = 0.05
-#: chunks that each lane of the text worker returns: the ranking's figures are for the 400 best
-TEXT_CANDIDATES = 400
-#: chunks that the vector worker returns; each costs it and us some 5 µs
-VECTOR_CANDIDATES = 200
+#: chunks that each lane of the text worker returns, and the vector worker. More cost more on both sides and rank no
+#: better: NDCG@10 of 423 questions is .885 for 100 and 60 as well as for 400 and 400
+TEXT_CANDIDATES, VECTOR_CANDIDATES = 200, 100
 #: hits of one answer
 LIMIT_MAX = 100
 #: hits that may be skipped; the text worker orders no more

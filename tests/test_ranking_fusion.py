@@ -93,6 +93,14 @@ def test_tests_rank_below_the_code_they_test_unless_they_are_asked_for(path):
     assert paths(ranked_by_text("the test of how it is done", *rows))[0] == path
 
 
+def test_a_document_does_not_count_twice_as_text_and_as_comment():
+    document, code = hit(1, "README.md", kind="documentation"), hit(2, "src/a.py")
+    both = (document, {"body": 5, "comments": 9}), (code, {"body": 5, "comments": 3})
+    assert paths(ranked_by_text("words", *both)) == ["src/a.py", "README.md"]
+    alone = ranked_by_text("words", both[0], (hit(3, "b.md", kind="documentation"), {"body": 5}))
+    assert paths(alone) == ["README.md", "b.md"]
+
+
 def test_examples_rank_a_little_lower():
     found = ranked_by_text("words", (hit(1, "examples/a.py"), {"body": 5}), (hit(2, "src/b.py"), {"body": 5}))
     assert paths(found) == ["src/b.py", "examples/a.py"]

@@ -223,12 +223,20 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
         "path": _shares(found.best(found.lanes["path"])),
         "sshare": np.array([stem_share(path, words) for path in found.paths]),
         "defs": found.top("defs"),
-        "comments": found.top("comments"),
+        "comments": _shares(found.best(_comments(found))),
         "defx": found.best(found.lanes["defx"]),
         "smax": smax,
         "test": penalty * np.array([is_test(path) for path in found.paths], float),
         "example": penalty * np.array([is_example(path) for path in found.paths], float),
     }
+
+
+def _comments(found: _Candidates) -> Array:
+    """The comments' BM25 of each chunk. A document is all comment, which would count its text twice; so it has none,
+    unless the candidates are documents only.
+    """
+    documents = np.array([hit.chunk_type == "documentation" for hit in found.hits], bool)
+    return found.lanes["comments"] if documents.all() else np.where(documents, 0.0, found.lanes["comments"])
 
 
 def _shares(values: Array) -> Array:
