@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 
 from tree_sitter import Language as Grammar
-from tree_sitter import Node, Parser, Query, QueryCursor
+from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from cortex.indexer.languages import Language
 from cortex.indexer.source import Source
@@ -74,21 +74,31 @@ def parse(source: Source, language: Language) -> Outline:
     """The outline of `source`; an empty one for a language without a grammar. Syntax errors give a partial one."""
     if language.grammar is None or not source.lines:
         return Outline()
-    raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
-    parser, query = _tools(language)
-    tree = parser.parse(raw)
-    cursor = QueryCursor(query, match_limit=MATCHES_MAX)
+    raw, tree = syntax_tree(source, language)
+    cursor = QueryCursor(_tools(language)[1], match_limit=MATCHES_MAX)
     reader = _Reader(raw, language)
     for pattern, captures in cursor.matches(tree.root_node):
         reader.take(pattern, captures)
     return reader.outline()
 
 
+@functools.lru_cache(maxsize=1)
+def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
+    """(text, tree) of a file in a language with a grammar; kept for whoever reads the same file next."""
+    raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
+    return raw, _tools(language)[0].parse(raw)
+
+
+@functools.cache
+def _grammar(place: tuple[str, str]) -> Grammar:
+    module, function = place
+    return Grammar(getattr(importlib.import_module(module), function)())
+
+
 @functools.cache
 def _tools(language: Language) -> tuple[Parser, Query]:
     assert language.grammar is not None
-    module, function = language.grammar
-    grammar = Grammar(getattr(importlib.import_module(module), function)())
+    grammar = _grammar(language.grammar)
     text = resources.files("cortex.indexer").joinpath("queries", f"{language.query}.scm").read_text("utf-8")
     return Parser(grammar), Query(grammar, text)
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 
 from cortex.config import Config, open_home
 from cortex.embedders import Embedder, open_embedder
+from cortex.graph.facts import Facts
 from cortex.indexer import manifest as manifests
+from cortex.indexer.graph_store import GraphStore
 from cortex.indexer.manifest import Entry, Manifest
 from cortex.indexer.pool import Pool, workers_for
 from cortex.indexer.scan import Candidate, Scan, Scanner
@@ -91,6 +93,7 @@ class Indexer:
             config.indexing.max_file_kb * 1024,
         )
         self._stop = stop or threading.Event()
+        self._graph = GraphStore(config)
 
     def run(
         self,
@@ -147,6 +150,7 @@ class Indexer:
             manifest.shards = shard_count(len(files))
         plan = make_plan(manifest, files, stale=writer.stale(), force=force)
         if not plan.tasks and not first:
+            self._write_graph(manifest, {})
             return plan
         writer.open()
         for task in plan.tasks.values():
@@ -157,10 +161,12 @@ class Indexer:
     def _carry_out(self, plan: Plan, writer: Writer, on_progress: Progress | None) -> None:
         """Build and place. When every file moves, nothing is placed before all is built: the old shards are read."""
         ready: list[Built] = []
+        facts: dict[str, Facts | None] = {}
         flushed = time.monotonic()
         done = chunks = finished = 0
         for built in self._build(plan):
             ready.append(built)
+            facts |= built.facts
             finished += 1
             done += len(plan.tasks[built.number].fresh)
             chunks += built.chunks
@@ -176,6 +182,15 @@ class Indexer:
         writer.place(ready, plan.gone, plan.sequence)
         if finished == len(plan.tasks):
             writer.drop_others(plan.shards)
+            self._write_graph(writer.manifest, facts)
+
+    def _write_graph(self, manifest: Manifest, facts: dict[str, Facts | None]) -> None:
+        try:
+            self._graph.update(manifest.files, facts)
+        except OSError as error:
+            raise Misconfigured(
+                f"Cannot write {error.filename or self.config.graph_dir}: {error.strerror}."
+            ) from error
 
     def _build(self, plan: Plan) -> Iterator[Built]:
         """The results as they come; fewer than there are tasks when the run was stopped."""

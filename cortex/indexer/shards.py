@@ -18,7 +18,9 @@ import msgspec
 import orjson
 
 from cortex.embedders.protocol import Embedder
+from cortex.graph.facts import Facts
 from cortex.indexer.chunkers import chunk, embed_text
+from cortex.indexer.graph_facts import facts_of
 from cortex.indexer.manifest import Entry
 from cortex.indexer.source import decode, digest
 from cortex.records import CHUNK_TYPES, Chunk
@@ -92,6 +94,8 @@ class Built(msgspec.Struct):
     deleted: list[str]
     same: list[str]
     chunks: int = 0
+    #: the graph's facts of the files that were read; None for a file that has none
+    facts: dict[str, Facts | None] = {}
 
 
 def shard_count(files: int) -> int:
@@ -140,6 +144,7 @@ def build(task: Task, settings: Settings, embedder: Embedder) -> Built:
     entries: dict[str, Entry] = {}
     chunks: dict[str, list[dict[str, Any]]] = {}
     fresh: list[Chunk] = []
+    facts: dict[str, Facts | None] = {}
     for path, stat in sorted((task.fresh | {p: (e.size, e.mtime_ns) for p, e in task.kept.items()}).items()):
         kept = _kept(path, task, old)
         raw = None if kept else _read(path, settings)
@@ -149,14 +154,14 @@ def build(task: Task, settings: Settings, embedder: Embedder) -> Built:
             entries[path] = kept
             chunks[path] = old.by_path.get(path, [])
             continue
-        entries[path], made = _cut(path, raw, stat, (settings, task.plain), embedder)
+        entries[path], made, facts[path] = _cut(path, raw, stat, (settings, task.plain), embedder)
         fresh += made
     bodies = _embed(fresh, old, embedder, task.now)
     for body in bodies:
         chunks.setdefault(body["metadata"]["file_path"], []).append(body)
     written = [body for path in sorted(chunks) for body in chunks[path]]
     built = _write(task, settings, embedder, written, old)
-    built.entries = entries
+    built.entries, built.facts = entries, facts
     return built
 
 
@@ -191,20 +196,21 @@ def _read(path: str, settings: Settings) -> bytes | str:
 
 def _cut(
     path: str, raw: bytes | str | None, stat: tuple[int, int], how: tuple[Settings, bool], embedder: Embedder
-) -> tuple[Entry, list[Chunk]]:
+) -> tuple[Entry, list[Chunk], Facts | None]:
     if raw is None or isinstance(raw, str):
-        return Entry("", *stat, skipped=raw or "unreadable"), []
+        return Entry("", *stat, skipped=raw or "unreadable"), [], None
     sha256 = digest(raw)
     source = decode(path, raw)
     if isinstance(source, str):
-        return Entry(sha256, *stat, skipped=source), []
+        return Entry(sha256, *stat, skipped=source), [], None
     settings, plain = how
     try:
         made = chunk(source, embedder.count_tokens, settings.chunk_tokens, plain=plain)
     except RecursionError:
-        return Entry(sha256, *stat, skipped="nested too deeply"), []
+        return Entry(sha256, *stat, skipped="nested too deeply"), [], None
     made = sorted(made, key=lambda one: CHUNK_TYPES.index(one.chunk_type))
-    return Entry(sha256, *stat, chunks=tuple(one.id for one in made)), made
+    facts = None if plain else facts_of(source, sha256)
+    return Entry(sha256, *stat, chunks=tuple(one.id for one in made)), made, facts
 
 
 def _embed(fresh: Sequence[Chunk], old: _Old, embedder: Embedder, now: str) -> list[dict[str, Any]]:

@@ -1,0 +1,521 @@
+"""What a chain may stand for: definitions, instances of types, modules. Honest: nothing when syntax alone cannot tell.
+
+Order of looking a name up: same scope outwards, then the file's imports, then what the home shares (Go's package, …).
+The type of a receiver comes from `self`, declared types of parameters, fields and results, and from assignments whose
+value has an evident type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from cortex.graph.facts import CALLABLE_KINDS, TYPE_KINDS, Binding, Definition, Import
+from cortex.graph.grammars import RULES
+from cortex.graph.project import Project, Ref
+from cortex.graph.types import alternatives
+
+#: values that one chain may have; more says nothing
+VALUES_MAX = 6
+#: evaluations inside one another
+DEPTH_MAX = 12
+#: imports that are followed through re-exports
+HOPS_MAX = 12
+
+_LINK = re.compile(r"\(\)|\[\]|[^.\[\]()]+")
+_ANYWHERE = 1 << 60
+#: members of a container that are one of its elements when called, and those that are the container again
+_ELEMENT_OF = frozenset(
+    {
+        "get",
+        "pop",
+        "popleft",
+        "popitem",
+        "setdefault",
+        "at",
+        "shift",
+        "find",
+        "first",
+        "last",
+        "next",
+        "peek",
+        "unwrap",
+    }
+)
+_SAME_AS = frozenset(
+    {"values", "copy", "filter", "slice", "iter", "iter_mut", "stream", "sort", "reverse", "elements"}
+)
+_UNTYPED = frozenset(
+    {"Any", "any", "object", "Object", "unknown", "interface", "auto", "var", "T", "K", "V", "U", "E"}
+)
+
+
+class Value(NamedTuple):
+    """`def` itself, an instance (`inst`) of a type, a `super` of one, a `mod`ule (`path` its key), a container's `list`
+    of instances, an `elem`ent getter of it, or something of another project (`ext`).
+    """
+
+    tag: Literal["def", "inst", "super", "mod", "list", "elem", "ext"]
+    path: str = ""
+    at: int = -1
+    depth: int = 0
+
+    @property
+    def ref(self) -> Ref:
+        return (self.path, self.at)
+
+
+EXTERNAL = Value("ext")
+How = Literal["exact", "import", "receiver"]
+
+
+class Evaluator:
+    """Reads a project that does not change while this lives; remembers what it has found."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._supers: dict[Ref, tuple[tuple[Ref, ...], bool]] = {}
+        self._members: dict[tuple[Ref, str], tuple[Value, ...]] = {}
+        self._returns: dict[Ref, tuple[Value, ...]] = {}
+        self._exports: dict[tuple[str, str], tuple[Value, ...]] = {}
+        self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
+        self._busy: set[object] = set()
+        self._depth = 0
+
+    def evaluate(self, chain: str, path: str, scope: int, at: int = _ANYWHERE) -> tuple[Value, ...]:
+        """What `chain` may stand for where it is written; () for unknown."""
+        if chain.startswith(":"):
+            return self.declared(chain[1:], path, scope)
+        key = (path, scope, chain, at)
+        if key in self._memo:
+            return self._memo[key]
+        if key in self._busy or self._depth > DEPTH_MAX:
+            return ()
+        self._busy.add(key)
+        self._depth += 1
+        try:
+            found = self._evaluate(chain, path, scope, at)
+        finally:
+            self._depth -= 1
+            self._busy.discard(key)
+        if self._depth == 0:
+            self._memo[key] = found
+        return found
+
+    def _evaluate(self, chain: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
+        links = _LINK.findall(chain)
+        if not links:
+            return ()
+        values = self._root(links[0], path, scope, at)
+        dotted = links[0]
+        for link in links[1:]:
+            if link == "()":
+                values = self._several(self.called(value) for value in values)
+            elif link == "[]":
+                values = self._several(self._element(value) for value in values)
+            else:
+                dotted = f"{dotted}.{link}" if dotted else ""
+                whole = self._dotted_import(dotted, path) if dotted.count(".") else ()
+                values = whole or self._several(self.attribute(value, link) for value in values)
+            if link in ("()", "[]"):
+                dotted = ""
+            if not values:
+                return ()
+        return values
+
+    def _several(self, found: Iterable[tuple[Value, ...]]) -> tuple[Value, ...]:
+        values = tuple(dict.fromkeys(value for some in found for value in some))
+        return values if len(values) <= VALUES_MAX else ()
+
+    def _root(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
+        if name == "?":
+            return ()
+        if name == "#":
+            return (EXTERNAL,)
+        owner = self.receiver(name, path, scope)
+        if owner is not None:
+            return (owner,)
+        return self.lookup(name, path, scope, at)[0]
+
+    def receiver(self, name: str, path: str, scope: int) -> Value | None:
+        """The value of `self`, `this`, `cls`, `super` in `scope`; None when `name` is none of them."""
+        facts = self.project.files[path].facts
+        rules = RULES[facts.language]
+        is_super = name in rules.super_names
+        while scope >= 0:
+            one = facts.definitions[scope]
+            if one.kind == "method":
+                first = one.parameters[0].name if one.parameters else ""
+                named = name in rules.self_names
+                if facts.language == "python" and not is_super:
+                    named = name == first and "staticmethod" not in one.flags
+                if named or is_super:
+                    owner = self.owner(path, scope)
+                    if owner is None:
+                        return None
+                    static = "classmethod" in one.flags or one.name in ("__new__", "__init_subclass__")
+                    static = static or ("static" in one.flags and rules.family == "script")
+                    return Value("super" if is_super else "def" if static else "inst", *owner)
+            elif one.kind in TYPE_KINDS and name in rules.self_names:
+                return Value("inst", path, scope)
+            scope = one.parent
+        return None
+
+    def owner(self, path: str, index: int) -> Ref | None:
+        """The type that a method belongs to."""
+        one = self.project.files[path].facts.definitions[index]
+        if one.parent >= 0:
+            outer = self.project.files[path].facts.definitions[one.parent]
+            return (path, one.parent) if outer.kind in TYPE_KINDS else None
+        if not one.scope:
+            return None
+        for ref in self.project.types_named(self.project.home(path), one.scope):
+            return ref
+        for value in self.evaluate(one.scope, path, -1):
+            if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
+                return value.ref
+        return None
+
+    def lookup(self, name: str, path: str, scope: int, at: int = _ANYWHERE) -> tuple[tuple[Value, ...], How]:
+        """What a bare name stands for in `scope` at byte `at`, and how that is known."""
+        index = self.project.files[path]
+        facts = index.facts
+        rules = RULES[facts.language]
+        here, first = scope, True
+        while True:
+            kind = facts.definitions[here].kind if here >= 0 else ""
+            if kind in TYPE_KINDS:
+                if first or rules.implicit_self:
+                    found = self.member((path, here), name)
+                    if found:
+                        return found, "receiver" if rules.implicit_self else "exact"
+            else:
+                local = self._local(name, path, here, at if first or here == scope else _ANYWHERE)
+                if local is not None:
+                    return local
+                if rules.implicit_self and kind == "method" and facts.definitions[here].parent < 0:
+                    owner = self.owner(path, here)
+                    found = self.member(owner, name) if owner is not None else ()
+                    if found:
+                        return found, "receiver"
+            if here < 0:
+                break
+            first = False
+            here = facts.definitions[here].parent
+        return self._beyond(name, path)
+
+    def _local(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How] | None:
+        """The latest of the bindings, definitions and imports of `name` in one scope; None when there is none."""
+        index = self.project.files[path]
+        places: list[tuple[int, Binding | Import | int]] = [
+            (one.at, one)
+            for one in index.bindings.get((scope, name), ())
+            if one.at <= at and (at < one.until or not one.until)
+        ]
+        places += [(one.at, one) for one in index.imports.get((scope, name), ()) if one.at <= at]
+        definitions = index.facts.definitions
+        for child in index.children.get((scope, name), ()):
+            one = definitions[child]
+            if scope >= 0 or not one.scope:
+                places.append((one.begin if one.begin <= at else -1, child))
+        if not places:
+            return None
+        places.sort(key=lambda place: place[0])
+        if scope < 0 and len(places) > 1:  # `try: import x; except ImportError: x = None`
+            told = [p for p in places if not (isinstance(p[1], Binding) and p[1].value in "#?")]
+            places = told or places
+        last = places[-1][1]
+        if isinstance(last, Import):
+            return self._imported(last, path), "import"
+        if isinstance(last, Binding):
+            return self._bound(last, path), "exact"
+        if definitions[last].kind == "constant":
+            bound = index.bindings.get((scope, name))
+            return (self._bound(bound[-1], path) if bound else ()), "exact"
+        same = [
+            child for _, child in places if isinstance(child, int) and definitions[child].kind != "constant"
+        ]
+        return tuple(Value("def", path, child) for child in self._overloads(path, same)), "exact"
+
+    def _overloads(self, path: str, indices: list[int]) -> list[int]:
+        """Of several definitions of one name those that can be meant: the last where a later one replaces the earlier."""
+        definitions = self.project.files[path].facts.definitions
+        if RULES[self.project.language(path)].family in ("python", "script"):
+            told = [index for index in indices if "overload" not in definitions[index].flags]
+            return (told or indices)[-1:]
+        return indices
+
+    def _bound(self, binding: Binding, path: str) -> tuple[Value, ...]:
+        if binding.value == "?":
+            return ()
+        value = binding.value
+        at = binding.at - 1 if value.partition(".")[0].partition("(")[0] == binding.name else binding.at
+        return self.evaluate(value, path, binding.scope, at if not binding.until else _ANYWHERE)
+
+    def _beyond(self, name: str, path: str) -> tuple[tuple[Value, ...], How]:
+        """Names of the whole home, then what star imports bring."""
+        project = self.project
+        home = project.home(path)
+        if home != path:
+            found = project.members.get((home, ""), {}).get(name, [])
+            values = [Value("def", *ref) for ref in found if project.definition(ref).kind != "constant"]
+            if values:
+                return tuple(values)[:VALUES_MAX], "exact"
+            for other in project.homes.get(home, ()):
+                bound = project.files[other].bindings.get((-1, name)) if other != path else None
+                if bound:
+                    return self._bound(bound[-1], other), "exact"
+        for star in project.files[path].stars:
+            key = project.find_module(star.module, path)
+            if key:
+                values_found = self.exported(key, name)
+                if values_found:
+                    return values_found, "import"
+        return (), "exact"
+
+    def _imported(self, one: Import, path: str, hops: int = 0) -> tuple[Value, ...]:
+        key = self.project.find_module(one.module, path)
+        family = RULES[self.project.language(path)].family
+        if not one.member:
+            return (Value("mod", key),) if key else (EXTERNAL,)
+        if not key:
+            return (EXTERNAL,)
+        found = self.exported(key, one.member, hops)
+        if not found and family == "python":
+            child = self.project.python.child(key, one.member)
+            if child:
+                return (Value("mod", child),)
+        return found
+
+    def _dotted_import(self, dotted: str, path: str) -> tuple[Value, ...]:
+        """`import a.b.c` binds the whole name."""
+        found = self.project.files[path].imports.get((-1, dotted))
+        if not found:
+            return ()
+        key = self.project.find_module(found[-1].module, path)
+        return (Value("mod", key),) if key else (EXTERNAL,)
+
+    def exported(self, key: str, name: str, hops: int = 0) -> tuple[Value, ...]:
+        """What the name of a module stands for, through re-exports."""
+        memo = (key, name)
+        if memo in self._exports:
+            return self._exports[memo]
+        if hops > HOPS_MAX or memo in self._busy:
+            return ()
+        self._busy.add(memo)
+        try:
+            found = self._exported(key, name, hops)
+        finally:
+            self._busy.discard(memo)
+        self._exports[memo] = found
+        return found
+
+    def _exported(self, key: str, name: str, hops: int) -> tuple[Value, ...]:
+        project = self.project
+        if key.endswith("/"):
+            paths = project.paths_of(key)
+            if not paths:
+                child = project.python.child(key, name)
+                return (Value("mod", child),) if child else ()
+            return self._beyond(name, paths[0])[0] or (self._local(name, paths[0], -1, _ANYWHERE) or ((),))[0]
+        if key not in project.files:
+            return ()
+        facts = project.files[key].facts
+        local = facts.exports.get(name, name)
+        if name == "default" and local == "default":
+            local = self._commonjs(key)
+        found = self._local(local, key, -1, _ANYWHERE)
+        if found is not None:
+            return found[0]
+        if RULES[facts.language].family == "python":
+            child = project.python.child(key, name)
+            if child:
+                return (Value("mod", child),)
+        for star in project.files[key].stars:
+            inner = project.find_module(star.module, key)
+            if inner and (values := self.exported(inner, name, hops + 1)):
+                return values
+        return ()
+
+    def _commonjs(self, key: str) -> str:
+        for binding in self.project.files[key].facts.bindings:
+            if binding.name == "module.exports":
+                return binding.value
+        return "default"
+
+    def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]:
+        """Instances of a declared type."""
+        values: list[Value] = []
+        for starred in alternatives(text):
+            name = starred.rstrip("*")
+            stars = len(starred) - len(name)
+            if name in ("Self", "this"):
+                owner = self._enclosing_type(path, scope)
+                found: tuple[Value, ...] = (Value("def", *owner),) if owner is not None else ()
+            else:
+                found = self._type_named(name, path, scope)
+            for value in found or (() if name in _UNTYPED or len(name) == 1 else (EXTERNAL,)):
+                if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
+                    values.append(Value("list" if stars else "inst", value.path, value.at, stars))
+                elif value.tag == "ext":
+                    values.append(value)
+        return self._several([tuple(values)])
+
+    def _type_named(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
+        return self.evaluate(name, path, scope)
+
+    def _enclosing_type(self, path: str, scope: int) -> Ref | None:
+        definitions = self.project.files[path].facts.definitions
+        while scope >= 0:
+            if definitions[scope].kind in TYPE_KINDS:
+                return (path, scope)
+            if definitions[scope].kind == "method" and (owner := self.owner(path, scope)) is not None:
+                return owner
+            scope = definitions[scope].parent
+        return None
+
+    def attribute(self, value: Value, name: str) -> tuple[Value, ...]:
+        """What `value.name` stands for."""
+        if value.tag == "mod":
+            return self.exported(value.path, name) or (
+                (EXTERNAL,) if value.path not in self.project.files and not value.path.endswith("/") else ()
+            )
+        if value.tag == "ext":
+            return (EXTERNAL,)
+        if value.tag == "list":
+            if name in _ELEMENT_OF:
+                return (Value("elem", value.path, value.at, value.depth),)
+            return (value._replace(tag="list"),) if name in _SAME_AS else (EXTERNAL,)
+        if value.tag == "elem":
+            return ()
+        if value.tag == "def" and self.project.definition(value.ref).kind not in (*TYPE_KINDS, "module"):
+            return ()
+        found = self.member(value.ref, name, past=value.tag == "super")
+        if value.tag == "inst":
+            return self._several(
+                self.returned(one.ref)
+                if one.tag == "def"
+                and {"property", "cached_property"} & set(self.project.definition(one.ref).flags)
+                else (one,)
+                for one in found
+            )
+        return found
+
+    def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]:
+        """The member of a type or of what it inherits from (`past`: only of that); fields give their types' instances."""
+        memo = (owner, f"super {name}" if past else name)
+        if memo in self._members:
+            return self._members[memo]
+        self._members[memo] = ()
+        supers, whole = self.supers(owner)
+        found: tuple[Value, ...] = ()
+        for one in supers if past else (owner, *supers):
+            found = self._own_member(one, name)
+            if found:
+                break
+        if not found and not whole:
+            found = ()
+        if self._depth:
+            del self._members[memo]
+        else:
+            self._members[memo] = found
+        return found
+
+    def _own_member(self, owner: Ref, name: str) -> tuple[Value, ...]:
+        project = self.project
+        path = owner[0]
+        home, qualified = project.home(path), project.definition(owner).qualified
+        refs = project.members.get((home, qualified), {}).get(name, [])
+        if refs:
+            own = [ref for ref in refs if ref[0] == path] or refs
+            kept = (
+                self._overloads(own[0][0], [ref[1] for ref in own]) if len({r[0] for r in own}) == 1 else None
+            )
+            return tuple(Value("def", *ref) for ref in own if kept is None or ref[1] in kept)[:VALUES_MAX]
+        bindings = project.fields.get((home, qualified), {}).get(name, ())
+        values: list[Value] = []
+        for where, binding in bindings:
+            if binding.value in "#?":
+                continue
+            found = self.evaluate(binding.value, where, binding.scope, binding.at)
+            if binding.value.startswith(":") and found:
+                return found  # declared: that settles it
+            values += found
+        return self._several([tuple(values)])
+
+    def supers(self, owner: Ref) -> tuple[tuple[Ref, ...], bool]:
+        """The types that `owner` inherits from, nearest first, and whether all of them are of this project."""
+        if owner in self._supers:
+            return self._supers[owner]
+        self._supers[owner] = ((), True)
+        found: list[Ref] = []
+        whole = True
+        pending: list[Ref] = [owner]
+        while pending:
+            one = pending.pop(0)
+            for base in self.project.definition(one).bases:
+                refs = self.base(one, base.chain)
+                whole = whole and bool(refs)
+                for ref in refs:
+                    if ref not in found and ref != owner:
+                        found.append(ref)
+                        pending.append(ref)
+        result = (tuple(found), whole)
+        if self._depth:
+            del self._supers[owner]
+        else:
+            self._supers[owner] = result
+        return result
+
+    def base(self, owner: Ref, chain: str) -> tuple[Ref, ...]:
+        """The types of this project that a base of `owner` names."""
+        parent = self.project.definition(owner).parent
+        begin = self.project.definition(owner).begin
+        values = self.evaluate(chain, owner[0], parent, begin if parent >= 0 else _ANYWHERE)
+        return tuple(
+            value.ref
+            for value in values
+            if value.tag == "def"
+            and value.ref != owner
+            and self.project.definition(value.ref).kind in TYPE_KINDS
+        )
+
+    def called(self, value: Value) -> tuple[Value, ...]:
+        """What a call of `value` gives."""
+        if value.tag == "elem":
+            inner = value.depth - 1
+            return (Value("list" if inner > 0 else "inst", value.path, value.at, max(0, inner)),)
+        if value.tag in ("ext", "super", "list"):
+            return (value,)
+        if value.tag == "def":
+            if self.project.definition(value.ref).kind in TYPE_KINDS:
+                return (Value("inst", value.path, value.at),)
+            return self.returned(value.ref)
+        return ()
+
+    def returned(self, ref: Ref) -> tuple[Value, ...]:
+        """What a function gives: by its declared type, else by the one thing that it returns."""
+        if ref in self._returns:
+            return self._returns[ref]
+        one: Definition = self.project.definition(ref)
+        if one.kind not in CALLABLE_KINDS or not one.returns:
+            return ()
+        if ref in self._busy:
+            return ()
+        self._busy.add(ref)
+        try:
+            found = self.evaluate(one.returns, ref[0], ref[1])
+        finally:
+            self._busy.discard(ref)
+        if self._depth == 0:
+            self._returns[ref] = found
+        return found
+
+    def _element(self, value: Value) -> tuple[Value, ...]:
+        if value.tag == "list":
+            inner = value.depth - 1
+            return (Value("list" if inner > 0 else "inst", value.path, value.at, max(0, inner)),)
+        if value.tag == "def":
+            return (value,)  # Generic[T]
+        return (EXTERNAL,) if value.tag == "ext" else ()

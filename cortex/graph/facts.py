@@ -1,0 +1,111 @@
+"""What one file says: definitions, references, bindings and imports, before anything is resolved. No behaviour.
+
+Expressions are kept as chains: `self.store.get()[].name` — names joined by dots, `()` for a call, `[]` for an element;
+`?` is an expression that says nothing, `#` a literal. A chain after `:` is a type as it is declared (`types.py`).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+#: raised when the facts of an unchanged file would differ: they are then extracted anew
+FACTS_VERSION = 1
+
+#: definition kinds that can have members
+TYPE_KINDS = frozenset({"class", "struct", "interface", "trait", "enum", "type"})
+#: definition kinds that can be called
+CALLABLE_KINDS = frozenset({"function", "method"})
+
+
+class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A supertype as written. `relation` is extends, implements or embeds."""
+
+    relation: str
+    chain: str
+    line: int
+    column: int
+
+
+class Parameter(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """`type` is the declared type's text, "" for none."""
+
+    name: str
+    type: str = ""
+
+
+class Definition(msgspec.Struct, frozen=True, array_like=True):
+    """`parent` is the index of the enclosing definition, -1 for the file; `scope` its qualified name; a method whose
+    type is only named (Go, Rust, C++) has `parent` -1 and the type's name as `scope`. `returns` is a declared type
+    after `:`, or the chain of what is returned, "" for unknown. `flags` are decorators and modifiers.
+    """
+
+    name: str
+    kind: str
+    scope: str
+    parent: int
+    start_line: int
+    end_line: int
+    line: int
+    column: int
+    begin: int
+    end: int
+    bases: tuple[Base, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    returns: str = ""
+    flags: tuple[str, ...] = ()
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.scope}.{self.name}" if self.scope else self.name
+
+
+class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """`kind` is call or type; `scope` the index of the enclosing definition, -1 for the file; `at` a byte offset."""
+
+    kind: str
+    chain: str
+    scope: int
+    line: int
+    column: int
+    at: int
+    arguments: int = -1
+
+
+class Binding(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """`name` (or `self.name`) gets `value` (a chain, or a declared type after `:`) at byte `at`; holds until `until`."""
+
+    name: str
+    value: str
+    scope: int
+    at: int
+    until: int
+
+
+class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """`name` stands for `member` of `module` (no member: the module itself; `*`: every member, and `name` is "").
+
+    `module` is as written (`.pkg`, `./file`, `a/b`, `crate::a`). `exported`: others may import the name from here.
+    """
+
+    name: str
+    module: str
+    member: str
+    scope: int
+    line: int
+    at: int
+    exported: bool = False
+
+
+class Facts(msgspec.Struct, frozen=True, array_like=True):
+    """One file. `exports` maps an exported name to the local one where they differ."""
+
+    path: str
+    language: str
+    sha256: str
+    package: str = ""
+    lines: int = 0
+    definitions: tuple[Definition, ...] = ()
+    references: tuple[Reference, ...] = ()
+    bindings: tuple[Binding, ...] = ()
+    imports: tuple[Import, ...] = ()
+    exports: dict[str, str] = {}

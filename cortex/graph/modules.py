@@ -1,0 +1,164 @@
+"""Which file an import means: one class for each way of naming modules. Works on the project's list of paths alone.
+
+A module's key is its file's path; for Go, and for a Python package without `__init__.py`, the folder with a slash at its end.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+
+#: endings that JavaScript's and TypeScript's resolution tries, in order
+SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs")
+
+
+def folder_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _near(paths: Iterable[str], importer: str) -> str:
+    """The path that shares the longest beginning with the importer's; the first by name of several."""
+    parts = importer.split("/")
+
+    def shared(path: str) -> int:
+        count = 0
+        for one, other in zip(path.split("/"), parts, strict=False):
+            if one != other:
+                break
+            count += 1
+        return count
+
+    return min(paths, key=lambda path: (-shared(path), path))
+
+
+class PythonModules:
+    """Dotted names, by packages (`__init__.py`), by folders below the root, and beside the importing script."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.files = {path for path in paths if path.endswith((".py", ".pyi"))}
+        self.folders = {folder_of(path) for path in self.files}
+        for folder in list(self.folders):
+            above = folder
+            while above:
+                above = folder_of(above)
+                self.folders.add(above)
+        self._dotted: dict[str, list[str]] = {}
+        for path in sorted(self.files):
+            for name in self._names(path):
+                self._dotted.setdefault(name, []).append(path)
+
+    def _names(self, path: str) -> set[str]:
+        parts = path.rpartition(".")[0].split("/")
+        if parts[-1] == "__init__":
+            parts.pop()
+        start = len(parts) - 1 if not path.endswith(("/__init__.py", "/__init__.pyi")) else len(parts)
+        while start > 0 and self._is_package("/".join(parts[:start])):
+            start -= 1
+        names = {".".join(parts), ".".join(parts[start:])}
+        if parts[0] in ("src", "lib", "python"):
+            names.add(".".join(parts[1:]))
+        return names - {""}
+
+    def _is_package(self, folder: str) -> bool:
+        return f"{folder}/__init__.py" in self.files or f"{folder}/__init__.pyi" in self.files
+
+    def find(self, module: str, importer: str) -> str:
+        """The key of `module` as `importer` writes it; "" when it is outside the project."""
+        level = len(module) - len(module.lstrip("."))
+        if level:
+            folder = folder_of(importer)
+            for _ in range(level - 1):
+                folder = folder_of(folder)
+            rest = module[level:].replace(".", "/")
+            return self._at("/".join(filter(None, (folder, rest))))
+        if found := self._dotted.get(module):
+            return _near(found, importer)
+        beside = self._at("/".join(filter(None, (folder_of(importer), module.replace(".", "/")))))
+        if beside and not self._is_package(folder_of(importer)):
+            return beside
+        folder = module.replace(".", "/")
+        return f"{folder}/" if folder in self.folders else ""
+
+    def _at(self, place: str) -> str:
+        for path in (f"{place}.py", f"{place}/__init__.py", f"{place}.pyi", f"{place}/__init__.pyi"):
+            if path.lstrip("/") in self.files:
+                return path.lstrip("/")
+        return f"{place}/" if place in self.folders else ""
+
+    def child(self, key: str, name: str) -> str:
+        """The submodule `name` of a package."""
+        if key.endswith("/"):
+            return self._at(f"{key}{name}")
+        return (
+            self._at(f"{folder_of(key)}/{name}".lstrip("/"))
+            if key.endswith(("__init__.py", "__init__.pyi"))
+            else ""
+        )
+
+
+class GoModules:
+    """Import paths, by the module names of go.mod files; without one, by the longest folder that ends the path."""
+
+    def __init__(self, paths: Iterable[str], modules: Mapping[str, str]) -> None:
+        self.folders = {folder_of(path) for path in paths if path.endswith(".go")}
+        self._modules = sorted(modules.items(), key=lambda item: -len(item[1]))  # folder → module path
+
+    def find(self, module: str, importer: str) -> str:  # noqa: ARG002 - one signature for all
+        for folder, name in self._modules:
+            if module == name or module.startswith(f"{name}/"):
+                place = "/".join(filter(None, (folder, module[len(name) :].strip("/"))))
+                return f"{place}/" if place in self.folders else ""
+        if self._modules or "." not in module.partition("/")[0]:
+            return ""  # of another module, or of the standard library
+        parts = module.split("/")
+        for start in range(1, len(parts)):
+            place = "/".join(parts[start:])
+            if place in self.folders:
+                return f"{place}/"
+        return ""
+
+
+class ScriptModules:
+    """Relative paths, with endings and `index` files; `paths` and `baseUrl` of tsconfig.json; names of packages."""
+
+    def __init__(
+        self, paths: Iterable[str], aliases: Mapping[str, tuple[str, ...]], packages: Mapping[str, str]
+    ) -> None:
+        self.files = {path for path in paths if path.endswith(SCRIPT_ENDINGS)}
+        self._aliases = sorted(aliases.items(), key=lambda item: -len(item[0]))
+        self._packages = packages
+
+    def find(self, module: str, importer: str) -> str:
+        if module.startswith("."):
+            return self._at(posixpath.normpath(posixpath.join(folder_of(importer), module)))
+        for pattern, targets in self._aliases:
+            start, star, end = pattern.partition("*")
+            if module == pattern or (star and module.startswith(start) and module.endswith(end)):
+                middle = module[len(start) : len(module) - len(end)] if star else ""
+                for target in targets:
+                    if found := self._at(posixpath.normpath(target.replace("*", middle))):
+                        return found
+        for name, folder in self._packages.items():
+            if module == name or module.startswith(f"{name}/"):
+                inside = module[len(name) :].strip("/")
+                for place in (inside, f"src/{inside}", "src", "lib", "") if inside else ("src", "", "lib"):
+                    if found := self._at("/".join(filter(None, (folder, place)))):
+                        return found
+        return ""
+
+    def _at(self, place: str) -> str:
+        place = place.removeprefix("./")
+        if place.startswith(".."):
+            return ""
+        if place in self.files:
+            return place
+        bare = place.rpartition(".")[0] if place.endswith((".js", ".jsx", ".mjs", ".cjs")) else ""
+        for stem in filter(None, (place, bare)):
+            for ending in SCRIPT_ENDINGS:
+                if f"{stem}{ending}" in self.files:
+                    return f"{stem}{ending}"
+        for ending in SCRIPT_ENDINGS:
+            index = f"{place}/index{ending}" if place not in ("", ".") else f"index{ending}"
+            if index in self.files:
+                return index
+        return ""

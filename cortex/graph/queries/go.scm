@@ -1,0 +1,47 @@
+(package_clause (package_identifier) @package)
+(function_declaration name: (identifier) @name) @def.function
+(method_declaration
+  receiver: (parameter_list (parameter_declaration type: (_) @owner))
+  name: (field_identifier) @name) @def.method
+(type_spec name: (type_identifier) @name type: (struct_type)) @def.struct
+(type_spec name: (type_identifier) @name type: (interface_type)) @def.interface
+(type_spec name: (type_identifier) @name) @def.type
+(type_alias name: (type_identifier) @name) @def.type
+(method_elem name: (field_identifier) @name) @def.method
+(source_file (const_declaration (const_spec name: (identifier) @name) @def.constant))
+
+(struct_type (field_declaration_list (field_declaration !name type: (_) @base.embeds)))
+(interface_type (type_elem . (type_identifier) @base.embeds .))
+(interface_type (type_elem . (qualified_type) @base.embeds .))
+(type_alias type: (_) @bind.alias)
+(function_declaration result: (_) @returns)
+(method_declaration result: (_) @returns)
+(method_elem result: (_) @returns)
+
+(parameter_declaration name: (identifier) @param.name type: (_) @param.type)
+(variadic_parameter_declaration name: (identifier) @param.name type: (_) @param.item)
+(parameter_declaration !name type: (_) @param.type)
+(field_declaration name: (field_identifier) @bind.name type: (_) @bind.type)
+
+(short_var_declaration left: (expression_list . (identifier) @bind.name) right: (expression_list . (_) @bind.value))
+(short_var_declaration left: (expression_list (_) (identifier) @bind.name))
+(assignment_statement left: (expression_list . (identifier) @bind.name .) right: (expression_list . (_) @bind.value .))
+(var_spec name: (identifier) @bind.name type: (_)? @bind.type value: (expression_list . (_) @bind.value)?)
+(range_clause left: (expression_list . (identifier) @bind.name))
+(range_clause left: (expression_list (_) (identifier) @bind.name) right: (_) @bind.item)
+(type_switch_statement alias: (expression_list (identifier) @bind.name))
+
+(block) @block
+(func_literal) @block
+(if_statement) @block
+(for_statement) @block
+(expression_switch_statement) @block
+(type_switch_statement) @block
+(expression_case) @block
+(type_case) @block
+(communication_case) @block
+
+(call_expression function: (_) @callee) @call
+(type_identifier) @type
+(qualified_type) @type
+(import_spec) @import

@@ -1,0 +1,48 @@
+(class_declaration name: (_) @name) @def.class
+(function_declaration name: (_) @name) @def.function
+(generator_function_declaration name: (_) @name) @def.function
+(class_body (method_definition name: (_) @name) @def.method)
+(variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression) (generator_function)]) @def.function
+(variable_declarator name: (identifier) @name value: (class)) @def.class
+(field_definition property: (_) @name value: [(arrow_function) (function_expression)]) @def.method
+(program (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant))
+(program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant)))
+(program (expression_statement (assignment_expression left: (member_expression object: (_) @exports property: (property_identifier) @name)
+  right: [(arrow_function) (function_expression)]) @def.function) (#match? @exports "^(module\\.)?exports$"))
+
+(class_heritage (_) @base.extends)
+(return_statement (_) @return.value)
+(arrow_function body: [(identifier) (call_expression) (new_expression) (member_expression) (await_expression)] @return.value)
+
+(formal_parameters (identifier) @param.name)
+(formal_parameters (assignment_pattern left: (identifier) @param.name right: (_) @param.value))
+(formal_parameters (rest_pattern (identifier) @param.name))
+(formal_parameters (object_pattern (shorthand_property_identifier_pattern) @bind.name))
+(arrow_function parameter: (identifier) @param.name)
+
+(variable_declarator name: (identifier) @bind.name value: (_)? @bind.value)
+(variable_declarator name: (object_pattern (shorthand_property_identifier_pattern) @bind.name))
+(variable_declarator name: (object_pattern (pair_pattern value: (identifier) @bind.name)))
+(variable_declarator name: (array_pattern (identifier) @bind.name))
+(assignment_expression left: (identifier) @bind.name right: (_) @bind.value)
+(assignment_expression left: (member_expression) @bind.name right: (_) @bind.value)
+(field_definition property: (_) @bind.name value: (_)? @bind.value)
+(for_in_statement left: (identifier) @bind.name operator: "of" right: (_) @bind.item)
+(catch_clause parameter: (identifier) @bind.name)
+
+(statement_block) @block
+(arrow_function) @block
+(function_expression) @block
+(generator_function) @block
+(for_statement) @block
+(for_in_statement) @block
+(catch_clause) @block
+(object (method_definition) @block)
+
+(call_expression function: (_) @callee) @call
+(new_expression constructor: (_) @callee) @call
+(decorator [(identifier) (member_expression)] @callee) @call
+(jsx_opening_element name: [(identifier) (member_expression)] @jsx)
+(jsx_self_closing_element name: [(identifier) (member_expression)] @jsx)
+(import_statement) @import
+(export_statement) @import

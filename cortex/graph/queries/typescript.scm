@@ -1,0 +1,66 @@
+(class_declaration name: (_) @name) @def.class
+(abstract_class_declaration name: (_) @name) @def.class
+(interface_declaration name: (_) @name) @def.interface
+(enum_declaration name: (_) @name) @def.type
+(type_alias_declaration name: (_) @name) @def.type
+(function_declaration name: (_) @name) @def.function
+(generator_function_declaration name: (_) @name) @def.function
+(function_signature name: (_) @name) @def.function
+(class_body (method_definition name: (_) @name) @def.method)
+(abstract_method_signature name: (_) @name) @def.method
+(method_signature name: (_) @name) @def.method
+(interface_body (property_signature name: (_) @name type: (type_annotation (function_type)))  @def.method)
+(variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression) (generator_function)]) @def.function
+(variable_declarator name: (identifier) @name value: (class)) @def.class
+(public_field_definition name: (_) @name value: [(arrow_function) (function_expression)]) @def.method
+(program (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant))
+(program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant)))
+(internal_module name: (_) @name) @def.module
+
+(class_heritage (extends_clause value: (_) @base.extends))
+(class_heritage (implements_clause (_) @base.implements))
+(extends_type_clause type: (_) @base.extends)
+(function_declaration return_type: (type_annotation (_) @returns))
+(generator_function_declaration return_type: (type_annotation (_) @returns))
+(method_definition return_type: (type_annotation (_) @returns))
+(method_signature return_type: (type_annotation (_) @returns))
+(abstract_method_signature return_type: (type_annotation (_) @returns))
+(arrow_function return_type: (type_annotation (_) @returns))
+(arrow_function body: [(identifier) (call_expression) (new_expression) (member_expression) (await_expression)] @return.value)
+(return_statement (_) @return.value)
+
+(required_parameter pattern: (identifier) @param.name type: (type_annotation (_) @param.type)? value: (_)? @param.value)
+(required_parameter (accessibility_modifier) @field pattern: (identifier) @param.name type: (type_annotation (_) @param.type)?)
+(optional_parameter pattern: (identifier) @param.name type: (type_annotation (_) @param.type)?)
+(required_parameter pattern: (rest_pattern (identifier) @param.name))
+(required_parameter pattern: (object_pattern (shorthand_property_identifier_pattern) @bind.name))
+(arrow_function parameter: (identifier) @param.name)
+
+(variable_declarator name: (identifier) @bind.name type: (type_annotation (_) @bind.type)? value: (_)? @bind.value)
+(variable_declarator name: (object_pattern (shorthand_property_identifier_pattern) @bind.name))
+(variable_declarator name: (object_pattern (pair_pattern value: (identifier) @bind.name)))
+(variable_declarator name: (array_pattern (identifier) @bind.name))
+(assignment_expression left: (identifier) @bind.name right: (_) @bind.value)
+(assignment_expression left: (member_expression) @bind.name right: (_) @bind.value)
+(public_field_definition name: (_) @bind.name type: (type_annotation (_) @bind.type)? value: (_)? @bind.value)
+(property_signature name: (_) @bind.name type: (type_annotation (_) @bind.type)?)
+(for_in_statement left: (identifier) @bind.name operator: "of" right: (_) @bind.item)
+(catch_clause parameter: (identifier) @bind.name)
+
+(statement_block) @block
+(arrow_function) @block
+(function_expression) @block
+(generator_function) @block
+(for_statement) @block
+(for_in_statement) @block
+(catch_clause) @block
+(object (method_definition) @block)
+(function_type) @block
+
+(call_expression function: (_) @callee) @call
+(new_expression constructor: (_) @callee) @call
+(decorator [(identifier) (member_expression)] @callee) @call
+(type_identifier) @type
+(nested_type_identifier) @type
+(import_statement) @import
+(export_statement) @import

@@ -1,0 +1,395 @@
+"""References of files → edges: who calls, inherits from, imports and names the type of whom. Says how it knows.
+
+Confidence: `exact` (same scope, file or package), `import`, `receiver` (the type of what it is called on), `name` (the only
+method of that name in the project, or one of its `candidates` when there are several).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from cortex.graph.chains import split
+from cortex.graph.evaluate import EXTERNAL, Evaluator, Value
+from cortex.graph.facts import CALLABLE_KINDS, TYPE_KINDS, Definition, Reference
+from cortex.graph.grammars import RULES
+from cortex.graph.project import Project, Ref
+from cortex.graph.types import alternatives
+
+#: candidates that an ambiguous call lists; with more it says nothing
+CANDIDATES_MAX = 12
+
+#: methods of the languages' own types: a call of one on an unknown receiver says nothing about the project
+COMMON = frozenset(
+    name
+    for kind in (str, bytes, list, dict, set, frozenset, tuple, int, float, type, object)
+    for name in dir(kind)
+) | frozenset(
+    [
+        "append",
+        "add",
+        "get",
+        "set",
+        "push",
+        "pop",
+        "map",
+        "filter",
+        "reduce",
+        "forEach",
+        "find",
+        "includes",
+        "indexOf",
+        "join",
+        "slice",
+        "splice",
+        "concat",
+        "keys",
+        "values",
+        "entries",
+        "then",
+        "catch",
+        "finally",
+        "toString",
+        "valueOf",
+        "hasOwnProperty",
+        "call",
+        "apply",
+        "bind",
+        "length",
+        "size",
+        "has",
+        "delete",
+        "clear",
+        "next",
+        "send",
+        "close",
+        "read",
+        "write",
+        "readline",
+        "readlines",
+        "writelines",
+        "flush",
+        "seek",
+        "tell",
+        "open",
+        "start",
+        "stop",
+        "run",
+        "wait",
+        "lock",
+        "unlock",
+        "Lock",
+        "Unlock",
+        "RLock",
+        "RUnlock",
+        "Close",
+        "Read",
+        "Write",
+        "Error",
+        "String",
+        "Len",
+        "Less",
+        "Swap",
+        "Add",
+        "Done",
+        "Wait",
+        "Get",
+        "Set",
+        "Load",
+        "Store",
+        "println",
+        "print",
+        "printf",
+        "Println",
+        "Printf",
+        "Sprintf",
+        "Errorf",
+        "equals",
+        "hashCode",
+        "getClass",
+        "iter",
+        "collect",
+        "unwrap",
+        "expect",
+        "clone",
+        "len",
+        "is_empty",
+        "push_str",
+        "as_str",
+        "to_string",
+        "into",
+        "from",
+        "iterator",
+        "hasNext",
+        "begin",
+        "end",
+        "push_back",
+        "emplace_back",
+        "front",
+        "back",
+        "at",
+        "c_str",
+        "str",
+        "data",
+        "empty",
+        "insert",
+        "erase",
+        "match",
+        "group",
+        "search",
+        "sub",
+        "findall",
+        "test",
+        "exec",
+        "trim",
+        "replace",
+        "toLowerCase",
+        "toUpperCase",
+        "charAt",
+        "substring",
+        "some",
+        "every",
+        "flat",
+        "flatMap",
+        "sort",
+        "reverse",
+        "fill",
+        "on",
+        "once",
+        "emit",
+        "off",
+        "addEventListener",
+        "removeEventListener",
+        "querySelector",
+        "log",
+        "warn",
+        "error",
+        "info",
+        "debug",
+        "exception",
+        "acquire",
+        "release",
+        "submit",
+        "result",
+        "cancel",
+        "done",
+        "set_result",
+        "put",
+        "task_done",
+        "exists",
+        "mkdir",
+        "unlink",
+        "resolve",
+        "stat",
+        "as_posix",
+        "relative_to",
+        "read_text",
+        "write_text",
+        "read_bytes",
+        "write_bytes",
+        "execute",
+        "fetchone",
+        "fetchall",
+        "commit",
+        "rollback",
+        "cursor",
+        "parse",
+        "dump",
+        "dumps",
+        "loads",
+        "load",
+        "encode",
+        "decode",
+        "getvalue",
+        "group_by",
+        "order_by",
+        "subscribe",
+        "each",
+        "select",
+        "first",
+        "last",
+        "new",
+        "inspect",
+        "to_s",
+        "to_a",
+        "to_h",
+        "respond_to",
+        "apply",
+        "also",
+        "let",
+        "takeIf",
+        "forEachIndexed",
+        "contains",
+        "isEmpty",
+        "ToString",
+        "Equals",
+        "GetHashCode",
+        "Dispose",
+        "Where",
+        "Select",
+        "First",
+        "Any",
+        "All",
+        "Count",
+    ]
+)
+
+
+class Location(msgspec.Struct, frozen=True, gc=False):
+    file: str
+    line: int
+    column: int
+
+
+class Edge(msgspec.Struct, frozen=True, omit_defaults=True, rename={"source": "from", "target": "to"}):
+    """As in the graph files. `target` is "" for an ambiguous call: `candidates` has those it may mean."""
+
+    source: str
+    target: str
+    type: str
+    location: Location
+    confidence: str = ""
+    candidates: tuple[str, ...] = ()
+
+
+def edges_of(project: Project, evaluator: Evaluator, path: str) -> list[Edge]:
+    """All edges that begin in `path` and are written there (not the structural ones: structure.py)."""
+    return _Resolver(project, evaluator, path).edges()
+
+
+class _Resolver:
+    def __init__(self, project: Project, evaluator: Evaluator, path: str) -> None:
+        self.project = project
+        self.evaluator = evaluator
+        self.path = path
+        self.facts = project.files[path].facts
+        self.rules = RULES[self.facts.language]
+        self.module = project.module_id(path)
+
+    def edges(self) -> list[Edge]:
+        found: dict[tuple[Any, ...], Edge] = {}
+        for edge in (*self._bases(), *self._imports(), *self._references()):
+            found.setdefault((edge.source, edge.target, edge.type, edge.location, edge.candidates), edge)
+        return list(found.values())
+
+    def _source(self, scope: int) -> str:
+        return self.project.files[self.path].ids[scope] if scope >= 0 else self.module
+
+    def _edge(self, scope: int, target: str, kind: str, place: tuple[int, int], confidence: str) -> Edge:
+        return Edge(self._source(scope), target, kind, Location(self.path, *place), confidence)
+
+    def _bases(self) -> Iterator[Edge]:
+        for index, one in enumerate(self.facts.definitions):
+            for base in one.bases:
+                for ref in self.evaluator.base((self.path, index), base.chain):
+                    kind = self._relation(base.relation, one, self.project.definition(ref), ref)
+                    confidence = (
+                        "exact" if self.project.home(ref[0]) == self.project.home(self.path) else "import"
+                    )
+                    yield self._edge(
+                        index, self.project.id_of(ref), kind, (base.line, base.column), confidence
+                    )
+
+    def _relation(self, written: str, one: Definition, target: Definition, ref: Ref) -> str:
+        if written != "extends":
+            return written
+        abstract = target.kind in ("interface", "trait") and one.kind not in ("interface", "trait")
+        if self.facts.language == "python":
+            names = {base.chain.rpartition(".")[2] for base in self.project.definition(ref).bases}
+            abstract = bool(names & {"Protocol", "ABC"})
+        return "implements" if abstract else "extends"
+
+    def _imports(self) -> Iterator[Edge]:
+        for one in self.facts.imports:
+            key = self.project.find_module(one.module, self.path)
+            place = (one.line, 0)
+            if key and (paths := self.project.paths_of(key)):
+                target = key.rstrip("/") if key.endswith("/") else self.project.module_id(paths[0])
+                if target != self.module:
+                    yield self._edge(one.scope, target, "imports", place, "import")
+            if one.member and one.member != "*" and key:
+                for value in self.evaluator._imported(one, self.path):  # noqa: SLF001 - one module in two files
+                    if value.tag == "def":
+                        yield self._edge(one.scope, self.project.id_of(value.ref), "imports", place, "import")
+                    elif value.tag == "mod" and value.path in self.project.files:
+                        yield self._edge(
+                            one.scope, self.project.module_id(value.path), "imports", place, "import"
+                        )
+
+    def _references(self) -> Iterator[Edge]:
+        for one in self.facts.references:
+            if one.kind == "type":
+                yield from self._type(one)
+            else:
+                yield from self._call(one)
+
+    def _type(self, one: Reference) -> Iterator[Edge]:
+        for name in alternatives(one.chain) or (one.chain,):
+            for value in self.evaluator.evaluate(name.rstrip("*"), self.path, one.scope):
+                if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
+                    confidence = "exact" if value.path == self.path else "import"
+                    target = self.project.id_of(value.ref)
+                    if target != self._source(one.scope):
+                        yield self._edge(one.scope, target, "uses_type", (one.line, one.column), confidence)
+
+    def _call(self, one: Reference) -> Iterator[Edge]:
+        receiver, name = split(one.chain)
+        if not receiver:
+            if name in self.rules.super_names:
+                return
+            values, how = self.evaluator.lookup(name, self.path, one.scope, one.at)
+            confidence: str = how
+        else:
+            owners = self.evaluator.evaluate(receiver, self.path, one.scope, one.at)
+            dotted = self.evaluator._dotted_import(one.chain, self.path)  # noqa: SLF001 - one module in two files
+            if dotted:
+                return
+            values = tuple(
+                dict.fromkeys(v for owner in owners for v in self.evaluator.attribute(owner, name))
+            )
+            confidence = "import" if any(owner.tag == "mod" for owner in owners) else "receiver"
+            if not owners:
+                yield from self._by_name(one, name, owners)
+                return
+        refs = self._callable(values, one.arguments)
+        if len(refs) == 1:
+            yield self._edge(
+                one.scope, self.project.id_of(refs[0]), "calls", (one.line, one.column), confidence
+            )
+        elif refs:
+            yield self._ambiguous(one, refs, confidence)
+
+    def _callable(self, values: Iterable[Value], arguments: int) -> list[Ref]:
+        refs = [
+            value.ref
+            for value in dict.fromkeys(values)
+            if value.tag == "def"
+            and self.project.definition(value.ref).kind in (*CALLABLE_KINDS, *TYPE_KINDS)
+        ]
+        if len(refs) > 1 and arguments >= 0:
+            fitting = [ref for ref in refs if len(self.project.definition(ref).parameters) == arguments]
+            refs = fitting or refs
+        return refs
+
+    def _by_name(self, one: Reference, name: str, owners: tuple[Value, ...]) -> Iterator[Edge]:
+        if EXTERNAL in owners or name in COMMON or len(name) < 3:
+            return
+        refs = sorted(self.project.methods.get((self.rules.family, name), ()))
+        if len(refs) == 1:
+            if one.scope >= 0 and refs[0] == (self.path, one.scope):
+                return  # a wrapper of something else by the same name, more likely than recursion
+            yield self._edge(one.scope, self.project.id_of(refs[0]), "calls", (one.line, one.column), "name")
+        elif 1 < len(refs) <= CANDIDATES_MAX:
+            yield self._ambiguous(one, refs, "name")
+
+    def _ambiguous(self, one: Reference, refs: list[Ref], confidence: str) -> Edge:
+        return Edge(
+            self._source(one.scope),
+            "",
+            "calls",
+            Location(self.path, one.line, one.column),
+            confidence,
+            tuple(sorted(self.project.id_of(ref) for ref in refs)),
+        )

@@ -1,0 +1,200 @@
+"""Declared types as text → the named types a value may be of. Wrappers are looked through, containers say so with `*`.
+
+`Optional[Foo]`, `*pkg.Foo`, `Box<dyn Foo>` → `Foo`; `list[Foo]`, `[]Foo`, `Map<K, Foo>` → `Foo*`: elements are Foo.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+#: generic types whose value acts as their first argument
+WRAPPERS = frozenset(
+    {
+        *(
+            "Optional",
+            "Union",
+            "Annotated",
+            "Final",
+            "ClassVar",
+            "Required",
+            "NotRequired",
+            "ReadOnly",
+            "Awaitable",
+        ),
+        *(
+            "Coroutine",
+            "Promise",
+            "Readonly",
+            "Partial",
+            "NonNullable",
+            "Option",
+            "Result",
+            "Box",
+            "Rc",
+            "Arc",
+            "Ref",
+        ),
+        *(
+            "RefCell",
+            "Mutex",
+            "RwLock",
+            "Cow",
+            "Pin",
+            "Weak",
+            "unique_ptr",
+            "shared_ptr",
+            "weak_ptr",
+            "optional",
+        ),
+        *("Task", "ValueTask", "Lazy", "CompletableFuture", "Future", "Self", "Type"),
+    }
+)
+#: generic types that hold elements of their last argument
+CONTAINERS = frozenset(
+    {
+        *(
+            "list",
+            "List",
+            "set",
+            "Set",
+            "frozenset",
+            "tuple",
+            "Tuple",
+            "dict",
+            "Dict",
+            "Sequence",
+            "Iterable",
+        ),
+        *(
+            "Iterator",
+            "Collection",
+            "Mapping",
+            "MutableMapping",
+            "MutableSequence",
+            "Generator",
+            "AsyncIterator",
+        ),
+        *("AsyncIterable", "deque", "Deque", "defaultdict", "OrderedDict", "FrozenSet", "AbstractSet"),
+        *(
+            "Array",
+            "ReadonlyArray",
+            "Map",
+            "Record",
+            "Vec",
+            "VecDeque",
+            "HashMap",
+            "BTreeMap",
+            "HashSet",
+            "vector",
+        ),
+        *(
+            "map",
+            "unordered_map",
+            "array",
+            "deque",
+            "ArrayList",
+            "LinkedList",
+            "IEnumerable",
+            "IList",
+            "Dictionary",
+        ),
+        *("ICollection", "MutableList", "MutableMap", "Queue", "Stack", "Seq", "Stream"),
+    }
+)
+#: of these the last union alternatives count, not the first argument
+UNIONS = frozenset({"Union"})
+
+_WORDS = re.compile(
+    r"\b(?:const|mut|dyn|impl|ref|readonly|final|volatile|static|struct|class|enum|typename|inout|out|unique|keyof)\b"
+)
+_LIFETIME = re.compile(r"'[a-z_]\w*\b(?!')")
+_NAME = re.compile(r"[A-Za-z_$\\][\w$\\]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
+_OPEN, _CLOSE = "[<(", "]>)"
+
+
+@functools.lru_cache(maxsize=20_000)
+def alternatives(text: str) -> tuple[str, ...]:
+    """The chains that a declared type stands for, `*` at the end for each level of container; () when it says nothing."""
+    text = text.strip().strip("\"'") if text[:1] in "\"'" else text.strip()
+    text = _LIFETIME.sub("", _WORDS.sub(" ", text)).strip()
+    if len(text) > 400:
+        return ()
+    found: list[str] = []
+    for part in _split(text, "|"):
+        found += _one(part.strip().strip("\"'"))
+    return tuple(dict.fromkeys(name for name in found if name not in ("None", "null", "undefined", "void")))[
+        :6
+    ]
+
+
+def _one(text: str) -> list[str]:
+    text = text.strip().lstrip("&*~ ").rstrip("&*?! ")
+    if text.startswith("[") and "]" in text:  # Go's []T, [n]T; Rust's [T; n]; Swift's [T]
+        inside, _, rest = text[1:].partition("]")
+        element = rest or _split(inside.replace(";", ","), ",")[0]
+        return _star(_one(_split(element, ":")[-1] if not rest else element))
+    if text.startswith("map["):
+        return _star(_one(text[_closing(text, 3) + 1 :]))
+    if text.startswith(("chan ", "<-chan ")):
+        return _star(_one(text.partition("chan ")[2]))
+    if text.startswith("..."):
+        return _star(_one(text[3:]))
+    if text.startswith("(") and text.endswith(")"):  # Go's results, parentheses
+        return _one(_split(text[1:-1], ",")[0])
+    if text.endswith("[]"):
+        return _star(_one(text[:-2]))
+    match = _NAME.match(text)
+    if match is None:
+        return []
+    name = match[0].replace("::", ".").replace("\\", ".").strip(".")
+    rest = text[match.end() :].lstrip()
+    last = name.rpartition(".")[2]
+    if rest[:1] in ("[", "<"):
+        arguments = _split(rest[1 : _closing(rest, 0)], ",")
+        if last in UNIONS:
+            return [found for one in arguments for found in _one(one)]
+        if last in ("type", "Type"):
+            return []
+        if last in WRAPPERS:
+            return list(alternatives(arguments[0])) if arguments else []
+        if last in CONTAINERS:
+            chosen = arguments[0] if last in ("tuple", "Tuple", "Generator") and arguments else arguments[-1]
+            return _star(list(alternatives(chosen)))
+        return [name]
+    if rest and not rest.startswith(("=", "{", "where")):  # Go parameter lists: "name Type"
+        second = _NAME.match(rest)
+        if second is not None and rest[0] not in "(,":
+            return _one(rest)
+    return [name]
+
+
+def _star(names: list[str]) -> list[str]:
+    return [f"{name}*" for name in names]
+
+
+def _closing(text: str, at: int) -> int:
+    """The position of the bracket that closes the one at `at`; the text's end when there is none."""
+    depth = 0
+    for position in range(at, len(text)):
+        if text[position] in _OPEN:
+            depth += 1
+        elif text[position] in _CLOSE:
+            depth -= 1
+            if depth == 0:
+                return position
+    return len(text)
+
+
+def _split(text: str, separator: str) -> list[str]:
+    parts, depth, start = [], 0, 0
+    for position, character in enumerate(text):
+        if character in _OPEN:
+            depth += 1
+        elif character in _CLOSE and not (character == ">" and text[position - 1 : position] in ("-", "=")):
+            depth -= 1
+        elif character == separator and depth == 0:
+            parts.append(text[start:position])
+            start = position + 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip()]

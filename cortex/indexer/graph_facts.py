@@ -1,0 +1,21 @@
+"""The graph's facts of one source file, from the tree that its chunks were cut along."""
+
+from __future__ import annotations
+
+from cortex.graph.extract import extract
+from cortex.graph.facts import Facts
+from cortex.graph.grammars import SYNTAX
+from cortex.indexer.languages import sniff
+from cortex.indexer.parse import syntax_tree
+from cortex.indexer.source import Source
+
+
+def facts_of(source: Source, sha256: str) -> Facts | None:
+    """None for a language without a graph, an empty file, or one that is nested too deeply."""
+    language = sniff(source.path, source.lines)
+    if language.name not in SYNTAX or not source.lines:
+        return None
+    try:
+        return extract(syntax_tree(source, language)[1], source.path, language.name, sha256)
+    except RecursionError:
+        return None
