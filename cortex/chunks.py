@@ -10,9 +10,10 @@ import binascii
 import hashlib
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,10 @@ FILE_BYTES_MAX = 2 * 1024 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class FiledChunk:
-    """A chunk as it stands in a chunk file. `body` has no embedding; `vector` is float32 of unit length or None."""
+    """A chunk as it stands in a chunk file. `body` has no embedding; `vector` is float32 of unit length or None.
+
+    A chunk that was known before has its `embedding` undecoded and no `vector`: it is rarely needed again.
+    """
 
     id: str
     body: dict[str, Any]
@@ -42,6 +46,7 @@ class FiledChunk:
     model: str
     file: str
     digest: bytes
+    embedding: Any = None
 
     @property
     def updated_at(self) -> str:
@@ -81,9 +86,12 @@ class Change:
     backlog: int = 0
 
 
-def read_chunk_file(path: Path, dimensions: int) -> ChunkFile:
+def read_chunk_file(
+    path: Path, dimensions: int, known: Mapping[str, Known] = MappingProxyType({})
+) -> ChunkFile:
     """Read and check one chunk file: an object with `_metadata` and `chunks`, or a bare array of chunks.
 
+    Embeddings of chunks that stand unchanged in `known` were checked when they were read first, and stay undecoded.
     Raises Damaged naming file, chunk and field; OSError when the file cannot be read.
     """
     with open(path, "rb") as file:
@@ -106,7 +114,10 @@ def read_chunk_file(path: Path, dimensions: int) -> ChunkFile:
     out: dict[str, FiledChunk] = {}
     warnings: list[str] = []
     for at, chunk in enumerate(chunks):
-        filed = _check_chunk(path.name, at, chunk, dimensions, model)
+        filed = _check_chunk(path.name, at, chunk, model)
+        entry = known.get(filed.id)
+        if entry is None or entry.digest != filed.digest:
+            filed = _decoded(filed, dimensions)
         if filed.id in out:
             warnings.append(f"{path.name}: chunk id {filed.id!r} stands twice; the newest is used.")
             if out[filed.id].updated_at > filed.updated_at:
@@ -130,7 +141,7 @@ def _parts(name: str, data: Any) -> tuple[dict[str, Any], list[Any]]:
     return (metadata if isinstance(metadata, dict) else {}), data["chunks"]
 
 
-def _check_chunk(name: str, at: int, chunk: Any, dimensions: int, model: str) -> FiledChunk:
+def _check_chunk(name: str, at: int, chunk: Any, model: str) -> FiledChunk:
     if not isinstance(chunk, dict):
         raise Damaged(f"{name}: chunk {at} is a {type(chunk).__name__}, not an object.")
     where = f"{name}: chunk {chunk.get('id') or at!r}"
@@ -142,12 +153,18 @@ def _check_chunk(name: str, at: int, chunk: Any, dimensions: int, model: str) ->
         raise Damaged(f"{where}: field 'tags' must be an array of strings.")
     if metadata is not None and not isinstance(metadata, dict):
         raise Damaged(f"{where}: field 'metadata' must be an object.")
-    body = {key: value for key, value in chunk.items() if key != "embedding"}
-    body.setdefault("title", body["id"])
-    vector = _vector(where, chunk.get("embedding"), dimensions)
-    digest = hashlib.blake2b(orjson.dumps(body), digest_size=DIGEST_BYTES, person=model.encode()[-16:])
-    digest.update(b"" if vector is None else vector.astype("<f2").tobytes())
-    return FiledChunk(chunk["id"], body, vector, model, name, digest.digest())
+    digest = hashlib.blake2b(
+        orjson.dumps(chunk), digest_size=DIGEST_BYTES, person=model.encode()[-16:]
+    ).digest()
+    embedding = chunk.pop("embedding", None)
+    chunk.setdefault("title", chunk["id"])
+    return FiledChunk(chunk["id"], chunk, None, model, name, digest, embedding)
+
+
+def _decoded(chunk: FiledChunk, dimensions: int) -> FiledChunk:
+    """The chunk with its vector. Raises Damaged."""
+    vector = _vector(f"{chunk.file}: chunk {chunk.id!r}", chunk.embedding, dimensions)
+    return FiledChunk(chunk.id, chunk.body, vector, chunk.model, chunk.file, chunk.digest)
 
 
 def _vector(where: str, embedding: Any, dimensions: int) -> Array | None:
@@ -276,7 +293,7 @@ class ChunkManager:
         for name in names:
             path = self.folder / name
             try:
-                loaded[name] = read_chunk_file(path, self.dimensions)
+                loaded[name] = read_chunk_file(path, self.dimensions, self.known)
                 self.damaged.pop(name, None)
             except FileNotFoundError:
                 continue  # replaced or removed since the scan; the next look sees it
@@ -327,7 +344,7 @@ class ChunkManager:
         for chunk_id, chunk in winners.items():
             entry = self.known.get(chunk_id)
             if entry is None or (entry.digest, entry.file) != (chunk.digest, chunk.file):
-                added.append(chunk)
+                added.append(chunk if chunk.embedding is None else _decoded(chunk, self.dimensions))
                 deleted.extend([(chunk_id, entry.key)] if entry else [])
         for name in {*loaded, *removed}:
             gone = (i for i in self._ids.get(name, ()) if i not in winners and self.known[i].file == name)

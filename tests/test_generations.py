@@ -10,9 +10,20 @@ from cortex.generations import EMPTY, FileRef, Generation, SegmentRef, prune, pu
 from ipc.errors import Damaged
 
 GENERATION = Generation(
-    3, (SegmentRef("rows-3.seg", 2, 1),), "deleted-3.seg", 1, "3", "hnsw-3-9.usearch", 12, 0, "m@1", 384, 9, 1.5,
-    {"a.json": FileRef(1, 2, "x")}, ("careful",),
-)  # fmt: skip
+    number=3,
+    segments=(SegmentRef("rows-3.seg", 2, 1),),
+    deleted="deleted-3.seg",
+    deleted_count=1,
+    text="3",
+    vectors="hnsw-3-9.usearch",
+    sequence=12,
+    model="m@1",
+    dimensions=384,
+    next_key=9,
+    published_at=1.5,
+    files={"a.json": FileRef(1, 2, "x")},
+    warnings=("careful",),
+)
 
 
 def test_what_is_published_is_read(tmp_path):

@@ -114,7 +114,7 @@ def sparse_copy(source: Path, root: str) -> Iterator[Path]:
 async def product(project: Path) -> AsyncIterator[Ask]:
     """Cortex as an agent has it: indexed, served by its workers, asked through the MCP client over stdio."""
     cortex = [sys.executable, "-P", "-m", "cortex.front.cli"]
-    subprocess.run(
+    subprocess.run(  # noqa: ASYNC221 - nothing else runs here
         [*cortex, "index", "--project", project], check=True, stdout=subprocess.DEVNULL, timeout=INDEX_S
     )
     parameters = StdioServerParameters(
@@ -135,7 +135,7 @@ async def product(project: Path) -> AsyncIterator[Ask]:
             await _settled(session)
             yield ask
     finally:
-        subprocess.run(
+        subprocess.run(  # noqa: ASYNC221
             [*cortex, "down", "--project", project], check=False, stdout=subprocess.DEVNULL, timeout=60
         )
 
