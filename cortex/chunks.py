@@ -309,7 +309,8 @@ class ChunkManager:
     def _load_contested(
         self, loaded: dict[str, ChunkFile], removed: set[str], here: dict[str, os.stat_result]
     ) -> dict[str, ChunkFile]:
-        """Load also the unchanged files that hold an id which a loaded file claims, or one that has become free."""
+        """Load also the unchanged files that hold an id which a loaded file claims, openly or hidden, or one that has
+        become free."""
         while True:
             wanted: set[str] = set()
             claimed = {chunk_id for file in loaded.values() for chunk_id in file.chunks}
@@ -318,7 +319,7 @@ class ChunkManager:
                 if owner and owner.file not in loaded:
                     wanted.add(owner.file)
             freed = {i for name in {*loaded, *removed} for i in self._ids.get(name, ()) if i not in claimed}
-            wanted |= {name for name, ids in self.hidden.items() if ids & freed}
+            wanted |= {name for name, ids in self.hidden.items() if ids & (freed | claimed)}
             wanted = {
                 name for name in wanted if name in here and name not in loaded and name not in self.damaged
             }

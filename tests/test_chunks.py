@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cortex.chunks import ChunkManager, read_chunk_file
@@ -175,6 +175,7 @@ steps = st.lists(st.tuples(names, contents | st.none() | st.just("damage")), max
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
 @given(steps=steps)
+@example(steps=[("a.json", {"p": ("one", 2)}), ("b.json", {"p": ("one", 1)}), ("a.json", {"p": ("two", 1)})])
 def test_any_sequence_of_changes_ends_as_a_fresh_reading_does(tmp_path_factory, steps):
     folder = tmp_path_factory.mktemp("chunks")
     served = Served(folder)
