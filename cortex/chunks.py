@@ -310,7 +310,8 @@ class ChunkManager:
         self, loaded: dict[str, ChunkFile], removed: set[str], here: dict[str, os.stat_result]
     ) -> dict[str, ChunkFile]:
         """Load also the unchanged files that hold an id which a loaded file claims, openly or hidden, or one that has
-        become free."""
+        become free.
+        """
         while True:
             wanted: set[str] = set()
             claimed = {chunk_id for file in loaded.values() for chunk_id in file.chunks}
