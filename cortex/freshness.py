@@ -78,6 +78,8 @@ class Progress:
     running: bool = False
     message: str = ""
     dirty: dict[str, int] = field(default_factory=dict)
+    #: seconds since the last sign of life of an indexer that still runs
+    silent_s: float = 0.0
 
     @property
     def indexing(self) -> bool:
@@ -112,7 +114,8 @@ class Freshness:
         if state is None:
             return Progress()
         running = state.state != "stopped" and _alive(state)
-        return Progress(state.state, state.done, state.total, running, state.message, state.dirty)
+        silent_s = time.time() - state.heartbeat if running else 0.0
+        return Progress(state.state, state.done, state.total, running, state.message, state.dirty, silent_s)
 
     def pending(self, generation: Generation) -> list[str]:
         """The saved files that `generation` does not hold yet, in order of their names."""
@@ -137,6 +140,10 @@ class Freshness:
             sentences.append(say_progress(progress))
         elif progress.message:
             sentences.append(progress.message)
+        if progress.silent_s > HEARTBEAT_MAX_S:
+            sentences.append(
+                f"The indexer has not reported for {progress.silent_s:.0f} s (is the disk full?); see `cortex status`."
+            )
         if self.behind(generation):
             block["publishing"] = True
             sentences.append("The newest changes are indexed and about to be served.")

@@ -139,3 +139,8 @@ def test_nothing_indexed_is_explained_by_what_is_known(config):
     off = Config(root=config.root, server=Server(auto_index=False))
     config.indexer_state.unlink()
     assert "run `cortex index`" in Freshness(off).explain_nothing()
+
+
+def test_an_indexer_that_cannot_report_is_noticed(config):
+    indexer(config, heartbeat=time.time() - 60)
+    assert "has not reported for 60 s" in Freshness(config).block(EMPTY)["message"]

@@ -1,0 +1,72 @@
+"""A full disk and a folder that cannot be written, on real file systems: a clear sentence, and nothing is lost."""
+
+import asyncio
+import os
+import subprocess
+
+import pytest
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system"),
+]
+
+
+@pytest.fixture
+def mount(project):
+    """Mounts a tmpfs of so many kB over the project's .cortex; unmounted at the end, whatever happened."""
+    mounted = []
+
+    def run(*options):
+        folder = project.root / ".cortex"
+        folder.mkdir(exist_ok=True)
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", folder], check=False)
+        if done.returncode:
+            pytest.skip("mounting is not allowed here")
+        mounted.append(folder)
+        return folder
+
+    yield run
+    for folder in mounted:
+        project.run("down")
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def test_a_full_disk_keeps_the_old_answers_calls_them_stale_and_recovers(project, mount):
+    folder = mount("size=8m")
+
+    async def ask():
+        async with project.front() as front:
+            await front.whole()
+            filler = folder / "filler"
+            with filler.open("wb") as file:
+                try:
+                    while True:
+                        file.write(b"x" * 65536)
+                        file.flush()
+                except OSError:
+                    pass
+            (project.root / "auth" / "login.py").write_text(
+                "def overflowing_function():\n    return 1\n" * 200
+            )
+            # What was served before stays, and is called stale.
+            async with asyncio.timeout(60):
+                while True:
+                    answer = await front.call("cortex_exact", query="check_password")
+                    assert answer["results"], answer
+                    if answer["results"][0].get("stale"):
+                        break
+                    await asyncio.sleep(0.05)
+            filler.unlink()
+            await front.finds("overflowing_function", "auth/login.py")
+
+    asyncio.run(ask())
+
+
+def test_a_read_only_folder_is_one_sentence(project, mount):
+    mount("size=8m", "ro")
+    done = project.run("index")
+    assert done.returncode == 2
+    assert "Read-only file system" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stderr
