@@ -24,6 +24,7 @@ import numpy as np
 from cortex import generations
 from cortex.chunks import Change, ChunkManager
 from cortex.config import Config, open_home
+from cortex.engines.graph_files import GraphFiles
 from cortex.engines.text_tantivy import TextWriter
 from cortex.engines.vector_usearch import SCAN_ROWS_MAX, build_vectors
 from cortex.generations import EMPTY, Generation, SegmentRef
@@ -60,6 +61,7 @@ class Builder:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="hnsw")
         self._hnsw: Future[str] | None = None
         self._manager = ChunkManager(config.chunks_dir, config.embedding.dimensions)
+        self._graph = GraphFiles(config.graph_dir, config.index_dir / "graph")
         self._previous = EMPTY
         self.current = EMPTY
         self._text: TextWriter | None = None
@@ -71,7 +73,7 @@ class Builder:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return self._manager.warnings()
+        return (*self._manager.warnings(), *self._graph.warnings())
 
     @property
     def generators(self) -> dict[str, str]:
@@ -93,24 +95,25 @@ class Builder:
     def _refresh(self) -> Generation | None:
         served = _indexer_sequence(self._config)
         change = self._manager.read()
+        graph = self._graph.read(self.current)
         if change is None:
-            return self._upkeep(served)
+            return self._publish(graph) if graph is not None and self.current.number else self._upkeep(served)
         sequence = (
             self.current.sequence if change.backlog else max(self.current.sequence, served or change.sequence)
         )
         if not change.added and not change.deleted and self.current.number:
             self._manager.accept(change, ())
             generation = dataclasses.replace(
-                self.current,
+                graph or self.current,
                 sequence=sequence,
                 backlog=change.backlog,
                 files=self._manager.readable_files(),
                 warnings=change.warnings,
             )
             return self._publish(generation)
-        return self._build(change, sequence)
+        return self._build(change, sequence, graph or self.current)
 
-    def _build(self, change: Change, sequence: int) -> Generation:
+    def _build(self, change: Change, sequence: int, graph: Generation) -> Generation:
         number = self.current.number + 1
         keys = range(self.current.next_key, self.current.next_key + len(change.added))
         segments = self.current.segments
@@ -141,6 +144,8 @@ class Builder:
             dimensions=self._config.embedding.dimensions,
             next_key=keys.stop,
             files={},
+            graph=graph.graph,
+            graph_files=graph.graph_files,
             warnings=change.warnings,
         )
         # Accepted before it is published, because CURRENT lists the files; if publishing fails all is read again.
@@ -266,7 +271,7 @@ class Builder:
             with contextlib.suppress(ValueError, IndexError):
                 last = max(last, int(name.split("-")[1].split(".")[0]))
         (self._dir / generations.CURRENT).unlink(missing_ok=True)
-        for folder in ("segments", "text", "vectors"):
+        for folder in ("segments", "text", "vectors", "graph"):
             shutil.rmtree(self._dir / folder, ignore_errors=True)
         (self._dir / "segments").mkdir(parents=True, exist_ok=True)
         # A clock, not 1: row keys are never used twice, not even over a lost index.

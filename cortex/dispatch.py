@@ -29,6 +29,9 @@ from ipc.messages import (
     ExactSearch,
     Fetch,
     Filters,
+    GraphHits,
+    GraphOperation,
+    GraphSearch,
     MatchType,
     Message,
     Signals,
@@ -92,6 +95,22 @@ class Exact:
     filters: Filters = NO_FILTERS
     detail: Detail = "full"
     max_tokens: int = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A question about structure (docs/GRAPH.md); fields as in GraphSearch."""
+
+    operation: GraphOperation
+    target: str
+    to: str = ""
+    scope: str = ""
+    exclude_patterns: tuple[str, ...] = ()
+    include_context: bool = True
+    context_lines: int = 3
+    depth: int = 1
+    max_results: int = 100
+    max_per_level: int = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +359,58 @@ class Dispatch:
             "metadata": {"took_ms": round(1000 * (time.perf_counter() - started), 1), "source": "exact"},
             "index": self.freshness.block(generation),
         }
+
+    async def graph(self, question: Structure) -> dict[str, Any]:
+        """The answer of cortex_graph. Raises BadRequest, and Unavailable when the graph worker cannot answer."""
+        started = time.perf_counter()
+        check_query(question.target)
+        if question.to:
+            check_query(question.to)
+        generation = await self._first_generation()
+        hits: GraphHits | None = None
+        for final in (False, True):
+            if not generation.number:
+                break
+            fields = {name: getattr(question, name) for name in Structure.__dataclass_fields__}
+            request = GraphSearch(**fields, generation=generation.number)
+            until = time.monotonic() + min(LANE_SHARE * self.config.server.deadline_s, self._left())
+            try:
+                hits = await self._ask("graph", request, GraphHits, until)
+                break
+            except NotReady as error:
+                if final:
+                    raise _nobody([error]) from error
+                generation = self.freshness.current()
+            except BadRequest:
+                raise
+            except CortexError as error:
+                raise _nobody([error]) from error
+        return self._graph_answer(question, hits, generation, started)
+
+    def _graph_answer(
+        self, question: Structure, hits: GraphHits | None, generation: Generation, started: float
+    ) -> dict[str, Any]:
+        stale = self.freshness.stale(hits.paths, generation) if hits is not None else frozenset()
+        results = [
+            orjson.Fragment(raw[:-1] + b',"stale":true}' if path in stale else raw)
+            for path, raw in (zip(hits.paths, hits.results, strict=True) if hits is not None else ())
+        ]
+        answer: dict[str, Any] = {
+            "operation": question.operation,
+            "target": (hits.target if hits is not None else "") or question.target,
+            "results": results,
+            "total_found": hits.total_found if hits is not None else 0,
+            "total_returned": len(results),
+            "truncated": hits is not None and hits.truncated,
+            "suggestion": hits.suggestion if hits is not None else self.freshness.explain_nothing(),
+            "metadata": {"took_ms": round(1000 * (time.perf_counter() - started), 1), "source": "graph"},
+        }
+        if hits is not None and hits.summary:
+            answer["summary"] = hits.summary
+        if hits is not None and hits.candidates:
+            answer["candidates"] = hits.candidates
+        answer["index"] = self.freshness.block(generation)
+        return answer
 
     def explain_nothing(self, question: Search, found: Found) -> str:
         """Why `found` is empty, in a sentence."""

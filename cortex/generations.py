@@ -49,7 +49,8 @@ class FileRef:
 class Generation:
     """A published state. `deleted` names a file of deleted row keys ("" for none), `text` the text index's folder,
     `vectors` the HNSW file ("" for none); `sequence` is the highest indexer sequence that it holds; `backlog` counts
-    chunk files that were on disk and are left to the next generation."""
+    chunk files that were on disk and are left to the next generation.
+    """
 
     number: int
     segments: tuple[SegmentRef, ...] = ()
@@ -64,6 +65,9 @@ class Generation:
     next_key: int = 1
     published_at: float = 0.0
     files: dict[str, FileRef] = field(default_factory=dict)
+    #: graph file → its segment in index/graph
+    graph: dict[str, str] = field(default_factory=dict)
+    graph_files: dict[str, FileRef] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
     @property
@@ -144,7 +148,7 @@ def prune(index_dir: Path, keep: list[Generation], *, older_than_s: float = PRUN
     named = {name for generation in keep for name in _names(generation)}
     removed: list[str] = []
     limit = time.time() - older_than_s
-    for folder in ("segments", "text", "vectors"):
+    for folder in ("segments", "text", "vectors", "graph"):
         with contextlib.suppress(FileNotFoundError):
             for entry in list(os.scandir(index_dir / folder)):
                 name = f"{folder}/{entry.name}"
@@ -164,4 +168,5 @@ def _names(generation: Generation) -> list[str]:
     names += [f"segments/{generation.deleted}"] if generation.deleted else []
     names += [f"text/{generation.text}"] if generation.text else []
     names += [f"vectors/{generation.vectors}"] if generation.vectors else []
+    names += [f"graph/{name}" for name in generation.graph.values()]
     return names

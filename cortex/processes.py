@@ -22,13 +22,14 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "embed": ("cortex-worker", "embed"),
     "vector": ("cortex-worker", "vector"),
     "text": ("cortex-worker", "text"),
+    "graph": ("cortex-worker", "graph"),
     "watcher": ("cortex-worker", "watcher"),
     "indexer": ("cortex", "index", "--watch"),
 }
 #: a program's module: started with `python -P -m`, because a script's folder or the user's must not be importable
 MODULES = {"cortex-worker": "workers", "cortex": "cortex.front.cli"}
 #: who is stopped after whom: first who writes, then who announces, then who answers
-STOP_ORDER = (("indexer",), ("watcher",), ("embed", "vector", "text"))
+STOP_ORDER = (("indexer",), ("watcher",), ("embed", "vector", "text", "graph"))
 
 #: seconds before a dead child is started again: the first time, and at most; it doubles in between
 BACKOFF_S, BACKOFF_MAX_S = 0.1, 30.0

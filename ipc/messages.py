@@ -18,6 +18,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Blobs = tuple[bytes, ...]
 Mode = Literal["query", "passage"]
 Detail = Literal["full", "snippet", "location"]
+GraphOperation = Literal[
+    "implementations", "callers", "callees", "dependencies", "dependents", "type_usages", "path", "impact"
+]
 MatchType = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring", "boolean"]
 
 
@@ -182,6 +185,41 @@ class Chunks:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphSearch:
+    """Asks the graph worker about structure. `to` is for the operation path only; `scope` is a glob, "" for all files."""
+
+    operation: GraphOperation
+    target: str
+    to: str = ""
+    scope: str = ""
+    exclude_patterns: tuple[str, ...] = ()
+    include_context: bool = True
+    context_lines: int = 3
+    depth: int = 1
+    max_results: int = 100
+    max_per_level: int = 50
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphHits:
+    """The answer to GraphSearch: `results` are JSON, `paths` the file that each was cut from.
+
+    `target` is the id that was meant, "" when it is unknown or may be several: `candidates` are then ids to choose from.
+    """
+
+    generation: int
+    target: str
+    paths: tuple[str, ...]
+    total_found: int
+    truncated: bool
+    suggestion: str
+    candidates: tuple[str, ...]
+    summary: dict[str, Any]
+    results: Blobs
+
+
+@dataclass(frozen=True, slots=True)
 class Reload:
     """Event: generation `generation` is published. A hint only; the file CURRENT is the truth."""
 
@@ -201,5 +239,7 @@ Message = (
     | ExactHits
     | Fetch
     | Chunks
+    | GraphSearch
+    | GraphHits
     | Reload
 )

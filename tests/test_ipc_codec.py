@@ -20,6 +20,8 @@ from ipc.messages import (
     Fetch,
     Filters,
     GetStatus,
+    GraphHits,
+    GraphSearch,
     Hit,
     Message,
     Reload,
@@ -43,6 +45,8 @@ EXAMPLES = [
     ExactHits(3, "exact", (HIT,), (0.5,), (("<em>a</em>",),), ((3,),), 1, False, "", (b"{}",)),
     Fetch((1, 2), "snippet", 100, "q", 3),
     Chunks(3, True, (b"{}", b"")),
+    GraphSearch("path", "run", "Store.save", "src/**", ("tests/",), include_context=False, generation=3),
+    GraphHits(3, "a:f", ("a.py",), 1, False, "", ("b:f",), {"affected": 1}, (b"{}",)),
     Reload(9),
 ]
 

@@ -10,7 +10,7 @@ import sys
 from cortex import config as configuration
 from ipc.errors import CortexError, Misconfigured, Unavailable
 
-NAMES = ("embed", "vector", "text", "watcher")
+NAMES = ("embed", "vector", "text", "graph", "watcher")
 #: exit codes: 2 means that a restart is of no use, 3 that a service which we need is away
 EXIT_USAGE, EXIT_UNAVAILABLE = 2, 3
 

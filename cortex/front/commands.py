@@ -169,6 +169,39 @@ def exact(
     raise typer.Exit(_ask("cortex_exact", arguments, project, as_json=as_json, as_jsonl=as_jsonl))
 
 
+@app.command()
+def graph(
+    *,
+    operation: Annotated[
+        str,
+        typer.Argument(
+            help="implementations, callers, callees, dependencies, dependents, type_usages, path or impact."
+        ),
+    ],
+    target: Annotated[str, typer.Argument(help="A name, an id or a file's path.")],
+    to: Annotated[str, typer.Option(help="Where a path ends.")] = "",
+    depth: Annotated[int, typer.Option(help="Levels to follow, 1 to 10.")] = 1,
+    scope: Annotated[str, typer.Option(help="Only results in files that match this glob.")] = "",
+    exclude: Annotated[list[str] | None, typer.Option(help="None of these globs; may be repeated.")] = None,
+    limit: Annotated[int, typer.Option("-k", "--limit", help="How many results, 1 to 500.")] = 100,
+    as_json: AsJson = False,
+    project: Project = None,
+) -> None:
+    """Ask about structure: who calls, implements and depends on what."""
+    arguments = {
+        "operation": operation,
+        "target": target,
+        "to": to,
+        "depth": depth,
+        "scope": scope,
+        "exclude_patterns": exclude or [],
+        "max_results": limit,
+    }
+    answer, raw = _call("cortex_graph", arguments, project)
+    print(raw.decode()) if as_json else render.print_graph(answer)
+    raise typer.Exit(EXIT_FOUND if answer["results"] else EXIT_NOTHING)
+
+
 def _question(argument: str | None, option: str | None) -> str:
     if (argument is None) == (option is None):
         raise typer.BadParameter("pass one question, as an argument or with -q")
@@ -184,11 +217,23 @@ def _filters(
 
 def _ask(name: str, arguments: dict[str, Any], project: str | None, *, as_json: bool, as_jsonl: bool) -> int:
     """Call a tool and print its answer; 0 when something was found, 1 when not."""
+    if not (as_json or as_jsonl):
+        arguments["detail"] = "snippet"
+    answer, raw = _call(name, arguments, project)
+    if as_json:
+        print(raw.decode())
+    elif as_jsonl:
+        render.print_jsonl(answer)
+    else:
+        render.print_answer(answer)
+    return EXIT_FOUND if answer["results"] else EXIT_NOTHING
+
+
+def _call(name: str, arguments: dict[str, Any], project: str | None) -> tuple[dict[str, Any], bytes]:
+    """The answer of a tool, and its JSON."""
     from cortex.front.tools import TOOLS
 
     config = configuration.load(project)
-    if not (as_json or as_jsonl):
-        arguments["detail"] = "snippet"
     TOOLS[name].check(arguments)  # before a set is started for it
 
     async def ask() -> bytes:
@@ -202,14 +247,7 @@ def _ask(name: str, arguments: dict[str, Any], project: str | None, *, as_json: 
             await link.close()
 
     raw = asyncio.run(ask())
-    answer = orjson.loads(raw)
-    if as_json:
-        print(raw.decode())
-    elif as_jsonl:
-        render.print_jsonl(answer)
-    else:
-        render.print_answer(answer)
-    return EXIT_FOUND if answer["results"] else EXIT_NOTHING
+    return orjson.loads(raw), raw
 
 
 @app.command()

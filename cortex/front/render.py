@@ -91,6 +91,22 @@ def print_answer(answer: dict[str, Any]) -> None:
     _print_notes(answer)
 
 
+def print_graph(answer: dict[str, Any]) -> None:
+    """Each result with its place and how it was resolved."""
+    from rich.text import Text
+
+    out = console()
+    for result in answer["results"]:
+        node = result["node"]
+        place = result.get("location") or {"file": node.get("file", ""), "line": node.get("start_line", 0)}
+        head = Text.assemble(("  " * (result["depth"] - 1), ""), (str(node["id"]), "bold cyan"))
+        head.append(f"  {place['file']}:{place['line']}", "green")
+        told = [result.get(name, "") for name in ("edge", "confidence", "impact_type", "severity")]
+        head.append("  " + " ".join(filter(None, told)), "dim")
+        out.print(head)
+    _print_notes(answer)
+
+
 def _excerpt(result: dict[str, Any]) -> Iterable[Any]:
     from rich.text import Text
 

@@ -14,7 +14,7 @@ from ipc.errors import CortexError
 from ipc.messages import GetStatus, Status
 
 #: the processes that answer GetStatus
-WORKERS = ("embed", "vector", "text", "watcher")
+WORKERS = ("embed", "vector", "text", "graph", "watcher")
 #: seconds that a worker has to say how it is
 ANSWER_S = 2.0
 

@@ -42,12 +42,13 @@ def test_the_tools_are_listed_with_annotations_and_instructions_before_anything_
             return front.session.instructions, {tool.name: tool for tool in listed.tools}
 
     instructions, tools = asyncio.run(ask())
-    assert list(tools) == ["cortex_search", "cortex_exact", "code_context"]
+    assert list(tools) == ["cortex_search", "cortex_exact", "cortex_graph", "code_context"]
     for tool in tools.values():
         hints = tool.annotations
         assert (hints.read_only_hint, hints.destructive_hint) == (True, False)
         assert (hints.idempotent_hint, hints.open_world_hint) == (True, False)
-        assert tool.input_schema["required"] == ["query"]
+        needed = ["operation", "target"] if tool.name == "cortex_graph" else ["query"]
+        assert tool.input_schema["required"] == needed
     assert "cortex_exact" in instructions
 
 
@@ -123,7 +124,7 @@ def test_wrong_arguments_are_errors_with_one_sentence(project):
             await refused(front, "cortex_exact", query="a AND ("),
             await refused(front, "cortex_search"),
             await refused(front, "cortex_search", query="x", color="red"),
-            await refused(front, "cortex_graph", query="x"),
+            await refused(front, "cortex_graphs", query="x"),
         ]
 
     errors = run(project, ask)

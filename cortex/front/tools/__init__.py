@@ -5,6 +5,7 @@ from __future__ import annotations
 from cortex.front.tool import Tool, make_tool
 from cortex.front.tools.context import code_context
 from cortex.front.tools.exact import cortex_exact
+from cortex.front.tools.graph import cortex_graph
 from cortex.front.tools.search import cortex_search
 from ipc.errors import Misconfigured
 
@@ -13,6 +14,7 @@ TOOLSETS: dict[str, tuple[Tool, ...]] = {
     "code": (
         make_tool(cortex_search, "Search code and documents by meaning"),
         make_tool(cortex_exact, "Search code and documents by keyword"),
+        make_tool(cortex_graph, "Ask who calls, implements and depends on what"),
         make_tool(code_context, "Find the lines that matter"),
     ),
 }
@@ -29,11 +31,13 @@ Choose the tool by the intent of the question:
 - An exact identifier (Provider, sync.RWMutex) whose definition or uses you want: cortex_exact (faster for exact matches).
 - An exact identifier whose behaviour you want to understand: cortex_search (semantic context).
 - Boolean operators (AND, OR, NOT), a phrase, a wildcard (*) or a likely typo: cortex_exact (boolean, prefix and fuzzy matching).
+- Relationships ("who calls", "what implements"), dependencies, what a change may break: cortex_graph (structural query).
 - Anything ambiguous: cortex_search (safest for ambiguous queries).
 
 Examples:
 - "Find all uses of sync.RWMutex": cortex_exact, an exact match.
 - "How does the mutex protect the collection?": cortex_search, it needs semantic understanding.
+- "What calls provider.Embed?": cortex_graph, it asks about relationships.
 - "Provider AND interface": cortex_exact, boolean keyword search.
 - "Prov* interface": cortex_exact, prefix matching.
 
