@@ -91,6 +91,7 @@ class Freshness:
 
     def __init__(self, config: Config) -> None:
         self._config = config
+        self._root = str(config.root)
         self._current = _Cached[Generation](config.index_dir / CURRENT, EMPTY)
         self._indexer = _Cached[IndexerState | None](config.indexer_state, None)
         self._manifest = _Cached[_Manifest](config.manifest, _Manifest())
@@ -181,7 +182,7 @@ class Freshness:
         if path.startswith("/") or ".." in path.split("/"):
             return False  # not below the root: nothing that an index may make us look at
         try:
-            info = os.stat(self._config.root / path)
+            info = os.stat(f"{self._root}/{path}")
         except OSError:
             return True
         return (info.st_size, info.st_mtime_ns) != (known.size, known.mtime_ns)

@@ -8,9 +8,10 @@ import contextlib
 import io
 import logging
 import os
+import select
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -24,7 +25,6 @@ from cortex.front.tools import INSTRUCTIONS, choose
 from ipc.errors import BadRequest, CortexError, Misconfigured, NotFound, TooLarge, Unavailable
 
 if TYPE_CHECKING:
-    import anyio
     from mcp.server.lowlevel import Server
 
 log = logging.getLogger(__name__)
@@ -34,6 +34,8 @@ EXIT_USAGE, EXIT_UNAVAILABLE = 2, 3
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 #: seconds in which everything must be closed once the client is gone
 CLOSE_S = 3.0
+#: bytes of one message from the client; a query may have 64 kB
+LINE_BYTES_MAX = 16 * 1024 * 1024
 
 
 def main(arguments: list[str]) -> int:
@@ -118,15 +120,14 @@ class Wire:
     `printf … | cortex mcp` answers before it ends; a request that is never answered delays the end by its deadline.
     """
 
-    def __init__(self, source: anyio.AsyncFile[str], target: anyio.AsyncFile[str], deadline_s: float) -> None:
-        self._source, self._target = source, target
+    def __init__(self, lines: AsyncIterable[str], target: int, deadline_s: float) -> None:
+        self._lines, self._target = lines, target
         self._deadline_s = deadline_s
         self._waiting = 0
         self._answered = asyncio.Event()
-        self.flush = target.flush
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        async for line in self._source:
+        async for line in self._lines:
             self._waiting += _is_request(line)
             yield line
         with contextlib.suppress(TimeoutError):
@@ -136,10 +137,45 @@ class Wire:
                     self._answered.clear()
 
     async def write(self, line: str) -> None:
-        await self._target.write(line)
+        """Send one message; in a thread, because a client may read slowly, and whole, so that flush has nothing to do."""
+        await asyncio.to_thread(_write_all, self._target, line.encode())
         if line.startswith('{"jsonrpc":"2.0","id":'):
             self._waiting -= 1
             self._answered.set()
+
+    async def flush(self) -> None:
+        """Nothing is ever buffered."""
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(descriptor, view) :]
+        except BlockingIOError:  # one socket for both directions, which reading has made non-blocking
+            select.select((), (descriptor,), ())
+
+
+async def read_lines(source: io.FileIO) -> AsyncIterator[str]:
+    """The lines of standard input, without a thread for each where the loop can wait for them (a pipe or a socket)."""
+    reader = asyncio.StreamReader(limit=LINE_BYTES_MAX)
+    try:
+        await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), source
+        )
+    except ValueError:  # a file
+        while line := await asyncio.to_thread(source.readline):
+            yield line.decode("utf-8", "replace")
+        return
+    while True:
+        try:
+            line = await reader.readline()
+        except ValueError:  # longer than the limit: what has been read of it is dropped
+            yield "too long"
+            continue
+        if not line:
+            return
+        yield line.decode("utf-8", "replace")
 
 
 def _is_request(line: str) -> bool:
@@ -152,12 +188,9 @@ def _is_request(line: str) -> bool:
 
 
 async def _serve(server: Server, wire: int, deadline_s: float) -> None:
-    import anyio
     from mcp.server.stdio import stdio_server
 
-    source = io.TextIOWrapper(os.fdopen(0, "rb", closefd=False), encoding="utf-8", errors="replace")
-    target = io.TextIOWrapper(os.fdopen(wire, "wb", closefd=False), encoding="utf-8", newline="\n")
-    streams: Any = Wire(anyio.wrap_file(source), anyio.wrap_file(target), deadline_s)
+    streams: Any = Wire(read_lines(io.FileIO(0, closefd=False)), wire, deadline_s)
     async with stdio_server(streams, streams) as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
@@ -199,7 +232,7 @@ def make_server(tools: Mapping[str, Tool], link: Link | None, problem: str = "")
             ) from error
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
-    return Server(
+    server: Server = Server(
         "cortex",
         version=__version__,
         title="Cortex",
@@ -207,6 +240,8 @@ def make_server(tools: Mapping[str, Tool], link: Link | None, problem: str = "")
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    server.middleware.clear()  # traces for a collector that is never there
+    return server
 
 
 async def call(

@@ -213,7 +213,8 @@ def test_the_client_of_the_newest_protocol_is_served_too(project):
     assert answer["index"]["generation"] > 0
 
 
-def test_what_was_asked_before_the_input_ended_is_answered(project):
+@pytest.mark.parametrize("source", ["pipe", "file"])
+def test_what_was_asked_before_the_input_ended_is_answered(project, source):
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
     call = {"name": "cortex_exact", "arguments": {"query": "jitter"}}
     messages = [
@@ -221,10 +222,13 @@ def test_what_was_asked_before_the_input_ended_is_answered(project):
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
     ]
-    front = project.spawn(
-        "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    out, _ = front.communicate(b"".join(orjson.dumps(message) + b"\n" for message in messages))
+    body = b"".join(orjson.dumps(message) + b"\n" for message in messages)
+    path = project.root.parent / "messages"
+    path.write_bytes(body)
+    with path.open("rb") as file:
+        stdin = subprocess.PIPE if source == "pipe" else file
+        front = project.spawn("mcp", "--project", str(project.root), stdin=stdin, stdout=subprocess.PIPE)
+        out, _ = front.communicate(body if source == "pipe" else None)
     replies = {reply["id"]: reply for reply in map(orjson.loads, out.splitlines())}
     assert front.returncode == 0
     assert replies[2]["result"]["content"][0]["text"].startswith('{"query":"jitter"')
