@@ -154,6 +154,8 @@ class Graph:
     parts: tuple[Part, ...]
     #: for each node row: its part, and its row there
     places: Array
+    #: for each number that is a file: where it stands among the files' names
+    file_ranks: Array
 
     def node_json(self, row: int) -> dict[str, Any]:
         part, inner = self.places[row].tolist()
@@ -200,7 +202,15 @@ def assemble(parts: tuple[Part, ...]) -> Graph:
         incoming=_lists(all_edges[:, 1], len(numbers)),
         parts=parts,
         places=np.concatenate(places) if places else np.zeros((0, 2), "<i8"),
+        file_ranks=_file_ranks(names, np.concatenate((all_nodes[:, 2], all_edges[:, 4]))),
     )
+
+
+def _file_ranks(names: tuple[str, ...], files: Array) -> Array:
+    ranks = np.zeros(len(names), "<i8")
+    ordered = sorted(np.unique(files).tolist(), key=names.__getitem__)
+    ranks[ordered] = np.arange(len(ordered))
+    return ranks
 
 
 def _lists(ends: Array, count: int) -> Lists:

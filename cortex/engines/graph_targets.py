@@ -33,12 +33,15 @@ class Targets:
         self._graph = graph
         self._last: dict[str, list[int]] = {}
         self._files: dict[str, int] = {}
+        #: id → the nodes directly below it
+        self._children: dict[str, list[int]] = {}
         self._kinds = [graph.names[kind] for kind in graph.nodes[:, 1].tolist()]
         for row, (number, _, file, _, _) in enumerate(graph.nodes.tolist()):
             if graph.node_of[number] != row:
                 continue
             name = graph.names[number]
             self._last.setdefault(_parts(name)[-1], []).append(number)
+            self._children.setdefault(_above(name), []).append(number)
             if self._kinds[row] == "module":
                 self._files[graph.names[file]] = number
 
@@ -107,24 +110,23 @@ class Targets:
 
     def members(self, numbers: Iterable[int]) -> list[int]:
         """`numbers` with every node below them: a type's methods, a module's definitions, a package's modules."""
-        graph = self._graph
         found = list(dict.fromkeys(numbers))
-        prefixes: list[str] = []
-        for number in found:
-            row = graph.node_of[number]
-            kind = self._kinds[row] if row >= 0 else ""
-            name = graph.names[number]
-            if kind == "package":
-                prefixes += [f"{name}/", f"{name}:"]
-            else:
-                prefixes.append(f"{name}:" if ":" not in name else f"{name}.")
         seen = set(found)
-        begins = tuple(prefixes)
-        for number in graph.nodes[:, 0].tolist():
-            if number not in seen and graph.names[number].startswith(begins):
-                seen.add(number)
-                found.append(number)
+        for number in found:  # grows
+            for child in self._children.get(self._graph.names[number], ()):
+                if child not in seen:
+                    seen.add(child)
+                    found.append(child)
         return found
+
+
+def _above(name: str) -> str:
+    """The id of what encloses a node: a type, a module, a folder."""
+    path, colon, scope = name.partition(":")
+    if not colon:
+        return path.rpartition("/")[0]
+    outer = scope.rpartition(".")[0]
+    return f"{path}:{outer}" if outer else path
 
 
 def _parts(name: str) -> list[str]:

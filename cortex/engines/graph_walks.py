@@ -14,8 +14,6 @@ from ipc.messages import Array
 
 #: what a type is made by: its callers count as callers of these methods
 CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "init", "new"})
-#: nodes that a path may visit
-VISITED_MAX = 200_000
 
 _TYPE = {name: number for number, name in enumerate(EDGE_TYPES)}
 _KINDS: dict[str, tuple[str, ...]] = {
@@ -81,8 +79,12 @@ class Scope:
         self._inside = GitIgnoreSpec.from_lines([self.scope]) if self.scope else None
         self._outside = GitIgnoreSpec.from_lines(self.exclude) if self.exclude else None
 
+    @property
+    def given(self) -> bool:
+        return self._inside is not None or self._outside is not None
+
     def allows(self, graph: Graph, number: int) -> bool:
-        if self._inside is None and self._outside is None:
+        if not self.given:
             return True
         row = int(graph.node_of[number])
         file = int(graph.nodes[row, 2]) if row >= 0 else -1
@@ -137,50 +139,42 @@ class Walker:
         impact: bool,
     ) -> Walk:
         lists, far = (self.graph.incoming, 0) if backward else (self.graph.outgoing, 1)
-        wanted = np.array([_TYPE[kind] for kind in kinds])
-        visited = set(start)
+        ranks = np.array([kinds.index(kind) if kind in kinds else -1 for kind in EDGE_TYPES])
+        visited = np.zeros(len(self.graph.names), dtype=bool)
         frontier = np.array(start, dtype="<i8")
+        visited[frontier] = True
         steps: list[Step] = []
         total, cut = 0, False
         for depth in range(1, limits.depth + 1):
             rows = lists.of(frontier)
-            rows = rows[np.isin(self.graph.edges[rows, 2], wanted)]
-            fresh = self._first_edges(rows, far, kinds, visited, scope)
+            rows = rows[ranks[self.graph.edges[rows, 2]] >= 0]
+            fresh = self._first_edges(rows, far, ranks, visited, scope)
             total += len(fresh)
             kept = fresh[: limits.max_per_level]
             cut = cut or len(kept) < len(fresh)
-            visited.update(number for number, _ in fresh)
-            for number, row in kept:
+            for row in kept.tolist():
                 kind, severity = self._impact(row, depth) if impact else ("", "")
-                steps.append(Step(number, depth, row, kind, severity))
-            if not kept or len(steps) >= limits.max_results:
-                cut = cut or bool(kept and len(steps) > limits.max_results)
+                steps.append(Step(int(self.graph.edges[row, far]), depth, row, kind, severity))
+            if not len(kept) or len(steps) >= limits.max_results:
+                cut = cut or len(steps) > limits.max_results
                 break
-            frontier = np.array([number for number, _ in kept], dtype="<i8")
+            visited[self.graph.edges[fresh, far]] = True
+            frontier = self.graph.edges[kept, far]
         if impact:
             steps.sort(key=lambda step: (_SEVERITIES.index(step.severity), step.depth))
         return Walk(tuple(steps[: limits.max_results]), total, cut or len(steps) > limits.max_results)
 
-    def _first_edges(
-        self, rows: Array, far: int, kinds: tuple[str, ...], visited: set[int], scope: Scope
-    ) -> list[tuple[int, int]]:
-        """(node, edge) of each node not visited yet: by the surest edge, in the order of files and lines."""
-        edges = self.graph.edges
-        rank = np.array([kinds.index(kind) if kind in kinds else len(kinds) for kind in EDGE_TYPES])
-        chosen = edges[rows]
-        order = np.lexsort((chosen[:, 6], chosen[:, 5], rank[chosen[:, 2]], chosen[:, 3], chosen[:, 7] > 0))
-        found: dict[int, int] = {}
-        for at in order.tolist():
-            number = int(chosen[at, far])
-            if number not in visited and number not in found and scope.allows(self.graph, number):
-                found[number] = int(rows[at])
-        place = [(*self._place(row), number, row) for number, row in found.items()]
-        return [(number, row) for *_, number, row in sorted(place)]
-
-    def _place(self, row: int) -> tuple[bool, str, int]:
-        """Where a result stands among others: sure ones first, then by file and line."""
-        edge = self.graph.edges[row]
-        return (bool(edge[7]), self.graph.names[int(edge[4])], int(edge[5]))
+    def _first_edges(self, rows: Array, far: int, ranks: Array, visited: Array, scope: Scope) -> Array:
+        """Of the edges to each node not visited yet the surest; sure ones first, then in the order of files and lines."""
+        rows = rows[~visited[self.graph.edges[rows, far]]]
+        chosen = self.graph.edges[rows]
+        order = np.lexsort((chosen[:, 6], chosen[:, 5], ranks[chosen[:, 2]], chosen[:, 3], chosen[:, 7] > 0))
+        numbers, first = np.unique(chosen[order, far], return_index=True)
+        rows = rows[order[first]]
+        if scope.given:
+            rows = rows[[scope.allows(self.graph, number) for number in numbers.tolist()]]
+        chosen = self.graph.edges[rows]
+        return rows[np.lexsort((chosen[:, 5], self.graph.file_ranks[chosen[:, 4]], chosen[:, 7] > 0))]
 
     def _impact(self, row: int, depth: int) -> tuple[str, str]:
         edge = self.graph.edges[row]
@@ -192,33 +186,35 @@ class Walker:
     def _shortest(
         self, start: list[int], goal: set[int], kinds: tuple[str, ...], limits: Limits, scope: Scope
     ) -> list[Step]:
-        wanted = np.array([_TYPE[kind] for kind in kinds])
-        came: dict[int, tuple[int, int]] = dict.fromkeys(start, (-1, -1))
-        if goal & came.keys():
-            return [Step(next(iter(goal & came.keys())), 0, -1)]
-        frontier = np.array(start, dtype="<i8")
         edges = self.graph.edges
-        while len(frontier) and len(came) < VISITED_MAX:
+        wanted = np.array([_TYPE[kind] for kind in kinds])
+        came = np.full(len(self.graph.names), -2, dtype="<i8")  # the edge that a node was reached by
+        frontier = np.array(start, dtype="<i8")
+        came[frontier] = -1
+        ends = np.zeros(len(came), dtype=bool)
+        ends[list(goal)] = True
+        if (both := frontier[ends[frontier]]).size:
+            return [Step(int(both[0]), 0, -1)]
+        while frontier.size:
             rows = self.graph.outgoing.of(frontier)
-            rows = rows[np.isin(edges[rows, 2], wanted) & (edges[rows, 7] == 0)]
-            fresh: list[int] = []
-            for source, target, row in zip(
-                edges[rows, 0].tolist(), edges[rows, 1].tolist(), rows.tolist(), strict=True
-            ):
-                if target in came or not scope.allows(self.graph, target):
-                    continue
-                came[target] = (source, row)
-                if target in goal:
-                    return self._way(target, came)[: limits.max_results]
-                fresh.append(target)
-            frontier = np.array(fresh, dtype="<i8")
+            rows = rows[
+                np.isin(edges[rows, 2], wanted) & (edges[rows, 7] == 0) & (came[edges[rows, 1]] == -2)
+            ]
+            frontier, first = np.unique(edges[rows, 1], return_index=True)
+            rows = rows[first]
+            if scope.given:
+                allowed = [scope.allows(self.graph, number) for number in frontier.tolist()]
+                frontier, rows = frontier[allowed], rows[allowed]
+            came[frontier] = rows
+            if (reached := frontier[ends[frontier]]).size:
+                return self._way(int(reached[0]), came)[: limits.max_results]
         return []
 
-    def _way(self, end: int, came: dict[int, tuple[int, int]]) -> list[Step]:
-        back = [(end, came[end][1])]
-        while came[back[-1][0]][0] >= 0:
-            before = came[back[-1][0]][0]
-            back.append((before, came[before][1]))
+    def _way(self, end: int, came: Array) -> list[Step]:
+        back = [(end, int(came[end]))]
+        while back[-1][1] >= 0:
+            before = int(self.graph.edges[back[-1][1], 0])
+            back.append((before, int(came[before])))
         return [Step(number, depth, row) for depth, (number, row) in enumerate(reversed(back))]
 
     def _cut(self, steps: list[Step], limits: Limits, scope: Scope) -> Walk:
