@@ -46,7 +46,7 @@ WARM_UP = 20
 #: answers in a row that must speak of a complete index
 QUIET = 20
 #: words of a command line that name a process
-NAMES = ("mcp", "embed", "vector", "text", "watcher", "index")
+NAMES = ("mcp", "embed", "vector", "text", "graph", "watcher", "index")
 #: seconds until an index must be complete
 INDEX_S = 600.0
 GREPS = 5
