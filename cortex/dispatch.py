@@ -49,9 +49,10 @@ LANE_SHARE = 0.6
 FIRST_GENERATION_S = 8.0
 #: seconds between two looks at CURRENT while waiting for the first generation
 LOOK_S = 0.05
-#: chunks that each lane of the text worker returns, and the vector worker. More cost more on both sides and rank no
-#: better: NDCG@10 of 423 questions is .885 for 100 and 60 as well as for 400 and 400
-TEXT_CANDIDATES, VECTOR_CANDIDATES = 200, 100
+#: chunks that each lane of the text worker returns, and the vector worker, at least, and for each hit of the answer. More
+#: cost more on both sides and rank no better: NDCG@10 of 423 questions is .885 for 100 and 60 as well as for 400 and 400
+TEXT_CANDIDATES, VECTOR_CANDIDATES = 120, 60
+TEXT_CANDIDATES_PER_HIT, VECTOR_CANDIDATES_PER_HIT = 4, 2
 #: hits of one answer
 LIMIT_MAX = 100
 #: hits that may be skipped; the text worker orders no more
@@ -234,7 +235,8 @@ class Dispatch:
         return text, vector
 
     async def _text_lane(self, question: Search, generation: Generation, until: float) -> _Lane:
-        request = TextSignals(question.query, TEXT_CANDIDATES, question.filters, generation.number)
+        limit = max(TEXT_CANDIDATES, TEXT_CANDIDATES_PER_HIT * question.limit)
+        request = TextSignals(question.query, limit, question.filters, generation.number)
         return await self._lane("text", lambda: self._ask("text", request, Signals, until))
 
     async def _vector_lane(self, question: Search, generation: Generation, until: float) -> _Lane:
@@ -248,7 +250,9 @@ class Dispatch:
         if lane.error is not None:
             return lane
         vector: Array = embedded[0].vectors[0]
-        limit = question.limit if question.mode == "semantic" else VECTOR_CANDIDATES
+        limit = question.limit
+        if question.mode != "semantic":
+            limit = max(VECTOR_CANDIDATES, VECTOR_CANDIDATES_PER_HIT * limit)
         request = VectorSearch(vector, embedded[0].model, limit, question.filters, generation.number)
         lane = await self._lane("vector", lambda: self._ask("vector", request, Signals, until))
         left_out = int(lane.signals.stats.get("left_out", 0)) if lane.signals is not None else 0
