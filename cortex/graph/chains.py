@@ -16,33 +16,58 @@ def text_of(node: Node) -> str:
     return node.text.decode("utf-8", "replace") if node.text else ""
 
 
+def child_of(node: Node, place: str) -> Node | None:
+    """A child by its field, or by its number among the named ones; "" is the first."""
+    if place.lstrip("-").isdigit() or not place:
+        number = int(place or 0)
+        return node.named_child(number if number >= 0 else node.named_child_count + number)
+    return node.child_by_field_name(place)
+
+
+def name_of(node: Node) -> str:
+    r"""A name as chains have it: Ruby's `@x` is `self.x`, PHP's `A\\B` is `A.B`."""
+    text = text_of(node)
+    if node.type == "instance_variable":
+        return f"self.{text[1:]}"
+    return text.replace("\\", ".").strip(".") if "\\" in text else text
+
+
 def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     """The chain of an expression; `?` when it is of no known shape."""
     if node is None or depth > 2 * LINKS_MAX:
         return UNKNOWN
     kind = node.type
     if kind in syntax.names:
-        return text_of(node)
+        return name_of(node)
     if kind in syntax.members:
         left, right = syntax.members[kind]
-        member = node.child_by_field_name(right)
-        if member is None or member.type not in syntax.names:
-            return f"{chain_of(member, syntax, depth + 1)}" if member is not None else UNKNOWN
-        return f"{chain_of(node.child_by_field_name(left), syntax, depth + 1)}.{text_of(member)}"
+        member = child_of(node, right)
+        while member is not None and member.type in syntax.wraps:
+            member = child_of(member, syntax.wraps[member.type])
+        if member is None:
+            return UNKNOWN
+        inner = child_of(node, left)
+        tail = name_of(member) if member.type in syntax.names else chain_of(member, syntax, depth + 1)
+        return f"{chain_of(inner, syntax, depth + 1)}.{tail}" if inner is not None else tail
+    if kind in syntax.methods:
+        left, right = syntax.methods[kind]
+        inner, member = child_of(node, left), child_of(node, right)
+        if member is None:
+            return UNKNOWN
+        called = f"{text_of(member)}()"
+        return f"{chain_of(inner, syntax, depth + 1)}.{called}" if inner is not None else called
     if kind in syntax.calls:
-        return f"{chain_of(node.child_by_field_name(syntax.calls[kind]), syntax, depth + 1)}()"
+        return f"{chain_of(child_of(node, syntax.calls[kind]), syntax, depth + 1)}()"
     if kind in syntax.news:
-        return _made(node.child_by_field_name(syntax.news[kind]), syntax, depth)
+        return _made(child_of(node, syntax.news[kind]), syntax, depth)
     if kind in syntax.elements:
-        return f"{chain_of(node.child_by_field_name(syntax.elements[kind]), syntax, depth + 1)}[]"
+        return f"{chain_of(child_of(node, syntax.elements[kind]), syntax, depth + 1)}[]"
     if kind in syntax.casts:
-        field = syntax.casts[kind]
-        target = node.child_by_field_name(field) if field else node.named_child(node.named_child_count - 1)
+        place = syntax.casts[kind]
+        target = child_of(node, place or "-1")
         return f":{text_of(target)}" if target is not None and depth == 0 else UNKNOWN
     if kind in syntax.wraps:
-        field = syntax.wraps[kind]
-        inner = node.child_by_field_name(field) if field else node.named_child(0)
-        return chain_of(inner, syntax, depth + 1)
+        return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
     return LITERAL if kind in syntax.literals else UNKNOWN
 
 

@@ -46,6 +46,10 @@ _ELEMENT_OF = frozenset(
 _SAME_AS = frozenset(
     {"values", "copy", "filter", "slice", "iter", "iter_mut", "stream", "sort", "reverse", "elements"}
 )
+#: of Rust's Option, Result, Rc and the like, which types.py looks through
+_UNWRAPS = frozenset(
+    {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "unwrap_or_default"}
+)
 _UNTYPED = frozenset(
     {"Any", "any", "object", "Object", "unknown", "interface", "auto", "var", "T", "K", "V", "U", "E"}
 )
@@ -136,13 +140,29 @@ class Evaluator:
         owner = self.receiver(name, path, scope)
         if owner is not None:
             return (owner,)
+        if name == "super" and self.project.language(path) == "rust":
+            return self._rust_super(path, scope)
         return self.lookup(name, path, scope, at)[0]
+
+    def _rust_super(self, path: str, scope: int) -> tuple[Value, ...]:
+        """The module around this one: written in the same file, or another file."""
+        inside = self.project.files[path].facts.definitions[scope].scope if scope >= 0 else ""
+        while inside and any(self.project.types_named(path, inside)):
+            inside = inside.rpartition(".")[0]
+        if inside:
+            outer = inside.rpartition(".")[0]
+            return (Value("mod", f"{path}|{outer}" if outer else path),)
+        key = self.project.find_module("super", path)
+        return (Value("mod", key),) if key else ()
 
     def receiver(self, name: str, path: str, scope: int) -> Value | None:
         """The value of `self`, `this`, `cls`, `super` in `scope`; None when `name` is none of them."""
         facts = self.project.files[path].facts
         rules = RULES[facts.language]
         is_super = name in rules.super_names
+        if name in rules.type_names:
+            enclosing = self._enclosing_type(path, scope)
+            return Value("def", *enclosing) if enclosing is not None else None
         while scope >= 0:
             one = facts.definitions[scope]
             if one.kind == "method":
@@ -186,6 +206,8 @@ class Evaluator:
         while True:
             kind = facts.definitions[here].kind if here >= 0 else ""
             if kind in TYPE_KINDS:
+                if rules.implicit_self and facts.definitions[here].name == name:
+                    return (Value("def", path, here),), "exact"  # not its constructor
                 if first or rules.implicit_self:
                     found = self.member((path, here), name)
                     if found:
@@ -196,6 +218,8 @@ class Evaluator:
                     return local
                 if rules.implicit_self and kind == "method" and facts.definitions[here].parent < 0:
                     owner = self.owner(path, here)
+                    if owner is not None and self.project.definition(owner).name == name:
+                        return (Value("def", *owner),), "exact"
                     found = self.member(owner, name) if owner is not None else ()
                     if found:
                         return found, "receiver"
@@ -203,7 +227,7 @@ class Evaluator:
                 break
             first = False
             here = facts.definitions[here].parent
-        return self._beyond(name, path)
+        return self._beyond(name, path, facts.definitions[scope].qualified if scope >= 0 else "")
 
     def _local(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How] | None:
         """The latest of the bindings, definitions and imports of `name` in one scope; None when there is none."""
@@ -253,19 +277,38 @@ class Evaluator:
         at = binding.at - 1 if value.partition(".")[0].partition("(")[0] == binding.name else binding.at
         return self.evaluate(value, path, binding.scope, at if not binding.until else _ANYWHERE)
 
-    def _beyond(self, name: str, path: str) -> tuple[tuple[Value, ...], How]:
-        """Names of the whole home, then what star imports bring."""
+    def _beyond(self, name: str, path: str, inside: str = "") -> tuple[tuple[Value, ...], How]:
+        """Names of the whole home (of the scopes around `inside` first), then what star imports bring."""
         project = self.project
         home = project.home(path)
-        if home != path:
-            found = project.members.get((home, ""), {}).get(name, [])
-            values = [Value("def", *ref) for ref in found if project.definition(ref).kind != "constant"]
+        rules = RULES[project.language(path)]
+        scopes = [inside]
+        while scopes[-1]:
+            scopes.append(scopes[-1].rpartition(".")[0])
+        for scope in scopes if home != path or inside else ():
+            values = self._in_scope(home, scope, name, path)
             if values:
-                return tuple(values)[:VALUES_MAX], "exact"
+                return values, "exact"
+        if home != path:
+            if rules.family in (
+                "csharp",
+                "php",
+            ):  # namespaces around this one; PHP's functions of the global one
+                outer = home.partition(":")[2]
+                while outer:
+                    outer = outer.rpartition(".")[0]
+                    if values := self._in_scope(f"{rules.family}:{outer}", "", name, path):
+                        return values, "exact"
             for other in project.homes.get(home, ()):
                 bound = project.files[other].bindings.get((-1, name)) if other != path else None
                 if bound:
                     return self._bound(bound[-1], other), "exact"
+        if rules.shared == "project":
+            space = f"{inside}.{name}" if (home, f"{inside}.{name}") in project.members else name
+            if (home, space) in project.members:
+                return (Value("mod", f"@{home}|{space}"),), "exact"
+        if rules.family == "rust" and (key := project.find_module(name, path)):
+            return (Value("mod", key),), "import"
         for star in project.files[path].stars:
             key = project.find_module(star.module, path)
             if key:
@@ -273,6 +316,22 @@ class Evaluator:
                 if values_found:
                     return values_found, "import"
         return (), "exact"
+
+    def _in_scope(self, home: str, scope: str, name: str, path: str) -> tuple[Value, ...]:
+        """Definitions of `name` in one scope of a home; those of the same file where there are any, bodies before
+        declarations.
+        """
+        found = [
+            ref
+            for ref in self.project.members.get((home, scope), {}).get(name, ())
+            if self.project.definition(ref).kind != "constant"
+        ]
+        here = [ref for ref in found if ref[0] == path]
+        return tuple(Value("def", *ref) for ref in self.bodies(here or found))[:VALUES_MAX]
+
+    def bodies(self, refs: list[Ref]) -> list[Ref]:
+        """Without the declarations of what is defined as well (C++)."""
+        return [ref for ref in refs if "declared" not in self.project.definition(ref).flags] or refs
 
     def _imported(self, one: Import, path: str, hops: int = 0) -> tuple[Value, ...]:
         key = self.project.find_module(one.module, path)
@@ -286,6 +345,9 @@ class Evaluator:
             child = self.project.python.child(key, one.member)
             if child:
                 return (Value("mod", child),)
+        if not found and family == "rust":
+            inner = self.project.find_module(f"{one.module}.{one.member}", path)
+            return (Value("mod", inner),) if inner else ()
         return found
 
     def _dotted_import(self, dotted: str, path: str) -> tuple[Value, ...]:
@@ -313,6 +375,9 @@ class Evaluator:
 
     def _exported(self, key: str, name: str, hops: int) -> tuple[Value, ...]:
         project = self.project
+        key, bar, scope = key.partition("|")
+        if bar:
+            return self._from_scope(key, scope, name)
         if key.endswith("/"):
             paths = project.paths_of(key)
             if not paths:
@@ -336,6 +401,24 @@ class Evaluator:
             inner = project.find_module(star.module, key)
             if inner and (values := self.exported(inner, name, hops + 1)):
                 return values
+        return ()
+
+    def _from_scope(self, key: str, scope: str, name: str) -> tuple[Value, ...]:
+        """A name of `@home|scope` or `file|scope`."""
+        project = self.project
+        home = key.removeprefix("@")
+        found = self._in_scope(home, scope, name, "")
+        if found:
+            return found
+        inner = f"{scope}.{name}" if scope else name
+        if (home, inner) in project.members:
+            return (Value("mod", f"{key}|{inner}"),)
+        for ref in project.types_named(home, scope) if scope else ():
+            if found := self.member(ref, name):
+                return found
+        family = home.partition(":")[0]
+        if not scope and f"{home}.{name}" in project.homes:
+            return (Value("mod", f"@{family}:{home.partition(':')[2]}.{name}|"),)
         return ()
 
     def _commonjs(self, key: str) -> str:
@@ -378,9 +461,7 @@ class Evaluator:
     def attribute(self, value: Value, name: str) -> tuple[Value, ...]:
         """What `value.name` stands for."""
         if value.tag == "mod":
-            return self.exported(value.path, name) or (
-                (EXTERNAL,) if value.path not in self.project.files and not value.path.endswith("/") else ()
-            )
+            return self.exported(value.path, name)
         if value.tag == "ext":
             return (EXTERNAL,)
         if value.tag == "list":
@@ -392,6 +473,15 @@ class Evaluator:
         if value.tag == "def" and self.project.definition(value.ref).kind not in (*TYPE_KINDS, "module"):
             return ()
         found = self.member(value.ref, name, past=value.tag == "super")
+        if not found and name == "new" and self.project.language(value.path) == "ruby" and value.tag == "def":
+            return (value,)
+        if (
+            not found
+            and value.tag == "inst"
+            and name in _UNWRAPS
+            and self.project.language(value.path) == "rust"
+        ):
+            return (Value("elem", value.path, value.at, 1),)
         if value.tag == "inst":
             return self._several(
                 self.returned(one.ref)
@@ -426,14 +516,29 @@ class Evaluator:
         project = self.project
         path = owner[0]
         home, qualified = project.home(path), project.definition(owner).qualified
+        rules = RULES[project.language(path)]
         refs = project.members.get((home, qualified), {}).get(name, [])
+        held = self._held(home, qualified, name)
         if refs:
-            own = [ref for ref in refs if ref[0] == path] or refs
+            own = self.bodies([ref for ref in refs if ref[0] == path] or refs)
+            if "declared" in project.definition(own[0]).flags:
+                own = self.bodies(refs)
             kept = (
                 self._overloads(own[0][0], [ref[1] for ref in own]) if len({r[0] for r in own}) == 1 else None
             )
-            return tuple(Value("def", *ref) for ref in own if kept is None or ref[1] in kept)[:VALUES_MAX]
-        bindings = project.fields.get((home, qualified), {}).get(name, ())
+            methods = tuple(Value("def", *ref) for ref in own if kept is None or ref[1] in kept)
+            # A field and a method may share a name (Java, PHP): a call means the one, a receiver the other.
+            return (*methods, *held)[:VALUES_MAX] if rules.family in ("jvm", "php") else methods[:VALUES_MAX]
+        if rules.open_types:
+            wanted = project.definition(owner).name
+            for ref in sorted(project.methods.get((rules.family, name), ())):
+                if project.definition(ref).scope.rpartition(".")[2] == wanted and self.owner(*ref) == owner:
+                    return (Value("def", *ref),)
+        return held
+
+    def _held(self, home: str, qualified: str, name: str) -> tuple[Value, ...]:
+        """What a field of a type may hold."""
+        bindings = self.project.fields.get((home, qualified), {}).get(name, ())
         values: list[Value] = []
         for where, binding in bindings:
             if binding.value in "#?":
@@ -461,6 +566,10 @@ class Evaluator:
                     if ref not in found and ref != owner:
                         found.append(ref)
                         pending.append(ref)
+            for ref in self.given(one):
+                if ref not in found and ref != owner:
+                    found.append(ref)
+                    pending.append(ref)
         result = (tuple(found), whole)
         if self._depth:
             del self._supers[owner]
@@ -468,11 +577,30 @@ class Evaluator:
             self._supers[owner] = result
         return result
 
+    def given(self, owner: Ref) -> list[Ref]:
+        """The supertypes that extensions give to a type."""
+        found = []
+        for path, extension in self.project.extensions.get(self.project.definition(owner).name, ()):
+            if self.extended(path, extension.type) == owner:
+                values = self.evaluate(extension.base.chain, path, -1)
+                found += [value.ref for value in values if self._is_type(value)]
+        return found
+
+    def extended(self, path: str, name: str) -> Ref | None:
+        """The type that an extension is of."""
+        for ref in self.project.types_named(self.project.home(path), name):
+            return ref
+        return next((value.ref for value in self.evaluate(name, path, -1) if self._is_type(value)), None)
+
+    def _is_type(self, value: Value) -> bool:
+        return value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS
+
     def base(self, owner: Ref, chain: str) -> tuple[Ref, ...]:
         """The types of this project that a base of `owner` names."""
         parent = self.project.definition(owner).parent
         begin = self.project.definition(owner).begin
-        values = self.evaluate(chain, owner[0], parent, begin if parent >= 0 else _ANYWHERE)
+        scope = owner[1] if parent < 0 and self.project.definition(owner).scope else parent  # in a namespace
+        values = self.evaluate(chain, owner[0], scope, begin if parent >= 0 else _ANYWHERE)
         return tuple(
             value.ref
             for value in values

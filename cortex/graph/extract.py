@@ -23,13 +23,14 @@ from importlib import resources
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Query, QueryCursor, Tree
 
-from cortex.graph.chains import LITERAL, UNKNOWN, chain_of, split, text_of
+from cortex.graph.chains import LITERAL, UNKNOWN, chain_of, child_of, name_of, split, text_of
 from cortex.graph.facts import (
     CALLABLE_KINDS,
     TYPE_KINDS,
     Base,
     Binding,
     Definition,
+    Extension,
     Facts,
     Import,
     Parameter,
@@ -111,6 +112,7 @@ class _Sweep:
         self.bindings: list[Binding] = []
         self.imports: list[Import] = []
         self.exports: dict[str, str] = {}
+        self.extensions: list[Extension] = []
         self.package = ""
         self.stack: list[_Frame] = [_Frame(0, _END, -1, "", "", block=False)]
 
@@ -133,6 +135,7 @@ class _Sweep:
             tuple(self.bindings),
             tuple(self.imports),
             self.exports,
+            tuple(self.extensions),
         )
 
     def _events(self, root: Node, query: Query) -> list[tuple[int, int, int, str, _Captures]]:
@@ -188,15 +191,20 @@ class _Sweep:
         elif what == "import":
             self._import(node)
         elif what == "package" and not self.package:
-            self.package = text_of(node).strip()
+            self.package = text_of(node).strip().replace("\\", ".")
 
     def _define(self, kind: str, node: Node, captures: _Captures) -> None:
         name_node = captures["name"][0]
         name = text_of(name_node).strip("\"'`")
         frame = self.stack[-1]
+        declared = kind == "declared"
+        if declared:
+            kind = "method"
         if kind == "container":
+            if "::" in name and name_node.type == "nested_namespace_specifier":
+                name = name.replace("::", ".")
             target = alternatives(text_of(name_node))
-            qualified = target[0].rstrip("*") if target else name
+            qualified = target[0].rstrip("*") if target and "." not in name else name
             qualified = f"{frame.qualified}.{qualified}" if frame.qualified else qualified
             self.stack.append(
                 _Frame(node.start_byte, node.end_byte, frame.index, qualified, "container", block=False)
@@ -212,10 +220,13 @@ class _Sweep:
         if owners := captures.get("owner"):
             target = alternatives(text_of(owners[0]))
             scope, parent = (target[0].rstrip("*") if target else text_of(owners[0])), -1
+        if name_node.type == "qualified_identifier":  # C++: void ns::Type::method()
+            outer, _, name = chain_of(name_node, self.syntax).rpartition(".")
+            scope, parent, owners = (f"{scope}.{outer}" if scope else outer), -1, [name_node]
         in_type = bool(owners) or frame.kind in TYPE_KINDS or frame.kind == "container"
         if kind == "function" and in_type:
             kind = "method"
-        flags = _flags(node)
+        flags = (*_flags(node), "declared") if declared else _flags(node)
         index = self._open(_Open(name, kind, scope, parent, node, name_node, flags=flags))
         qualified = f"{scope}.{name}" if scope else name
         self.stack.append(
@@ -248,7 +259,9 @@ class _Sweep:
                 return
             chain = names[0]
         base = Base(relation, chain, node.start_point[0] + 1, node.start_point[1])
-        if frame.index >= 0 and self.opened[frame.index].kind in TYPE_KINDS:
+        if frame.kind == "container":
+            self.extensions.append(Extension(frame.qualified, base))
+        elif frame.index >= 0 and self.opened[frame.index].kind in TYPE_KINDS:
             self.opened[frame.index].bases.append(base)
 
     def _callable(self, *, through_blocks: bool = False) -> _Open | None:
@@ -277,12 +290,15 @@ class _Sweep:
         for node in names or ():
             self._add_binding(text_of(node), value, node)
             if "field" in captures:
-                self._add_binding(f"this.{text_of(node)}", value, node)
+                own = next(iter(self.rules.self_names))
+                self._add_binding(f"{own}.{text_of(node).lstrip('$')}", value, node)
 
     def _bind(self, captures: _Captures) -> None:
         for node in captures["bind.name"]:
             if node.type in self.syntax.names or node.type in ("field_identifier", "property_identifier"):
-                name = text_of(node)
+                name = name_of(node)
+                if name.startswith("$") and self.stack[-1].kind in TYPE_KINDS:
+                    name = name[1:]
             else:
                 name = chain_of(node, self.syntax)
                 if name.count(".") != 1 or name[0] in "?#:" or "(" in name or "[" in name:
@@ -325,13 +341,22 @@ class _Sweep:
         if callee.type in self.syntax.calls:
             return  # f()(): nobody knows
         chain = chain_of(callee, self.syntax)
-        if callee.type in self.syntax.wraps or chain.startswith(":") or chain.endswith(("]", ")")):
+        if callee.type in self.syntax.methods:
+            chain = chain.removesuffix("()")
+        if (
+            chain.startswith(":")
+            or callee.type in ("parenthesized_expression", "await_expression")
+            or chain.endswith(("]", ")"))
+        ):
             return
         arguments = node.child_by_field_name("arguments")
+        if arguments is None:
+            arguments = next((child for child in node.named_children if "argument" in child.type), None)
         count = arguments.named_child_count if arguments is not None else -1
         member = callee
-        for field_name in self.syntax.members.get(callee.type, ())[1:]:
-            member = callee.child_by_field_name(field_name) or callee
+        shape = self.syntax.members.get(callee.type) or self.syntax.methods.get(callee.type)
+        if shape is not None:
+            member = child_of(callee, shape[1]) or callee
         self._refer("call", chain, member, count)
 
     def _refer(self, kind: str, chain: str, node: Node, arguments: int = -1) -> None:

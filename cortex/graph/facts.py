@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 
 #: definition kinds that can have members
 TYPE_KINDS = frozenset({"class", "struct", "interface", "trait", "enum", "type"})
@@ -96,6 +96,13 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     exported: bool = False
 
 
+class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A supertype that is given to a type outside of its definition: Rust's `impl Trait for Type`, Swift's extension."""
+
+    type: str
+    base: Base
+
+
 class Facts(msgspec.Struct, frozen=True, array_like=True):
     """One file. `exports` maps an exported name to the local one where they differ."""
 
@@ -109,3 +116,4 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     bindings: tuple[Binding, ...] = ()
     imports: tuple[Import, ...] = ()
     exports: dict[str, str] = {}
+    extensions: tuple[Extension, ...] = ()

@@ -14,7 +14,8 @@ from typing import Any
 class Syntax:
     """Node types of expressions: `names` are identifiers, `members` map a member access to its (object, member) fields,
     `calls`, `news` and `elements` a node to the field of what is called, made or indexed; `wraps` a node to the field
-    that it is a transparent cover of ("" for its first named child); `literals` have a type of no interest.
+    that it is a transparent cover of ("" for its first named child); `literals` have a type of no interest. A field that
+    is a number is that named child.
     """
 
     queries: tuple[str, ...]
@@ -28,6 +29,8 @@ class Syntax:
     literals: frozenset[str] = frozenset()
     #: node types whose binding is one of a function, not of the block around it (Python, JavaScript's `var`)
     hoisted: bool = False
+    #: calls whose node holds receiver and name: node → (receiver, name) fields
+    methods: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,10 @@ class Rules:
     implicit_self: bool = False
     shared: str = ""
     constructors: frozenset[str] = field(default_factory=lambda: frozenset({"constructor"}))
-    #: a class calls its instances' maker by its own name: `Foo()`
-    callable_types: bool = True
+    #: names of the enclosing type itself
+    type_names: frozenset[str] = frozenset()
+    #: members of a type may be written in other files than the type
+    open_types: bool = False
 
 
 _JS_MEMBERS = {"member_expression": ("object", "property")}
@@ -87,6 +92,24 @@ _JS_NAMES = frozenset(
         "undefined",
     }
 )
+
+_C: dict[str, Any] = {
+    "names": frozenset({"identifier", "field_identifier", "type_identifier", "namespace_identifier", "this"}),
+    "members": {"field_expression": ("argument", "field"), "qualified_identifier": ("scope", "name")},
+    "calls": {"call_expression": "function"},
+    "news": {"new_expression": "type", "compound_literal_expression": "type"},
+    "elements": {"subscript_expression": "argument"},
+    "wraps": {
+        "parenthesized_expression": "",
+        "pointer_expression": "argument",
+        "template_function": "name",
+        "template_type": "name",
+        "template_method": "name",
+        "dependent_name": "",
+    },
+    "casts": {"cast_expression": "type"},
+    "literals": frozenset({"string_literal", "number_literal", "true", "false", "null", "lambda_expression"}),
+}
 
 SYNTAX: dict[str, Syntax] = {
     "python": Syntax(
@@ -151,6 +174,156 @@ SYNTAX: dict[str, Syntax] = {
         queries=("typescript", "jsx"), names=_JS_NAMES, casts={"as_expression": ""}, hoisted=False, **_JS
     ),
     "javascript": Syntax(queries=("javascript",), names=_JS_NAMES, hoisted=False, **_JS),
+    "java": Syntax(
+        queries=("java",),
+        names=frozenset({"identifier", "type_identifier", "this", "super"}),
+        members={
+            "field_access": ("object", "field"),
+            "scoped_identifier": ("scope", "name"),
+            "scoped_type_identifier": ("0", "-1"),
+        },
+        methods={"method_invocation": ("object", "name")},
+        news={"object_creation_expression": "type"},
+        elements={"array_access": "array"},
+        wraps={"parenthesized_expression": "", "generic_type": ""},
+        casts={"cast_expression": "type"},
+        literals=frozenset({"string_literal", "decimal_integer_literal", "true", "false", "null_literal"}),
+    ),
+    "rust": Syntax(
+        queries=("rust",),
+        names=frozenset(
+            {
+                "identifier",
+                "type_identifier",
+                "field_identifier",
+                "self",
+                "super",
+                "crate",
+                "shorthand_field_identifier",
+            }
+        ),
+        members={
+            "field_expression": ("value", "field"),
+            "scoped_identifier": ("path", "name"),
+            "scoped_type_identifier": ("path", "name"),
+        },
+        calls={"call_expression": "function"},
+        news={"struct_expression": "name"},
+        elements={"index_expression": "0"},
+        wraps={
+            "parenthesized_expression": "",
+            "await_expression": "",
+            "try_expression": "",
+            "reference_expression": "value",
+            "unary_expression": "",
+            "generic_function": "function",
+            "generic_type": "type",
+            "bracketed_type": "",
+        },
+        casts={"type_cast_expression": "type"},
+        literals=frozenset(
+            {"string_literal", "integer_literal", "float_literal", "boolean_literal", "closure_expression"}
+        ),
+    ),
+    "c": Syntax(queries=("c",), **_C),
+    "cpp": Syntax(queries=("cpp",), **_C),
+    "csharp": Syntax(
+        queries=("csharp",),
+        names=frozenset({"identifier", "this", "base", "this_expression", "base_expression"}),
+        members={
+            "member_access_expression": ("expression", "name"),
+            "conditional_access_expression": ("condition", "-1"),
+            "qualified_name": ("qualifier", "name"),
+        },
+        calls={"invocation_expression": "function"},
+        news={"object_creation_expression": "type"},
+        elements={"element_access_expression": "expression"},
+        wraps={
+            "parenthesized_expression": "",
+            "await_expression": "",
+            "generic_name": "0",
+            "member_binding_expression": "name",
+            "nullable_type": "",
+        },
+        casts={"cast_expression": "type", "as_expression": "right"},
+        literals=frozenset({"string_literal", "integer_literal", "boolean_literal", "null_literal"}),
+    ),
+    "php": Syntax(
+        queries=("php",),
+        names=frozenset({"name", "variable_name", "relative_scope", "qualified_name", "namespace_name"}),
+        members={
+            "member_access_expression": ("object", "name"),
+            "nullsafe_member_access_expression": ("object", "name"),
+        },
+        methods={
+            "member_call_expression": ("object", "name"),
+            "nullsafe_member_call_expression": ("object", "name"),
+            "scoped_call_expression": ("scope", "name"),
+        },
+        calls={"function_call_expression": "function"},
+        news={"object_creation_expression": "0"},
+        elements={"subscript_expression": "0"},
+        wraps={"parenthesized_expression": "", "clone_expression": ""},
+        literals=frozenset(
+            {"string", "encapsed_string", "integer", "float", "boolean", "null", "array_creation_expression"}
+        ),
+        hoisted=True,
+    ),
+    "kotlin": Syntax(
+        queries=("kotlin",),
+        names=frozenset({"identifier", "this_expression", "super_expression"}),
+        members={"navigation_expression": ("0", "-1")},
+        calls={"call_expression": "0"},
+        elements={"index_expression": "0"},
+        wraps={"parenthesized_expression": "", "user_type": ""},
+        casts={"as_expression": ""},
+        literals=frozenset({"string_literal", "number_literal", "lambda_literal", "boolean_literal"}),
+    ),
+    "scala": Syntax(
+        queries=("scala",),
+        names=frozenset({"identifier", "type_identifier"}),
+        members={"field_expression": ("value", "field"), "stable_type_identifier": ("0", "-1")},
+        calls={"call_expression": "function"},
+        news={"instance_expression": "0"},
+        wraps={"parenthesized_expression": "", "generic_type": "type", "generic_function": "function"},
+        literals=frozenset({"string", "integer_literal", "boolean_literal", "null_literal"}),
+    ),
+    "swift": Syntax(
+        queries=("swift",),
+        names=frozenset(
+            {
+                "simple_identifier",
+                "type_identifier",
+                "self_expression",
+                "super_expression",
+                "bound_identifier",
+            }
+        ),
+        members={"navigation_expression": ("target", "suffix")},
+        calls={"call_expression": "0"},
+        wraps={
+            "navigation_suffix": "suffix",
+            "try_expression": "-1",
+            "await_expression": "-1",
+            "user_type": "",
+            "optional_chain_marker": "",
+            "postfix_expression": "0",
+            "directly_assignable_expression": "",
+        },
+        literals=frozenset({"line_string_literal", "integer_literal", "boolean_literal", "array_literal"}),
+    ),
+    "ruby": Syntax(
+        queries=("ruby",),
+        names=frozenset({"identifier", "constant", "self", "instance_variable", "super"}),
+        members={"scope_resolution": ("scope", "name")},
+        methods={"call": ("receiver", "method")},
+        elements={"element_reference": "object"},
+        wraps={"parenthesized_statements": ""},
+        literals=frozenset(
+            {"string", "integer", "float", "array", "hash", "simple_symbol", "nil", "true", "false"}
+        ),
+        hoisted=True,
+    ),
 }
 
 _SCRIPT = Rules("script", (".ts", ".tsx", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs"))
@@ -173,4 +346,49 @@ RULES: dict[str, Rules] = {
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,
     "javascript": _SCRIPT,
+    "java": Rules("jvm", (".java",), implicit_self=True, shared="package", constructors=frozenset()),
+    "kotlin": Rules(
+        "jvm", (".kt",), implicit_self=True, shared="package", constructors=frozenset(), open_types=True
+    ),
+    "scala": Rules("jvm", (".scala",), implicit_self=True, shared="package", constructors=frozenset()),
+    "rust": Rules(
+        "rust",
+        (".rs",),
+        self_names=frozenset({"self"}),
+        super_names=frozenset(),
+        constructors=frozenset({"new"}),
+        type_names=frozenset({"Self"}),
+        open_types=True,
+    ),
+    "c": Rules("c", (".c",), self_names=frozenset(), super_names=frozenset(), shared="project"),
+    "cpp": Rules("c", (".cpp", ".cc", ".cxx"), super_names=frozenset(), implicit_self=True, shared="project"),
+    "csharp": Rules(
+        "csharp", (".cs",), super_names=frozenset({"base"}), implicit_self=True, shared="package"
+    ),
+    "php": Rules(
+        "php",
+        (".php",),
+        self_names=frozenset({"$this"}),
+        super_names=frozenset({"parent"}),
+        shared="package",
+        constructors=frozenset({"__construct"}),
+        type_names=frozenset({"self", "static"}),
+    ),
+    "swift": Rules(
+        "swift",
+        (".swift",),
+        self_names=frozenset({"self"}),
+        implicit_self=True,
+        shared="project",
+        constructors=frozenset({"init"}),
+        type_names=frozenset({"Self"}),
+    ),
+    "ruby": Rules(
+        "ruby",
+        (".rb",),
+        self_names=frozenset({"self"}),
+        implicit_self=True,
+        shared="project",
+        constructors=frozenset({"initialize"}),
+    ),
 }

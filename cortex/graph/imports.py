@@ -118,10 +118,124 @@ def _specifiers(node: Node) -> list[tuple[str, str]]:
     return pairs
 
 
+def dotted(node: Node, found: Imported) -> None:
+    """Java, Kotlin, Scala: names of packages. `import a.b.C`, `.*`, `as`, Scala's `{D, E => F}`."""
+    text = " ".join(text_of(node).removeprefix("import").strip().rstrip(";").split())
+    text = text.removeprefix("static ").replace("`", "")
+    module, brace, names = text.partition("{")
+    if brace:
+        for one in names.rstrip("}").split(","):
+            name, _, alias = one.replace("=>", " as ").partition(" as ")
+            _dotted(module.rstrip(". "), name.strip(), alias.strip(), found)
+        return
+    path, _, alias = text.partition(" as ")
+    module, _, name = path.strip().rpartition(".")
+    _dotted(module, name, alias.strip(), found)
+
+
+def _dotted(module: str, name: str, alias: str, found: Imported) -> None:
+    if name in ("*", "_"):
+        found.add("", module, "*")
+    elif name and module:
+        found.add(alias or name, module, name)
+
+
+def csharp(node: Node, found: Imported) -> None:
+    text = " ".join(text_of(node).rstrip("; ").split()).removeprefix("global ").removeprefix("using ")
+    alias, equals, target = text.partition("=")
+    if equals:
+        module, _, name = target.strip().rpartition(".")
+        found.add(alias.strip(), module, name)
+    else:
+        found.add("", text.removeprefix("static ").strip(), "*")
+
+
+def php(node: Node, found: Imported) -> None:
+    text = " ".join(text_of(node).rstrip("; ").split()).removeprefix("use ")
+    text = text.removeprefix("function ").removeprefix("const ").replace("\\", ".")
+    prefix, brace, names = text.partition("{")
+    for one in (names.rstrip("} ") if brace else text).split(","):
+        path, _, alias = one.strip().partition(" as ")
+        module, _, name = f"{prefix if brace else ''}{path}".strip(".").rpartition(".")
+        if name:
+            found.add(alias.strip() or name, module, name)
+
+
+def rust(node: Node, found: Imported) -> None:
+    exported = any(child.type == "visibility_modifier" for child in node.children)
+    argument = node.child_by_field_name("argument")
+    if argument is not None:
+        _use("".join(text_of(argument).replace(" as ", "@").split()), "", found, exported=exported)
+
+
+def _use(tree: str, prefix: str, found: Imported, *, exported: bool) -> None:
+    """One branch of a use tree; `@` stands for `as`."""
+    head, brace, rest = tree.partition("{")
+    if brace:
+        depth, start, inside = 0, 0, rest.removesuffix("}")
+        for at, character in enumerate(f"{inside},"):
+            depth += (character == "{") - (character == "}")
+            if character == "," and depth == 0:
+                if inside[start:at]:
+                    _use(inside[start:at], prefix + head, found, exported=exported)
+                start = at + 1
+        return
+    path, _, alias = (prefix + tree).partition("@")
+    parts = path.split("::")
+    name = parts.pop()
+    if name == "self" and parts:
+        name = parts.pop()
+    module = ".".join(parts)
+    if name == "*":
+        found.add("", module, "*", exported=exported)
+    elif module:
+        found.add(alias or name, module, name, exported=exported)
+    else:
+        found.add(alias or name, name, exported=exported)
+
+
+def c(node: Node, found: Imported) -> None:
+    """`#include "x.h"`: what is at the top of a file is known to the whole project, so this names the file only."""
+    path = node.child_by_field_name("path")
+    if path is not None and path.type == "string_literal":
+        found.add("", text_of(path).strip('"'))
+    elif node.type == "using_declaration":
+        text = text_of(node).rstrip("; ").removeprefix("using").strip()
+        if text.startswith("namespace "):
+            found.add("", text.removeprefix("namespace ").strip().replace("::", "."), "*")
+        else:
+            module, _, name = text.replace("::", ".").rpartition(".")
+            if module:
+                found.add(name, module, name)
+
+
+def ruby(node: Node, found: Imported) -> None:
+    """`require_relative "x"`: names the file only; constants are known to the whole project."""
+    arguments = node.child_by_field_name("arguments")
+    method = node.child_by_field_name("method")
+    if arguments is not None and method is not None and arguments.named_child_count == 1:
+        path = text_of(arguments.named_children[0]).strip("'\"")
+        found.add("", f"./{path}" if text_of(method) == "require_relative" else path)
+
+
+def swift(node: Node, found: Imported) -> None:
+    """Modules of other projects; files of one module see one another."""
+
+
 READERS: dict[str, Callable[[Node, Imported], None]] = {
     "python": python,
     "go": go,
     "typescript": script,
     "tsx": script,
     "javascript": script,
+    "java": dotted,
+    "kotlin": dotted,
+    "scala": dotted,
+    "csharp": csharp,
+    "php": php,
+    "rust": rust,
+    "c": c,
+    "cpp": c,
+    "ruby": ruby,
+    "swift": swift,
 }

@@ -162,3 +162,90 @@ class ScriptModules:
             if index in self.files:
                 return index
         return ""
+
+
+class RustModules:
+    """Paths of `use`: from the crate's root (the folder of lib.rs or main.rs), from here, or from a crate beside this one."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.files = {path for path in paths if path.endswith(".rs")}
+        self._crates: dict[str, str] = {}
+        for path in sorted(self.files):
+            if path.endswith(("src/lib.rs", "src/main.rs")) and folder_of(path).rpartition("/")[0]:
+                name = folder_of(path).rpartition("/")[0].rpartition("/")[2].replace("-", "_")
+                self._crates.setdefault(name, folder_of(path))
+
+    def find(self, module: str, importer: str) -> str:
+        """`path.rs`, or `path.rs|inner` for a module that is written inside a file; "" for another crate."""
+        parts = module.split(".")
+        root = self._root(importer)
+        if parts[0] == "crate":
+            return self._walk(root, parts[1:])
+        if parts[0] == "self":
+            return self._walk(self._own(importer), parts[1:], importer)
+        if parts[0] == "super":
+            place = self._own(importer)
+            while parts and parts[0] == "super":
+                place = folder_of(place)
+                parts.pop(0)
+            return self._walk(place, parts)
+        if found := self._walk(self._own(importer), parts):
+            return found
+        if parts[0] in self._crates:
+            return self._walk(self._crates[parts[0]], parts[1:])
+        return ""
+
+    def _root(self, importer: str) -> str:
+        folder = folder_of(importer)
+        while folder:
+            if f"{folder}/lib.rs" in self.files or f"{folder}/main.rs" in self.files:
+                return folder
+            folder = folder_of(folder)
+        return folder
+
+    def _own(self, path: str) -> str:
+        """The folder of a file's submodules."""
+        if path.rpartition("/")[2] in ("mod.rs", "lib.rs", "main.rs"):
+            return folder_of(path)
+        return path.removesuffix(".rs")
+
+    def _walk(self, place: str, parts: list[str], here: str = "") -> str:
+        if not parts:
+            return here or self._file(place)
+        for count in range(len(parts), -1, -1):
+            file = self._file("/".join(filter(None, (place, *parts[:count])))) if count or not here else here
+            if file and (count or len(parts)):
+                inner = ".".join(parts[count:])
+                if count == 0 and not here:
+                    return f"{file}|{inner}" if file else ""
+                return f"{file}|{inner}" if inner else file
+        return ""
+
+    def _file(self, place: str) -> str:
+        prefix = f"{place}/" if place else ""
+        for path in (f"{place}.rs", f"{prefix}mod.rs", f"{prefix}lib.rs", f"{prefix}main.rs"):
+            if path in self.files:
+                return path
+        return ""
+
+
+class IncludedFiles:
+    """`#include` and `require`: beside the file, else the file whose path ends so."""
+
+    def __init__(self, paths: Iterable[str], endings: tuple[str, ...], added: str = "") -> None:
+        self._added = added
+        self._by_name: dict[str, list[str]] = {}
+        self.files = {path for path in paths if path.endswith(endings)}
+        for path in self.files:
+            self._by_name.setdefault(path.rpartition("/")[2], []).append(path)
+
+    def find(self, module: str, importer: str) -> str:
+        wanted = module if module.endswith(self._added) else module + self._added
+        beside = posixpath.normpath(posixpath.join(folder_of(importer), wanted))
+        if beside in self.files:
+            return beside
+        tail = "/" + wanted.removeprefix("./")
+        found = [
+            path for path in self._by_name.get(wanted.rpartition("/")[2], ()) if f"/{path}".endswith(tail)
+        ]
+        return _near(found, importer) if found and not module.startswith(".") else ""

@@ -11,9 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from cortex.graph.facts import CALLABLE_KINDS, TYPE_KINDS, Binding, Definition, Facts, Import
+from cortex.graph.facts import CALLABLE_KINDS, TYPE_KINDS, Binding, Definition, Extension, Facts, Import
 from cortex.graph.grammars import RULES
-from cortex.graph.modules import GoModules, PythonModules, ScriptModules, folder_of
+from cortex.graph.modules import (
+    GoModules,
+    IncludedFiles,
+    PythonModules,
+    RustModules,
+    ScriptModules,
+    folder_of,
+)
 
 Ref = tuple[str, int]
 
@@ -62,12 +69,17 @@ class Project:
         self.mentions: dict[str, set[str]] = {}
         self.stems: dict[str, set[str]] = {}
         self.homes: dict[str, set[str]] = {}
+        #: last name of a type → (path, what is given to it there)
+        self.extensions: dict[str, list[tuple[str, Extension]]] = {}
         self._set_modules()
 
     def _set_modules(self) -> None:
         self.python = PythonModules(self.files)
         self.go = GoModules(self.files, self.roots.go)
         self.script = ScriptModules(self.files, self.roots.aliases, self.roots.packages)
+        self.rust = RustModules(self.files)
+        self.c = IncludedFiles(self.files, (".h", ".hpp", ".hh", ".hxx", ".c", ".cpp", ".cc", ".inl", ".ipp"))
+        self.ruby = IncludedFiles(self.files, (".rb",), ".rb")
 
     def definition(self, ref: Ref) -> Definition:
         return self.files[ref[0]].facts.definitions[ref[1]]
@@ -96,10 +108,33 @@ class Project:
                 return self.go.find(module, importer)
             case "script":
                 return self.script.find(module, importer)
+            case "rust":
+                return self.rust.find(module, importer)
+            case "c":
+                return self.c.find(module, importer) or self._space("c:", module)
+            case "ruby":
+                return self.ruby.find(module, importer)
+            case family:
+                return self._package(family, module)
+
+    def _package(self, family: str, module: str) -> str:
+        """`@home|scope` for a package, or for a type in one whose members are imported."""
+        parts = module.split(".") if module else []
+        for count in range(len(parts), -1, -1):
+            home, inner = f"{family}:{'.'.join(parts[:count])}", ".".join(parts[count:])
+            if home in self.homes and (not inner or (home, inner) in self.members):
+                return f"@{home}|{inner}"
         return ""
+
+    def _space(self, home: str, module: str) -> str:
+        """`@home|scope` for a namespace that the project has."""
+        return f"@{home}|{module}" if (home, module) in self.members else ""
 
     def paths_of(self, key: str) -> list[str]:
         """The files of a module's key."""
+        if key.startswith("@"):
+            return []
+        key = key.partition("|")[0]
         if not key.endswith("/"):
             return [key] if key in self.files else []
         return sorted(self.homes.get(f"go:{key}", ()))
@@ -174,6 +209,9 @@ class Project:
                 index.stars.append(imported)
             else:
                 index.imports.setdefault((imported.scope, imported.name), []).append(imported)
+        for extension in facts.extensions:
+            name = extension.type.rpartition(".")[2]
+            self.extensions.setdefault(name, []).append((path, extension))
         index.words = frozenset(_words(facts))
         for word in index.words:
             self.mentions.setdefault(word, set()).add(path)
@@ -212,6 +250,8 @@ class Project:
         home, family = home_of(facts), RULES[facts.language].family
         _discard(self.stems, stem_of(path, facts.language), path)
         _discard(self.homes, home, path)
+        for extension in facts.extensions:
+            self.extensions[extension.type.rpartition(".")[2]].remove((path, extension))
         for word in index.words:
             _discard(self.mentions, word, path)
         for at, one in enumerate(facts.definitions):
@@ -305,6 +345,8 @@ def _surface(facts: Facts | None) -> dict[str, object]:
         if imported.scope < 0:
             name = f"import {imported.name or imported.module}"
             seen[name] = (seen.get(name), imported.module, imported.member)
+    for extension in facts.extensions:
+        seen[f"extension {extension.type} {extension.base.chain}"] = True
     for exported, local in facts.exports.items():
         seen[f"export {exported} {local}"] = True
     seen[f"package {facts.package}"] = True
@@ -318,6 +360,8 @@ def _words(facts: Facts) -> Iterable[str]:
         yield from _WORD.findall(f"{imported.name} {imported.module} {imported.member}")
     for binding in facts.bindings:
         yield from _WORD.findall(binding.value)
+    for extension in facts.extensions:
+        yield from _WORD.findall(f"{extension.type} {extension.base.chain}")
     for one in facts.definitions:
         yield from _WORD.findall(one.returns)
         for base in one.bases:

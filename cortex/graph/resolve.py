@@ -270,7 +270,7 @@ class _Resolver:
 
     def edges(self) -> list[Edge]:
         found: dict[tuple[Any, ...], Edge] = {}
-        for edge in (*self._bases(), *self._imports(), *self._references()):
+        for edge in (*self._bases(), *self._extensions(), *self._imports(), *self._references()):
             found.setdefault((edge.source, edge.target, edge.type, edge.location, edge.candidates), edge)
         return list(found.values())
 
@@ -291,6 +291,24 @@ class _Resolver:
                     yield self._edge(
                         index, self.project.id_of(ref), kind, (base.line, base.column), confidence
                     )
+
+    def _extensions(self) -> Iterator[Edge]:
+        for extension in self.facts.extensions:
+            owner = self.evaluator.extended(self.path, extension.type)
+            if owner is None:
+                continue
+            base = extension.base
+            for value in self.evaluator.evaluate(base.chain, self.path, -1):
+                if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
+                    kind = self._relation(
+                        base.relation,
+                        self.project.definition(owner),
+                        self.project.definition(value.ref),
+                        value.ref,
+                    )
+                    place = Location(self.path, base.line, base.column)
+                    source, target = self.project.id_of(owner), self.project.id_of(value.ref)
+                    yield Edge(source, target, kind, place, "exact")
 
     def _relation(self, written: str, one: Definition, target: Definition, ref: Ref) -> str:
         if written != "extends":
@@ -339,8 +357,11 @@ class _Resolver:
         if not receiver:
             if name in self.rules.super_names:
                 return
+            own = self.evaluator.receiver(name, self.path, one.scope)  # Python's `cls()`
             values, how = self.evaluator.lookup(name, self.path, one.scope, one.at)
             confidence: str = how
+            if own is not None:
+                values, confidence = (own,), "receiver"
         else:
             owners = self.evaluator.evaluate(receiver, self.path, one.scope, one.at)
             dotted = self.evaluator._dotted_import(one.chain, self.path)  # noqa: SLF001 - one module in two files
@@ -376,7 +397,7 @@ class _Resolver:
     def _by_name(self, one: Reference, name: str, owners: tuple[Value, ...]) -> Iterator[Edge]:
         if EXTERNAL in owners or name in COMMON or len(name) < 3:
             return
-        refs = sorted(self.project.methods.get((self.rules.family, name), ()))
+        refs = self.evaluator.bodies(sorted(self.project.methods.get((self.rules.family, name), ())))
         if len(refs) == 1:
             if one.scope >= 0 and refs[0] == (self.path, one.scope):
                 return  # a wrapper of something else by the same name, more likely than recursion

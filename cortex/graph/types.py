@@ -129,7 +129,7 @@ def alternatives(text: str) -> tuple[str, ...]:
 
 
 def _one(text: str) -> list[str]:
-    text = text.strip().lstrip("&*~ ").rstrip("&*?! ")
+    text = text.strip().lstrip("&*~? ").rstrip("&*?! ")
     if text.startswith("[") and "]" in text:  # Go's []T, [n]T; Rust's [T; n]; Swift's [T]
         inside, _, rest = text[1:].partition("]")
         element = rest or _split(inside.replace(";", ","), ",")[0]

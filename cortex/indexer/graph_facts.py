@@ -13,7 +13,7 @@ from cortex.indexer.source import Source
 def facts_of(source: Source, sha256: str) -> Facts | None:
     """None for a language without a graph, an empty file, or one that is nested too deeply."""
     language = sniff(source.path, source.lines)
-    if language.name not in SYNTAX or not source.lines:
+    if language.name not in SYNTAX or language.grammar is None or not source.lines:
         return None
     try:
         return extract(syntax_tree(source, language)[1], source.path, language.name, sha256)

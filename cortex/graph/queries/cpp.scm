@@ -1,0 +1,45 @@
+(class_specifier name: (type_identifier) @name body: (_)) @def.class
+(struct_specifier name: (type_identifier) @name body: (_)) @def.struct
+(union_specifier name: (type_identifier) @name body: (_)) @def.struct
+(enum_specifier name: (type_identifier) @name body: (_)) @def.type
+(alias_declaration name: (_) @name) @def.type
+(type_definition declarator: (type_identifier) @name) @def.type
+(concept_definition name: (_) @name) @def.interface
+(namespace_definition name: (_) @name) @container
+(function_definition declarator: (_ declarator: (identifier) @name)) @def.function
+(function_definition declarator: (function_declarator declarator: (identifier) @name)) @def.function
+(function_definition declarator: (_ (function_declarator declarator: (identifier) @name))) @def.function
+(function_definition declarator: (function_declarator declarator: (field_identifier) @name)) @def.function
+(function_definition declarator: (_ (function_declarator declarator: (field_identifier) @name))) @def.function
+(function_definition declarator: (function_declarator declarator: (qualified_identifier) @name)) @def.function
+(function_definition declarator: (_ (function_declarator declarator: (qualified_identifier) @name))) @def.function
+(field_declaration declarator: (function_declarator declarator: (field_identifier) @name)) @def.declared
+(field_declaration declarator: (_ (function_declarator declarator: (field_identifier) @name))) @def.declared
+
+(base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @base.extends)
+(function_definition type: (_) @returns)
+(field_declaration type: (_) @returns declarator: (function_declarator))
+(field_declaration type: (_) @returns declarator: (_ (function_declarator)))
+(parameter_declaration type: (_) @param.type declarator: [(identifier) @param.name (_ (identifier) @param.name) (_ (_ (identifier) @param.name))])
+(optional_parameter_declaration type: (_) @param.type declarator: [(identifier) @param.name (_ (identifier) @param.name)])
+(field_declaration type: (_) @bind.type declarator: [(field_identifier) @bind.name (pointer_declarator (field_identifier) @bind.name) (reference_declarator (field_identifier) @bind.name) (array_declarator (field_identifier) @bind.name)])
+(declaration type: (placeholder_type_specifier) declarator: (init_declarator declarator: [(identifier) @bind.name (_ (identifier) @bind.name)] value: (_) @bind.value))
+(declaration type: [(type_identifier) (qualified_identifier) (template_type) (struct_specifier)] @bind.type
+  declarator: [(identifier) @bind.name (pointer_declarator (identifier) @bind.name) (reference_declarator (identifier) @bind.name) (array_declarator (identifier) @bind.name)
+  (init_declarator declarator: (identifier) @bind.name) (init_declarator declarator: (_ (identifier) @bind.name))])
+(for_range_loop type: (placeholder_type_specifier) declarator: [(identifier) @bind.name (_ (identifier) @bind.name)] right: (_) @bind.item)
+(for_range_loop type: [(type_identifier) (qualified_identifier) (template_type)] @bind.type declarator: [(identifier) @bind.name (_ (identifier) @bind.name)])
+
+(compound_statement) @block
+(for_statement) @block
+(for_range_loop) @block
+(lambda_expression) @block
+(catch_clause) @block
+
+(call_expression function: (_) @callee) @call
+(new_expression type: (_) @callee) @call
+(declaration type: [(type_identifier) (qualified_identifier)] @callee declarator: (init_declarator value: [(argument_list) (initializer_list)])) @call
+(type_identifier) @type
+(qualified_identifier name: (type_identifier)) @type
+(preproc_include) @import
+(using_declaration) @import

@@ -1,0 +1,42 @@
+(file_scoped_namespace_declaration name: (_) @package)
+(namespace_declaration name: (_) @package)
+(class_declaration name: (_) @name) @def.class
+(record_declaration name: (_) @name) @def.class
+(struct_declaration name: (_) @name) @def.struct
+(enum_declaration name: (_) @name) @def.type
+(interface_declaration name: (_) @name) @def.interface
+(method_declaration name: (_) @name) @def.method
+(constructor_declaration name: (_) @name) @def.method
+(local_function_statement name: (_) @name) @def.function
+
+(base_list [(identifier) (generic_name) (qualified_name)] @base.extends)
+(method_declaration returns: (_) @returns)
+(local_function_statement type: (_) @returns)
+(parameter type: (_) @param.type name: (_) @param.name)
+(lambda_expression parameters: (identifier) @bind.name)
+(implicit_parameter) @bind.name
+
+(field_declaration (variable_declaration type: (_) @bind.type (variable_declarator name: (_) @bind.name)))
+(property_declaration type: (_) @bind.type name: (_) @bind.name)
+(local_declaration_statement (variable_declaration type: (implicit_type) (variable_declarator name: (_) @bind.name (_) @bind.value)))
+(local_declaration_statement (variable_declaration type: [(identifier) (generic_name) (qualified_name) (nullable_type) (array_type) (predefined_type)] @bind.type (variable_declarator name: (_) @bind.name)))
+(using_statement (variable_declaration type: (implicit_type) (variable_declarator name: (_) @bind.name (_) @bind.value)))
+(foreach_statement type: (implicit_type) left: (identifier) @bind.name right: (_) @bind.item)
+(foreach_statement type: [(identifier) (generic_name) (qualified_name)] @bind.type left: (identifier) @bind.name)
+(catch_declaration type: (_) @bind.type name: (_) @bind.name)
+(declaration_pattern type: (_) @bind.type name: (_) @bind.name)
+
+(block) @block
+(for_statement) @block
+(foreach_statement) @block
+(catch_clause) @block
+(lambda_expression) @block
+
+(invocation_expression function: (_) @callee) @call
+(object_creation_expression type: (_) @callee) @call
+(parameter type: (_) @type)
+(variable_declaration type: [(identifier) (generic_name) (qualified_name) (nullable_type) (array_type)] @type)
+(property_declaration type: (_) @type)
+(method_declaration returns: (_) @type)
+(cast_expression type: (_) @type)
+(using_directive) @import

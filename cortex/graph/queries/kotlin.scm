@@ -1,0 +1,25 @@
+(package_header (qualified_identifier) @package)
+(class_declaration "interface" name: (_) @name) @def.interface
+(class_declaration name: (_) @name) @def.class
+(object_declaration name: (_) @name) @def.class
+(function_declaration (user_type) @owner . name: (_) @name) @def.method
+(function_declaration name: (_) @name) @def.function
+(type_alias type: (_) @name) @def.type
+
+(delegation_specifier (constructor_invocation (user_type) @base.extends))
+(delegation_specifier (user_type) @base.extends)
+(function_declaration (function_value_parameters) . [(user_type) (nullable_type)] @returns)
+(parameter (identifier) @param.name . [(user_type) (nullable_type)] @param.type)
+(class_parameter (identifier) @bind.name . [(user_type) (nullable_type)] @bind.type)
+(property_declaration (variable_declaration (identifier) @bind.name . [(user_type) (nullable_type)] @bind.type))
+(property_declaration (variable_declaration (identifier) @bind.name .) . (_) @bind.value)
+(for_statement (variable_declaration (identifier) @bind.name) . (_) @bind.item)
+(lambda_parameters (variable_declaration (identifier) @bind.name))
+
+(block) @block
+(lambda_literal) @block
+(for_statement) @block
+
+(call_expression . (_) @callee) @call
+(user_type) @type
+(import) @import

@@ -1,0 +1,21 @@
+(class name: (_) @name) @def.class
+(module name: (_) @name) @def.trait
+(method name: (_) @name) @def.function
+(singleton_method name: (_) @name) @def.function
+
+(superclass (_) @base.extends)
+(call method: (identifier) @include arguments: (argument_list [(constant) (scope_resolution)] @base.embeds) (#match? @include "^(include|extend|prepend)$"))
+(method_parameters (identifier) @param.name)
+(method_parameters (optional_parameter name: (_) @param.name))
+(method_parameters (keyword_parameter name: (_) @param.name))
+(block_parameters (identifier) @bind.name)
+(assignment left: (identifier) @bind.name right: (_) @bind.value)
+(assignment left: (instance_variable) @bind.name right: (_) @bind.value)
+(assignment left: (constant) @bind.name right: (_) @bind.value)
+
+(block) @block
+(do_block) @block
+
+(call) @call @callee
+(body_statement (identifier) @callee @call)
+(call method: (identifier) @require (#match? @require "^require")) @import

@@ -1,0 +1,41 @@
+(struct_item name: (_) @name) @def.struct
+(union_item name: (_) @name) @def.struct
+(enum_item name: (_) @name) @def.type
+(type_item name: (_) @name) @def.type
+(trait_item name: (_) @name) @def.trait
+(function_item name: (_) @name) @def.function
+(function_signature_item name: (_) @name) @def.function
+(const_item name: (_) @name) @def.constant
+(static_item name: (_) @name) @def.constant
+(mod_item name: (_) @name body: (_)) @container
+(impl_item type: (_) @name) @container
+
+(impl_item trait: (_) @base.implements)
+(trait_item bounds: (trait_bounds (_) @base.extends))
+(function_item return_type: (_) @returns)
+(function_signature_item return_type: (_) @returns)
+(parameter pattern: (identifier) @param.name type: (_) @param.type)
+(parameter pattern: (mut_pattern (identifier) @param.name) type: (_) @param.type)
+(closure_parameters (identifier) @bind.name)
+(closure_parameters (parameter pattern: (identifier) @bind.name type: (_) @bind.type))
+(field_declaration name: (_) @bind.name type: (_) @bind.type)
+
+(let_declaration pattern: (identifier) @bind.name type: (_)? @bind.type value: (_)? @bind.value)
+(let_declaration pattern: (mut_pattern (identifier) @bind.name) type: (_)? @bind.type value: (_)? @bind.value)
+(let_declaration pattern: (tuple_pattern (identifier) @bind.name))
+(let_condition pattern: (tuple_struct_pattern (identifier) @bind.name .) value: (_) @bind.value)
+(for_expression pattern: (identifier) @bind.name value: (_) @bind.item)
+(match_pattern (tuple_struct_pattern (identifier) @bind.name))
+
+(block) @block
+(closure_expression) @block
+(if_expression) @block
+(while_expression) @block
+(for_expression) @block
+(match_arm) @block
+
+(call_expression function: (_) @callee) @call
+(struct_expression name: (_) @callee) @call
+(type_identifier) @type
+(scoped_type_identifier) @type
+(use_declaration) @import

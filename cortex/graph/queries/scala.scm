@@ -1,0 +1,27 @@
+(package_clause name: (_) @package)
+(class_definition name: (_) @name) @def.class
+(object_definition name: (_) @name) @def.class
+(trait_definition name: (_) @name) @def.trait
+(enum_definition name: (_) @name) @def.class
+(type_definition name: (_) @name) @def.type
+(function_definition name: (_) @name) @def.function
+(function_declaration name: (_) @name) @def.function
+
+(extends_clause type: (_) @base.extends)
+(function_definition return_type: (_) @returns)
+(function_declaration return_type: (_) @returns)
+(parameter name: (_) @param.name type: (_) @param.type)
+(class_parameter name: (_) @bind.name type: (_) @bind.type)
+(val_definition pattern: (identifier) @bind.name type: (_)? @bind.type value: (_) @bind.value)
+(var_definition pattern: (identifier) @bind.name type: (_)? @bind.type value: (_) @bind.value)
+(enumerator . (identifier) @bind.name . (_) @bind.item)
+(lambda_expression parameters: (identifier) @bind.name)
+
+(block) @block
+(lambda_expression) @block
+(for_expression) @block
+
+(call_expression function: (_) @callee) @call
+(instance_expression . (_) @callee) @call
+(type_identifier) @type
+(import_declaration) @import

@@ -1,0 +1,26 @@
+(class_declaration "extension" name: (_) @name) @container
+(class_declaration "struct" name: (type_identifier) @name) @def.struct
+(class_declaration name: (type_identifier) @name) @def.class
+(protocol_declaration name: (_) @name) @def.interface
+(function_declaration name: (simple_identifier) @name) @def.function
+(protocol_function_declaration name: (simple_identifier) @name) @def.method
+(init_declaration "init" @name) @def.method
+(typealias_declaration name: (type_identifier) @name) @def.type
+
+(inheritance_specifier inherits_from: (_) @base.extends)
+(function_declaration name: (simple_identifier) name: (_) @returns)
+(protocol_function_declaration name: (simple_identifier) name: (_) @returns)
+(parameter name: (simple_identifier) @param.name name: (_) @param.type)
+(property_declaration name: (pattern bound_identifier: (_) @bind.name) (type_annotation name: (_) @bind.type))
+(property_declaration name: (pattern bound_identifier: (_) @bind.name) . value: (_) @bind.value)
+(if_statement bound_identifier: (simple_identifier) @bind.name . condition: (_) @bind.value)
+(guard_statement bound_identifier: (simple_identifier) @bind.name . condition: (_) @bind.value)
+(for_statement item: (pattern bound_identifier: (_) @bind.name) collection: (_) @bind.item)
+
+(if_statement) @block
+(for_statement) @block
+(lambda_literal) @block
+
+(call_expression . (_) @callee) @call
+(user_type) @type
+(import_declaration) @import

@@ -1,0 +1,2 @@
+from .store import Store as Shop
+from .inner import *

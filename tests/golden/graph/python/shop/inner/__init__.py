@@ -1,0 +1,3 @@
+from .deep import helper, Deep
+
+__all__ = ["helper", "Deep"]

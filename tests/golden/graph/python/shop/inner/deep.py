@@ -1,0 +1,9 @@
+def helper():
+    return Deep()
+
+
+class Deep:
+    def run(self):
+        return self
+
+    def stop(self): ...

@@ -1,0 +1,6 @@
+export abstract class Base {
+  abstract load(id: string): unknown;
+  touch() {
+    this.load("a");
+  }
+}
