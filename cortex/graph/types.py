@@ -132,8 +132,10 @@ def _one(text: str) -> list[str]:
     text = text.strip().lstrip("&*~? ").rstrip("&*?! ")
     if text.startswith("[") and "]" in text:  # Go's []T, [n]T; Rust's [T; n]; Swift's [T]
         inside, _, rest = text[1:].partition("]")
-        element = rest or _split(inside.replace(";", ","), ",")[0]
-        return _star(_one(_split(element, ":")[-1] if not rest else element))
+        if rest:
+            return _star(_one(rest))
+        first = _split(inside.replace(";", ","), ",")[:1]  # none in an empty tuple
+        return _star([found for one in first for part in _split(one, ":")[-1:] for found in _one(part)])
     if text.startswith("map["):
         return _star(_one(text[_closing(text, 3) + 1 :]))
     if text.startswith(("chan ", "<-chan ")):
@@ -141,7 +143,7 @@ def _one(text: str) -> list[str]:
     if text.startswith("..."):
         return _star(_one(text[3:]))
     if text.startswith("(") and text.endswith(")"):  # Go's results, parentheses
-        return _one(_split(text[1:-1], ",")[0])
+        return [found for one in _split(text[1:-1], ",")[:1] for found in _one(one)]
     if text.endswith("[]"):
         return _star(_one(text[:-2]))
     match = _NAME.match(text)
@@ -158,8 +160,8 @@ def _one(text: str) -> list[str]:
             return []
         if last in WRAPPERS:
             return list(alternatives(arguments[0])) if arguments else []
-        if last in CONTAINERS:
-            chosen = arguments[0] if last in ("tuple", "Tuple", "Generator") and arguments else arguments[-1]
+        if last in CONTAINERS and arguments:
+            chosen = arguments[0] if last in ("tuple", "Tuple", "Generator") else arguments[-1]
             return _star(list(alternatives(chosen)))
         return [name]
     if rest and not rest.startswith(("=", "{", "where")):  # Go parameter lists: "name Type"
