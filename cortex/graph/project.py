@@ -6,6 +6,7 @@ import: the file, or what `Rules.shared` says.
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -156,19 +157,34 @@ class Project:
                 touched |= set(_WORD.findall(path.rpartition("/")[2].partition(".")[0])) | set(
                     _WORD.findall(folder_of(path).rpartition("/")[2])
                 )
+        owners = self._types_with_members(changes)
         for path, facts in changes.items():
             if path in self.files:
                 self._remove(path)
             if facts is not None:
                 self._add(facts)
+        owners |= self._types_with_members(changes)
         if moved:
             self._set_modules()
         for path, facts in changes.items():
             for key in _surface(facts):
                 if set(_WORD.findall(key)) & touched:
                     touched |= self._inherited(path, key)
+        if any(path.endswith(("/lib.rs", "/main.rs", "/mod.rs")) for path in changes) and moved:
+            touched |= {"crate", "super", "self", "mod"}  # what these words mean may have changed
         affected = {path for word in self._spread(touched) for path in self.mentions.get(word, ())}
-        return {path for path in affected | changes.keys() if path in self.files}
+        return {path for path in affected | owners | changes.keys() if path in self.files}
+
+    def _types_with_members(self, paths: Iterable[str]) -> set[str]:
+        """The files of types whose members are written in one of `paths`: a type's node lists them."""
+        found: set[str] = set()
+        for path in paths:
+            if path in self.files and self.home(path) != path:
+                scopes = {
+                    one.scope for one in self.files[path].facts.definitions if one.scope and one.parent < 0
+                }
+                found |= {ref[0] for scope in scopes for ref in self.types_named(self.home(path), scope)}
+        return found
 
     def _inherited(self, path: str, key: str) -> set[str]:
         """The members' names of a type (by qualified name) and of those below its own folder's types: what calls may say."""
@@ -198,7 +214,8 @@ class Project:
         self.homes.setdefault(home, set()).add(path)
         family = RULES[facts.language].family
         for at, one in enumerate(facts.definitions):
-            self.members.setdefault((home, one.scope), {}).setdefault(one.name, []).append((path, at))
+            # In one order, whatever came first: of several the first counts in places.
+            bisect.insort(self.members.setdefault((home, one.scope), {}).setdefault(one.name, []), (path, at))
             index.children.setdefault((one.parent, one.name), []).append(at)
             if one.kind == "method":
                 self.methods.setdefault((family, one.name), set()).add((path, at))
@@ -211,7 +228,8 @@ class Project:
                 index.imports.setdefault((imported.scope, imported.name), []).append(imported)
         for extension in facts.extensions:
             name = extension.type.rpartition(".")[2]
-            self.extensions.setdefault(name, []).append((path, extension))
+            given = self.extensions.setdefault(name, [])
+            bisect.insort(given, (path, extension), key=lambda item: item[0])
         index.words = frozenset(_words(facts))
         for word in index.words:
             self.mentions.setdefault(word, set()).add(path)
@@ -229,7 +247,8 @@ class Project:
             index.bindings.setdefault((owner, name), []).append(binding)
             return
         qualified = facts.definitions[owner].qualified
-        self.fields.setdefault((home, qualified), {}).setdefault(name, []).append((facts.path, binding))
+        held = self.fields.setdefault((home, qualified), {}).setdefault(name, [])
+        bisect.insort(held, (facts.path, binding), key=lambda item: item[0])
 
     def _self_type(self, facts: Facts, scope: int, root: str) -> int:
         """The index of the type whose member `self.x` is, -1 when `root` is not the receiver."""

@@ -64,7 +64,9 @@ def _members(project: Project, sets: MethodSets, ref: Ref) -> dict[str, Any]:
     one = project.definition(ref)
     own = project.members.get((project.home(ref[0]), one.qualified), {})
     methods = [
-        project.definition(refs[0]) for refs in own.values() if project.definition(refs[0]).kind == "method"
+        one
+        for one in map(project.definition, sorted(refs[0] for refs in own.values()))
+        if one.kind == "method"
     ]
     return {
         "methods": [{"name": each.name, **_signature(each)} for each in methods],
