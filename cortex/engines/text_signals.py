@@ -13,6 +13,7 @@ from tantivy import Occur, Query
 from cortex.engines import text_schema as schema_of
 from cortex.engines import text_tokens as tokens
 from cortex.engines.query_compile import filtered
+from cortex.records import COVERING_TYPES
 from cortex.rows import Rows
 from ipc.messages import Array, Filters
 
@@ -22,6 +23,9 @@ LANES = ("body", "path", "defs", "comments", "defx")
 _WORDS_MAX = 64
 #: value of defx for a type, a function, and the factor where only the folded name matches (retrieval figures)
 _TYPE, _FUNCTION, _FOLDED = 1.0, 0.5, 0.7
+
+#: the fields that every kind of chunk has; they stand in for the lanes where no covering chunk is searched
+_VIEW_FIELDS = {"body": "parts", "path": "file_path", "defs": "symbols"}
 
 _NOTHING = (np.zeros(0, np.int64), np.zeros(0, np.float32))
 
@@ -61,15 +65,28 @@ def find_lanes(
 ) -> tuple[Array, Array]:
     """(i64 [m] ordinals, float32 [lanes, m] values): the best `limit` chunks of each lane, 0 where a lane has none."""
     schema = index.schema
-    words = tokens.lane_words(question)[:_WORDS_MAX]
-    queries = {lane: _lane_query(schema, name, words) for lane, name in schema_of.LANE_FIELDS.items()}
+    fields, words = schema_of.LANE_FIELDS, tokens.lane_words(question)[:_WORDS_MAX]
+    if not _has_lanes(sieve):
+        fields, words = _VIEW_FIELDS, tokens.part_words(question)[:_WORDS_MAX]
+    queries = {lane: _lane_query(schema, name, words) for lane, name in fields.items()}
     queries["defx"] = _defined(schema, question)
-    found = [_best(searcher, query, limit, sieve) if (query := queries[lane]) else _NOTHING for lane in LANES]
+    found = [
+        _best(searcher, query, limit, sieve) if (query := queries.get(lane)) else _NOTHING for lane in LANES
+    ]
     ordinals = np.unique(np.concatenate([ordinals for ordinals, _ in found]))
     values = np.zeros((len(LANES), len(ordinals)), np.float32)
     for row, (mine, scores) in enumerate(found):
         values[row, np.searchsorted(ordinals, mine)] = scores
     return ordinals, values
+
+
+def _has_lanes(sieve: Sieve) -> bool:
+    """Whether a covering chunk passes the sieve: only those have lanes. A filter may ask for views alone, and chunk
+    files of another program may hold nothing else.
+    """
+    names = sieve.rows.names["type"]
+    covering = [at for at, name in enumerate(names) if name in COVERING_TYPES]
+    return bool((np.isin(sieve.rows.columns["type"], covering) & sieve.mask).any())
 
 
 def _best(searcher: tantivy.Searcher, query: Query, limit: int, sieve: Sieve) -> tuple[Array, Array]:
