@@ -25,6 +25,8 @@ from cortex.graph.modules import (
 
 Ref = tuple[str, int]
 
+_NOTHING: frozenset[str] = frozenset()
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -52,6 +54,8 @@ class FileIndex:
     children: dict[tuple[int, str], list[int]] = field(default_factory=dict)
     #: names that this file speaks of
     words: frozenset[str] = frozenset()
+    #: word → names that others can see and whose value speaks of it
+    derived: dict[str, set[str]] = field(default_factory=dict)
 
 
 class Project:
@@ -142,6 +146,13 @@ class Project:
 
     def update(self, changes: Mapping[str, Facts | None]) -> set[str]:
         """Put new facts in (None: the file is gone). Returns the files whose references have to be resolved again."""
+        if not self.files:
+            for facts in changes.values():
+                if facts is not None:
+                    self._add(facts)
+            self._set_modules()
+            self.rename()
+            return set(self.files)
         touched: set[str] = set()
         moved = False
         for path, facts in changes.items():
@@ -200,7 +211,7 @@ class Project:
             carried: set[str] = set()
             for word in fresh:
                 for path in self.mentions.get(word, ()):
-                    carried |= _derived(self.files[path].facts, word)
+                    carried |= self.files[path].derived.get(word, _NOTHING)
             fresh = carried - found
             found |= fresh
         return found
@@ -231,6 +242,8 @@ class Project:
             given = self.extensions.setdefault(name, [])
             bisect.insort(given, (path, extension), key=lambda item: item[0])
         index.words = frozenset(_words(facts))
+        for word, name in _derived(facts):
+            index.derived.setdefault(word, set()).add(name)
         for word in index.words:
             self.mentions.setdefault(word, set()).add(path)
         self._name(path)
@@ -389,20 +402,21 @@ def _words(facts: Facts) -> Iterable[str]:
             yield from _WORD.findall(parameter.type)
 
 
-def _derived(facts: Facts, word: str) -> set[str]:
-    """Names of `facts` that others can see and whose value speaks of `word`."""
-    found = {
-        one.name
-        for one in facts.definitions
-        if (word in one.returns and one.kind in CALLABLE_KINDS and word in _WORD.findall(one.returns))
-        or any(word in _WORD.findall(base.chain) for base in one.bases)
-    }
+def _derived(facts: Facts) -> Iterator[tuple[str, str]]:
+    """(word, name): a name of `facts` that others can see, and a word that its value speaks of."""
+    for one in facts.definitions:
+        if one.kind in CALLABLE_KINDS:
+            yield from ((word, one.name) for word in _WORD.findall(one.returns))
+        for base in one.bases:
+            yield from ((word, one.name) for word in _WORD.findall(base.chain))
     for binding in facts.bindings:
-        if word in binding.value and word in _WORD.findall(binding.value):
-            owner = facts.definitions[binding.scope] if binding.scope >= 0 else None
-            if owner is None or owner.kind in TYPE_KINDS or "." in binding.name:
-                found.add(binding.name.rpartition(".")[2])
+        owner = facts.definitions[binding.scope] if binding.scope >= 0 else None
+        if owner is None or owner.kind in TYPE_KINDS or "." in binding.name:
+            name = binding.name.rpartition(".")[2]
+            yield from ((word, name) for word in _WORD.findall(binding.value))
     for imported in facts.imports:
-        if imported.scope < 0 and imported.member == word != imported.name:
-            found.add(imported.name)
-    return found
+        if imported.scope < 0 and imported.member != imported.name:
+            yield imported.member, imported.name
+    for extension in facts.extensions:
+        name = extension.type.rpartition(".")[2]
+        yield from ((word, name) for word in _WORD.findall(extension.base.chain))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +23,8 @@ from cortex.records import Skipped
 from ipc.errors import Misconfigured
 
 __all__ = ["Indexer", "Progress", "Report", "foreign_files", "index", "watch", "writer_lock"]
+
+log = logging.getLogger(__name__)
 
 #: seconds between two publications of finished shards during a long run
 FLUSH_S = 2.0
@@ -191,6 +194,9 @@ class Indexer:
             raise Misconfigured(
                 f"Cannot write {error.filename or self.config.graph_dir}: {error.strerror}."
             ) from error
+        except Exception:  # the chunks are in place; a fault of the graph must not undo that
+            log.exception("the graph files could not be brought up to date; made anew by the next run")
+            self._graph = GraphStore(self.config)
 
     def _build(self, plan: Plan) -> Iterator[Built]:
         """The results as they come; fewer than there are tasks when the run was stopped."""
