@@ -15,7 +15,7 @@ from cortex.indexer.chunkers import chunk, embed_text
 from cortex.indexer.chunkers.documentation import front_matter
 from cortex.indexer.chunkers.frame import is_test
 from cortex.indexer.chunkers.tiles import NEVER, parts, tile
-from cortex.indexer.languages import PARSED, language_of, sniff
+from cortex.indexer.languages import KEYED, PARSED, language_of, sniff
 from cortex.indexer.parse import parse
 from cortex.indexer.source import Source, decode
 from cortex.records import COVERING_TYPES, Chunk
@@ -25,7 +25,7 @@ FILES = GOLDEN / "files"
 #: small, so that small files have several chunks
 BUDGET = 100
 NAMES = sorted(path.relative_to(FILES).as_posix() for path in FILES.rglob("*") if path.is_file())
-SUFFIXES = [language.suffixes[0] for language in PARSED] + [".yaml", ".txt", ".rst", ""]
+SUFFIXES = [language.suffixes[0] for language in PARSED + KEYED] + [".txt", ".rst", ".adoc", ".ipynb", ""]
 
 
 def cut(path: str, text: str, budget: int = BUDGET) -> list[Chunk]:
@@ -58,11 +58,14 @@ def test_a_file_of_each_language_gives_the_expected_chunks(name):
     assert orjson.loads(raw) == orjson.loads(golden.read_bytes())
 
 
-def test_every_language_with_a_grammar_has_a_golden_file():
-    assert {language.name for language in PARSED} <= {language_of(name).name for name in NAMES}
+def test_every_language_has_a_golden_file():
+    documents = {"restructuredtext", "asciidoc", "text", "notebook"}
+    assert {language.name for language in PARSED + KEYED} | documents <= {
+        language_of(name).name for name in NAMES
+    }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.endswith(".ipynb")])
 @pytest.mark.parametrize("budget", [32, 300])
 def test_the_covering_chunks_tile_every_line(name, budget):
     text = (FILES / name).read_text("utf-8")
@@ -175,6 +178,47 @@ def test_a_long_line_is_cut_into_parts():
 def test_headings_inside_a_fence_cut_nothing():
     chunks = cut("a.md", "# One\n\n```sh\n# not a heading\n```\n\n# Two\n\ntext\n")
     assert [c.id for c in chunks] == ["doc-a.md-s0", "doc-a.md-s1"]
+
+
+def test_a_notebook_is_its_cells_at_the_lines_of_their_source():
+    name = "shop/sales.ipynb"
+    text = (FILES / name).read_text("utf-8")
+    lines = text.split("\n")
+    chunks = cut(name, text)
+    assert [(c.chunk_type, c.metadata["cell"]) for c in chunks] == [
+        ("documentation", 1),
+        ("code", 2),
+        ("code", 3),
+    ]
+    load = chunks[1].metadata["definitions"][0]
+    assert "def load(path)" in lines[load["start_line"] - 1]
+    assert not any("12 rows" in c.text for c in chunks)
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", '{"cells": 3}', '{"cells": [1, {}]}', "not json"])
+def test_a_notebook_that_is_none_is_plain_text(text):
+    assert "".join(c.text for c in cut("a.ipynb", text)) == text
+
+
+def test_headings_of_restructuredtext_take_their_levels_from_their_order():
+    text = "Tt\n==\n\na\n\nUu\n--\n\nb\n\nVv\n~~\n\nc\n\nWw\n--\n\nd\n\n  Xx\n  ==\n"
+    assert [c.metadata["headings"] for c in cut("a.rst", text)] == [
+        ["Tt"], ["Tt", "Uu"], ["Tt", "Uu", "Vv"], ["Tt", "Ww"],
+    ]  # fmt: skip
+
+
+def test_the_parts_of_a_page_are_read_in_their_own_languages():
+    chunks = cut("a.vue", (FILES / "shop/ArticleCard.vue").read_text("utf-8"), 300)
+    found = {d["name"]: d["kind"] for c in chunks for d in c.metadata["definitions"]}
+    assert found == {
+        "Article": "interface", "props": "variable", "price": "variable", "formatPrice": "function", ".card": "type",
+    }  # fmt: skip
+
+
+def test_the_clauses_of_a_function_are_one_definition():
+    chunks = cut("a.hs", "module A where\n\nf :: Int -> Int\nf 0 = 1\nf n = n\n\ng x = x\n")
+    found = [(d["name"], d["start_line"], d["end_line"]) for d in chunks[0].metadata["definitions"]]
+    assert found == [("f", 3, 5), ("g", 7, 7)]
 
 
 def test_front_matter_and_hashtags_become_tags():

@@ -1,6 +1,8 @@
 """Which language a file is in, by its name: one row for each. A row with a grammar has a query file beside this one.
 
-To add a language: one row here, `queries/<name>.scm` (captures: parse.py), the grammar's wheel in pyproject.toml.
+To add a language: one row here, `queries/<name>.scm` (captures: parse.py), the grammar's wheel in pyproject.toml and
+scripts/requirements.lock, a sample with its golden file in tests/golden/indexer, and `scripts/languages` for the table
+in docs/LANGUAGES.md. To add a configuration format: one row with `keys`.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["code", "document"]
+#: what a file is: `data` files (configuration) have no definitions, their keys are shown
+Kind = Literal["code", "document", "data"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,9 @@ class Language:
     """`grammar` is (module, function) of a tree-sitter wheel, or None: such files are cut into windows of lines.
 
     `wrappers` are node types whose span a definition takes over when it is their child (decorators, `export`).
+    `clauses`: one function may be written as several definitions in a row, its signature being one of them.
+    `keys`, for a format without a grammar: a pattern that fits the first line of each top-level block, whose first group
+    that took part is its name.
     """
 
     name: str
@@ -29,6 +35,8 @@ class Language:
     kind: Kind = "code"
     names: tuple[str, ...] = ()
     package_from_folder: bool = False
+    clauses: bool = False
+    keys: str = ""
 
 
 #: languages with a grammar
@@ -75,64 +83,133 @@ PARSED: tuple[Language, ...] = (
         "cpp",
         wrappers=("template_declaration",),
     ),
+    Language("csharp", (".cs", ".csx"), ("tree_sitter_c_sharp", "language"), "csharp"),
+    Language(
+        "ruby",
+        (".rb", ".rake", ".gemspec", ".ru"),
+        ("tree_sitter_ruby", "language"),
+        "ruby",
+        comment="#",
+        names=("Rakefile", "Gemfile", "Guardfile", "Podfile", "Vagrantfile"),
+    ),
+    Language("php", (".php", ".phtml"), ("tree_sitter_php", "language_php"), "php"),
+    Language("kotlin", (".kt", ".kts"), ("tree_sitter_kotlin", "language"), "kotlin"),
+    Language("swift", (".swift",), ("tree_sitter_swift", "language"), "swift"),
+    Language("scala", (".scala", ".sc", ".sbt"), ("tree_sitter_scala", "language"), "scala"),
+    Language(
+        "elixir", (".ex", ".exs"), ("tree_sitter_elixir", "language"), "elixir", comment="#", clauses=True
+    ),
+    Language("haskell", (".hs",), ("tree_sitter_haskell", "language"), "haskell", comment="--", clauses=True),
+    Language("lua", (".lua",), ("tree_sitter_lua", "language"), "lua", comment="--"),
+    Language("zig", (".zig", ".zon"), ("tree_sitter_zig", "language"), "zig"),
+    Language(
+        "shell",
+        (".sh", ".bash", ".zsh", ".ksh", ".bats"),
+        ("tree_sitter_bash", "language"),
+        "bash",
+        comment="#",
+        names=(".bashrc", ".bash_profile", ".profile", ".zshrc", "PKGBUILD"),
+    ),
+    Language("sql", (".sql",), ("tree_sitter_sql", "language"), "sql", comment="--"),
+    Language("html", (".html", ".htm"), ("tree_sitter_html", "language"), "html"),
+    Language("vue", (".vue",), ("tree_sitter_html", "language"), "html"),
+    Language("svelte", (".svelte",), ("tree_sitter_html", "language"), "html"),
+    Language("css", (".css",), ("tree_sitter_css", "language"), "css"),
+    Language("json", (".json", ".jsonc", ".json5"), ("tree_sitter_json", "language"), "json", kind="data"),
     Language(
         "markdown",
-        (".md", ".markdown", ".mdx", ".mkd"),
+        (".md", ".markdown", ".mdx", ".mkd", ".qmd", ".rmd"),
         ("tree_sitter_markdown", "language"),
         "markdown",
         kind="document",
     ),
 )
 
+#: configuration formats: their top-level blocks are found by the first line of each
+KEYED: tuple[Language, ...] = (
+    Language(
+        "yaml",
+        (".yaml", ".yml"),
+        comment="#",
+        kind="data",
+        keys=r"(?:([\w.$/-]+)|\"([^\"]+)\"|'([^']+)')\s*:(?:\s|$)",
+    ),
+    Language(
+        "toml",
+        (".toml",),
+        comment="#",
+        kind="data",
+        keys=r"\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#|$)|([\w.\"-]+)\s*=",
+    ),
+    Language(
+        "ini",
+        (".ini", ".cfg", ".conf", ".properties", ".editorconfig"),
+        comment="#",
+        kind="data",
+        names=(".editorconfig", ".gitconfig", ".flake8", ".coveragerc"),
+        keys=r"\[([^\]]+)\]|([\w.-]+)\s*[=:]",
+    ),
+    Language(
+        "terraform",
+        (".tf", ".tfvars", ".hcl"),
+        comment="#",
+        kind="data",
+        keys=r"([a-z_]+(?:\s+\"[^\"]*\"){0,2})\s*\{|(\w+)\s*=",
+    ),
+    Language(
+        "dockerfile",
+        (".dockerfile",),
+        comment="#",
+        kind="data",
+        names=("Dockerfile", "Containerfile"),
+        keys=r"(?i:FROM\s+\S+\s+AS\s+(\S+)|FROM\s+(?:--\S+\s+)?(\S+)|(?:ARG|ENV)\s+(\w+)|(ENTRYPOINT|CMD)\b)",
+    ),
+    Language(
+        "makefile",
+        (".mk", ".mak"),
+        comment="#",
+        kind="data",
+        names=("Makefile", "GNUmakefile", "makefile"),
+        keys=r"(?!\.PHONY)(?:export\s+|override\s+)?([\w.%/$(){}-]+)(?:\s+[\w.%/-]+)*\s*(?:[:?+!]{0,2}=|:(?!=))|define\s+(\w+)",
+    ),
+    Language("protobuf", (".proto",), kind="data", keys=r"(?:message|enum|service|extend)\s+([\w.]+)"),
+    Language(
+        "graphql",
+        (".graphql", ".gql", ".graphqls"),
+        comment="#",
+        kind="data",
+        keys=r"(?:extend\s+)?(?:type|interface|enum|input|union|scalar|directive|query|mutation|subscription|fragment)"
+        r"\s+@?(\w+)|(schema)\b",
+    ),
+)
+
 #: languages that are only named: their files are cut into windows of lines
 NAMED: tuple[Language, ...] = (
-    Language("restructuredtext", (".rst",), kind="document"),
+    Language("restructuredtext", (".rst", ".rest"), kind="document"),
     Language("asciidoc", (".adoc", ".asciidoc"), kind="document"),
+    Language("notebook", (".ipynb",), kind="document"),
     Language(
         "text",
         (".txt",),
         kind="document",
         names=("README", "LICENSE", "NOTICE", "CHANGES", "AUTHORS", "COPYING"),
     ),
-    Language("csharp", (".cs",)),
-    Language("kotlin", (".kt", ".kts")),
-    Language("scala", (".scala", ".sc")),
-    Language("swift", (".swift",)),
-    Language("ruby", (".rb", ".rake", ".gemspec"), names=("Rakefile", "Gemfile")),
-    Language("php", (".php",)),
-    Language("lua", (".lua",)),
     Language("perl", (".pl", ".pm", ".t")),
     Language("r", (".r", ".R")),
     Language("julia", (".jl",)),
     Language("dart", (".dart",)),
-    Language("elixir", (".ex", ".exs")),
     Language("erlang", (".erl", ".hrl")),
-    Language("haskell", (".hs",)),
     Language("ocaml", (".ml", ".mli")),
     Language("clojure", (".clj", ".cljs", ".cljc", ".edn")),
-    Language("zig", (".zig",)),
     Language("nim", (".nim",)),
     Language("objective-c", (".m", ".mm")),
     Language("fsharp", (".fs", ".fsx")),
     Language("groovy", (".groovy", ".gradle"), names=("Jenkinsfile",)),
-    Language("shell", (".sh", ".bash", ".zsh", ".fish", ".bats")),
     Language("powershell", (".ps1", ".psm1")),
-    Language("sql", (".sql",)),
-    Language("protobuf", (".proto",)),
-    Language("graphql", (".graphql", ".gql")),
-    Language("html", (".html", ".htm")),
-    Language("css", (".css", ".scss", ".sass", ".less")),
-    Language("vue", (".vue",)),
-    Language("svelte", (".svelte",)),
+    Language("scss", (".scss", ".sass", ".less")),
+    Language("fish", (".fish",), comment="#"),
     Language("xml", (".xml", ".xsd", ".xsl", ".plist")),
-    Language("json", (".json", ".jsonc", ".json5")),
-    Language("yaml", (".yaml", ".yml")),
-    Language("toml", (".toml",)),
-    Language("ini", (".ini", ".cfg", ".conf", ".properties")),
-    Language("terraform", (".tf", ".tfvars", ".hcl")),
     Language("nix", (".nix",)),
-    Language("dockerfile", (".dockerfile",), names=("Dockerfile", "Containerfile")),
-    Language("makefile", (".mk",), names=("Makefile", "GNUmakefile", "makefile")),
     Language("cmake", (".cmake",), names=("CMakeLists.txt",)),
     Language("starlark", (".bzl", ".bazel", ".star"), names=("BUILD", "WORKSPACE")),
     Language("assembly", (".s", ".S", ".asm")),
@@ -143,7 +220,7 @@ NAMED: tuple[Language, ...] = (
 #: any other text
 OTHER = Language("text", ())
 
-LANGUAGES: tuple[Language, ...] = PARSED + NAMED
+LANGUAGES: tuple[Language, ...] = PARSED + KEYED + NAMED
 
 _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 _BY_NAME = {name: language for language in LANGUAGES for name in language.names}
@@ -157,8 +234,15 @@ _INTERPRETERS = {
     "sh": ".sh",
     "zsh": ".sh",
     "ruby": ".rb",
+    "php": ".php",
+    "lua": ".lua",
+    "elixir": ".exs",
+    "ksh": ".sh",
+    "dash": ".sh",
     "perl": ".pl",
 }
+_ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*[\"']?([^\s\"'>]+)")
+_SCRIPTS = {"javascript": "js", "typescript": "ts"}
 _SHEBANG = re.compile(r"#!\s*\S*?(?:/env\s+(?:-S\s+)?)?([a-z]+)[\d.]*(?:\s|$)")
 _CPP_LINE = re.compile(r"\s*(?:class\s+\w|namespace\b|template\s*<|using\s+\w|public:|private:|protected:)")
 
@@ -172,7 +256,22 @@ def language_of(path: str) -> Language:
     if dot < 0:
         return OTHER
     suffix = name[dot:]
-    return _BY_SUFFIX.get(suffix) or _BY_SUFFIX.get(suffix.lower(), OTHER)
+    return (
+        _BY_SUFFIX.get(suffix)
+        or _BY_SUFFIX.get(suffix.lower())
+        or _BY_NAME.get(name[: name.find(".")], OTHER)  # Dockerfile.dev
+    )
+
+
+def embedded_language(tag: str) -> Language | None:
+    """The language of what follows a `<script …>` or `<style …>` tag; None for data, templates and others."""
+    attributes = dict(_ATTRIBUTE.findall(tag.lower()))
+    lang, kind = attributes.get("lang", ""), attributes.get("type", "")
+    if tag.lower().startswith("<style"):
+        return _BY_SUFFIX[".css"] if lang in ("", "css", "postcss") else None
+    if lang:
+        return _BY_SUFFIX.get(f".{_SCRIPTS.get(lang, lang)}")
+    return _BY_SUFFIX[".js"] if kind in ("", "module") or kind.endswith(("javascript", "babel")) else None
 
 
 def sniff(path: str, lines: Sequence[str]) -> Language:

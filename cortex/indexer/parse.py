@@ -8,7 +8,7 @@ Captures of a query file (queries/<name>.scm):
 * `@import`, `@package`, `@comment`, `@doc` (a docstring inside its definition), `@attach` (belongs to the next line, as
   every comment does that has its lines for itself).
 * `@split`: a node that is better not cut; the fewer of them a cut goes through, the better.
-* `@heading`, `@fence`: for documents.
+* `@heading`, `@fence`: for documents. `@embedded`: a part in another language, after a tag that says which.
 
 Of several patterns that match one name the one with the widest node wins, then the one further down in the file.
 """
@@ -18,68 +18,83 @@ from __future__ import annotations
 import functools
 import importlib
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import resources
+from itertools import chain
+from typing import Any
 
 from tree_sitter import Language as Grammar
-from tree_sitter import Node, Parser, Query, QueryCursor, Tree
+from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
 
-from cortex.indexer.languages import Language
+from cortex.indexer.keys import key_outline
+from cortex.indexer.languages import Language, embedded_language
+from cortex.indexer.outline import (
+    DATA,
+    SIGNATURE_CHARS_MAX,
+    TYPES,
+    Outline,
+    Span,
+    dedent,
+    plain_comment,
+)
 from cortex.indexer.source import Source
 from cortex.records import Symbol
 
-#: characters of a signature that are kept; a type's whole body counts as one
-SIGNATURE_CHARS_MAX = 6000
+#: characters of an import that are kept
+IMPORT_CHARS_MAX = 200
 #: in-progress matches of a query: bounds the time that a deeply nested file can take
 MATCHES_MAX = 4096
 
-#: kinds whose functions are methods
-TYPES = frozenset({"class", "struct", "interface", "trait", "enum", "type"})
-#: kinds that the data chunks show
-DATA = frozenset({"constant", "variable", "enum"})
 
-_MARKERS = re.compile(
-    r"^\s*(?:///?!?|/\*+!?|\*+/|\*|#+[!:]?|--|;+|\"\"\"|'''|[rbuf]{1,2}\"\"\"|[rbuf]{1,2}''')[ \t]?",
-    re.IGNORECASE,
-)
-_ENDS = re.compile(r"\s*(?:\*+/|\"\"\"|''')\s*$")
 _UPPER = re.compile(r"[A-Z][A-Z0-9_]*$")
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Lines of something, 1-based and inclusive, with its text where it is of use."""
-
-    start: int
-    end: int
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """What is known of one file beside its lines. `symbols` are in order of their first line."""
-
-    symbols: tuple[Symbol, ...] = ()
-    comments: tuple[Span, ...] = ()
-    attached: tuple[Span, ...] = ()
-    splits: tuple[Span, ...] = ()
-    headings: tuple[Span, ...] = ()
-    fences: tuple[Span, ...] = ()
-    imports_count: int = 0
-    package: str = ""
 
 
 def parse(source: Source, language: Language) -> Outline:
     """The outline of `source`; an empty one for a language without a grammar. Syntax errors give a partial one."""
+    if language.keys:
+        return key_outline(source, language)
     if language.grammar is None or not source.lines:
         return Outline()
     raw, tree = syntax_tree(source, language)
+    reader = _read(raw, tree, language)
+    inner = [_embedded(raw, place, inside) for place, inside in reader.embedded]
+    return _merged([reader.outline(), *(one.outline() for one in inner)]) if inner else reader.outline()
+
+
+def _read(raw: bytes, tree: Tree, language: Language) -> _Reader:
     cursor = QueryCursor(_tools(language)[1], match_limit=MATCHES_MAX)
-    reader = _Reader(raw, language)
+    reader = _Reader(raw, language, errors=tree.root_node.has_error)
     for pattern, captures in cursor.matches(tree.root_node):
         reader.take(pattern, captures)
-    return reader.outline()
+    return reader
+
+
+def _embedded(raw: bytes, place: Range, language: Language) -> _Reader:
+    """A part of a file in another language; its nodes are at their places in the whole file."""
+    assert language.grammar is not None
+    return _read(raw, Parser(_grammar(language.grammar), included_ranges=[place]).parse(raw), language)
+
+
+def _merged(outlines: Sequence[Outline]) -> Outline:
+    def joined(name: str) -> Any:
+        return tuple(sorted((one for outline in outlines for one in getattr(outline, name)), key=_first_line))
+
+    return replace(
+        outlines[0],
+        symbols=tuple(
+            sorted(chain.from_iterable(one.symbols for one in outlines), key=lambda symbol: symbol.start_line)
+        ),
+        comments=joined("comments"),
+        attached=joined("attached"),
+        splits=joined("splits"),
+        imports=tuple(chain.from_iterable(one.imports for one in outlines)),
+        imports_count=sum(one.imports_count for one in outlines),
+    )
+
+
+def _first_line(span: Span) -> tuple[int, int]:
+    return span.start, -span.end
 
 
 @functools.lru_cache(maxsize=1)
@@ -125,8 +140,10 @@ class _Reader:
     language: Language
     found: dict[int, _Found] = field(default_factory=dict)
     spans: dict[str, dict[tuple[int, int], Span]] = field(default_factory=dict)
-    imports: set[int] = field(default_factory=set)
+    imports: dict[int, str] = field(default_factory=dict)
     package: str = ""
+    errors: bool = False
+    embedded: list[tuple[Range, Language]] = field(default_factory=list)
 
     def take(self, pattern: int, captures: dict[str, list[Node]]) -> None:
         for capture, nodes in captures.items():
@@ -145,7 +162,10 @@ class _Reader:
                 for node in nodes:
                     self._span(capture, *_lines(node))
             elif capture == "import":
-                self.imports.update(node.start_byte for node in nodes)
+                for node in nodes:
+                    self.imports[node.start_byte] = self._text(node.start_byte, node.end_byte)
+            elif capture == "embedded":
+                self._embed(nodes[0])
             elif capture == "package" and not self.package:
                 self.package = self._text(nodes[0].start_byte, nodes[0].end_byte)
             elif capture.startswith("definition.") or capture == "container":
@@ -154,8 +174,18 @@ class _Reader:
     def _span(self, kind: str, start: int, end: int, text: str = "") -> None:
         self.spans.setdefault(kind, {}).setdefault((start, end), Span(start, end, text))
 
-    def _scope_name(self, node: Node) -> str:
-        return _one_line(self._text(node.start_byte, node.end_byte).partition("<")[0])
+    def _embed(self, node: Node) -> None:
+        tag = node.prev_sibling
+        language = embedded_language(self._text(tag.start_byte, tag.end_byte)) if tag is not None else None
+        if language is not None:
+            place = Range(node.start_point, node.end_point, node.start_byte, node.end_byte)
+            self.embedded.append((place, language))
+
+    def _blank_lines_at_end(self, node: Node) -> int:
+        """Lines of a node after its last word: with indentation for blocks it ends where the next one begins."""
+        text = self.raw[node.start_byte : node.end_byte]
+        tail = text[len(text.rstrip()) :]
+        return tail.count(b"\n") - (tail.endswith(b"\n"))
 
     def _owns_line(self, node: Node) -> bool:
         return not self.raw[node.start_byte - node.start_point[1] : node.start_byte].strip()
@@ -172,12 +202,13 @@ class _Reader:
         body = captures.get("body")
         scope = captures.get("scope")
         start, end = _lines(node)
+        end = max(start, end - self._blank_lines_at_end(node))
         for name in names:
             rank = (node.end_byte - node.start_byte, pattern)
             old = self.found.get(name.start_byte)
             if old is None or rank > old.rank:
                 self.found[name.start_byte] = _Found(
-                    name=_one_line(self._text(name.start_byte, name.end_byte)),
+                    name=_one_line(self._text(name.start_byte, name.end_byte)).removesuffix("="),
                     kind=kind,
                     first=node.start_byte,
                     last=node.end_byte,
@@ -203,8 +234,10 @@ class _Reader:
             splits=self._sorted("split"),
             headings=self._sorted("heading"),
             fences=self._sorted("fence"),
+            imports=tuple(_one_line(text)[:IMPORT_CHARS_MAX] for _, text in sorted(self.imports.items())),
             imports_count=len(self.imports),
             package=_one_line(self.package),
+            errors=self.errors,
         )
 
     def _sorted(self, kind: str) -> tuple[Span, ...]:
@@ -213,16 +246,17 @@ class _Reader:
     def _symbols(self) -> Iterable[Symbol]:
         above = {span.end: span for span in self.spans.get("attach", {}).values()}
         inside = {span.start: span for span in self.spans.get("doc", {}).values()}
-        stack: list[tuple[int, str, str]] = []  # (last byte, qualified name, kind)
-        for found in sorted(self.found.values(), key=lambda one: (one.first, -one.last)):
-            while stack and stack[-1][0] <= found.first:
+        stack: list[tuple[int, int, str, str]] = []  # (first byte, last byte, qualified name, kind)
+        for found in self._in_order():
+            # several names of one node (selectors of a CSS rule) do not enclose each other
+            while stack and (stack[-1][1] <= found.first or stack[-1][:2] == (found.first, found.last)):
                 stack.pop()
-            outer = stack[-1][1] if stack else ""
+            outer = stack[-1][2] if stack else ""
             scope = f"{outer}.{found.scope}" if outer and found.scope else outer or found.scope
             qualified = f"{scope}.{found.name}" if scope else found.name
-            in_type = bool(found.scope) or (bool(stack) and stack[-1][2] in (*TYPES, "container"))
+            in_type = bool(found.scope) or (bool(stack) and stack[-1][3] in (*TYPES, "container"))
             if found.kind not in DATA or found.kind == "enum":
-                stack.append((found.last, qualified, found.kind))
+                stack.append((found.first, found.last, qualified, found.kind))
             if found.kind == "container":
                 continue
             yield Symbol(
@@ -235,13 +269,33 @@ class _Reader:
                 doc=self._doc(found, above, inside),
             )
 
+    def _in_order(self) -> list[_Found]:
+        """By place; the clauses of one function as one definition."""
+        ordered = sorted(self.found.values(), key=lambda one: (one.first, -one.last))
+        if not self.language.clauses:
+            return ordered
+        joined: list[_Found] = []
+        last: dict[tuple[str, str, int], _Found] = {}  # of one column: siblings
+        for found in ordered:
+            column = found.first - self.raw.rfind(b"\n", 0, found.first)
+            before = joined[-1] if joined else None
+            open_one = last.get((found.name, found.kind, column))
+            if open_one is not None and open_one is before:
+                open_one.last, open_one.end = found.last, found.end
+                if open_one.body >= open_one.last:
+                    open_one.body = found.first
+                continue
+            joined.append(found)
+            last[found.name, found.kind, column] = found
+        return joined
+
     def _signature(self, found: _Found) -> str:
         first = self.raw.rfind(b"\n", 0, found.first) + 1
         if self.raw[first : found.first].strip():
             first = found.first
         body = found.body if found.body > found.first else found.last
         text = self._text(first, min(body, first + SIGNATURE_CHARS_MAX))
-        return dedent(text).rstrip().removesuffix("{").rstrip()
+        return dedent(text).rstrip().removesuffix("{").rstrip().removesuffix(" =")
 
     def _doc(self, found: _Found, above: dict[int, Span], inside: dict[int, Span]) -> str:
         parts: list[str] = []
@@ -250,8 +304,10 @@ class _Reader:
             parts.insert(0, above[line].text)
             line = above[line].start - 1
         text = "\n".join(parts)
-        if not text and found.body_line in inside:
-            text = inside[found.body_line].text
+        if not text and found.body_line:  # on the body's first line, or the one after `do`
+            text = next(
+                (inside[at].text for at in (found.body_line, found.body_line + 1) if at in inside), ""
+            )
         return plain_comment(text)
 
 
@@ -270,16 +326,3 @@ def _kind(found: _Found, in_type: bool) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def dedent(text: str) -> str:
-    """`text` without the blanks that all its lines begin with (the first line's count where it is the least)."""
-    lines = text.split("\n")
-    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
-    return "\n".join(line[margin:] if line.strip() else "" for line in lines) if margin else text
-
-
-def plain_comment(text: str) -> str:
-    """The words of a comment or docstring: without markers, blank lines and indentation."""
-    lines = (_ENDS.sub("", _MARKERS.sub("", line)).strip() for line in text.split("\n"))
-    return "\n".join(line for line in lines if line)

@@ -11,6 +11,9 @@ HEAD_BYTES = 8000
 #: characters of a line over which a file is taken for minified or encoded data
 LINE_CHARS_MAX = 20_000
 
+#: such files hold pictures in long lines, which are left out when they are cut
+NOTEBOOK = ".ipynb"
+
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -52,7 +55,7 @@ def decode(path: str, raw: bytes) -> Source | str:
     if not lines[-1]:
         lines.pop()
     longest = max(map(len, lines))
-    if longest > LINE_CHARS_MAX:
+    if longest > LINE_CHARS_MAX and not path.endswith(NOTEBOOK):
         return f"minified: a line of {longest} characters"
     return Source(path, tuple(lines))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from cortex.indexer.chunkers.frame import Frame
 from cortex.indexer.chunkers.tiles import layout_costs, syntax_costs, tile
-from cortex.indexer.parse import DATA
+from cortex.indexer.outline import DATA
 from cortex.records import Chunk, Symbol
 
 

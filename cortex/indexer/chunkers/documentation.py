@@ -10,13 +10,12 @@ import yaml
 
 from cortex.indexer.chunkers.frame import Frame
 from cortex.indexer.chunkers.tiles import layout_costs, syntax_costs, tile
+from cortex.indexer.headings import headings
 from cortex.records import Chunk
 
 #: tags that one document can give
 TAGS_MAX = 32
 
-_HEADING = re.compile(r"^\s{0,3}(#{1,6})(?:\s+|$)(.*?)(?:\s+#+)?\s*$")
-_UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
 _HASHTAG = re.compile(r"(?<![\w&/#])#([A-Za-z][\w-]*(?:/[\w-]+)*)(?![\w#;])")
 _COLOUR = re.compile(r"(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$")
 _CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)|\]\([^)]*\)|<[^>]*>|https?://\S+")
@@ -80,17 +79,17 @@ def _sections(frame: Frame, front_end: int) -> list[tuple[int, int, tuple[str, .
     together with the one after it.
     """
     lines = frame.source.lines
-    heads = [_heading(frame, span.start) for span in frame.outline.headings if span.start > front_end]
+    heads = [head for head in headings(frame.language.name, lines, frame.outline) if head.start > front_end]
     trail: list[tuple[int, str]] = []
     starts: list[tuple[int, tuple[str, ...]]] = [(0, ())]
     pending = -1  # first line of a heading that has no text yet
-    for at, (line, level, title, body) in enumerate(heads):
-        while trail and trail[-1][0] >= level:
+    for at, head in enumerate(heads):
+        while trail and trail[-1][0] >= head.level:
             trail.pop()
-        trail.append((level, title))
-        first = pending if pending >= 0 else line - 1
-        end = heads[at + 1][0] - 1 if at + 1 < len(heads) else len(lines)
-        if at + 1 < len(heads) and not any(text.strip() for text in lines[body:end]):
+        trail.append((head.level, head.title))
+        first = pending if pending >= 0 else head.start - 1
+        end = heads[at + 1].start - 1 if at + 1 < len(heads) else len(lines)
+        if at + 1 < len(heads) and not any(text.strip() for text in lines[head.body : end]):
             pending = first
             continue
         pending = -1
@@ -103,19 +102,6 @@ def _sections(frame: Frame, front_end: int) -> list[tuple[int, int, tuple[str, .
         sections[1] = (0, sections[1][1], sections[1][2])  # blank lines before the first heading
         del sections[0]
     return sections
-
-
-def _heading(frame: Frame, start: int) -> tuple[int, int, str, int]:
-    """(1-based line, level, words, 0-based line of the text after it)."""
-    lines = frame.source.lines
-    match = _HEADING.match(lines[start - 1])
-    if match:
-        return start, len(match[1]), match[2], start
-    last = start
-    while last < len(lines) and not _UNDERLINE.match(lines[last]):
-        last += 1
-    level = 1 if last < len(lines) and lines[last].lstrip().startswith("=") else 2
-    return start, level, " ".join(" ".join(lines[start - 1 : last]).split()), last + 1
 
 
 def front_matter(lines: tuple[str, ...]) -> tuple[tuple[str, ...], int]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from cortex.indexer.chunkers.tiles import CountTokens, parts
 from cortex.indexer.languages import Language
-from cortex.indexer.parse import DATA, Outline
+from cortex.indexer.outline import DATA, Outline
 from cortex.indexer.source import Source
 from cortex.records import Chunk, ChunkType, Symbol
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from cortex.indexer.chunkers.code import qualified
 from cortex.indexer.chunkers.frame import Frame
 from cortex.indexer.chunkers.tiles import parts
-from cortex.indexer.parse import DATA
+from cortex.indexer.outline import DATA
 from cortex.records import Chunk, ChunkType, Symbol
 
 #: a piece of a view's text, and the symbol that it speaks of

@@ -1,0 +1,123 @@
+"""Jupyter notebooks: one document for each text cell, one code file for each code cell; outputs are left out.
+
+Only the covering kinds are made of a cell: an overview of three lines says no more than they do.
+Line numbers are those of the cells' source in the notebook's own JSON, where an editor without a notebook view shows
+them. A notebook that is not readable as one is cut as plain text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from tree_sitter import Node
+
+from cortex.indexer.languages import Language, language_of
+from cortex.indexer.parse import syntax_tree
+from cortex.indexer.source import Source
+from cortex.records import Chunk
+
+#: names of kernels' languages that differ from suffixes
+_SUFFIXES = {
+    "python": ".py",
+    "r": ".r",
+    "julia": ".jl",
+    "scala": ".scala",
+    "javascript": ".js",
+    "rust": ".rs",
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Cell:
+    """`numbers[i]` is the line of the notebook's file that holds line i of the cell."""
+
+    source: Source
+    language: Language
+    numbers: tuple[int, ...]
+
+
+def cells(source: Source) -> list[Cell]:
+    """Cells that hold more than blanks, [] when the file is no notebook."""
+    raw, tree = syntax_tree(source, language_of("a.json"))
+    root = _members(tree.root_node.named_children[0] if tree.root_node.named_children else None, raw)
+    found = root.get("cells")
+    if found is None or found.type != "array":
+        return []
+    code = _code_language(root.get("metadata"), raw)
+    made: list[Cell] = []
+    for node in found.named_children:
+        members = _members(node, raw)
+        kind = _value(members.get("cell_type"), raw)
+        lines = list(_lines(members.get("source"), raw))
+        if not any(text.strip() for text, _ in lines):
+            continue
+        language = {"code": code, "markdown": language_of("a.md")}.get(str(kind), language_of("a.txt"))
+        texts, numbers = zip(*lines, strict=True)
+        made.append(Cell(Source(source.path, texts), language, numbers))
+    return made
+
+
+def moved(chunk: Chunk, cell: Cell, number: int) -> Chunk:
+    """A covering chunk of a cell as a chunk of the notebook."""
+    stem = "doc-" if chunk.chunk_type == "documentation" else "code-"
+    rest = chunk.id.removeprefix(stem + cell.source.path)
+    metadata = chunk.metadata | {
+        "start_line": _number(cell, chunk.metadata["start_line"]),
+        "end_line": _number(cell, chunk.metadata["end_line"]),
+        "cell": number,
+    }
+    if "definitions" in metadata:
+        metadata["definitions"] = [_definition(cell, one) for one in metadata["definitions"]]
+    return dataclasses.replace(chunk, id=f"{stem}{cell.source.path}#cell{number}{rest}", metadata=metadata)
+
+
+def _definition(cell: Cell, one: dict[str, Any]) -> dict[str, Any]:
+    return one | {name: _number(cell, one[name]) for name in ("start_line", "end_line")}
+
+
+def _number(cell: Cell, line: int) -> int:
+    return cell.numbers[min(line, len(cell.numbers)) - 1]
+
+
+def _members(node: Node | None, raw: bytes) -> dict[str, Node]:
+    if node is None or node.type != "object":
+        return {}
+    found: dict[str, Node] = {}
+    for pair in node.named_children:
+        key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
+        if key is not None and value is not None:
+            found[str(_value(key, raw))] = value
+    return found
+
+
+def _value(node: Node | None, raw: bytes) -> Any:
+    try:
+        return None if node is None else orjson.loads(raw[node.start_byte : node.end_byte])
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _lines(node: Node | None, raw: bytes) -> Iterator[tuple[str, int]]:
+    """(text, line of the file) of each line of a cell: its source is one string or a list of lines."""
+    if node is None:
+        return
+    parts = node.named_children if node.type == "array" else [node]
+    open_line = ""
+    number = node.start_point[0] + 1
+    for part in parts:
+        number = part.start_point[0] + 1
+        text = _value(part, raw)
+        *whole, open_line = (open_line + (text if isinstance(text, str) else "")).split("\n")
+        yield from ((line, number) for line in whole)
+    if open_line:
+        yield open_line, number
+
+
+def _code_language(node: Node | None, raw: bytes) -> Language:
+    metadata = _value(node, raw)
+    about = metadata.get("language_info") if isinstance(metadata, dict) else None
+    name = str(about.get("name", "python") if isinstance(about, dict) else "python").lower()
+    return language_of("a" + _SUFFIXES.get(name, f".{name}"))
