@@ -160,7 +160,7 @@ class Evaluator:
         facts = self.project.files[path].facts
         rules = RULES[facts.language]
         is_super = name in rules.super_names
-        if name in rules.type_names:
+        if name in rules.type_names or (name == "new" and facts.language == "ruby"):
             enclosing = self._enclosing_type(path, scope)
             return Value("def", *enclosing) if enclosing is not None else None
         while scope >= 0:

@@ -420,6 +420,9 @@ def _main(captures: _Captures) -> str:
     for what in captures:
         if what.startswith("def.") or what in ("container", "call", "import"):
             return what
+    for what in captures:
+        if what.startswith("base."):
+            return what
     for what in ("bind.name", "param.name", "param.type", "param.item"):
         if what in captures:
             return what

@@ -106,7 +106,7 @@ CONTAINERS = frozenset(
 UNIONS = frozenset({"Union"})
 
 _WORDS = re.compile(
-    r"\b(?:const|mut|dyn|impl|ref|readonly|final|volatile|static|struct|class|enum|typename|inout|out|unique|keyof)\b"
+    r"\b(?:const|mut|dyn|impl|ref|readonly|final|volatile|struct|class|enum|typename|inout|out|unique|keyof)\b"
 )
 _LIFETIME = re.compile(r"'[a-z_]\w*\b(?!')")
 _NAME = re.compile(r"[A-Za-z_$\\][\w$\\]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")

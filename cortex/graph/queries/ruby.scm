@@ -5,6 +5,8 @@
 
 (superclass (_) @base.extends)
 (call method: (identifier) @include arguments: (argument_list [(constant) (scope_resolution)] @base.embeds) (#match? @include "^(include|extend|prepend)$"))
+(method body: (body_statement (_) @return.value .))
+(singleton_method body: (body_statement (_) @return.value .))
 (method_parameters (identifier) @param.name)
 (method_parameters (optional_parameter name: (_) @param.name))
 (method_parameters (keyword_parameter name: (_) @param.name))

@@ -7,7 +7,7 @@
 (function_definition name: (_) @name) @def.function
 (function_declaration name: (_) @name) @def.function
 
-(extends_clause type: (_) @base.extends)
+(extends_clause [(type_identifier) (generic_type) (stable_type_identifier)] @base.extends)
 (function_definition return_type: (_) @returns)
 (function_declaration return_type: (_) @returns)
 (parameter name: (_) @param.name type: (_) @param.type)
