@@ -1,0 +1,35 @@
+"""Stage 4: writes the trained vectors as the files that cortex/embedders/static.py reads."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+#: name of the model; its identity adds the hash of its files
+NAME = "cortex-static-384"
+#: files that the hash covers, in this order
+FILES = ("E8.npy", "scale.npy", "vocab.json")
+
+
+def export(vectors: np.ndarray, words: list[str], out: Path) -> str:
+    """Writes the model to the folder `out`; float32 [words, dimensions] become int8 rows × a float16 scale each.
+
+    Returns its hash.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    # one factor for all keeps the scales within float16's normal range; cosines do not see it
+    vectors = vectors / np.linalg.norm(vectors, axis=1).mean()
+    scale = np.maximum(np.abs(vectors).max(axis=1) / 127, 2.0**-14).astype(np.float16)
+    table = np.rint(vectors / scale.astype(np.float32)[:, None]).clip(-127, 127).astype(np.int8)
+    np.save(out / "E8.npy", table)
+    np.save(out / "scale.npy", scale)
+    (out / "vocab.json").write_text(json.dumps(words, separators=(",", ":")))
+    digest = hashlib.sha256()
+    for name in FILES:
+        digest.update(hashlib.sha256((out / name).read_bytes()).digest())
+    about = {"name": NAME, "dimensions": table.shape[1], "hash": digest.hexdigest()[:12]}
+    (out / "model.json").write_text(json.dumps(about) + "\n")
+    return about["hash"]
