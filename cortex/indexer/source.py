@@ -11,6 +11,9 @@ HEAD_BYTES = 8000
 #: characters of a line over which a file is taken for minified or encoded data
 LINE_CHARS_MAX = 20_000
 
+#: characters that a line of a script or style sheet has on average when a program wrote it for browsers
+MINIFIED_CHARS_MIN = 250
+SCRIPTS = (".js", ".mjs", ".cjs", ".css")
 #: such files hold pictures in long lines, which are left out when they are cut
 NOTEBOOK = ".ipynb"
 
@@ -57,6 +60,8 @@ def decode(path: str, raw: bytes) -> Source | str:
     longest = max(map(len, lines))
     if longest > LINE_CHARS_MAX and not path.endswith(NOTEBOOK):
         return f"minified: a line of {longest} characters"
+    if len(text) > MINIFIED_CHARS_MIN * len(lines) and path.endswith(SCRIPTS) and len(text) > HEAD_BYTES:
+        return f"minified: {len(text) // len(lines)} characters a line"
     return Source(path, tuple(lines))
 
 

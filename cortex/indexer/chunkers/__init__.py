@@ -18,7 +18,7 @@ from cortex.records import COVERING_TYPES, Chunk
 __all__ = ["CHUNKERS_VERSION", "chunk", "embed_text"]
 
 #: raised with every change of what chunks hold: all files are then cut anew
-CHUNKERS_VERSION = 2
+CHUNKERS_VERSION = 3
 
 
 def chunk(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool = False) -> list[Chunk]:
@@ -44,4 +44,8 @@ def _chunks(source: Source, language: Language, count_tokens: CountTokens, budge
         return documentation_chunks(frame)
     if language.kind == "data":
         return [*data_chunks(frame), *code_chunks(frame)]
-    return [*symbols_chunks(frame), *definitions_chunks(frame), *data_chunks(frame), *code_chunks(frame)]
+    overview = symbols_chunks(frame)
+    rest = [*definitions_chunks(frame), *data_chunks(frame), *code_chunks(frame)]
+    for one in rest if overview else ():
+        one.metadata.setdefault("parent", overview[0].id)
+    return [*overview, *rest]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from cortex.indexer.chunkers.frame import Frame
+from cortex.indexer.chunkers.frame import DOC_CHARS, Frame
 from cortex.indexer.chunkers.tiles import layout_costs, syntax_costs, tile
 from cortex.indexer.outline import DATA
 from cortex.records import Chunk, Symbol
@@ -18,20 +18,41 @@ def code_chunks(frame: Frame) -> list[Chunk]:
     silent = _silent_lines(frame)
     numbers: Counter[str] = Counter()
     chunks: list[Chunk] = []
+    heads: list[tuple[int, str]] = []  # (first line, id) of each tile
+    firsts: dict[str, str] = {}  # scope → its first chunk
     for low, high in tiles:
         start, end = low + 1, high
         spoken = [line for line in range(start, end + 1) if line not in silent]
         owner = _owner(frame.outline.symbols, spoken[0], spoken[-1]) if spoken else None
         scope = qualified(owner) if owner else ""
         numbers[scope] += 1
-        chunks += frame.chunks(
+        made = frame.chunks(
             f"code-{frame.path}#{scope}~{numbers[scope]}",
             "code",
             f"{frame.path} {scope}".rstrip(),
             frame.source.text(start, end),
             _metadata(frame, start, end, owner),
         )
+        heads.append((start, made[0].id))
+        parent = _parent(frame, owner, heads, firsts.setdefault(scope, made[0].id))
+        for one in made if parent else ():
+            one.metadata["parent"] = parent
+        chunks += made
     return chunks
+
+
+def _parent(frame: Frame, owner: Symbol | None, heads: list[tuple[int, str]], first: str) -> str:
+    """The id of the chunk that this one, the last of `heads`, continues (`first`) or whose type holds it; "" for none."""
+    own = heads[-1][1]
+    if owner is None or first != own:
+        return first if owner else ""
+    holders = [
+        symbol
+        for symbol in frame.outline.symbols
+        if qualified(symbol) == owner.scope and symbol.start_line <= owner.start_line <= symbol.end_line
+    ]
+    above = [identity for line, identity in heads if holders and line <= holders[-1].start_line]
+    return above[-1] if above and above[-1] != own else ""
 
 
 def _silent_lines(frame: Frame) -> set[int]:
@@ -46,11 +67,17 @@ def _metadata(frame: Frame, start: int, end: int, owner: Symbol | None) -> dict[
     outline = frame.outline
     inside = [symbol for symbol in outline.symbols if start <= symbol.start_line <= end]
     comments = [span.text for span in outline.comments if start <= span.start <= end and span.text]
-    return frame.metadata(start, end, inside) | {
-        "scope": qualified(owner) if owner else "",
-        "signature": owner.signature if owner and owner.kind not in DATA else "",
-        "comment_text": "\n".join(comments),
-    }
+    text = "\n".join(comments)
+    doc = owner.doc[:DOC_CHARS] if owner else ""
+    return (
+        frame.metadata(start, end, inside)
+        | {
+            "scope": qualified(owner) if owner else "",
+            "signature": owner.signature if owner and owner.kind not in DATA else "",
+            "comment_text": text,
+        }
+        | ({"doc": doc} if doc and doc not in text else {})
+    )
 
 
 def _owner(symbols: tuple[Symbol, ...], start: int, end: int) -> Symbol | None:

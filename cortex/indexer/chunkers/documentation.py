@@ -30,6 +30,7 @@ def documentation_chunks(frame: Frame) -> list[Chunk]:
     tokens = [frame.count_tokens(line) for line in lines]
     front_tags, front_end = front_matter(lines)
     chunks: list[Chunk] = []
+    heads: dict[tuple[str, ...], str] = {}  # section → its first chunk
     for number, (low, high, trail) in enumerate(_sections(frame, front_end)):
         tiles = [(low + a, low + b) for a, b in tile(tokens[low:high], costs[low:high], frame.budget)]
         for part, (start, end) in enumerate(tiles):
@@ -40,12 +41,13 @@ def documentation_chunks(frame: Frame) -> list[Chunk]:
             }
             title = " › ".join([frame.path, *trail])
             tags = (*front_tags, *hashtags(frame, start + 1, end))
-            chunks += [
-                _tagged(chunk, tags)
-                for chunk in frame.chunks(
-                    stem, "documentation", title, frame.source.text(start + 1, end), metadata
-                )
-            ]
+            made = frame.chunks(stem, "documentation", title, frame.source.text(start + 1, end), metadata)
+            if part == 0:
+                heads[trail] = made[0].id
+            parent = heads[trail] if part else heads.get(trail[:-1], "") if trail else ""
+            if parent:
+                metadata["parent"] = parent
+            chunks += [_tagged(chunk, tags) for chunk in made]
     return chunks
 
 
@@ -71,6 +73,7 @@ def _metadata(frame: Frame, start: int, end: int, trail: tuple[str, ...]) -> dic
         "scope": " › ".join(trail),
         "headings": list(trail),
         "is_test": False,
+        **frame.about_origin(),
     }
 
 

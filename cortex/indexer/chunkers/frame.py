@@ -10,6 +10,7 @@ from typing import Any
 
 from cortex.indexer.chunkers.tiles import CountTokens, parts
 from cortex.indexer.languages import Language
+from cortex.indexer.origins import origin
 from cortex.indexer.outline import DATA, Outline
 from cortex.indexer.source import Source
 from cortex.records import Chunk, ChunkType, Symbol
@@ -20,6 +21,10 @@ PATH_PARTS = 3
 PATH_TAGS = 2
 #: characters of a signature that are put before the text of a chunk that does not begin with it
 SIGNATURE_CHARS = 200
+#: imports of one file that are named
+IMPORTS_MAX = 64
+#: characters of a doc comment that are repeated with a chunk of its definition
+DOC_CHARS = 400
 #: functions and methods, in all languages
 FUNCTIONS = frozenset({"function", "method", "macro"})
 
@@ -62,11 +67,27 @@ class Frame:
     def functions(self) -> list[Symbol]:
         return [symbol for symbol in self.outline.symbols if symbol.kind in FUNCTIONS]
 
+    @functools.cached_property
+    def origin(self) -> tuple[str, str]:
+        return origin(self.path, self.source.lines)
+
+    def about_origin(self) -> dict[str, Any]:
+        """Of files that nobody of the project wrote by hand: what they are, and how that is known."""
+        kind, why = self.origin
+        return {"origin": kind, "origin_reason": why} if kind else {}
+
     def tags(self, kind: ChunkType) -> tuple[str, ...]:
         about = "documentation" if self.language.kind == "document" else "code"
         folders = self.path.split("/")[:-1][:PATH_TAGS]
-        tags = [about, self.language.name, kind, *folders, *(["test"] if is_test(self.path) else [])]
-        return tuple(dict.fromkeys(tags))
+        tags = [
+            about,
+            self.language.name,
+            kind,
+            *folders,
+            "test" if is_test(self.path) else "",
+            self.origin[0],
+        ]
+        return tuple(dict.fromkeys(filter(None, tags)))
 
     def metadata(self, start: int, end: int, symbols: Sequence[Symbol]) -> dict[str, Any]:
         """The fields of every kind; `symbols` are those that this chunk speaks of."""
@@ -83,6 +104,7 @@ class Frame:
             "symbols": list(dict.fromkeys(symbol.name for symbol in symbols)),
             "definitions": [definition(symbol) for symbol in symbols],
             "is_test": is_test(self.path),
+            **self.about_origin(),
         }
 
     def chunk(self, identity: str, kind: ChunkType, title: str, text: str, metadata: dict[str, Any]) -> Chunk:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from cortex.indexer.chunkers.code import qualified
-from cortex.indexer.chunkers.frame import Frame
+from cortex.indexer.chunkers.frame import IMPORTS_MAX, Frame
 from cortex.indexer.chunkers.tiles import parts
 from cortex.indexer.outline import DATA
 from cortex.records import Chunk, ChunkType, Symbol
@@ -95,7 +95,9 @@ def _view(frame: Frame, kind: ChunkType, text: str, symbols: list[Symbol], part:
     if symbols and (part or kind != "symbols"):
         start, end = symbols[0].start_line, max(symbol.end_line for symbol in symbols)
     metadata = frame.metadata(start, end, symbols)
-    if kind != "symbols":
+    if kind == "symbols":
+        metadata["imports"] = list(dict.fromkeys(frame.outline.imports))[:IMPORTS_MAX]
+    else:
         metadata["comment_text"] = "\n".join(symbol.doc for symbol in symbols if symbol.doc)
     suffix, remark = (f"-p{part}", f" (part {part})") if part else ("", "")
     return frame.chunk(
