@@ -86,6 +86,8 @@ class Evaluator:
         self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
         self._busy: set[object] = set()
         self._depth = 0
+        #: evaluations that were broken off; what was found meanwhile may be too little to be remembered
+        self._cuts = 0
 
     def evaluate(self, chain: str, path: str, scope: int, at: int = _ANYWHERE) -> tuple[Value, ...]:
         """What `chain` may stand for where it is written; () for unknown."""
@@ -95,7 +97,9 @@ class Evaluator:
         if key in self._memo:
             return self._memo[key]
         if key in self._busy or self._depth > DEPTH_MAX:
+            self._cuts += 1
             return ()
+        cuts = self._cuts
         self._busy.add(key)
         self._depth += 1
         try:
@@ -103,7 +107,7 @@ class Evaluator:
         finally:
             self._depth -= 1
             self._busy.discard(key)
-        if self._depth == 0:
+        if self._cuts == cuts or self._depth == 0:
             self._memo[key] = found
         return found
 
@@ -364,13 +368,16 @@ class Evaluator:
         if memo in self._exports:
             return self._exports[memo]
         if hops > HOPS_MAX or memo in self._busy:
+            self._cuts += 1
             return ()
+        cuts = self._cuts
         self._busy.add(memo)
         try:
             found = self._exported(key, name, hops)
         finally:
             self._busy.discard(memo)
-        self._exports[memo] = found
+        if self._cuts == cuts or self._depth == 0:
+            self._exports[memo] = found
         return found
 
     def _exported(self, key: str, name: str, hops: int) -> tuple[Value, ...]:
@@ -497,18 +504,18 @@ class Evaluator:
         memo = (owner, f"super {name}" if past else name)
         if memo in self._members:
             return self._members[memo]
-        self._members[memo] = ()
-        supers, whole = self.supers(owner)
+        if memo in self._busy:
+            self._cuts += 1
+            return ()
+        self._busy.add(memo)
+        cuts = self._cuts
         found: tuple[Value, ...] = ()
-        for one in supers if past else (owner, *supers):
+        for one in self.supers(owner)[0] if past else (owner, *self.supers(owner)[0]):
             found = self._own_member(one, name)
             if found:
                 break
-        if not found and not whole:
-            found = ()
-        if self._depth:
-            del self._members[memo]
-        else:
+        self._busy.discard(memo)
+        if self._cuts == cuts or self._depth == 0:
             self._members[memo] = found
         return found
 
@@ -553,7 +560,11 @@ class Evaluator:
         """The types that `owner` inherits from, nearest first, and whether all of them are of this project."""
         if owner in self._supers:
             return self._supers[owner]
-        self._supers[owner] = ((), True)
+        if ("supers", owner) in self._busy:
+            self._cuts += 1
+            return (), True
+        self._busy.add(("supers", owner))
+        cuts = self._cuts
         found: list[Ref] = []
         whole = True
         pending: list[Ref] = [owner]
@@ -570,10 +581,9 @@ class Evaluator:
                 if ref not in found and ref != owner:
                     found.append(ref)
                     pending.append(ref)
+        self._busy.discard(("supers", owner))
         result = (tuple(found), whole)
-        if self._depth:
-            del self._supers[owner]
-        else:
+        if self._cuts == cuts or self._depth == 0:
             self._supers[owner] = result
         return result
 
@@ -630,13 +640,15 @@ class Evaluator:
         if one.kind not in CALLABLE_KINDS or not one.returns:
             return ()
         if ref in self._busy:
+            self._cuts += 1
             return ()
+        cuts = self._cuts
         self._busy.add(ref)
         try:
             found = self.evaluate(one.returns, ref[0], ref[1])
         finally:
             self._busy.discard(ref)
-        if self._depth == 0:
+        if self._cuts == cuts or self._depth == 0:
             self._returns[ref] = found
         return found
 
