@@ -63,6 +63,18 @@ def test_rows_have_unit_length_or_are_zero_whatever_the_batch(texts):
         assert np.array_equal(embedder.embed([text])[0], vector)
 
 
+@given(st.text(max_size=80))
+def test_tokens_are_those_of_the_sub_words_in_order_known_or_not(text):
+    embedder = open_static()
+    words = re.findall(r"[A-Za-z]+", text)
+    expected = [
+        row for word in words for part in WORDS.findall(word) for row in embedder._pieces(part.lower())
+    ]
+    embedder._cache.clear()
+    assert embedder.tokens(text) == expected  # learns
+    assert embedder.tokens(text) == expected  # remembers
+
+
 def test_near_words_are_nearer_than_far_ones():
     query, near, far = open_static().embed(["parse json", "decode a JSON document", "open a network socket"])
     assert query @ near > query @ far

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,8 @@ WORD_LETTERS_MAX = 64
 #: tokens that are gathered at once: 1 500 rows of float32 [384] stay in the second-level cache
 GATHER_TOKENS = 1500
 
-_WORD = re.compile(r"[A-Za-z]+")
+#: for bytes.translate: whatever is no ASCII letter becomes a space; three times as fast as a regular expression
+_LETTERS_ONLY = bytes(byte if byte < 128 and chr(byte).isalpha() else 0x20 for byte in range(256))
 _SUBWORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
 
@@ -64,7 +66,7 @@ class StaticEmbedder:
         self._table = table
         self._scale = scale
         self._longest = max(map(len, words), default=0)
-        self._cache: dict[str, tuple[int, ...]] = {}
+        self._cache: dict[bytes, tuple[int, ...]] = {}
 
     def embed(self, texts: Sequence[str], mode: Mode = "passage") -> Array:  # noqa: ARG002 - one space for both
         result = np.zeros((len(texts), self.dimensions), np.float32)
@@ -86,17 +88,18 @@ class StaticEmbedder:
 
     def tokens(self, text: str) -> list[int]:
         """The rows of every token of `text`, in order, with repetitions."""
+        words = text.encode("utf-8", "replace").translate(_LETTERS_ONLY).split()
         cache = self._cache
-        rows: list[int] = []
-        for word in _WORD.findall(text):
-            known = cache.get(word)
-            rows += self._learn(word) if known is None else known
-        return rows
+        try:  # all words are known: everything runs in C
+            return list(chain.from_iterable(map(cache.__getitem__, words)))
+        except KeyError:
+            known = ((word, cache.get(word)) for word in words)
+            return [row for word, rows in known for row in (self._learn(word) if rows is None else rows)]
 
-    def _learn(self, word: str) -> tuple[int, ...]:
+    def _learn(self, word: bytes) -> tuple[int, ...]:
         if len(self._cache) >= WORDS_MAX:
             self._cache.clear()
-        rows = tuple(row for part in _SUBWORD.findall(word) for row in self._pieces(part.lower()))
+        rows = tuple(row for part in _SUBWORD.findall(word.decode()) for row in self._pieces(part.lower()))
         self._cache[word] = rows
         return rows
 
