@@ -34,6 +34,8 @@ from ipc.messages import (
     GraphSearch,
     MatchType,
     Message,
+    OutlineSearch,
+    PatternSearch,
     Signals,
     TextSignals,
     VectorSearch,
@@ -370,17 +372,49 @@ class Dispatch:
         check_query(question.target)
         if question.to:
             check_query(question.to)
+        fields = {name: getattr(question, name) for name in Structure.__dataclass_fields__}
+        hits, generation = await self._ask_graph(GraphSearch(**fields))
+        echo = {"operation": question.operation, "target": (hits.target if hits else "") or question.target}
+        answer = self._graph_answer(echo, hits, generation, started)
+        if hits is not None and hits.summary:
+            answer["summary"] = hits.summary
+        return answer
+
+    async def outline(self, path: str, max_tokens: int) -> dict[str, Any]:
+        """The answer of cortex_outline. Raises Unavailable when the graph worker cannot answer."""
+        started = time.perf_counter()
+        if path:
+            check_query(path)
+        budget = TOKEN_BYTES * clamp(max_tokens, TOKENS_MIN, TOKENS_MAX)
+        hits, generation = await self._ask_graph(OutlineSearch(path, budget))
+        answer = self._graph_answer({"path": path}, hits, generation, started)
+        answer["symbols_shown"] = hits.summary.get("shown", 0) if hits is not None else 0
+        return answer
+
+    async def pattern(
+        self, pattern: str, language: str, paths: tuple[str, ...], exclude_paths: tuple[str, ...], limit: int
+    ) -> dict[str, Any]:
+        """The answer of cortex_pattern. Raises BadRequest, and Unavailable when the graph worker cannot answer."""
+        started = time.perf_counter()
+        check_query(pattern)
+        request = PatternSearch(pattern, language, paths, exclude_paths, limit)
+        hits, generation = await self._ask_graph(request)
+        answer = self._graph_answer({"pattern": pattern, "language": language}, hits, generation, started)
+        answer["files_searched"] = hits.summary.get("files_searched", 0) if hits is not None else 0
+        return answer
+
+    async def _ask_graph(
+        self, request: GraphSearch | OutlineSearch | PatternSearch
+    ) -> tuple[GraphHits | None, Generation]:
+        """The graph worker's reply, None before the first generation, and the generation that it is of."""
         generation = await self._first_generation()
-        hits: GraphHits | None = None
         for final in (False, True):
             if not generation.number:
                 break
-            fields = {name: getattr(question, name) for name in Structure.__dataclass_fields__}
-            request = GraphSearch(**fields, generation=generation.number)
             until = time.monotonic() + min(LANE_SHARE * self.config.server.deadline_s, self._left())
             try:
-                hits = await self._ask("graph", request, GraphHits, until)
-                break
+                asked = replace(request, generation=generation.number)
+                return await self._ask("graph", asked, GraphHits, until), generation
             except NotReady as error:
                 if final:
                     raise _nobody([error]) from error
@@ -389,10 +423,10 @@ class Dispatch:
                 raise
             except CortexError as error:
                 raise _nobody([error]) from error
-        return self._graph_answer(question, hits, generation, started)
+        return None, generation
 
     def _graph_answer(
-        self, question: Structure, hits: GraphHits | None, generation: Generation, started: float
+        self, echo: dict[str, Any], hits: GraphHits | None, generation: Generation, started: float
     ) -> dict[str, Any]:
         stale = self.freshness.stale(hits.paths, generation) if hits is not None else frozenset()
         results = [
@@ -400,8 +434,7 @@ class Dispatch:
             for path, raw in (zip(hits.paths, hits.results, strict=True) if hits is not None else ())
         ]
         answer: dict[str, Any] = {
-            "operation": question.operation,
-            "target": (hits.target if hits is not None else "") or question.target,
+            **echo,
             "results": results,
             "total_found": hits.total_found if hits is not None else 0,
             "total_returned": len(results),
@@ -409,8 +442,6 @@ class Dispatch:
             "suggestion": hits.suggestion if hits is not None else self.freshness.explain_nothing(),
             "metadata": {"took_ms": round(1000 * (time.perf_counter() - started), 1), "source": "graph"},
         }
-        if hits is not None and hits.summary:
-            answer["summary"] = hits.summary
         if hits is not None and hits.candidates:
             answer["candidates"] = hits.candidates
         answer["index"] = self.freshness.block(generation)

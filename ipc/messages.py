@@ -202,8 +202,29 @@ class GraphSearch:
 
 
 @dataclass(frozen=True, slots=True)
+class OutlineSearch:
+    """Asks the graph worker for the symbols of a file or folder ("" for the whole project) in at most `max_bytes`."""
+
+    path: str = ""
+    max_bytes: int = 16_000
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PatternSearch:
+    """Asks the graph worker for the places in files of `language` that have the shape of `pattern` (ast-grep's syntax)."""
+
+    pattern: str
+    language: str
+    paths: tuple[str, ...] = ()
+    exclude_paths: tuple[str, ...] = ()
+    limit: int = 50
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class GraphHits:
-    """The answer to GraphSearch: `results` are JSON, `paths` the file that each was cut from.
+    """The answer to GraphSearch, OutlineSearch and PatternSearch: `results` are JSON, `paths` the file that each was cut from.
 
     `target` is the id that was meant, "" when it is unknown or may be several: `candidates` are then ids to choose from.
     """
@@ -240,6 +261,8 @@ Message = (
     | Fetch
     | Chunks
     | GraphSearch
+    | OutlineSearch
+    | PatternSearch
     | GraphHits
     | Reload
 )

@@ -24,6 +24,8 @@ from ipc.messages import (
     GraphSearch,
     Hit,
     Message,
+    OutlineSearch,
+    PatternSearch,
     Reload,
     Signals,
     Status,
@@ -46,6 +48,8 @@ EXAMPLES = [
     Fetch((1, 2), "snippet", 100, "q", 3),
     Chunks(3, True, (b"{}", b"")),
     GraphSearch("path", "run", "Store.save", "src/**", ("tests/",), include_context=False, generation=3),
+    OutlineSearch("src", 100, 3),
+    PatternSearch("f($A)", "python", ("src/**",), ("tests/",), 5, 3),
     GraphHits(3, "a:f", ("a.py",), 1, False, "", ("b:f",), {"affected": 1}, (b"{}",)),
     Reload(9),
 ]

@@ -1,4 +1,4 @@
-"""The graph worker: answers GraphSearch from the newest generation."""
+"""The graph worker: answers GraphSearch, OutlineSearch and PatternSearch from the newest generation."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 from cortex import __version__
 from cortex.config import Config
-from cortex.engines.graph_answers import GraphSnapshot, Sources, open_graph
+from cortex.engines.graph_answers import GraphSnapshot, open_graph
 from cortex.engines.graph_segments import GraphOpener
+from cortex.engines.graph_sources import Sources
 from cortex.snapshots import Snapshots
-from ipc.messages import GraphHits, GraphSearch, Message, Status
+from ipc.messages import GraphHits, GraphSearch, Message, OutlineSearch, PatternSearch, Status
 from ipc.service import serve
 
 
@@ -26,10 +27,20 @@ class GraphWorker:
             config.index_dir,
             lambda generation, _: open_graph(opener, generation.graph, generation.number, sources),
         )
-        self.handlers: dict[type, Callable[[Any], Message]] = {GraphSearch: self.search}
+        self.handlers: dict[type, Callable[[Any], Message]] = {
+            GraphSearch: self.search,
+            OutlineSearch: self.outline,
+            PatternSearch: self.pattern,
+        }
 
     def search(self, request: GraphSearch) -> GraphHits:
         return self._snapshots.get(request.generation)[0].search(request)
+
+    def outline(self, request: OutlineSearch) -> GraphHits:
+        return self._snapshots.get(request.generation)[0].outline(request)
+
+    def pattern(self, request: PatternSearch) -> GraphHits:
+        return self._snapshots.get(request.generation)[0].pattern(request)
 
     def reload(self) -> bool:
         return self._snapshots.reload()

@@ -2,69 +2,27 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import orjson
 
+from cortex.engines.graph_outline import outline, references
+from cortex.engines.graph_pattern import search_pattern
 from cortex.engines.graph_segments import CONFIDENCES, EDGE_TYPES, Graph, GraphOpener
+from cortex.engines.graph_sources import Sources
 from cortex.engines.graph_targets import Targets
 from cortex.engines.graph_walks import Limits, Scope, Step, Walk, Walker
+from cortex.indexer.languages import language_of
 from ipc.errors import BadRequest
-from ipc.messages import GraphHits, GraphSearch
+from ipc.messages import Array, GraphHits, GraphSearch, OutlineSearch, PatternSearch
 
 #: bounds of the arguments: out of them they are clamped
 DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX = 10, 500, 100, 20
-#: bytes of a file that context is cut from, and files that are kept
-FILE_BYTES_MAX = 2 * 1024 * 1024
-FILES_KEPT = 128
-#: characters of one context line
-LINE_CHARS_MAX = 240
 
 #: operations whose results are shown where the edge is written; the others where the result is defined
 _AT_EDGE = frozenset({"callers", "dependents", "type_usages", "impact"})
-
-
-class Sources:
-    """Reads context lines: current content, of plain files inside the root only."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = os.path.realpath(root)
-        self._kept: dict[str, tuple[tuple[int, int], list[str]]] = {}
-
-    def lines(self, path: str, line: int, around: int) -> list[dict[str, Any]]:
-        """`around` lines on each side of `line`, with their numbers; none when the file cannot be shown."""
-        text = self._read(path)
-        first, last = max(1, line - around), min(len(text), line + around)
-        return [{"line": n, "text": text[n - 1][:LINE_CHARS_MAX]} for n in range(first, last + 1)]
-
-    def _read(self, path: str) -> list[str]:
-        whole = os.path.realpath(os.path.join(self._root, path))
-        if not whole.startswith(self._root.rstrip("/") + "/"):
-            return []
-        try:
-            descriptor = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError:
-            return []
-        with os.fdopen(descriptor, "rb") as file:
-            info = os.fstat(file.fileno())
-            if not stat.S_ISREG(info.st_mode) or info.st_size > FILE_BYTES_MAX:
-                return []
-            known = self._kept.get(whole)
-            identity = (info.st_mtime_ns, info.st_size)
-            if known is None or known[0] != identity:
-                text = file.read(FILE_BYTES_MAX).decode("utf-8", "replace")
-                lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-                known = (identity, lines)
-            self._kept.pop(whole, None)
-            self._kept[whole] = known
-            if len(self._kept) > FILES_KEPT:
-                del self._kept[next(iter(self._kept))]
-            return known[1]
 
 
 class GraphSnapshot:
@@ -76,6 +34,7 @@ class GraphSnapshot:
         self._sources = sources
         self._targets = Targets(graph)
         self._walker = Walker(graph, self._targets)
+        self._references: Array | None = None
 
     def search(self, request: GraphSearch) -> GraphHits:
         """Raises BadRequest for a question that cannot be asked."""
@@ -110,6 +69,16 @@ class GraphSnapshot:
             summary=self._summary(walk) if request.operation == "impact" else {},
             results=tuple(raw for _, raw in results),
         )
+
+    def outline(self, request: OutlineSearch) -> GraphHits:
+        if self._references is None:
+            self._references = references(self.graph)
+        return outline(self.graph, self._references, request, self._number)
+
+    def pattern(self, request: PatternSearch) -> GraphHits:
+        """Raises BadRequest for a pattern that cannot be read."""
+        files = (path for path in self._targets.files if language_of(path).name == request.language)
+        return search_pattern(request, files, self._sources, self._number)
 
     def _nothing(self, suggestion: str, candidates: tuple[str, ...]) -> GraphHits:
         return GraphHits(

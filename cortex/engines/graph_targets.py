@@ -32,7 +32,8 @@ class Targets:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._last: dict[str, list[int]] = {}
-        self._files: dict[str, int] = {}
+        #: path → its node
+        self.files: dict[str, int] = {}
         #: id → the nodes directly below it
         self._children: dict[str, list[int]] = {}
         self._kinds = [graph.names[kind] for kind in graph.nodes[:, 1].tolist()]
@@ -43,7 +44,7 @@ class Targets:
             self._last.setdefault(_parts(name)[-1], []).append(number)
             self._children.setdefault(_above(name), []).append(number)
             if self._kinds[row] == "module":
-                self._files[graph.names[file]] = number
+                self.files[graph.names[file]] = number
 
     def find(self, target: str) -> Found:
         graph = self._graph
@@ -51,8 +52,8 @@ class Targets:
         number = graph.numbers.get(target)
         if number is not None and graph.node_of[number] >= 0:
             return Found(self._copies(number))
-        if target in self._files:
-            return Found((self._files[target],))
+        if target in self.files:
+            return Found((self.files[target],))
         parts = _parts(target)
         if not parts:
             return Found(suggestion="The target is empty; pass the name of a type, function, method or file.")

@@ -168,7 +168,7 @@ class Walker:
         """Of the edges to each node not visited yet the surest; sure ones first, then in the order of files and lines."""
         rows = rows[~visited[self.graph.edges[rows, far]]]
         chosen = self.graph.edges[rows]
-        order = np.lexsort((chosen[:, 6], chosen[:, 5], ranks[chosen[:, 2]], chosen[:, 3], chosen[:, 7] > 0))
+        order = np.lexsort((chosen[:, 6], chosen[:, 5], chosen[:, 3], ranks[chosen[:, 2]], chosen[:, 7] > 0))
         numbers, first = np.unique(chosen[order, far], return_index=True)
         rows = rows[order[first]]
         if scope.given:

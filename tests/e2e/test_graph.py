@@ -116,3 +116,22 @@ def test_an_edited_file_changes_the_answers_of_others(sources):
             return await until(front, ["app/main:main"], operation="callers", target="app/base:Store.save")
 
     assert asyncio.run(ask())["results"][0]["confidence"] == "receiver"
+
+
+def test_outlines_and_patterns_are_answered_through_the_whole_path(sources):
+    async def ask():
+        async with sources.front() as front:
+            await until(front, ["app/main:main"], operation="callers", target="app/disk:DiskStore.save")
+            return (
+                await front.call("cortex_outline", path="app/disk.py"),
+                await front.call("cortex_pattern", pattern="store.save($ITEM)", language="python"),
+            )
+
+    outline, pattern = asyncio.run(ask())
+    assert [symbol["signature"] for symbol in outline["results"][0]["symbols"]] == [
+        "DiskStore(Base)",
+        "save(self, item)",
+    ]
+    (match,) = pattern["results"]
+    assert (match["file"], match["start_line"], match["variables"]) == ("app/main.py", 6, {"ITEM": "1"})
+    assert outline["index"]["generation"] == pattern["index"]["generation"] > 0

@@ -42,13 +42,24 @@ def test_the_tools_are_listed_with_annotations_and_instructions_before_anything_
             return front.session.instructions, {tool.name: tool for tool in listed.tools}
 
     instructions, tools = asyncio.run(ask())
-    assert list(tools) == ["cortex_search", "cortex_exact", "cortex_graph", "code_context"]
+    assert list(tools) == [
+        "cortex_search",
+        "cortex_exact",
+        "cortex_graph",
+        "cortex_outline",
+        "cortex_pattern",
+        "code_context",
+    ]
     for tool in tools.values():
         hints = tool.annotations
         assert (hints.read_only_hint, hints.destructive_hint) == (True, False)
         assert (hints.idempotent_hint, hints.open_world_hint) == (True, False)
-        needed = ["operation", "target"] if tool.name == "cortex_graph" else ["query"]
-        assert tool.input_schema["required"] == needed
+        needed = {
+            "cortex_graph": ["operation", "target"],
+            "cortex_pattern": ["pattern", "language"],
+            "cortex_outline": [],
+        }.get(tool.name, ["query"])
+        assert tool.input_schema.get("required", []) == needed
     assert "cortex_exact" in instructions
 
 

@@ -6,6 +6,8 @@ from cortex.front.tool import Tool, make_tool
 from cortex.front.tools.context import code_context
 from cortex.front.tools.exact import cortex_exact
 from cortex.front.tools.graph import cortex_graph
+from cortex.front.tools.outline import cortex_outline
+from cortex.front.tools.pattern import cortex_pattern
 from cortex.front.tools.search import cortex_search
 from ipc.errors import Misconfigured
 
@@ -15,6 +17,8 @@ TOOLSETS: dict[str, tuple[Tool, ...]] = {
         make_tool(cortex_search, "Search code and documents by meaning"),
         make_tool(cortex_exact, "Search code and documents by keyword"),
         make_tool(cortex_graph, "Ask who calls, implements and depends on what"),
+        make_tool(cortex_outline, "Map a file, a folder or the project"),
+        make_tool(cortex_pattern, "Find code by its shape"),
         make_tool(code_context, "Find the lines that matter"),
     ),
 }
@@ -32,6 +36,8 @@ Choose the tool by the intent of the question:
 - An exact identifier whose behaviour you want to understand: cortex_search (semantic context).
 - Boolean operators (AND, OR, NOT), a phrase, a wildcard (*) or a likely typo: cortex_exact (boolean, prefix and fuzzy matching).
 - Relationships ("who calls", "what implements"), dependencies, what a change may break: cortex_graph (structural query).
+- What is in a file or folder, an overview of unknown code: cortex_outline.
+- Code of a certain shape (calls with certain arguments, statements to change everywhere): cortex_pattern.
 - Anything ambiguous: cortex_search (safest for ambiguous queries).
 
 Examples:

@@ -1,0 +1,56 @@
+"""The project's sources as they are now, for whoever cuts text from them: plain files inside the root only."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+#: bytes of a file that text is cut from, and files that are kept
+FILE_BYTES_MAX = 2 * 1024 * 1024
+FILES_KEPT = 128
+#: characters of one context line
+LINE_CHARS_MAX = 240
+
+
+class Sources:
+    """Reads context lines: current content, of plain files inside the root only."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = os.path.realpath(root)
+        self._kept: dict[str, tuple[tuple[int, int], list[str]]] = {}
+
+    def lines(self, path: str, line: int, around: int) -> list[dict[str, Any]]:
+        """`around` lines on each side of `line`, with their numbers; none when the file cannot be shown."""
+        text = self._read(path)
+        first, last = max(1, line - around), min(len(text), line + around)
+        return [{"line": n, "text": text[n - 1][:LINE_CHARS_MAX]} for n in range(first, last + 1)]
+
+    def text(self, path: str) -> str:
+        """The whole file; "" when it cannot be shown."""
+        return "\n".join(self._read(path))
+
+    def _read(self, path: str) -> list[str]:
+        whole = os.path.realpath(os.path.join(self._root, path))
+        if not whole.startswith(self._root.rstrip("/") + "/"):
+            return []
+        try:
+            descriptor = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            return []
+        with os.fdopen(descriptor, "rb") as file:
+            info = os.fstat(file.fileno())
+            if not stat.S_ISREG(info.st_mode) or info.st_size > FILE_BYTES_MAX:
+                return []
+            known = self._kept.get(whole)
+            identity = (info.st_mtime_ns, info.st_size)
+            if known is None or known[0] != identity:
+                text = file.read(FILE_BYTES_MAX).decode("utf-8", "replace")
+                lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+                known = (identity, lines)
+            self._kept.pop(whole, None)
+            self._kept[whole] = known
+            if len(self._kept) > FILES_KEPT:
+                del self._kept[next(iter(self._kept))]
+            return known[1]

@@ -1,0 +1,306 @@
+"""The graph engine: targets, bounded walks, context inside the root only, foreign files, outlines and patterns."""
+
+from __future__ import annotations
+
+import os
+
+import orjson
+import pytest
+
+from cortex.builder import Builder
+from cortex.config import Config
+from cortex.engines.graph_sources import Sources
+from cortex.indexer.graph_store import GraphStore
+from cortex.indexer.manifest import Entry
+from cortex.indexer.source import digest
+from ipc.errors import BadRequest
+from ipc.messages import GraphSearch, OutlineSearch, PatternSearch
+from workers.graph import GraphWorker
+
+FILES = {
+    "app/store.py": (
+        "class Store:\n    def save(self, item):\n        return check(item)\n\n\n"
+        "class Disk(Store):\n    def save(self, item):\n        return super().save(item)\n\n\n"
+        "def check(item):\n    return item\n"
+    ),
+    "app/main.py": (
+        "from app.store import Disk, check\n\n\ndef main(disk: Disk):\n    disk.save(1)\n    check(2)\n    helper()\n\n\n"
+        "def helper():\n    main(Disk())\n"
+    ),
+    "tests/test_main.py": "from app.main import main\n\n\ndef test_main():\n    main(None)\n",
+    "lonely.py": "def nobody():\n    pass\n",
+}
+
+
+@pytest.fixture
+def config(tmp_path):
+    config = Config(root=tmp_path / "project")
+    for name, text in FILES.items():
+        path = config.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    config.chunks_dir.mkdir(parents=True)
+    body = {"id": "x", "chunk_type": "code", "text": "x", "metadata": {"file_path": "app/main.py"}}
+    (config.chunks_dir / "a.json").write_bytes(orjson.dumps({"_metadata": {}, "chunks": [body]}))
+    return config
+
+
+def write_graph(config):
+    entries = {
+        name: Entry(digest((config.root / name).read_bytes()), 1, 1)
+        for name in FILES
+        if (config.root / name).exists()
+    }
+    GraphStore(config).update(entries, {})
+
+
+def publish(config):
+    builder = Builder(config)
+    try:
+        while builder.refresh() is not None:
+            pass
+        return builder.current, builder.warnings
+    finally:
+        builder.close()
+
+
+@pytest.fixture
+def worker(config):
+    write_graph(config)
+    publish(config)
+    made = GraphWorker(config)
+    made.reload()
+    return made
+
+
+def ask(worker, operation, target, **more):
+    hits = worker.search(GraphSearch(operation, target, **more))
+    return hits, [orjson.loads(raw) for raw in hits.results]
+
+
+def ids(worker, operation, target, **more):
+    return [result["node"]["id"] for result in ask(worker, operation, target, **more)[1]]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "app/store:Disk.save",
+        "Disk.save",
+        "app.store.Disk.save",
+        "store:Disk.save",
+        "Disk::save",
+        "store/Disk.save",
+    ],
+)
+def test_any_unique_end_of_an_id_is_a_target(worker, target):
+    assert ask(worker, "callers", target)[0].target == "app/store:Disk.save"
+
+
+def test_a_file_is_a_target_by_its_path(worker):
+    assert ids(worker, "dependents", "app/store.py") == ["app/main"]
+    assert ids(worker, "dependencies", "app/main.py") == ["app/store", "app/store:Disk", "app/store:check"]
+
+
+def test_several_meanings_are_listed_and_none_is_guessed(worker):
+    hits, results = ask(worker, "callers", "save")
+    assert results == []
+    assert hits.candidates == ("app/store:Disk.save", "app/store:Store.save")
+    assert "any of 2" in hits.suggestion
+
+
+def test_an_unknown_name_brings_the_nearest(worker):
+    hits, _ = ask(worker, "callers", "chekc")
+    assert "app/store:check" in hits.candidates
+
+
+@pytest.mark.parametrize("target", ["", "  ", ":::", "~2", "\ud800", "x" * 5000, "a/../../b"])
+def test_odd_targets_are_answered_with_a_sentence(worker, target):
+    hits, results = ask(worker, "callers", target)
+    assert (results, hits.total_found) == ([], 0)
+    assert hits.suggestion.endswith(".")
+
+
+def test_an_empty_answer_says_why(worker):
+    assert ask(worker, "callers", "nobody")[0].suggestion.startswith(
+        "The graph has no callers of lonely:nobody."
+    )
+    assert "loosen" in ask(worker, "callers", "check", scope="nowhere/**")[0].suggestion
+
+
+def test_depth_follows_levels_and_cycles_end(worker):
+    assert ids(worker, "callers", "check") == ["app/main:main", "app/store:Store.save"]
+    hits, results = ask(worker, "callers", "check", depth=10)
+    assert [(r["depth"], r["node"]["id"]) for r in results] == [
+        (1, "app/main:main"),
+        (1, "app/store:Store.save"),
+        (2, "app/main:helper"),
+        (2, "app/store:Disk.save"),
+        (2, "tests/test_main:test_main"),
+    ]
+    assert (hits.total_found, hits.truncated) == (5, False)
+
+
+def test_limits_cut_and_say_so(worker):
+    hits, results = ask(worker, "callers", "check", depth=3, max_per_level=1)
+    assert len(results) == 2
+    assert hits.truncated
+    hits, results = ask(worker, "callers", "check", depth=3, max_results=1)
+    assert (len(results), hits.truncated) == (1, True)
+
+
+def test_scope_and_exclude_patterns_keep_files_out(worker):
+    assert ids(worker, "callers", "main:main") == ["app/main:helper", "tests/test_main:test_main"]
+    assert ids(worker, "callers", "main:main", scope="tests/**") == ["tests/test_main:test_main"]
+    assert ids(worker, "callers", "main:main", exclude_patterns=("tests/",)) == ["app/main:helper"]
+
+
+def test_paths_are_shortest_and_need_an_end(worker):
+    assert ids(worker, "path", "test_main:test_main", to="check") == [
+        "tests/test_main:test_main",
+        "app/main:main",
+        "app/store:check",
+    ]
+    assert ids(worker, "path", "check", to="nobody") == []
+    with pytest.raises(BadRequest, match="needs `to`"):
+        ask(worker, "path", "check")
+
+
+def test_impact_says_what_kind_and_how_bad(worker):
+    hits, results = ask(worker, "impact", "app/store:Store", depth=2)
+    found = {r["node"]["id"]: (r["impact_type"], r["severity"], r["depth"]) for r in results}
+    assert found["app/store:Disk"] == ("subtype", "high", 1)
+    assert found["app/main:main"] == ("caller", "medium", 2)
+    assert hits.summary["by_severity"]["high"] >= 1
+
+
+def test_context_is_cut_from_the_files_as_they_are(worker, config):
+    (config.root / "app/main.py").write_text("\n\n\n\n    changed(1)\n")
+    _, results = ask(worker, "callers", "Disk.save", context_lines=0)
+    assert results[0]["context"] == [{"line": 5, "text": "    changed(1)"}]
+    (config.root / "app/main.py").unlink()
+    _, results = ask(worker, "callers", "Disk.save")
+    assert results[0]["context"] == []
+
+
+def test_nothing_outside_the_root_is_read(tmp_path):
+    root = tmp_path / "root"
+    root.mkdir()
+    (tmp_path / "secret.txt").write_text("secret")
+    (root / "link.py").symlink_to(tmp_path / "secret.txt")
+    os.mkfifo(root / "pipe.py")
+    sources = Sources(root)
+    for path in (
+        "../secret.txt",
+        str(tmp_path / "secret.txt"),
+        "link.py",
+        "pipe.py",
+        ".",
+        "a/../../secret.txt",
+    ):
+        assert sources.lines(path, 1, 3) == [], path
+
+
+def test_a_graph_file_of_another_program_is_served(config):
+    config.graph_dir.mkdir(parents=True)
+    location = {"file": "internal/embed/local.go", "line": 16, "column": 0}
+    graph = {
+        "_metadata": {"version": "1.0", "node_count": 2, "edge_count": 1, "more": 1},
+        "nodes": [
+            {
+                "id": "embed.Provider",
+                "kind": "interface",
+                "file": "internal/embed/provider.go",
+                "start_line": 20,
+                "end_line": 39,
+            },
+            {
+                "id": "embed.localProvider",
+                "kind": "struct",
+                "file": "internal/embed/local.go",
+                "start_line": 16,
+                "end_line": 22,
+            },
+        ],
+        "edges": [
+            {
+                "from": "embed.localProvider",
+                "to": "embed.Provider",
+                "type": "implements",
+                "location": location,
+            }
+        ],
+    }
+    (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(graph))
+    publish(config)
+    worker = GraphWorker(config)
+    worker.reload()
+    assert ids(worker, "implementations", "embed.Provider") == ["embed.localProvider"]
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"[]", b'{"nodes": 1}', b'{"nodes": [{}], "edges": []}', b"\xff\xfe"]
+)
+def test_a_damaged_graph_file_leaves_the_served_one_and_is_named(config, worker, damage):
+    path = next(config.graph_dir.glob("*.json"))
+    path.write_bytes(damage)
+    generation, warnings = publish(config)
+    worker.reload()
+    assert ids(worker, "callers", "Disk.save") == ["app/main:main"]
+    assert any(path.name in text for text in warnings), generation
+
+
+def test_a_changed_graph_file_is_a_new_generation_and_an_unchanged_one_is_not(config, worker):
+    before, _ = publish(config)
+    assert publish(config)[0].number == before.number
+    (config.root / "lonely.py").write_text("def nobody():\n    somebody()\n\n\ndef somebody(): ...\n")
+    write_graph(config)
+    assert publish(config)[0].number > before.number
+    worker.reload()
+    assert ids(worker, "callers", "somebody") == ["lonely:nobody"]
+
+
+def test_an_outline_shows_signatures_and_the_most_used_first(worker):
+    hits = worker.outline(OutlineSearch("app/store.py"))
+    (file,) = [orjson.loads(raw) for raw in hits.results]
+    assert [(s["name"], s["signature"]) for s in file["symbols"]] == [
+        ("Store", "Store"),
+        ("Store.save", "save(self, item)"),
+        ("Disk", "Disk(Store)"),
+        ("Disk.save", "save(self, item)"),
+        ("check", "check(item)"),
+    ]
+    assert not hits.truncated
+    small = worker.outline(OutlineSearch("", max_bytes=300))
+    assert small.truncated
+    assert b'"main"' in b"".join(small.results)
+    assert b'"nobody"' not in b"".join(small.results)
+    assert worker.outline(OutlineSearch("app/nothing")).suggestion.endswith(".")
+
+
+def pattern(worker, text, **more):
+    hits = worker.pattern(PatternSearch(text, more.pop("language", "python"), **more))
+    return hits, [orjson.loads(raw) for raw in hits.results]
+
+
+def test_a_pattern_finds_shapes_and_their_variables(worker):
+    _, results = pattern(worker, "check($WHAT)")
+    assert [(r["file"], r["start_line"], r["variables"]) for r in results] == [
+        ("app/main.py", 6, {"WHAT": "2"}),
+        ("app/store.py", 3, {"WHAT": "item"}),
+    ]
+    _, results = pattern(worker, "class $NAME($$$BASES): $$$BODY")
+    assert [r["variables"]["NAME"] for r in results] == ["Disk"]
+    hits, results = pattern(worker, "check($WHAT)", limit=1, exclude_paths=("app/main.py",))
+    assert (len(results), hits.truncated) == (1, False)
+    assert pattern(worker, "nowhere($X)")[0].suggestion.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"), [("$$$", "python"), ("check($A)", "cobol"), ("x" * 5000, "python")]
+)
+def test_a_pattern_that_cannot_be_read_is_refused_with_a_sentence(worker, text, language):
+    with pytest.raises(BadRequest) as caught:
+        pattern(worker, text, language=language)
+    assert "\n" not in str(caught.value)
+    assert "backtrace" not in str(caught.value)
