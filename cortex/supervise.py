@@ -55,6 +55,8 @@ class Attachment:
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
         self._task: asyncio.Task[None] | None = None
+        self._keeps = False
+        self._kept = asyncio.Event()
 
     @property
     def connected(self) -> bool:
@@ -67,8 +69,22 @@ class Attachment:
         self._task = asyncio.create_task(self._follow())
 
     async def keep(self) -> None:
-        """Let the set live on without fronts (`cortex up --detach`)."""
+        """Let the set live on without fronts (`cortex up --detach`); returns when its supervisor has said so.
+
+        One that was just stopping does not say so: then it is asked of the next. Raises Unavailable.
+        """
+        if self.problem:
+            return
+        self._keeps = True
         await self._send("keep")
+        try:
+            async with asyncio.timeout(ATTACH_S):
+                await self._kept.wait()
+        except TimeoutError as error:
+            raise Unavailable(
+                self.problem
+                or f"The workers did not answer within {ATTACH_S:g} s; see {_log_path(self.config)}."
+            ) from error
 
     async def close(self) -> None:
         """Leave. The last front's end starts the idle clock."""
@@ -91,7 +107,7 @@ class Attachment:
             if self._reader is not None:
                 with contextlib.suppress(OSError, ValueError):
                     while await self._reader.readline():
-                        pass
+                        self._kept.set()  # the only line after the greeting
             await self._hang_up()
             pause = RETRY_S
             while self._writer is None:
@@ -154,6 +170,8 @@ class Attachment:
         self._reader, self._writer, self.hello = reader, writer, hello
         self.problem = mismatch(self.config, hello)
         await self._send("wait" if self.problem else "attach")
+        if self._keeps and not self.problem:
+            await self._send("keep")
         return True
 
     async def _send(self, command: str) -> None:

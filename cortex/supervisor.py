@@ -246,8 +246,9 @@ class Supervisor:
             self._had_front = True
         elif command == "wait":
             self._waiting.add(connection)
-        elif command == "keep":
+        elif command == "keep" and not self._reason:  # one that is stopping already cannot promise it
             self._idle_exit_s = None
+            self._send(connection, {"kept": True})
         elif command == "stop":
             self._stop("asked to stop")
         elif command == "status":

@@ -412,11 +412,32 @@ def test_a_set_that_was_told_to_stay_has_no_idle_clock(spawn_tiny: Config) -> No
     async def front() -> None:
         held = await supervise.attach(spawn_tiny)
         await held.keep()
-        await until_async(lambda: supervise.set_status(spawn_tiny)["idle_exit_s"] is None, "kept")
+        assert supervise.set_status(spawn_tiny)["idle_exit_s"] is None
         await held.close()
 
     asyncio.run(front())
     assert supervise.set_status(spawn_tiny)["running"]
+
+
+def test_a_set_that_is_just_stopping_is_not_taken_for_one_that_stays(spawn_tiny: Config) -> None:
+    async def front() -> tuple[int, int]:
+        held = await supervise.attach(spawn_tiny)
+        stopping = held.hello["pid"]
+        place = spawn_tiny.runtime_dir / "supervisor.sock"
+        listening = place.stat().st_ino
+        _reader, writer = await asyncio.open_unix_connection(place)
+        writer.write(b'{"command": "stop"}\n')
+        await until_async(lambda: not place.exists() or place.stat().st_ino != listening, "stopping")
+        writer.close()
+        await held.keep()
+        kept = held.hello["pid"]
+        await held.close()
+        return stopping, kept
+
+    stopping, kept = asyncio.run(front())
+    assert kept != stopping
+    status = supervise.set_status(spawn_tiny)
+    assert (status["pid"], status["idle_exit_s"]) == (kept, None)
 
 
 def test_a_front_of_another_configuration_waits_and_takes_over(spawn_tiny: Config) -> None:

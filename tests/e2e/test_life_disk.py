@@ -1,6 +1,7 @@
 """A full disk and a folder that cannot be written, on real file systems: a clear sentence, and nothing is lost."""
 
 import asyncio
+import contextlib
 import os
 import subprocess
 
@@ -39,13 +40,9 @@ def test_a_full_disk_keeps_the_old_answers_calls_them_stale_and_recovers(project
         async with project.front() as front:
             await front.whole()
             filler = folder / "filler"
-            with filler.open("wb") as file:
-                try:
-                    while True:
-                        file.write(b"x" * 65536)
-                        file.flush()
-                except OSError:
-                    pass
+            with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+                while True:
+                    file.write(b"x" * 4096)
             (project.root / "auth" / "login.py").write_text(
                 "def overflowing_function():\n    return 1\n" * 200
             )
