@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import shutil
+import subprocess
 import tempfile
 import threading
 from pathlib import Path
@@ -18,7 +20,8 @@ from hypothesis import strategies as st
 
 from cortex.config import Config, Embedding, Indexing
 from cortex.embedders.static import open_static
-from cortex.indexer import pool, run, shards
+from cortex.indexer import manifest as manifests
+from cortex.indexer import parse, pool, run, shards
 from cortex.indexer.chunkers import embed_text
 from cortex.indexer.run import Indexer, index
 from cortex.indexer.shards import shard_count
@@ -35,6 +38,7 @@ def _private_places():
         os.chmod(folder, 0o700)
         patch.setenv("XDG_RUNTIME_DIR", folder)
         patch.setenv("XDG_CONFIG_HOME", folder)
+        patch.setenv("XDG_CACHE_HOME", folder)
         yield
 
 
@@ -55,6 +59,25 @@ def chunks(config: Config) -> dict[str, dict[str, Any]]:
         for chunk in data["chunks"]:
             assert chunk["id"] not in found
             found[chunk["id"]] = {key: chunk[key] for key in chunk if key not in ("created_at", "updated_at")}
+    return found
+
+
+#: what differs between two runs over the same tree
+TIMES = re.compile(
+    rb'"(?:generated|generated_at|created_at|updated_at)":"[^"]*"|"sequence":\d+|"generated":[\d.]+'
+)
+
+
+def contents(config: Config) -> dict[str, Any]:
+    """Every byte that the indexer wrote, but for times and sequence numbers, and the manifest's files."""
+    found: dict[str, Any] = {
+        str(path.relative_to(config.home)): TIMES.sub(b"", path.read_bytes())
+        for folder in (config.chunks_dir, config.graph_dir)
+        for path in folder.glob("*.json")
+    }
+    manifest = manifests.load(config.manifest)
+    found["files"] = {path: (e.sha256, e.chunks, e.skipped, e.remarks) for path, e in manifest.files.items()}
+    found["layout"] = (manifest.shards, sorted(manifest.chunk_files), manifest.left_out)
     return found
 
 
@@ -166,8 +189,8 @@ STEPS = st.lists(
         st.tuples(st.just("rename"), st.sampled_from(NAMES), st.sampled_from(NAMES)),
         st.tuples(st.just("index"), st.just(""), st.just("")),
         st.tuples(
-            st.just("lose"),
-            st.sampled_from(["code-source.json", "code-data.000.json", "manifest"]),
+            st.sampled_from(["lose", "damage"]),
+            st.sampled_from(["code-source.json", "code-data.000.json", "code-source.001.json", "manifest"]),
             st.just(""),
         ),
     ),
@@ -197,13 +220,80 @@ def test_incremental_runs_equal_a_fresh_one(steps):
                 index(config)
             elif what == "lose":
                 (config.manifest if name == "manifest" else config.chunks_dir / name).unlink(missing_ok=True)
+            elif what == "damage":
+                path = config.manifest if name == "manifest" else config.chunks_dir / name
+                if path.exists():
+                    os.truncate(path, 300)
         index(config)
         fresh = Config(root=root / "two")
         shutil.copytree(config.root, fresh.root, ignore=shutil.ignore_patterns(".cortex"))
         index(fresh)
-        assert chunks(config) == chunks(fresh)
-        assert sorted(shard_files(config)) == sorted(shard_files(fresh))
+        assert contents(config) == contents(fresh)
         assert index(config).indexed == 0
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always")
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(project) -> Config:
+    """Two branches: on `other` a file is edited, one is renamed, one deleted and one new."""
+    git(project.root, "init", "-b", "main")
+    git(project.root, "add", ".")
+    git(project.root, "commit", "-m", "one")
+    git(project.root, "switch", "-c", "other")
+    (project.root / "shop/cart.py").write_text("def other_cart():\n    return 'elsewhere'\n")
+    (project.root / "shop/store.go").rename(project.root / "shop/depot.go")
+    (project.root / "shop/GUIDE.md").unlink()
+    (project.root / "new.rs").write_text("fn brand_new() -> i32 { 7 }\n")
+    git(project.root, "add", ".")
+    git(project.root, "commit", "-m", "two")
+    git(project.root, "switch", "main")
+    return project
+
+
+def test_a_branch_switch_equals_a_fresh_index_and_embeds_nothing_twice(repository, monkeypatch):
+    index(repository)
+    first = contents(repository)
+    git(repository.root, "switch", "other")
+    index(repository)
+    fresh = Config(root=repository.root.parent / "fresh")
+    shutil.copytree(repository.root, fresh.root, ignore=shutil.ignore_patterns(".cortex"))
+    index(fresh)
+    assert contents(repository) == contents(fresh)
+    embedder = open_static()
+    embedded: list[str] = []
+    monkeypatch.setattr(embedder, "embed", lambda texts, _mode: embedded.extend(texts))
+    git(repository.root, "switch", "main")
+    assert index(repository).indexed == 3
+    assert embedded == []
+    assert contents(repository) == first
+
+
+def test_a_work_tree_and_a_submodule_are_indexed_like_any_folder(repository, tmp_path):
+    (repository.root / ".gitignore").write_text("ignored.py\n")
+    git(repository.root, "add", ".")
+    git(repository.root, "commit", "-m", "three")
+    (repository.root / ".git/info/exclude").write_text("private.py\n")
+    tree = tmp_path / "tree"
+    git(repository.root, "worktree", "add", str(tree), "other")
+    for folder in (tree, repository.root):
+        (folder / "private.py").write_text("x = 1\n")
+    outer = tmp_path / "outer"
+    outer.mkdir()
+    git(outer, "init", "-b", "main")
+    git(outer, "submodule", "add", str(repository.root), "sub")
+    (outer / "sub/ignored.py").write_text("x = 1\n")
+    index(Config(root=tree))
+    index(Config(root=outer))
+    found = manifests.load(Config(root=tree).manifest).files
+    assert "shop/depot.go" in found
+    assert not {"private.py", ".git"} & found.keys()
+    found = manifests.load(Config(root=outer).manifest).files
+    assert "sub/shop/store.go" in found
+    assert not {"sub/ignored.py", "sub/.git"} & found.keys()
 
 
 def test_the_number_of_shards_follows_from_the_number_of_files():
@@ -269,6 +359,40 @@ def test_bad_files_are_told_and_stop_nothing(project):
     assert found["code-crlf.py#f~1"]["text"] == "def f():\n    return 1"
     assert "añade" in found["code-latin.py#x~1"]["text"]
     assert index(project).indexed == 0
+
+
+def test_what_is_unusual_about_a_file_is_told(project, monkeypatch):
+    root = project.root
+    (root / "latin.py").write_bytes("# añade\nx = 1\n".encode("latin-1"))
+    (root / "broken.py").write_text("def (:\n")
+    (root / "made.py").write_text("# @generated by a program\nx = 1\n")
+    (root / "endless.sql").write_text("SELECT 1;\n" * 3000)
+    monkeypatch.setattr(parse, "PARSE_STEPS_MAX", 150)
+    (root / "huge.txt").write_bytes(b"x\n" * (1 << 20))
+    (root / "picture.png").write_bytes(b"")
+    report = index(project)
+    told = {one.path: one.reason for one in report.remarks if one.path.count("/") == 0}
+    assert told == {
+        "latin.py": "not UTF-8: read as Latin-1",
+        "broken.py": "syntax errors",
+        "made.py": "generated: says so on line 1",
+        "endless.sql": "cut without a parser, which took too long",
+    }
+    assert manifests.load(project.manifest).left_out == {"binary": 1, "larger than 1024 kB": 1}
+    assert index(project).remarks == report.remarks
+    (root / "picture.png").unlink()
+    index(project)
+    assert manifests.load(project.manifest).left_out == {"larger than 1024 kB": 1}
+
+
+def test_a_function_of_ten_thousand_lines_is_split_at_its_statements(project):
+    lines = [f"    if flag_{n}:\n        total += compute({n})" for n in range(5000)]
+    (project.root / "giant.py").write_text("def giant(total):\n" + "\n".join(lines) + "\n")
+    assert not index(project).skipped
+    made = [c for c in chunks(project).values() if c["id"].startswith("code-giant.py#giant~")]
+    assert len(made) > 100
+    assert all(c["text"].lstrip().startswith(("if flag", "def giant")) for c in made)
+    assert all(open_static().count_tokens(c["text"]) <= 300 for c in made)
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root reads everything")

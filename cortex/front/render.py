@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -195,6 +196,19 @@ def print_report(report: Report, *, verbose: bool) -> None:
         print(f"  left out {skipped.path}: {skipped.reason}")
     if len(named) < len(report.skipped):
         print(f"  … and {len(report.skipped) - len(named)} more; --verbose lists them")
+    for remark in report.remarks if verbose else ():
+        print(f"  {remark.path}: {remark.reason}")
+    if report.remarks and not verbose:
+        print(f"  {count_by_kind(remark.reason for remark in report.remarks)}; --verbose lists them")
+
+
+def count_by_kind(reasons: Iterable[str]) -> str:
+    """As in `3 × syntax errors, 1 × minified`: what stands before a colon is the kind."""
+    return _counted(dict(Counter(reason.partition(":")[0] for reason in reasons).most_common()))
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} × {kind}" for kind, count in counts.items())
 
 
 def print_status(found: dict[str, Any]) -> None:
@@ -209,6 +223,10 @@ def print_status(found: dict[str, Any]) -> None:
         out.print(f"indexer  {progress['done']} of {progress['total']} files")
     if index["pending_count"]:
         out.print(f"pending  {index['pending_count']}: {', '.join(index['pending'])}")
+    if index["left_out"]:
+        out.print(f"left out {_counted(index['left_out'])}; `cortex index --verbose` lists them")
+    if index["remarks"]:
+        out.print(f"unusual  {_counted(index['remarks'])}; `cortex index --verbose` lists them")
     if index["foreign_files"]:
         out.print(
             f"foreign  {', '.join(index['foreign_files'])}: not written by Cortex, so automatic indexing is off"

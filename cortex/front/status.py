@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
+from collections import Counter
+from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from cortex import __version__, supervise
 from cortex.config import Config
@@ -44,10 +49,34 @@ async def collect(config: Config) -> dict[str, Any]:
             "published_at": generation.published_at,
             "indexer": freshness.progress().state,
             "watching": watcher.get("watching", ""),
+            **await asyncio.to_thread(_oddities, config.manifest),
             "foreign_files": watcher.get("foreign_files", []),
         },
         "warnings": [*generation.warnings, *_faults(workers)],
     }
+
+
+class _Entry(msgspec.Struct):
+    skipped: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+class _Manifest(msgspec.Struct):
+    files: dict[str, _Entry] = {}
+    left_out: dict[str, int] = {}
+
+
+def _oddities(path: Path) -> dict[str, dict[str, int]]:
+    """How many files the indexer left out, and indexed with a remark, for which reason."""
+    left_out: Counter[str] = Counter()
+    remarks: Counter[str] = Counter()
+    with contextlib.suppress(OSError, msgspec.DecodeError):
+        manifest = msgspec.json.decode(path.read_bytes(), type=_Manifest)
+        left_out.update(manifest.left_out)
+        for entry in manifest.files.values():
+            left_out.update([entry.skipped.partition(":")[0]] if entry.skipped else [])
+            remarks.update(remark.partition(":")[0] for remark in entry.remarks)
+    return {"left_out": dict(left_out.most_common()), "remarks": dict(remarks.most_common())}
 
 
 async def _ask_workers(config: Config) -> dict[str, dict[str, Any]]:

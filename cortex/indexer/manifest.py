@@ -16,19 +16,21 @@ MANIFEST_VERSION = 1
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One source file. `skipped` says why it has no chunks, "" if it has been indexed."""
+    """One source file. `skipped` says why it has no chunks, "" if it has been indexed; `remarks` what is unusual."""
 
     sha256: str
     size: int
     mtime_ns: int
     chunks: tuple[str, ...] = ()
     skipped: str = ""
+    remarks: tuple[str, ...] = ()
 
 
 class Manifest(msgspec.Struct):
     """`recipe` names everything that the chunks depend on beside the sources; another one means: all anew.
 
-    `chunk_files` holds (size, mtime_ns) of each chunk file as it was written: one that differs is built again.
+    `left_out` counts the files that were not even read, by the reason. `chunk_files` holds (size, mtime_ns) of each
+    chunk file as it was written: one that differs is built again.
     """
 
     version: int = MANIFEST_VERSION
@@ -39,6 +41,7 @@ class Manifest(msgspec.Struct):
     shards: int = 1
     sequence: int = 0
     files: dict[str, Entry] = msgspec.field(default_factory=dict)
+    left_out: dict[str, int] = msgspec.field(default_factory=dict)
     chunk_files: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,6 +42,10 @@ from cortex.indexer.outline import (
 from cortex.indexer.source import Source
 from cortex.records import Symbol
 
+#: steps of a parser (each a hundred of its operations) for one file; a megabyte of usual code takes 15 000
+PARSE_STEPS_MAX = 200_000
+#: bytes that a parser gets at once
+READ_BYTES = 1 << 16
 #: characters of an import that are kept
 IMPORT_CHARS_MAX = 200
 #: in-progress matches of a query: bounds the time that a deeply nested file can take
@@ -97,11 +102,28 @@ def _first_line(span: Span) -> tuple[int, int]:
     return span.start, -span.end
 
 
+class TooComplex(Exception):  # noqa: N818 - errors name the condition
+    """A parser was broken off: no grammar is worth minutes for one file."""
+
+
 @functools.lru_cache(maxsize=1)
 def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
-    """(text, tree) of a file in a language with a grammar; kept for whoever reads the same file next."""
+    """(text, tree) of a file in a language with a grammar; kept for whoever reads the same file next.
+
+    Raises TooComplex after PARSE_STEPS_MAX steps. Steps are counted, not seconds: the result is the same everywhere.
+    """
     raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
-    return raw, _tools(language)[0].parse(raw)
+    parser = _tools(language)[0]
+    steps = itertools.count(1)
+    try:
+        tree = parser.parse(
+            lambda start, _: raw[start : start + READ_BYTES],
+            progress_callback=lambda *_: next(steps) > PARSE_STEPS_MAX,
+        )
+    except ValueError as error:  # what a parser that was broken off ends with
+        parser.reset()
+        raise TooComplex from error
+    return raw, tree
 
 
 @functools.cache

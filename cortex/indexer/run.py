@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -13,6 +15,7 @@ from cortex.config import Config, open_home
 from cortex.embedders import Embedder, open_embedder
 from cortex.graph.facts import Facts
 from cortex.indexer import manifest as manifests
+from cortex.indexer.embeddings import cache_folder
 from cortex.indexer.graph_store import GraphStore
 from cortex.indexer.manifest import Entry, Manifest
 from cortex.indexer.pool import Pool, workers_for
@@ -36,7 +39,7 @@ Progress = Callable[[int, int, int], None]
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a run did. `files` are in the chunk files now, with `chunks` in all; `indexed` were read, `bytes` of source;
-    `sequence` is the last that chunk files were stamped with.
+    `sequence` is the last that chunk files were stamped with. `remarks`: what is unusual about files that are in.
     """
 
     files: int
@@ -45,6 +48,7 @@ class Report:
     removed: int
     chunks: int
     skipped: tuple[Skipped, ...]
+    remarks: tuple[Skipped, ...]
     seconds: float
     bytes: int
     sequence: int
@@ -94,6 +98,7 @@ class Indexer:
             str(config.chunks_dir),
             config.indexing.chunk_tokens,
             config.indexing.max_file_kb * 1024,
+            cache_folder(),
         )
         self._stop = stop or threading.Event()
         self._graph = GraphStore(config)
@@ -111,6 +116,7 @@ class Indexer:
         scan = scan or Scanner(self.config).walk()
         manifest = manifest or self.load()
         plan = self._run(manifest, scan.files, force=force, on_progress=on_progress)
+        self._count(manifest, scan.skipped)
         left_out = [Skipped(path, entry.skipped) for path, entry in manifest.files.items() if entry.skipped]
         return Report(
             files=len(manifest.files) - len(left_out),
@@ -119,10 +125,21 @@ class Indexer:
             removed=plan.removed,
             chunks=sum(len(entry.chunks) for entry in manifest.files.values()),
             skipped=tuple(sorted([*scan.skipped, *left_out], key=lambda skipped: skipped.path)),
+            remarks=tuple(
+                Skipped(path, remark) for path, entry in manifest.files.items() for remark in entry.remarks
+            ),
             seconds=time.monotonic() - started,
             bytes=plan.bytes,
             sequence=manifest.sequence,
         )
+
+    def _count(self, manifest: Manifest, skipped: list[Skipped]) -> None:
+        """Keep what the walk left out for `cortex status`."""
+        counts = dict(sorted(Counter(one.reason.partition(":")[0] for one in skipped).items()))
+        if counts != manifest.left_out:
+            manifest.left_out = counts
+            with contextlib.suppress(OSError):  # a folder that cannot be written has been told of already
+                manifests.save(self.config.manifest, manifest)
 
     def load(self) -> Manifest:
         """The manifest, emptied of its files when it was made by another recipe."""

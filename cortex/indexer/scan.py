@@ -66,6 +66,8 @@ BINARY_SUFFIXES = frozenset({
     ".mov", ".avi", ".webm", ".flac", ".psd", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".mo",
     ".icns", ".deb", ".rpm", ".dmg", ".iso", ".snap",
 })  # fmt: skip
+#: the file that a work tree or submodule has in place of a `.git` folder
+GIT_LINK = ".git"
 #: files whose change can change what is ignored
 IGNORE_FILES = frozenset({".gitignore", ".cortexignore"})
 
@@ -191,7 +193,7 @@ class Scanner:
         self, path: str, name: str, rules: tuple[Rules, ...], size: int, *, is_link: bool
     ) -> str | None:
         """Why a file is left out: None if it is not, "" if somebody wanted it so, which is not worth a word."""
-        if self._include.patterns and not self._include.match_file(path):
+        if name == GIT_LINK or (self._include.patterns and not self._include.match_file(path)):
             return ""
         if self._ignored(path, rules):
             return ""

@@ -7,6 +7,7 @@ it. What is new is written below chunks/.tmp; putting it in place is the run's a
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
@@ -18,8 +19,10 @@ import msgspec
 import orjson
 
 from cortex.embedders.protocol import Embedder
+from cortex.embedders.static import StaticEmbedder
 from cortex.graph.facts import Facts
-from cortex.indexer.chunkers import chunk, embed_text
+from cortex.indexer.chunkers import cut, embed_text
+from cortex.indexer.embeddings import EmbeddingCache, open_cache
 from cortex.indexer.graph_facts import facts_of
 from cortex.indexer.manifest import Entry
 from cortex.indexer.source import decode, digest
@@ -52,12 +55,15 @@ class Settings(msgspec.Struct, frozen=True):
     chunks_dir: str
     chunk_tokens: int
     max_file_bytes: int
+    #: the folder where embeddings are kept for later, "" for none
+    cache: str = ""
 
 
 class Task(msgspec.Struct, frozen=True):
     """Build shard `number` of `shards`, where there were `old_shards` before.
 
-    `fresh` are files to be read, with size and mtime (`known`: what they were before); `kept` those whose chunks are taken from the old shard.
+    `fresh` are files to be read, with size and mtime (`known`: what they were before); `kept` those whose chunks are
+    taken from the old shard.
     """
 
     number: int
@@ -156,9 +162,11 @@ def build(task: Task, settings: Settings, embedder: Embedder) -> Built:
             continue
         entries[path], made, facts[path] = _cut(path, raw, stat, (settings, task.plain), embedder)
         fresh += made
-    bodies = _embed(fresh, old, embedder, task.now)
+    cache = open_cache(settings.cache, embedder.identity)
+    bodies = _embed(fresh, old, embedder, (cache, task))
     for body in bodies:
         chunks.setdefault(body["metadata"]["file_path"], []).append(body)
+    _remember(old, chunks, cache)
     written = [body for path in sorted(chunks) for body in chunks[path]]
     built = _write(task, settings, embedder, written, old)
     built.entries, built.facts = entries, facts
@@ -205,16 +213,21 @@ def _cut(
         return Entry(sha256, *stat, skipped=source), [], None
     settings, plain = how
     try:
-        made = chunk(source, embedder.count_tokens, settings.chunk_tokens, plain=plain)
+        found = cut(source, embedder.count_tokens, settings.chunk_tokens, plain=plain)
     except RecursionError:
         return Entry(sha256, *stat, skipped="nested too deeply"), [], None
-    made = sorted(made, key=lambda one: CHUNK_TYPES.index(one.chunk_type))
-    facts = None if plain else facts_of(source, sha256)
-    return Entry(sha256, *stat, chunks=tuple(one.id for one in made)), made, facts
+    made = sorted(found.chunks, key=lambda one: CHUNK_TYPES.index(one.chunk_type))
+    entry = Entry(sha256, *stat, chunks=tuple(one.id for one in made), remarks=found.remarks)
+    return entry, made, None if plain else facts_of(source, sha256)
 
 
-def _embed(fresh: Sequence[Chunk], old: _Old, embedder: Embedder, now: str) -> list[dict[str, Any]]:
-    """Chunks as they are written; an embedding is taken over where the file had one of exactly the same text."""
+def _embed(
+    fresh: Sequence[Chunk], old: _Old, embedder: Embedder, how: tuple[EmbeddingCache, Task]
+) -> list[dict[str, Any]]:
+    """Chunks as they are written; an embedding is taken over where the file, or the cache, had one of exactly the same
+    text.
+    """
+    cache, task = how
     known = {
         embed_text(body["metadata"], body["text"]): body["embedding"]
         for path in dict.fromkeys(str(one.metadata["file_path"]) for one in fresh)
@@ -222,13 +235,35 @@ def _embed(fresh: Sequence[Chunk], old: _Old, embedder: Embedder, now: str) -> l
         if body.get("embedding")
     }
     wanted = list(dict.fromkeys(one.embed_text for one in fresh if one.embed_text not in known))
+    if not task.anew:
+        size = 2 * embedder.dimensions
+        found = {text: vector for text, vector in cache.get(wanted).items() if len(vector) == size}
+        known |= {text: base64.b64encode(vector).decode() for text, vector in found.items()}
+        wanted = [text for text in wanted if text not in found]
     for start in range(0, len(wanted), EMBED_TEXTS):
         texts = wanted[start : start + EMBED_TEXTS]
-        vectors = embedder.embed(texts, "passage").astype("<f2")
-        known.update(
-            {text: base64.b64encode(vector).decode() for text, vector in zip(texts, vectors, strict=True)}
-        )
-    return [_body(one, known[one.embed_text], old.by_id.get(one.id), now) for one in fresh]
+        vectors = [row.tobytes() for row in embedder.embed(texts, "passage").astype("<f2")]
+        made = dict(zip(texts, vectors, strict=True))
+        known |= {text: base64.b64encode(vector).decode() for text, vector in made.items()}
+        if not isinstance(embedder, StaticEmbedder):  # which is as fast as looking up
+            cache.put(made)
+    return [_body(one, known[one.embed_text], old.by_id.get(one.id), task.now) for one in fresh]
+
+
+def _remember(old: _Old, chunks: dict[str, list[dict[str, Any]]], cache: EmbeddingCache) -> None:
+    """Keep the embeddings that go: the branch that they belong to may come back."""
+    gone: dict[str, bytes] = {}
+    for path, bodies in old.by_path.items():
+        now = chunks.get(path, [])
+        if now is bodies:
+            continue
+        staying = {embed_text(body["metadata"], body["text"]) for body in now}
+        for body in bodies:
+            text = embed_text(body["metadata"], body["text"])
+            if text not in staying and isinstance(body.get("embedding"), str) and body["embedding"]:
+                with contextlib.suppress(ValueError):
+                    gone[text] = base64.b64decode(body["embedding"], validate=True)
+    cache.put(gone)
 
 
 def _body(one: Chunk, embedding: str, before: dict[str, Any] | None, now: str) -> dict[str, Any]:
@@ -305,7 +340,7 @@ def _write(
         name = shard_name(kind, task.number, task.shards)
         built.chunks += len(chunks)
         if not chunks:
-            if kind in old.files:
+            if is_ours(Path(settings.chunks_dir, name)):  # also one that is damaged
                 built.deleted.append(name)
             continue
         before, fits = old.files.get(kind, ([], False))

@@ -22,10 +22,13 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file's text. `lines` have no line ends; they are empty when the file holds nothing but blanks."""
+    """A file's text. `lines` have no line ends; they are empty when the file holds nothing but blanks. `remark` says
+    what had to be guessed.
+    """
 
     path: str
     lines: tuple[str, ...]
+    remark: str = ""
 
     def text(self, start: int, end: int) -> str:
         """Lines `start` to `end`, 1-based and inclusive."""
@@ -41,6 +44,7 @@ def decode(path: str, raw: bytes) -> Source | str:
 
     A byte order mark is dropped; CRLF and CR become LF; what is not UTF-8 is read as Latin-1, which fits any bytes.
     """
+    remark = ""
     if raw.startswith(_UTF16):
         try:
             text = raw.decode("utf-16")
@@ -49,7 +53,7 @@ def decode(path: str, raw: bytes) -> Source | str:
     elif b"\0" in raw[:HEAD_BYTES]:
         return "binary"
     else:
-        text = _text(raw)
+        text, remark = _text(raw)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
@@ -62,11 +66,11 @@ def decode(path: str, raw: bytes) -> Source | str:
         return f"minified: a line of {longest} characters"
     if len(text) > MINIFIED_CHARS_MIN * len(lines) and path.endswith(SCRIPTS) and len(text) > HEAD_BYTES:
         return f"minified: {len(text) // len(lines)} characters a line"
-    return Source(path, tuple(lines))
+    return Source(path, tuple(lines), remark)
 
 
-def _text(raw: bytes) -> str:
+def _text(raw: bytes) -> tuple[str, str]:
     try:
-        return raw.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+        return raw.removeprefix(codecs.BOM_UTF8).decode("utf-8"), ""
     except UnicodeDecodeError:
-        return raw.decode("latin-1")
+        return raw.decode("latin-1"), "not UTF-8: read as Latin-1"

@@ -138,6 +138,9 @@ class Writer:
                 for name in one.deleted:
                     self._delete(name)
                     manifest.sequence = sequence
+                for name in (shard_name(kind, one.number, manifest.shards) for kind in STEMS):
+                    if name not in one.written and name not in one.same:
+                        manifest.chunk_files.pop(name, None)  # somebody else deleted it
                 for path in gone.get(one.number, ()):
                     manifest.files.pop(path, None)
                 manifest.files.update(one.entries)

@@ -11,38 +11,68 @@ from cortex.indexer.chunkers.notebook import cells, moved
 from cortex.indexer.chunkers.tiles import CountTokens
 from cortex.indexer.chunkers.views import data_chunks, definitions_chunks, symbols_chunks
 from cortex.indexer.languages import Language, sniff
-from cortex.indexer.parse import parse
+from cortex.indexer.parse import TooComplex, parse
 from cortex.indexer.source import Source
 from cortex.records import COVERING_TYPES, Chunk
 
-__all__ = ["CHUNKERS_VERSION", "chunk", "embed_text"]
+__all__ = ["CHUNKERS_VERSION", "Cut", "chunk", "cut", "embed_text"]
 
 #: raised with every change of what chunks hold: all files are then cut anew
 CHUNKERS_VERSION = 3
 
 
-def chunk(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool = False) -> list[Chunk]:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Cut:
+    """`remarks` are short phrases on what is unusual about the file."""
+
+    chunks: list[Chunk]
+    remarks: tuple[str, ...] = ()
+
+
+def chunk(source: Source, count_tokens: CountTokens, budget: int) -> list[Chunk]:
+    """The chunks of `cut`."""
+    return cut(source, count_tokens, budget).chunks
+
+
+def cut(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool = False) -> Cut:
     """All chunks of one file, none of more than `budget` tokens; ids are unique. `plain`: without a parser."""
     if not source.lines:
-        return []
+        return Cut([])
     language = sniff(source.path, source.lines)
-    if language.name == "notebook" and not plain and (inside := cells(source)):
-        return [
-            moved(one, cell, number)
-            for number, cell in enumerate(inside, 1)
-            for one in _chunks(cell.source, cell.language, count_tokens, budget)
-            if one.chunk_type in COVERING_TYPES
-        ]
     if plain:
-        language = dataclasses.replace(language, grammar=None)
-    return _chunks(source, language, count_tokens, budget)
+        cause = "cut without a parser, which ended the process"
+        return _cut(source, dataclasses.replace(language, grammar=None), count_tokens, budget, cause)
+    try:
+        if language.name == "notebook" and (inside := cells(source)):
+            chunks = [
+                moved(one, cell, number)
+                for number, cell in enumerate(inside, 1)
+                for one in _cut(cell.source, cell.language, count_tokens, budget).chunks
+                if one.chunk_type in COVERING_TYPES
+            ]
+            return Cut(chunks)
+        return _cut(source, language, count_tokens, budget)
+    except TooComplex:
+        cause = "cut without a parser, which took too long"
+        return _cut(source, dataclasses.replace(language, grammar=None), count_tokens, budget, cause)
 
 
-def _chunks(source: Source, language: Language, count_tokens: CountTokens, budget: int) -> list[Chunk]:
+def _cut(source: Source, language: Language, count_tokens: CountTokens, budget: int, remark: str = "") -> Cut:
     frame = Frame(source, language, parse(source, language), count_tokens, budget)
-    if language.kind == "document":
+    origin, why = frame.origin
+    remarks = (
+        remark,
+        source.remark,
+        "syntax errors" if frame.outline.errors else "",
+        f"{origin}: {why}" if origin else "",
+    )
+    return Cut(_chunks(frame), tuple(filter(None, remarks)))
+
+
+def _chunks(frame: Frame) -> list[Chunk]:
+    if frame.language.kind == "document":
         return documentation_chunks(frame)
-    if language.kind == "data":
+    if frame.language.kind == "data":
         return [*data_chunks(frame), *code_chunks(frame)]
     overview = symbols_chunks(frame)
     rest = [*definitions_chunks(frame), *data_chunks(frame), *code_chunks(frame)]

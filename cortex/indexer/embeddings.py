@@ -1,0 +1,127 @@
+"""Embeddings by their text, kept for later: a branch that is switched back to, another work tree of the same project.
+
+One SQLite file for each model in the user's own cache folder, never in a project: what a cloned repository brings is
+not opened. Keys are digests, so that no text is in it. It is bounded, and anything that goes wrong with it means only
+that texts are embedded again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import logging
+import os
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+#: bytes of one model's file: about 60 000 vectors of 384 dimensions
+BYTES_MAX = 64 << 20
+#: share of the rows that goes when the file is full, those that were used longest ago
+PRUNED_SHARE = 4
+#: keys of one question to SQLite, which takes 999 of them in its oldest form
+KEYS_MAX = 500
+#: seconds to wait for another process that writes
+BUSY_S = 5.0
+
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL, used INTEGER NOT NULL)"
+)
+
+
+class EmbeddingCache:
+    """Vectors as they are stored in chunk files, by the text that was embedded. `""` for a folder: keeps nothing."""
+
+    def __init__(self, folder: str, model: str, bytes_max: int = BYTES_MAX) -> None:
+        self._bytes_max = bytes_max
+        self._path = Path(folder, f"{re.sub(r'[^A-Za-z0-9._-]+', '-', model)}.sqlite") if folder else None
+        self._database: sqlite3.Connection | None = None
+
+    def get(self, texts: Iterable[str]) -> dict[str, bytes]:
+        """The vectors of those texts that are known."""
+        if self._path is None or (self._database is None and not self._path.exists()):
+            return {}
+        keys = {_key(text): text for text in texts}
+        return self._guarded(lambda database: self._get(database, keys), {}) if keys else {}
+
+    def put(self, vectors: Mapping[str, bytes]) -> None:
+        if vectors and self._path is not None:
+            self._guarded(lambda database: self._put(database, vectors), None)
+
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _get(self, database: sqlite3.Connection, keys: Mapping[bytes, str]) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        wanted = list(keys)
+        for start in range(0, len(wanted), KEYS_MAX):
+            part = wanted[start : start + KEYS_MAX]
+            marks = ",".join("?" * len(part))
+            rows = database.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)  # noqa: S608
+            found |= {keys[bytes(key)]: bytes(vector) for key, vector in rows}
+        return found
+
+    def _put(self, database: sqlite3.Connection, vectors: Mapping[str, bytes]) -> None:
+        with database:
+            (clock,) = database.execute("SELECT coalesce(max(used), 0) + 1 FROM vectors").fetchone()
+            database.executemany(
+                "INSERT INTO vectors VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET used = excluded.used, vector = excluded.vector",
+                [(_key(text), vector, clock) for text, vector in vectors.items()],
+            )
+        (rows,) = database.execute("SELECT count(*) FROM vectors").fetchone()
+        size = max(map(len, vectors.values())) + 64  # a row's key and overhead
+        if rows * size > self._bytes_max:
+            with database:
+                database.execute(
+                    "DELETE FROM vectors WHERE key IN (SELECT key FROM vectors ORDER BY used, key LIMIT ?)",
+                    (max(rows // PRUNED_SHARE, rows - self._bytes_max // size),),
+                )
+            database.execute("VACUUM")
+
+    def _guarded(self, work: Callable[[sqlite3.Connection], Any], otherwise: Any) -> Any:
+        try:
+            if self._database is None:
+                self._database = self._open()
+            return work(self._database)
+        except (sqlite3.Error, OSError) as error:
+            log.debug("the cache of embeddings %s is not used: %s", self._path, error)
+            self.close()
+            if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+                with contextlib.suppress(OSError):  # damaged: made anew by the next run
+                    os.unlink(self._path or "")
+            self._path = None
+            return otherwise
+
+    def _open(self) -> sqlite3.Connection:
+        assert self._path is not None
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        database = sqlite3.connect(self._path, timeout=BUSY_S, check_same_thread=False)
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("PRAGMA synchronous=OFF")
+        database.execute("PRAGMA temp_store=MEMORY")
+        database.execute(_SCHEMA)
+        os.chmod(self._path, 0o600)
+        return database
+
+
+@functools.lru_cache(maxsize=4)
+def open_cache(folder: str, model: str) -> EmbeddingCache:
+    """The cache of one model, opened once for each process."""
+    return EmbeddingCache(folder, model)
+
+
+def cache_folder() -> str:
+    """In the user's cache folder; "" when that cannot be an absolute path."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(base, "cortex", "embeddings") if os.path.isabs(base) else ""
+
+
+def _key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=20).digest()
