@@ -10,7 +10,7 @@ from typing import Any
 from cortex import __version__
 from cortex.config import Config
 from cortex.engines.graph_answers import GraphSnapshot, open_graph
-from cortex.engines.graph_segments import GraphOpener
+from cortex.engines.graph_arrays import GraphOpener
 from cortex.engines.graph_sources import Sources
 from cortex.snapshots import Snapshots
 from ipc.messages import GraphHits, GraphSearch, Message, OutlineSearch, PatternSearch, Status

@@ -8,9 +8,10 @@ from typing import Any
 
 import orjson
 
-from cortex.engines.graph_outline import outline, references
+from cortex.engines.graph_arrays import Graph, GraphOpener
+from cortex.engines.graph_outline import count_users, outline, signature
 from cortex.engines.graph_pattern import search_pattern
-from cortex.engines.graph_segments import CONFIDENCES, EDGE_TYPES, Graph, GraphOpener
+from cortex.engines.graph_segments import CONFIDENCES, EDGE_TYPES
 from cortex.engines.graph_sources import Sources
 from cortex.engines.graph_targets import Targets
 from cortex.engines.graph_walks import Limits, Scope, Step, Walk, Walker
@@ -20,6 +21,9 @@ from ipc.messages import Array, GraphHits, GraphSearch, OutlineSearch, PatternSe
 
 #: bounds of the arguments: out of them they are clamped
 DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX = 10, 500, 100, 20
+
+#: what an answer shows of a node, beside its signature
+SHOWN = ("id", "kind", "file", "start_line", "end_line")
 
 #: operations whose results are shown where the edge is written; the others where the result is defined
 _AT_EDGE = frozenset({"callers", "dependents", "type_usages", "impact"})
@@ -34,7 +38,7 @@ class GraphSnapshot:
         self._sources = sources
         self._targets = Targets(graph)
         self._walker = Walker(graph, self._targets)
-        self._references: Array | None = None
+        self._users: Array | None = None
 
     def search(self, request: GraphSearch) -> GraphHits:
         """Raises BadRequest for a question that cannot be asked."""
@@ -71,9 +75,9 @@ class GraphSnapshot:
         )
 
     def outline(self, request: OutlineSearch) -> GraphHits:
-        if self._references is None:
-            self._references = references(self.graph)
-        return outline(self.graph, self._references, request, self._number)
+        if self._users is None:
+            self._users = count_users(self.graph)
+        return outline(self.graph, self._users, request, self._number)
 
     def pattern(self, request: PatternSearch) -> GraphHits:
         """Raises BadRequest for a pattern that cannot be read."""
@@ -107,7 +111,9 @@ class GraphSnapshot:
         """(path whose age decides whether the result is stale, the result's JSON)."""
         graph = self.graph
         row = int(graph.node_of[step.number])
-        node = graph.node_json(row) if row >= 0 else {"id": graph.names[step.number], "kind": "external"}
+        node = (
+            _shown(graph.node_json(row)) if row >= 0 else {"id": graph.names[step.number], "kind": "external"}
+        )
         result: dict[str, Any] = {"node": node, "depth": step.depth}
         path, line = str(node.get("file", "")), int(node.get("start_line", 0))
         if step.edge >= 0:
@@ -115,8 +121,7 @@ class GraphSnapshot:
             place = {"file": graph.names[edge[4]], "line": edge[5], "column": edge[6]}
             result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
             if edge[7]:
-                same = graph.edges[graph.edges[:, 7] == edge[7], 1]
-                result["candidates"] = [graph.names[number] for number in same.tolist()]
+                result["candidates"] = graph.candidates(step.edge)
             if request.operation in _AT_EDGE:
                 path, line = place["file"], place["line"]
         if step.impact_type:
@@ -143,6 +148,12 @@ class GraphSnapshot:
 def open_graph(opener: GraphOpener, names: Mapping[str, str], number: int, sources: Sources) -> GraphSnapshot:
     """Raises NotFound or Damaged."""
     return GraphSnapshot(opener.open(names), number, sources)
+
+
+def _shown(node: dict[str, Any]) -> dict[str, Any]:
+    """What an answer shows of a node. Its lists of methods and parameters are in the graph files; the signature says enough."""
+    kept: dict[str, Any] = {name: node[name] for name in SHOWN if name in node}
+    return kept if kept.get("kind") in ("module", "package") else kept | {"signature": signature(node)}
 
 
 def _scope(request: GraphSearch) -> Scope:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import orjson
 
-from cortex.engines.graph_segments import Graph
+from cortex.engines.graph_arrays import Graph
 from ipc.messages import Array, GraphHits, OutlineSearch
 
 #: bytes that an answer's frame and each file's entry take beside the symbols
@@ -16,39 +17,62 @@ FILE_BYTES = 90
 SIGNATURE_CHARS_MAX = 200
 
 
-def references(graph: Graph) -> Array:
-    """How many edges end at each name; ambiguous ones do not count."""
-    sure = graph.edges[graph.edges[:, 7] == 0, 1]
-    return np.bincount(sure, minlength=len(graph.names))
+def count_users(graph: Graph) -> Array:
+    """For each name how many other definitions refer to it: not itself, nor what is inside it, nor unsure calls."""
+    edges = graph.edges[graph.edges[:, 7] == 0, :2].astype("<i8")
+    outer = graph.names.numbers(_above_keys(graph))
+    up = np.full(len(graph.names) + 1, -1, "<i8")  # the last stands for -1: nothing encloses nothing
+    up[graph.nodes[::-1, 0]] = outer[::-1]
+    at, inside = edges[:, 0], np.zeros(len(edges), dtype=bool)
+    for _ in range(int(graph.nodes[:, 5].max(initial=0)) + 1):
+        inside |= at == edges[:, 1]
+        at = up[at]
+    pairs = np.unique(edges[~inside, 0] * len(graph.names) + edges[~inside, 1])
+    return np.bincount(pairs % max(1, len(graph.names)), minlength=len(graph.names))
 
 
-def outline(graph: Graph, counts: Array, request: OutlineSearch, generation: int) -> GraphHits:
+def _above_keys(graph: Graph) -> Array:
+    segments = graph.names.segments
+    return np.concatenate([one.arrays["above_keys"] for one in segments]) if segments else np.zeros(0, "<u8")
+
+
+def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int) -> GraphHits:
     """Each result is one file with its chosen symbols in the order of the text; files by their references."""
     prefix = request.path.strip().strip("/").removeprefix("./")
-    files: dict[str, list[int]] = {}
     names = graph.names
-    for row, (number, kind, file, _, _) in enumerate(graph.nodes.tolist()):
-        path = names[file]
-        if graph.node_of[number] == row and _inside(path, prefix) and names[kind] != "package":
-            files.setdefault(path, []).append(row)
+    packages, modules = (graph.kinds.get(kind, -1) for kind in ("package", "module"))
+    rows = np.flatnonzero(graph.node_of[graph.nodes[:, 0]] == np.arange(len(graph.nodes)))
+    rows = rows[graph.nodes[rows, 1] != packages]
+    files = {n: names[n] for n in np.unique(graph.nodes[rows, 2]).tolist() if _inside(names[n], prefix)}
     if not files:
         return _hits(generation, prefix, [], 0, f"The graph has no file {prefix!r} and none below it.")
-    chosen, total = _choose(graph, counts, files, request.max_bytes)
-    results = []
-    order = sorted(chosen, key=lambda path: (-sum(_count(graph, counts, row) for row in files[path]), path))
-    for path in order:
-        symbols = [_symbol(graph, counts, row) for row in sorted(chosen[path], key=lambda r: _line(graph, r))]
-        results.append((path, orjson.dumps({"file": path, "symbols": symbols})))
+    rows = rows[np.isin(graph.nodes[rows, 2], list(files))]
+    weight = np.bincount(graph.nodes[rows, 2], weights=users[graph.nodes[rows, 0]], minlength=len(names))
+    rows = rows[graph.nodes[rows, 1] != modules]
+    chosen = _choose(graph, users, rows, request.max_bytes)
+    results = [
+        (
+            files[file],
+            orjson.dumps(
+                {"file": files[file], "symbols": [shown for _, shown in sorted(symbols, key=itemgetter(0))]}
+            ),
+        )
+        for file, symbols in sorted(chosen.items(), key=lambda item: (-weight[item[0]], files[item[0]]))
+    ]
     shown = sum(map(len, chosen.values()))
-    hits = _hits(generation, prefix, results, total, "")
+    hits = _hits(generation, prefix, results, len(rows), "")
     left = (
-        f"{total - shown} symbols are left out; pass a larger max_tokens or a narrower path."
-        if shown < total
+        f"{len(rows) - shown} symbols are left out; pass a larger max_tokens or a narrower path."
+        if shown < len(rows)
         else ""
     )
     return GraphHits(
         **{name: getattr(hits, name) for name in hits.__dataclass_fields__}
-        | {"truncated": shown < total, "suggestion": left, "summary": {"files": len(files), "shown": shown}}
+        | {
+            "truncated": shown < len(rows),
+            "suggestion": left,
+            "summary": {"files": len(files), "shown": shown},
+        }
     )
 
 
@@ -73,48 +97,32 @@ def _inside(path: str, prefix: str) -> bool:
 
 
 def _choose(
-    graph: Graph, counts: Array, files: dict[str, list[int]], budget: int
-) -> tuple[dict[str, list[int]], int]:
-    """The most referred-to symbols that fit, by file, and how many there are in all."""
-    rows = [row for own in files.values() for row in own if graph.names[graph.nodes[row, 1]] != "module"]
-    rows.sort(
-        key=lambda row: (-_count(graph, counts, row), _depth(graph, row), graph.names[graph.nodes[row, 0]])
-    )
-    chosen: dict[str, list[int]] = {}
+    graph: Graph, users: Array, rows: Array, budget: int
+) -> dict[int, list[tuple[int, orjson.Fragment]]]:
+    """The most referred-to symbols that fit: file → (first line, symbol)."""
+    nodes = graph.nodes[rows]
+    counts = users[nodes[:, 0]]
+    order = np.lexsort((nodes[:, 3], graph.file_ranks[nodes[:, 2]], nodes[:, 5], -counts))
+    chosen: dict[int, list[tuple[int, orjson.Fragment]]] = {}
     used = 0
-    for row in rows:
-        path = graph.names[graph.nodes[row, 2]]
-        size = len(orjson.dumps(_symbol(graph, counts, row))) + (
-            0 if path in chosen else FILE_BYTES + len(path)
-        )
+    for at in order.tolist():
+        file = int(nodes[at, 2])
+        raw = orjson.dumps(_symbol(graph.node_json(int(rows[at])), int(counts[at])))
+        size = len(raw) + (0 if file in chosen else FILE_BYTES + len(graph.names[file]))
         if used + size > budget and chosen:
             break
         used += size
-        chosen.setdefault(path, []).append(row)
-    return chosen, len(rows)
+        chosen.setdefault(file, []).append((int(nodes[at, 3]), orjson.Fragment(raw)))
+    return chosen
 
 
-def _count(graph: Graph, counts: Array, row: int) -> int:
-    return int(counts[graph.nodes[row, 0]])
-
-
-def _line(graph: Graph, row: int) -> int:
-    return int(graph.nodes[row, 3])
-
-
-def _depth(graph: Graph, row: int) -> int:
-    name: str = graph.names[graph.nodes[row, 0]]
-    return name.count(".")
-
-
-def _symbol(graph: Graph, counts: Array, row: int) -> dict[str, Any]:
-    node = graph.node_json(row)
+def _symbol(node: dict[str, Any], count: int) -> dict[str, Any]:
     return {
         "name": str(node.get("name") or node["id"].rpartition(":")[2]),
         "kind": node.get("kind", ""),
         "lines": [node.get("start_line", 0), node.get("end_line", 0)],
         "signature": signature(node)[:SIGNATURE_CHARS_MAX],
-        "references": _count(graph, counts, row),
+        "references": count,
     }
 
 

@@ -1,32 +1,31 @@
-"""Graph files → segments of arrays, and the arrays of a generation put together. What is asked of them: graph_walks.py.
+"""Graph files → segments of arrays, which never change. How those of a generation are put together: graph_arrays.py.
 
-A segment holds one graph file: `strings` (UTF-8, one after the other) with `string_ends`; nodes as string numbers of id,
-kind and file, their lines, and their JSON; edges as string numbers, with lines. An ambiguous edge is in as many rows as
-it has candidates.
+A segment holds one graph file: `strings` (UTF-8, one after the other) with `string_ends` and `string_keys`; nodes as string
+numbers of id, kind and file, their lines and depth, their JSON, and the keys of the names that they are found by; edges
+as string numbers, with lines. An ambiguous edge is in as many rows as it has candidates, one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
-import orjson
 
+from cortex.engines.graph_names import above, depth, keys_of, split, split_short
 from ipc.errors import Damaged
 from ipc.messages import Array
-from ipc.segment import Segment, open_segment, write_segment
+from ipc.segment import write_segment
 
 #: types of edges, in the order of their numbers; another one of a foreign file counts as the last
 EDGE_TYPES = ("calls", "implements", "extends", "embeds", "imports", "uses_type", "other")
 CONFIDENCES = ("exact", "import", "receiver", "name")
+#: columns of the nodes and of the edges
+NODE_COLUMNS, EDGE_COLUMNS = 6, 8
+LINE_MAX = 2**31 - 1
 #: bytes of one graph file
 FILE_BYTES_MAX = 512 * 1024 * 1024
-
-_CALLS = EDGE_TYPES.index("calls")
 
 
 class _Location(msgspec.Struct, gc=False):
@@ -69,6 +68,7 @@ class _Strings:
         return {
             "strings": np.frombuffer(b"".join(raw), np.uint8),
             "string_ends": np.cumsum([0, *map(len, raw)])[1:].astype("<u4"),
+            "string_keys": keys_of(self.numbers),
         }
 
 
@@ -81,158 +81,54 @@ def write_graph(path: Path, raw: bytes) -> None:
         raise Damaged(f"not a graph file: {error}") from error
     strings = _Strings()
     heads = [
-        (strings.of(n.id), strings.of(n.kind), strings.of(n.file), n.start_line, n.end_line) for n in nodes
+        (
+            *(strings.of(text) for text in (node.id, node.kind, node.file)),
+            _line(node.start_line),
+            _line(node.end_line),
+            depth(node.id),
+        )
+        for node in nodes
     ]
+    edges = _edge_rows(data.edges, strings)
+    bodies = [bytes(node) for node in data.nodes]
+    sections = {
+        "nodes": np.array(heads, "<i4").reshape(len(heads), NODE_COLUMNS),
+        "node_json": np.frombuffer(b"".join(bodies), np.uint8),
+        "node_ends": np.cumsum([0, *map(len, bodies)])[1:].astype("<u4"),
+        "edges": edges,
+        **_name_keys([node.id for node in nodes]),
+        **strings.sections(),
+    }
+    write_segment(path, sections, {"nodes": len(heads), "edges": len(edges)})
+
+
+def _edge_rows(edges: list[_Edge], strings: _Strings) -> Array:
+    """i32 [m, 8]: from, to, type, confidence, file, line, column; the last is 0, or a number that candidates share."""
     rows = []
-    for group, edge in enumerate(data.edges):
+    for group, edge in enumerate(edges):
         kind = EDGE_TYPES.index(edge.type) if edge.type in EDGE_TYPES else len(EDGE_TYPES) - 1
         confidence = CONFIDENCES.index(edge.confidence) if edge.confidence in CONFIDENCES else 0
-        place = (strings.of(edge.location.file), max(0, edge.location.line), max(0, edge.location.column))
+        place = (strings.of(edge.location.file), _line(edge.location.line), _line(edge.location.column))
         for target in (edge.target,) if edge.target else edge.candidates:
             ambiguous = 0 if edge.target else group + 1
             rows.append((strings.of(edge.source), strings.of(target), kind, confidence, *place, ambiguous))
-    bodies = [bytes(node) for node in data.nodes]
-    sections = {
-        "nodes": np.array(heads, "<u4").reshape(len(heads), 5),
-        "node_json": np.frombuffer(b"".join(bodies), np.uint8),
-        "node_ends": np.cumsum([0, *map(len, bodies)])[1:].astype("<u4"),
-        "edges": np.array(rows, "<u4").reshape(len(rows), 8),
-        **strings.sections(),
-    }
-    write_segment(path, sections, {"nodes": len(heads), "edges": len(rows)})
+    return np.array(rows, "<i4").reshape(len(rows), EDGE_COLUMNS)
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One opened segment with its strings as Python's."""
-
-    segment: Segment
-    strings: tuple[str, ...]
+def _line(number: int) -> int:
+    """Within what a column holds: files of other programs say what they like."""
+    return min(max(number, 0), LINE_MAX)
 
 
-def open_part(path: Path) -> Part:
-    """Raises NotFound or Damaged."""
-    segment = open_segment(path)
-    raw = bytes(segment.bytes_of("strings"))
-    ends = segment.arrays["string_ends"].tolist()
-    starts = [0, *ends[:-1]]
-    return Part(segment, tuple(raw[start:end].decode() for start, end in zip(starts, ends, strict=True)))
-
-
-@dataclass(frozen=True, slots=True)
-class Lists:
-    """Edges by one of their ends: those of `n` are `rows[starts[n]:starts[n + 1]]`."""
-
-    starts: Array
-    rows: Array
-
-    def of(self, numbers: Array) -> Array:
-        """The edge rows of all `numbers`, in their order."""
-        begin, end = self.starts[numbers], self.starts[numbers + 1]
-        counts = end - begin
-        total = int(counts.sum())
-        if not total:
-            return self.rows[:0]
-        offsets = np.repeat(begin - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
-        return self.rows[offsets + np.arange(total)]
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """A generation's graph. Names (of nodes and whatever else an edge ends at) have numbers; `node_of[number]` is the row
-    of the name's node, -1 when it has none. `edges` columns: from, to, type, confidence, file, line, column, group.
+def _name_keys(ids: list[str]) -> dict[str, Array]:
+    """For each node the keys of its last name, of the one before it (twice: with and without the file's own), and of
+    what encloses it.
     """
-
-    names: tuple[str, ...]
-    numbers: Mapping[str, int]
-    node_of: Array
-    #: for each node row: number, kind, file, first line, last line
-    nodes: Array
-    edges: Array
-    outgoing: Lists
-    incoming: Lists
-    parts: tuple[Part, ...]
-    #: for each node row: its part, and its row there
-    places: Array
-    #: for each number that is a file: where it stands among the files' names
-    file_ranks: Array
-
-    def node_json(self, row: int) -> dict[str, Any]:
-        part, inner = self.places[row].tolist()
-        arrays = self.parts[part].segment.arrays
-        begin = int(arrays["node_ends"][inner - 1]) if inner else 0
-        found: dict[str, Any] = orjson.loads(
-            arrays["node_json"][begin : int(arrays["node_ends"][inner])].tobytes()
-        )
-        return found
-
-
-def assemble(parts: tuple[Part, ...]) -> Graph:
-    """One graph of all parts. Of two nodes with one id the first counts."""
-    numbers: dict[str, int] = {}
-    maps = [
-        np.array([numbers.setdefault(text, len(numbers)) for text in part.strings], "<u4") for part in parts
-    ]
-    nodes, edges, places = [], [], []
-    groups = 0
-    for at, (part, table) in enumerate(zip(parts, maps, strict=True)):
-        own = part.segment.arrays["nodes"].astype("<i8")
-        if len(own):
-            own[:, :3] = table[own[:, :3]]
-            nodes.append(own)
-            places.append(np.column_stack((np.full(len(own), at), np.arange(len(own)))))
-        rows = part.segment.arrays["edges"].astype("<i8")
-        if len(rows):
-            rows[:, (0, 1, 4)] = table[rows[:, (0, 1, 4)]]
-            rows[:, 7] = np.where(rows[:, 7] > 0, rows[:, 7] + groups, 0)
-            groups += len(rows) + 1
-            edges.append(rows)
-    all_nodes = np.concatenate(nodes) if nodes else np.zeros((0, 5), "<i8")
-    all_edges = np.concatenate(edges) if edges else np.zeros((0, 8), "<i8")
-    node_of = np.full(len(numbers), -1, "<i8")
-    node_of[all_nodes[::-1, 0]] = np.arange(len(all_nodes))[::-1]
-    names = tuple(numbers)
-    return Graph(
-        names=names,
-        numbers=numbers,
-        node_of=node_of,
-        nodes=all_nodes,
-        edges=all_edges,
-        outgoing=_lists(all_edges[:, 0], len(numbers)),
-        incoming=_lists(all_edges[:, 1], len(numbers)),
-        parts=parts,
-        places=np.concatenate(places) if places else np.zeros((0, 2), "<i8"),
-        file_ranks=_file_ranks(names, np.concatenate((all_nodes[:, 2], all_edges[:, 4]))),
-    )
-
-
-def _file_ranks(names: tuple[str, ...], files: Array) -> Array:
-    ranks = np.zeros(len(names), "<i8")
-    ordered = sorted(np.unique(files).tolist(), key=names.__getitem__)
-    ranks[ordered] = np.arange(len(ordered))
-    return ranks
-
-
-def _lists(ends: Array, count: int) -> Lists:
-    rows = np.argsort(ends, kind="stable")
-    starts = np.searchsorted(ends[rows], np.arange(count + 1))
-    return Lists(starts, rows)
-
-
-class GraphOpener:
-    """Opens generations; a segment that two of them share is read once."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._parts: dict[str, Part] = {}
-        self._graph = assemble(())
-
-    def open(self, names: Mapping[str, str]) -> Graph:
-        """The graph of a generation. `names`: graph file → segment. Raises NotFound or Damaged."""
-        wanted = [name for _, name in sorted(names.items())]
-        if wanted == list(self._parts):
-            return self._graph
-        parts = {name: self._parts.get(name) or open_part(self._folder / name) for name in wanted}
-        self._graph = assemble(tuple(parts.values()))
-        self._parts = parts
-        return self._graph
+    parts = [split(name) for name in ids]
+    short = [split_short(name) for name in ids]
+    return {
+        "last_keys": keys_of("".join(one[-1:]) for one in parts),
+        "second_keys": keys_of("".join(one[-2:-1]) for one in parts),
+        "short_keys": keys_of("".join(one[-2:-1]) for one in short),
+        "above_keys": keys_of(above(name) for name in ids),
+    }

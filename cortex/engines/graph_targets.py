@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cortex.engines.graph_segments import Graph
+import numpy as np
+
+from cortex.engines.graph_arrays import Graph
+from cortex.engines.graph_names import key_of, split, split_short, uncopied
+from ipc.messages import Array
 
 #: ids that an answer lists when a target has several meanings, and names that it suggests when it has none
 LISTED = 10
 SUGGESTED = 5
-
-_SEPARATOR = re.compile(r"::|[:/.#\\]")
-_COPY = re.compile(r"~\d+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,36 +31,30 @@ class Targets:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._last: dict[str, list[int]] = {}
-        #: path → its node
-        self.files: dict[str, int] = {}
-        #: id → the nodes directly below it
-        self._children: dict[str, list[int]] = {}
-        self._kinds = [graph.names[kind] for kind in graph.nodes[:, 1].tolist()]
-        for row, (number, _, file, _, _) in enumerate(graph.nodes.tolist()):
-            if graph.node_of[number] != row:
-                continue
-            name = graph.names[number]
-            self._last.setdefault(_parts(name)[-1], []).append(number)
-            self._children.setdefault(_above(name), []).append(number)
-            if self._kinds[row] == "module":
-                self.files[graph.names[file]] = number
+        modules = graph.nodes[graph.nodes[:, 1] == graph.kinds.get("module", -1)]
+        #: number of a file's path → its node
+        self._modules: dict[int, int] = dict(zip(modules[:, 2].tolist(), modules[:, 0].tolist(), strict=True))
+        self._last_names: tuple[tuple[str, int], ...] | None = None
+
+    @property
+    def files(self) -> list[str]:
+        """The paths of all files in the graph."""
+        return [self._graph.names[number] for number in self._modules]
 
     def find(self, target: str) -> Found:
         graph = self._graph
         target = target.strip()
-        number = graph.numbers.get(target)
-        if number is not None and graph.node_of[number] >= 0:
+        number = graph.names.number(target)
+        if number >= 0 and graph.node_of[number] >= 0:
             return Found(self._copies(number))
-        if target in self.files:
-            return Found((self.files[target],))
-        parts = _parts(target)
+        if number in self._modules:
+            return Found((self._modules[number],))
+        parts = split(target)
         if not parts:
             return Found(suggestion="The target is empty; pass the name of a type, function, method or file.")
-        matching = [n for n in self._last.get(parts[-1], ()) if self._ends(n, parts)]
         groups: dict[str, list[int]] = {}
-        for n in matching:
-            groups.setdefault(_COPY.sub("", graph.names[n]), []).append(n)
+        for n in self._ending(parts):
+            groups.setdefault(uncopied(graph.names[n]), []).append(n)
         if len(groups) == 1:
             return Found(tuple(next(iter(groups.values()))))
         if groups:
@@ -75,20 +69,23 @@ class Targets:
 
     def _copies(self, number: int) -> tuple[int, ...]:
         """A definition and its overloads."""
-        graph = self._graph
-        name = graph.names[number]
-        same = [n for n in self._last.get(_parts(name)[-1], ()) if _COPY.sub("", graph.names[n]) == name]
-        return tuple(same) or (number,)
+        names = self._graph.names
+        found = [number]
+        while (copy := names.number(f"{names[number]}~{len(found) + 1}")) >= 0:
+            found.append(copy)
+        return tuple(n for n in found if self._graph.node_of[n] >= 0)
 
-    def _ends(self, number: int, parts: list[str]) -> bool:
-        """Whether an id ends in `parts`; its file's own name may be left out (Go: `package.Name`)."""
-        name = self._graph.names[number]
-        whole = _parts(name)
-        if whole[-len(parts) :] == parts:
-            return True
-        path, colon, scope = name.partition(":")
-        short = _parts(path.rpartition("/")[0]) + _parts(scope) if colon else whole
-        return short[-len(parts) :] == parts
+    def _ending(self, parts: list[str]) -> list[int]:
+        """The nodes whose ids end in `parts`; the file's own name may be left out of them."""
+        graph = self._graph
+        rows = graph.by_last.of(key_of(parts[-1]))
+        if len(parts) > 1:
+            wanted = np.uint64(key_of(parts[-2]))
+            rows = rows[(graph.seconds[rows] == wanted) | (graph.shorts[rows] == wanted)]
+        numbers: list[int] = graph.nodes[rows, 0].tolist()
+        if len(parts) == 1:
+            return numbers
+        return [n for n in numbers if _ends(graph.names[n], parts)]
 
     def _nothing(self, target: str, parts: list[str]) -> Found:
         near = self.near(parts[-1])
@@ -101,37 +98,44 @@ class Targets:
 
     def near(self, name: str) -> list[str]:
         """Ids whose last name is nearest to `name` by edits, at most SUGGESTED."""
-        folded: dict[str, list[str]] = {}
-        for last in self._last:
-            if abs(len(last) - len(name)) <= 3 and _alike(last.lower(), name.lower()):
-                folded.setdefault(last.lower(), []).append(last)
+        graph = self._graph
+        folded: dict[str, list[int]] = {}
+        for last, key in self._lasts():
+            if abs(len(last) - len(name)) <= 3 and _alike(last, name.lower()):
+                folded.setdefault(last, []).append(key)
         chosen = difflib.get_close_matches(name.lower(), folded, n=SUGGESTED, cutoff=0.6)
-        numbers = [n for low in chosen for last in folded[low] for n in self._last[last]]
-        return [self._graph.names[n] for n in numbers[:SUGGESTED]]
+        rows = [row for low in chosen for key in folded[low] for row in graph.by_last.of(key).tolist()]
+        return [graph.names[number] for number in graph.nodes[rows[:SUGGESTED], 0].tolist()]
+
+    def _lasts(self) -> tuple[tuple[str, int], ...]:
+        """(last name, lower-cased; its key) of all nodes; made for the first name that is not found."""
+        if self._last_names is None:
+            graph = self._graph
+            keys, first = np.unique(graph.by_last.keys, return_index=True)
+            numbers = graph.nodes[graph.by_last.rows[first], 0].tolist()
+            lasts = ("".join(split(graph.names[number])[-1:]).lower() for number in numbers)
+            self._last_names = tuple(zip(lasts, keys.tolist(), strict=True))
+        return self._last_names
 
     def members(self, numbers: Iterable[int]) -> list[int]:
         """`numbers` with every node below them: a type's methods, a module's definitions, a package's modules."""
+        graph = self._graph
         found = list(dict.fromkeys(numbers))
         seen = set(found)
-        for number in found:  # grows
-            for child in self._children.get(self._graph.names[number], ()):
-                if child not in seen:
-                    seen.add(child)
-                    found.append(child)
+        level: Array = np.array(found, "<i8")
+        while len(level):
+            rows = [graph.by_above.of(key) for key in graph.names.keys[level].tolist()]
+            below = graph.nodes[np.concatenate(rows), 0].tolist()
+            fresh = [number for number in below if number not in seen]
+            seen.update(fresh)
+            found += fresh
+            level = np.array(fresh, "<i8")
         return found
 
 
-def _above(name: str) -> str:
-    """The id of what encloses a node: a type, a module, a folder."""
-    path, colon, scope = name.partition(":")
-    if not colon:
-        return path.rpartition("/")[0]
-    outer = scope.rpartition(".")[0]
-    return f"{path}:{outer}" if outer else path
-
-
-def _parts(name: str) -> list[str]:
-    return [part for part in _SEPARATOR.split(_COPY.sub("", name)) if part]
+def _ends(name: str, parts: list[str]) -> bool:
+    """Whether an id ends in `parts`; its file's own name may be left out (Go: `package.Name`)."""
+    return any(whole[-len(parts) :] == parts for whole in (split(name), split_short(name)))
 
 
 def _alike(one: str, other: str) -> bool:

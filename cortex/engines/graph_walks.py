@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from pathspec import GitIgnoreSpec
 
-from cortex.engines.graph_segments import CONFIDENCES, EDGE_TYPES, Graph
+from cortex.engines.graph_arrays import Graph
+from cortex.engines.graph_segments import CONFIDENCES, EDGE_TYPES
 from cortex.engines.graph_targets import Targets
 from ipc.messages import Array
 
@@ -67,11 +68,13 @@ class Walk:
 
 @dataclass(slots=True)
 class Scope:
-    """Which files a walk may enter. Globs as in .gitignore."""
+    """Which files a walk shows and which it enters, by globs as in .gitignore: it passes through files outside `scope` and
+    shows none of them; it stays out of excluded ones.
+    """
 
     scope: str = ""
     exclude: tuple[str, ...] = ()
-    _memo: dict[int, bool] = field(default_factory=dict)
+    _memo: dict[int, tuple[bool, bool]] = field(default_factory=dict)
     _inside: GitIgnoreSpec | None = None
     _outside: GitIgnoreSpec | None = None
 
@@ -83,17 +86,25 @@ class Scope:
     def given(self) -> bool:
         return self._inside is not None or self._outside is not None
 
-    def allows(self, graph: Graph, number: int) -> bool:
+    def of(self, graph: Graph, numbers: Array) -> tuple[Array, Array]:
+        """(shown, entered), bool [n] each, for the nodes `numbers`."""
         if not self.given:
-            return True
-        row = int(graph.node_of[number])
-        file = int(graph.nodes[row, 2]) if row >= 0 else -1
+            every = np.ones(len(numbers), dtype=bool)
+            return every, every
+        rows = graph.node_of[numbers]
+        files = np.where(rows >= 0, graph.nodes[rows, 2], -1) if len(graph.nodes) else np.full(len(rows), -1)
+        found = np.array([self._file(graph, file) for file in files.tolist()], dtype=bool).reshape(-1, 2)
+        return found[:, 0], found[:, 1]
+
+    def shows(self, graph: Graph, number: int) -> bool:
+        return bool(self.of(graph, np.array([number]))[0][0])
+
+    def _file(self, graph: Graph, file: int) -> tuple[bool, bool]:
         if file not in self._memo:
             path = graph.names[file] if file >= 0 else ""
+            entered = not (self._outside is not None and path and self._outside.match_file(path))
             inside = self._inside is None or (bool(path) and self._inside.match_file(path))
-            self._memo[file] = inside and not (
-                self._outside is not None and path and self._outside.match_file(path)
-            )
+            self._memo[file] = (inside and entered, entered)
         return self._memo[file]
 
 
@@ -148,18 +159,20 @@ class Walker:
         for depth in range(1, limits.depth + 1):
             rows = lists.of(frontier)
             rows = rows[ranks[self.graph.edges[rows, 2]] >= 0]
-            fresh = self._first_edges(rows, far, ranks, visited, scope)
+            entered = self._first_edges(rows, far, ranks, visited, scope)
+            shown, _ = scope.of(self.graph, self.graph.edges[entered, far])
+            fresh, passed = entered[shown], entered[~shown]
+            if not len(entered) or len(steps) >= limits.max_results:
+                cut = cut or len(fresh) > 0
+                break
             total += len(fresh)
             kept = fresh[: limits.max_per_level]
             cut = cut or len(kept) < len(fresh)
             for row in kept.tolist():
                 kind, severity = self._impact(row, depth) if impact else ("", "")
                 steps.append(Step(int(self.graph.edges[row, far]), depth, row, kind, severity))
-            if not len(kept) or len(steps) >= limits.max_results:
-                cut = cut or len(steps) > limits.max_results
-                break
-            visited[self.graph.edges[fresh, far]] = True
-            frontier = self.graph.edges[kept, far]
+            visited[self.graph.edges[entered, far]] = True
+            frontier = self.graph.edges[np.concatenate((kept, passed)), far]
         if impact:
             steps.sort(key=lambda step: (_SEVERITIES.index(step.severity), step.depth))
         return Walk(tuple(steps[: limits.max_results]), total, cut or len(steps) > limits.max_results)
@@ -171,10 +184,10 @@ class Walker:
         order = np.lexsort((chosen[:, 6], chosen[:, 5], chosen[:, 3], ranks[chosen[:, 2]], chosen[:, 7] > 0))
         numbers, first = np.unique(chosen[order, far], return_index=True)
         rows = rows[order[first]]
-        if scope.given:
-            rows = rows[[scope.allows(self.graph, number) for number in numbers.tolist()]]
+        rows = rows[scope.of(self.graph, numbers)[1]]
         chosen = self.graph.edges[rows]
-        return rows[np.lexsort((chosen[:, 5], self.graph.file_ranks[chosen[:, 4]], chosen[:, 7] > 0))]
+        places = (rows, chosen[:, 6], chosen[:, 5], self.graph.file_ranks[chosen[:, 4]])
+        return rows[np.lexsort((*places, chosen[:, 7] > 0))]
 
     def _impact(self, row: int, depth: int) -> tuple[str, str]:
         edge = self.graph.edges[row]
@@ -202,9 +215,8 @@ class Walker:
             ]
             frontier, first = np.unique(edges[rows, 1], return_index=True)
             rows = rows[first]
-            if scope.given:
-                allowed = [scope.allows(self.graph, number) for number in frontier.tolist()]
-                frontier, rows = frontier[allowed], rows[allowed]
+            allowed, _ = scope.of(self.graph, frontier)
+            frontier, rows = frontier[allowed], rows[allowed]
             came[frontier] = rows
             if (reached := frontier[ends[frontier]]).size:
                 return self._way(int(reached[0]), came)[: limits.max_results]
@@ -218,21 +230,17 @@ class Walker:
         return [Step(number, depth, row) for depth, (number, row) in enumerate(reversed(back))]
 
     def _cut(self, steps: list[Step], limits: Limits, scope: Scope) -> Walk:
-        allowed = [step for step in steps if scope.allows(self.graph, step.number)]
+        allowed = [step for step in steps if scope.shows(self.graph, step.number)]
         kept = allowed[: min(limits.max_results, limits.max_per_level)]
         return Walk(tuple(kept), len(allowed), len(kept) < len(allowed))
 
-    def _kind(self, number: int) -> str:
-        row = int(self.graph.node_of[number])
-        return self.graph.names[int(self.graph.nodes[row, 1])] if row >= 0 else ""
-
     def _are_modules(self, numbers: Iterable[int]) -> bool:
-        return all(self._kind(number) in ("module", "package") for number in numbers)
+        return all(self.graph.kind(number) in ("module", "package") for number in numbers)
 
     def _owner(self, number: int) -> int:
         """The type that a method belongs to, by its id; -1 when there is none."""
         name = self.graph.names[number]
-        owner = self.graph.numbers.get(name.rpartition(".")[0], -1) if ":" in name else -1
+        owner = self.graph.names.number(name.rpartition(".")[0]) if ":" in name else -1
         return owner if owner >= 0 and self.graph.node_of[owner] >= 0 else -1
 
     def _owners_of_constructors(self, numbers: Iterable[int]) -> list[int]:
@@ -245,7 +253,7 @@ class Walker:
 
     def _method_implementations(self, start: Sequence[int]) -> list[tuple[int, int]] | None:
         """(method, edge) of those that implement or override a method; None when the target is no method."""
-        if not start or any(self._kind(number) != "method" for number in start):
+        if not start or any(self.graph.kind(number) != "method" for number in start):
             return None
         found: dict[int, int] = {}
         wanted = np.array([_TYPE[kind] for kind in _KINDS["implementations"]])
@@ -262,7 +270,7 @@ class Walker:
                         continue
                     seen.add(subtype)
                     frontier.append(subtype)
-                    own = self.graph.numbers.get(f"{self.graph.names[subtype]}.{name}", -1)
+                    own = self.graph.names.number(f"{self.graph.names[subtype]}.{name}")
                     if own >= 0 and self.graph.node_of[own] >= 0:
                         found.setdefault(own, row)
         return list(found.items())

@@ -31,7 +31,8 @@ import orjson
 
 from cortex import __version__
 from cortex.engines.graph_answers import GraphSnapshot
-from cortex.engines.graph_segments import GraphOpener, write_graph
+from cortex.engines.graph_arrays import GraphOpener
+from cortex.engines.graph_segments import write_graph
 from cortex.engines.graph_sources import Sources
 from cortex.graph.evaluate import Evaluator
 from cortex.graph.facts import TYPE_KINDS

@@ -1,0 +1,61 @@
+"""What graph ids are made of: their parts, what encloses them, and the 64-bit keys that stand for names. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from ipc.messages import Array
+
+#: bytes of a key: among a million names two share one with a probability of 3 · 10⁻⁸
+KEY_BYTES = 8
+
+_SEPARATOR = re.compile(r"::|[:/.#\\]")
+_COPY = re.compile(r"~\d+$")
+
+
+def key_of(text: str) -> int:
+    return int.from_bytes(_digest(text), "little")
+
+
+def keys_of(texts: Iterable[str]) -> Array:
+    """u64 [n], in the order of `texts`."""
+    return np.frombuffer(b"".join(map(_digest, texts)), "<u8")
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=KEY_BYTES).digest()
+
+
+def split(name: str) -> list[str]:
+    """`app/store:Disk.save~2` → app, store, Disk, save."""
+    return [part for part in _SEPARATOR.split(uncopied(name)) if part]
+
+
+def split_short(name: str) -> list[str]:
+    """As `split`, without the file's own name: in Go `package.Name` names what is in any file of the folder."""
+    path, colon, scope = name.partition(":")
+    return split(path.rpartition("/")[0]) + split(scope) if colon else split(name)
+
+
+def uncopied(name: str) -> str:
+    """An id without the number of its overload."""
+    return _COPY.sub("", name)
+
+
+def above(name: str) -> str:
+    """The id of what encloses a node: a type, a module, a folder."""
+    path, colon, scope = name.partition(":")
+    if not colon:
+        return path.rpartition("/")[0]
+    outer = scope.rpartition(".")[0]
+    return f"{path}:{outer}" if outer else path
+
+
+def depth(name: str) -> int:
+    """How deep a definition lies in its file: 0 for a module, 1 at the top of it."""
+    _, colon, scope = name.partition(":")
+    return 1 + scope.count(".") if colon else 0
