@@ -123,7 +123,8 @@ def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
     except ValueError as error:  # what a parser that was broken off ends with
         parser.reset()
         raise TooComplex from error
-    return raw, tree
+    # Nodes of a tree that was read through a callback ask it for their text byte by byte; taking the tree over costs little.
+    return raw, parser.parse(raw) if tree.root_node.has_error else parser.parse(raw, tree)
 
 
 @functools.cache
