@@ -146,6 +146,7 @@ class Builder:
             files={},
             graph=graph.graph,
             graph_files=graph.graph_files,
+            references=graph.references,
             warnings=change.warnings,
         )
         # Accepted before it is published, because CURRENT lists the files; if publishing fails all is read again.

@@ -68,6 +68,8 @@ class Generation:
     #: graph file → its segment in index/graph
     graph: dict[str, str] = field(default_factory=dict)
     graph_files: dict[str, FileRef] = field(default_factory=dict)
+    #: the segment in index/graph that counts who refers to what; "" without a graph
+    references: str = ""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -169,4 +171,5 @@ def _names(generation: Generation) -> list[str]:
     names += [f"text/{generation.text}"] if generation.text else []
     names += [f"vectors/{generation.vectors}"] if generation.vectors else []
     names += [f"graph/{name}" for name in generation.graph.values()]
+    names += [f"graph/{generation.references}"] if generation.references else []
     return names

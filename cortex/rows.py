@@ -16,6 +16,7 @@ import orjson
 from pathspec import GitIgnoreSpec
 
 from cortex.generations import Generation
+from cortex.references import COUNTS, count_rows
 from ipc.errors import BadRequest
 from ipc.messages import Array, Filters, Hit
 from ipc.segment import Segment, open_segment, write_segment
@@ -137,7 +138,8 @@ class Rows:
     keys: Array  #: u64 [n]
     live: Array  #: bool [n]
     path_names: list[str]
-    columns: dict[str, Array]  #: path, type, language, model: ordinals; start_line, end_line: lines
+    #: path, type, language, model: ordinals; start_line, end_line: lines; references, file_references: references.py
+    columns: dict[str, Array]
     names: dict[str, list[str]]  #: type, language, model, tag
     _by_key: Array
     _sorted_keys: Array
@@ -182,6 +184,10 @@ class Rows:
                 strict=True,
             )
         )
+
+    def counts(self, ordinals: Array) -> Array:
+        """float32 [len(COUNTS), m]: who refers to the rows at `ordinals`."""
+        return np.array([self.columns[name][ordinals] for name in COUNTS], np.float32)
 
     def _ids(self, ordinals: Array) -> list[str]:
         """The chunk ids of the rows at `ordinals`, in their order."""
@@ -316,7 +322,11 @@ def open_rows(generation: Generation, index_dir: Path, reuse: Rows | None = None
     deleted = np.zeros(0, "<u8")
     if generation.deleted:
         deleted = open_segment(folder / generation.deleted).arrays["keys"]
-    return assemble(generation.number, generation.model, generation.dimensions, segments, deleted)
+    rows = assemble(generation.number, generation.model, generation.dimensions, segments, deleted)
+    if generation.references:
+        counts = open_segment(index_dir / "graph" / generation.references)
+        rows.columns.update(count_rows(counts, rows.path_names, rows.columns))
+    return rows
 
 
 def assemble(number: int, model: str, dimensions: int, segments: tuple[Segment, ...], deleted: Array) -> Rows:
@@ -344,6 +354,7 @@ def assemble(number: int, model: str, dimensions: int, segments: tuple[Segment, 
         columns[column] = (
             np.concatenate([s.arrays[column] for s in segments]) if segments else np.zeros(0, "<u4")
         )
+    columns |= {name: np.zeros(len(keys), "<u4") for name in COUNTS}
     names["tag"] = sorted({tag for segment in segments for tag in segment.meta["tag_names"]})
     return Rows(
         generation=number,

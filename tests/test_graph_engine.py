@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import orjson
 import pytest
 
 from cortex.builder import Builder
 from cortex.config import Config
 from cortex.engines.graph_sources import Sources
+from cortex.generations import read_current
 from cortex.indexer.graph_store import GraphStore
 from cortex.indexer.manifest import Entry
 from cortex.indexer.source import digest
+from cortex.rows import open_rows
 from ipc.errors import BadRequest
 from ipc.messages import GraphSearch, OutlineSearch, PatternSearch
 from workers.graph import GraphWorker
@@ -258,6 +261,50 @@ def test_a_changed_graph_file_is_a_new_generation_and_an_unchanged_one_is_not(co
     assert publish(config)[0].number > before.number
     worker.reload()
     assert ids(worker, "callers", "somebody") == ["lonely:nobody"]
+
+
+def chunk(path, first, last):
+    place = {"file_path": path, "start_line": first, "end_line": last}
+    return {"id": f"{path}-{first}", "chunk_type": "code", "text": "x", "metadata": place}
+
+
+def test_rows_know_how_many_other_files_refer_to_them(config):
+    chunks = [chunk("app/store.py", 1, 8), chunk("app/store.py", 9, 12), chunk("app/main.py", 1, 12)]
+    chunks += [chunk("tests/test_main.py", 1, 5), chunk("README.md", 1, 3)]
+    (config.chunks_dir / "a.json").write_bytes(orjson.dumps({"_metadata": {}, "chunks": chunks}))
+
+    def counted():
+        publish(config)
+        rows = open_rows(read_current(config.index_dir), config.index_dir)
+        live = np.flatnonzero(rows.live)
+        counts = zip(*rows.counts(live).astype(int).tolist(), strict=True)
+        return {rows.id(at): both for at, both in zip(live.tolist(), counts, strict=True)}
+
+    assert set(counted().values()) == {(0, 0)}
+    write_graph(config)
+    before = {
+        "app/store.py-1": (1, 1),  # Disk, in app/main.py; Store, in this file only, counts for nothing
+        "app/store.py-9": (1, 1),
+        "app/main.py-1": (1, 1),
+        "tests/test_main.py-1": (0, 0),
+        "README.md-1": (0, 0),
+    }
+    assert counted() == before
+    (config.root / "lonely.py").write_text("from app.store import check\n\n\ndef nobody():\n    check(1)\n")
+    write_graph(config)
+    assert counted() == before | {"app/store.py-1": (1, 2), "app/store.py-9": (2, 2)}
+
+
+def test_a_damaged_graph_segment_costs_the_counts_and_nothing_else(config, worker):
+    other = config.graph_dir / "other.json"
+    other.write_bytes(orjson.dumps({"nodes": [], "edges": []}))
+    before, _ = publish(config)
+    (config.index_dir / "graph" / before.graph["other.json"]).write_bytes(b"no segment")
+    (config.root / "lonely.py").write_text("\n\n\ndef nobody():\n    pass\n")
+    write_graph(config)
+    after, _ = publish(config)
+    assert after.number > before.number
+    assert (bool(before.references), bool(after.references)) == (True, False)
 
 
 def test_an_outline_shows_signatures_and_the_most_used_first(worker):

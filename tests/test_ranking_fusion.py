@@ -1,5 +1,6 @@
 """The ranking over made-up signals: what beats what, and what must not matter."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -60,6 +61,23 @@ def test_a_file_with_three_good_chunks_beats_one_with_a_single_better_chunk():
     rows = [(hit(key, "many.py"), {"body": 6}) for key in (1, 2, 3)]
     found = ranked_by_text("words", *rows, (hit(4, "one.py"), {"body": 9}), limit=2)
     assert paths(found) == ["many.py", "one.py"]
+
+
+def test_what_other_files_refer_to_is_a_signal_from_either_lane_and_weighs_nothing_by_itself():
+    used, unused = hit(1, "used.py"), hit(2, "unused.py")
+    values = np.array([[0.5, 0.5], [3, 0], [7, 0]], np.float32)
+    names = ("cosine", "references", "file_references")
+    lane = Signals(1, (used, unused), names, values, {"cosine_mean": 0.1, "cosine_std": 0.1, "rows": 2.0})
+    plain = rank("words", None, lane, weigh(vectors=True), 2)
+    assert {one.name: one.value for one in plain[0].terms if one.name in ("refs", "crefs")} == {
+        "refs": 0,
+        "crefs": 0,
+    }
+    assert plain[0].score == plain[1].score
+    weights = dataclasses.replace(weigh(vectors=True), refs=1.0, crefs=0.5)
+    found = rank("words", None, lane, weights, 2)
+    assert paths(found) == ["used.py", "unused.py"]
+    assert found[0].total - found[1].total == pytest.approx(1.5)
 
 
 def test_overviews_of_the_same_lines_do_not_add_to_a_files_sum():

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.engines.graph_names import key_of
 from cortex.engines.graph_segments import EDGE_COLUMNS, NODE_COLUMNS
+from cortex.graph.names import key_of
 from ipc.messages import Array
 from ipc.segment import Segment, open_segment
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from cortex.engines.graph_segments import FILE_BYTES_MAX, write_graph
 from cortex.generations import FileRef, Generation
-from ipc.errors import Damaged
+from cortex.references import References
+from ipc.errors import Damaged, NotFound
 
 log = logging.getLogger(__name__)
 
@@ -23,6 +24,7 @@ class GraphFiles:
         self._segments = segments
         self._faults: dict[str, tuple[FileRef, str]] = {}
         self._touched: dict[str, FileRef] = {}
+        self._references = References(segments)
 
     def warnings(self) -> tuple[str, ...]:
         return tuple(text for _, (_, text) in sorted(self._faults.items()))
@@ -58,7 +60,28 @@ class GraphFiles:
             changed = True
         if not changed:
             return None
-        return dataclasses.replace(current, number=number, graph=graph, graph_files=files)
+        return dataclasses.replace(
+            current,
+            number=number,
+            graph=graph,
+            graph_files=files,
+            references=self._count(number, sorted(set(graph.values()))),
+        )
+
+    def _count(self, number: int, segments: list[str]) -> str:
+        """The name of the segment that counts the references of generation `number`; "" when that cannot be done."""
+        if not segments:
+            return ""
+        name = f"references-{number:08d}.seg"
+        try:
+            self._references.write(name, segments)
+        except (
+            NotFound,
+            Damaged,
+        ) as error:  # the graph worker says so, too; nothing but a ranking signal is lost
+            log.warning("references are not counted: %s", error)
+            return ""
+        return name
 
     def _present(self) -> dict[str, tuple[int, int]]:
         found: dict[str, tuple[int, int]] = {}

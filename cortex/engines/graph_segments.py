@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from cortex.engines.graph_names import above, depth, keys_of, split, split_short
+from cortex.graph.names import above, depth, keys_of, split, split_short
 from ipc.errors import Damaged
 from ipc.messages import Array
 from ipc.segment import write_segment

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cortex.engines.graph_arrays import Graph
-from cortex.engines.graph_names import key_of, split, split_short, uncopied
+from cortex.graph.names import key_of, split, split_short, uncopied
 from ipc.messages import Array
 
 #: ids that an answer lists when a target has several meanings, and names that it suggests when it has none

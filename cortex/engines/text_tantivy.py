@@ -29,6 +29,7 @@ from cortex.engines.text_schema import make_schema, register
 from cortex.engines.text_suggest import count_of, suggest
 from cortex.engines.text_writer import META, TextWriter, open_index
 from cortex.excerpt import cut, fit, query_words
+from cortex.references import COUNTS
 from cortex.rows import Rows
 from ipc.errors import BadRequest, Damaged, NotFound
 from ipc.messages import Array, Blobs, ExactHits, ExactSearch, Filters, Hit, Signals, TextSignals
@@ -100,8 +101,8 @@ class TextSnapshot:
         return Signals(
             generation=self._rows.generation,
             hits=self._rows.hits(ordinals),
-            names=text_signals.LANES,
-            values=values,
+            names=(*text_signals.LANES, *COUNTS),
+            values=np.vstack((values, self._rows.counts(ordinals))),
             stats={**stats, "files": float(len(self._paths)), "chunks": float(self._searcher.num_docs)},
         )
 

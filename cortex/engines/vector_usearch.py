@@ -15,6 +15,7 @@ import numkong
 import numpy as np
 from usearch.index import Index
 
+from cortex.references import COUNTS
 from cortex.rows import Rows
 from ipc.errors import BadRequest, NotReady
 from ipc.messages import Array, Signals, VectorSearch
@@ -43,7 +44,7 @@ class VectorSnapshot:
     watermark: int
 
     def search(self, request: VectorSearch) -> Signals:
-        """The `limit` live, matching rows nearest to the query; names ("cosine",).
+        """The `limit` live, matching rows nearest to the query; names ("cosine", *COUNTS).
 
         `stats`: `cosine_mean` and `cosine_std` over matching rows (a sample of them when the HNSW index answered),
         `rows` with a vector of the asked model, `left_out` without. Raises BadRequest for a vector of wrong size,
@@ -61,14 +62,15 @@ class VectorSnapshot:
         stats |= {"rows": float(usable.sum()), "left_out": float(self.rows.live_count - usable.sum())}
         # Best first; equal scores by chunk id.
         found = sorted(
-            zip(self.rows.hits(ordinals), scores.tolist(), strict=True), key=lambda x: (-x[1], x[0].id)
-        )
-        found = found[:wanted]
+            zip(self.rows.hits(ordinals), scores.tolist(), range(len(ordinals)), strict=True),
+            key=lambda one: (-one[1], one[0].id),
+        )[:wanted]
+        chosen = np.array([at for _, _, at in found], np.int64)
         return Signals(
             generation=self.rows.generation,
-            hits=tuple(hit for hit, _ in found),
-            names=("cosine",),
-            values=np.array([[score for _, score in found]], np.float32),
+            hits=tuple(hit for hit, _, _ in found),
+            names=("cosine", *COUNTS),
+            values=np.vstack((scores[chosen], self.rows.counts(ordinals[chosen]))).astype(np.float32),
             stats=stats,
         )
 

@@ -31,6 +31,8 @@ ASKED_PENALTY = 0.25
 STEEPNESS = 6.0
 
 _LANES = ("body", "path", "defs", "comments", "defx", "cosine")
+#: what both workers tell of each chunk, found by words or not
+_COUNTS = ("references", "file_references")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ def _collect(replies: Sequence[Signals]) -> _Candidates:
     found = {hit.key: hit for signals in replies for hit in signals.hits}
     hits = sorted(found.values(), key=lambda hit: (hit.id, hit.key))
     places = {hit.key: at for at, hit in enumerate(hits)}
-    lanes = {lane: np.zeros(len(hits)) for lane in _LANES}
+    lanes = {lane: np.zeros(len(hits)) for lane in (*_LANES, *_COUNTS)}
     lanes["cosine"].fill(np.nan)
     for signals in replies:
         at = [places[hit.key] for hit in signals.hits]
@@ -226,6 +228,8 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
         "comments": _shares(found.best(_comments(found))),
         "defx": found.best(found.lanes["defx"]),
         "smax": smax,
+        "refs": _shares(np.log1p(found.best(found.lanes["file_references"]))),
+        "crefs": _shares(np.log1p(found.best(found.lanes["references"]))),
         "test": penalty * np.array([is_test(path) for path in found.paths], float),
         "example": penalty * np.array([is_example(path) for path in found.paths], float),
     }

@@ -20,17 +20,39 @@ class Weights:
     comments: float
     defx: float
     smax: float
+    refs: float
+    crefs: float
     test: float
     example: float
 
 
 #: fitted on 21 repositories and 423 questions (NDCG@10); each may move by half at a cost of at most .006
 WITH_VECTORS = Weights(
-    ctop3=2.0, path=0.5, sshare=1.5, defs=1.0, comments=1.5, defx=2.0, smax=2.5, test=-2.0, example=-0.5
+    ctop3=2.0,
+    path=0.5,
+    sshare=1.5,
+    defs=1.0,
+    comments=1.5,
+    defx=2.0,
+    smax=2.5,
+    refs=0.0,
+    crefs=0.0,
+    test=-2.0,
+    example=-0.5,
 )
 #: the same, fitted without the cosine
 WITHOUT_VECTORS = Weights(
-    ctop3=3.0, path=1.25, sshare=2.0, defs=1.25, comments=2.0, defx=2.0, smax=0.0, test=-2.0, example=-0.5
+    ctop3=3.0,
+    path=1.25,
+    sshare=2.0,
+    defs=1.25,
+    comments=2.0,
+    defx=2.0,
+    smax=0.0,
+    refs=0.0,
+    crefs=0.0,
+    test=-2.0,
+    example=-0.5,
 )
 
 _LEXICAL = ("ctop3", "path", "sshare", "defs", "comments", "defx")
