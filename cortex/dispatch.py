@@ -176,7 +176,7 @@ class Dispatch:
         """Ranked hits with their chunks; what code_context and cortex_search are made of."""
         check_query(question.query)
         question = replace(question, limit=clamp(question.limit, 1, LIMIT_MAX))
-        generation = await self._first_generation()
+        generation = await self.first_generation()
         if not generation.number:
             return Found(generation)
         for final in (False, True):
@@ -224,7 +224,7 @@ class Dispatch:
 
     async def _lanes(self, question: Search, generation: Generation) -> tuple[_Lane, _Lane]:
         """(text, vector), asked at the same time."""
-        until = time.monotonic() + min(LANE_SHARE * self.config.server.deadline_s, self._left())
+        until = time.monotonic() + min(LANE_SHARE * self.config.server.deadline_s, self.left_s())
         semantic = question.mode == "semantic"
 
         async def no_text() -> _Lane:
@@ -239,13 +239,13 @@ class Dispatch:
     async def _text_lane(self, question: Search, generation: Generation, until: float) -> _Lane:
         limit = max(TEXT_CANDIDATES, TEXT_CANDIDATES_PER_HIT * question.limit)
         request = TextSignals(question.query, limit, question.filters, generation.number)
-        return await self._lane("text", lambda: self._ask("text", request, Signals, until))
+        return await self._lane("text", lambda: self.ask("text", request, Signals, until))
 
     async def _vector_lane(self, question: Search, generation: Generation, until: float) -> _Lane:
         embedded: list[Embedded] = []
 
         async def embed() -> Signals | None:
-            embedded.append(await self._ask("embed", Embed((question.query,)), Embedded, until))
+            embedded.append(await self.ask("embed", Embed((question.query,)), Embedded, until))
             return None
 
         lane = await self._lane("embed", embed)
@@ -256,7 +256,7 @@ class Dispatch:
         if question.mode != "semantic":
             limit = max(VECTOR_CANDIDATES, VECTOR_CANDIDATES_PER_HIT * limit)
         request = VectorSearch(vector, embedded[0].model, limit, question.filters, generation.number)
-        lane = await self._lane("vector", lambda: self._ask("vector", request, Signals, until))
+        lane = await self._lane("vector", lambda: self.ask("vector", request, Signals, until))
         left_out = int(lane.signals.stats.get("left_out", 0)) if lane.signals is not None else 0
         if left_out:
             lane.notes.append(
@@ -289,7 +289,7 @@ class Dispatch:
         errors: list[CortexError] = []
         for worker in answered:
             try:
-                return await self._ask(worker, request, Chunks, time.monotonic() + self._left())
+                return await self.ask(worker, request, Chunks, time.monotonic() + self.left_s())
             except NotReady:
                 raise
             except CortexError as error:
@@ -300,7 +300,7 @@ class Dispatch:
         """The answer of cortex_exact. Raises BadRequest, and Unavailable when the text worker cannot answer."""
         started = time.perf_counter()
         check_query(question.query)
-        generation = await self._first_generation()
+        generation = await self.first_generation()
         if not generation.number:
             return self._exact_answer(question, _no_hits(question), generation, started)
         budget = TOKEN_BYTES * clamp(question.max_tokens, TOKENS_MIN, TOKENS_MAX)
@@ -315,9 +315,9 @@ class Dispatch:
                 max_bytes=budget,
                 generation=generation.number,
             )
-            until = time.monotonic() + min(LANE_SHARE * self.config.server.deadline_s, self._left())
+            until = time.monotonic() + min(LANE_SHARE * self.config.server.deadline_s, self.left_s())
             try:
-                hits = await self._ask("text", request, ExactHits, until)
+                hits = await self.ask("text", request, ExactHits, until)
             except NotReady as error:
                 if final:
                     raise _nobody([error]) from error
@@ -407,14 +407,14 @@ class Dispatch:
         self, request: GraphSearch | OutlineSearch | PatternSearch
     ) -> tuple[GraphHits | None, Generation]:
         """The graph worker's reply, None before the first generation, and the generation that it is of."""
-        generation = await self._first_generation()
+        generation = await self.first_generation()
         for final in (False, True):
             if not generation.number:
                 break
-            until = time.monotonic() + min(LANE_SHARE * self.config.server.deadline_s, self._left())
+            until = time.monotonic() + min(LANE_SHARE * self.config.server.deadline_s, self.left_s())
             try:
                 asked = replace(request, generation=generation.number)
-                return await self._ask("graph", asked, GraphHits, until), generation
+                return await self.ask("graph", asked, GraphHits, until), generation
             except NotReady as error:
                 if final:
                     raise _nobody([error]) from error
@@ -465,12 +465,12 @@ class Dispatch:
             )
         return "Nothing in the index shares a word or a meaning with the query; try other words."
 
-    async def _first_generation(self) -> Generation:
+    async def first_generation(self) -> Generation:
         """The published generation; waits for the first one, and returns EMPTY when it does not come in time.
 
         Waits as well while a watcher that has just started reads what was indexed before it.
         """
-        until = time.monotonic() + min(FIRST_GENERATION_S, self._left() - 1.0)
+        until = time.monotonic() + min(FIRST_GENERATION_S, self.left_s() - 1.0)
         while True:
             generation = self.freshness.current()
             if generation.number and not self._just_starting(generation):
@@ -485,7 +485,7 @@ class Dispatch:
         starting = time.monotonic() < self.settled
         return bool(generation.backlog) or (starting and self.freshness.behind(generation))
 
-    async def _ask(self, worker: str, message: Message, kind: type[M], until: float) -> M:
+    async def ask(self, worker: str, message: Message, kind: type[M], until: float) -> M:
         """One reply of the class `kind`. Raises what the worker raised, and Unavailable for silence."""
         while True:
             left = until - time.monotonic()
@@ -502,7 +502,7 @@ class Dispatch:
                 raise Unavailable(f"The {worker} worker answered with a {type(reply).__name__}.")
             return reply
 
-    def _left(self) -> float:
+    def left_s(self) -> float:
         return max(0.0, self.until - time.monotonic())
 
 

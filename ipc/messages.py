@@ -185,6 +185,53 @@ class Chunks:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A chunk's `id`, or a file's `path` with a 1-based `line` (0: the whole file). A path may be longer or shorter than
+    the file's in the index: the file that shares most of its last parts is meant.
+    """
+
+    path: str = ""
+    line: int = 0
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Locate:
+    """Asks a vector or text worker what lies at `places`."""
+
+    places: tuple[Place, ...]
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """What lies at place number `place`: the chunk that covers the line, or the first of the file.
+
+    `shared` is how many of the last parts of the two paths are the same, `whole` whether those are all of the shorter
+    one. `file_rows`: chunks of the file. `symbols`: names that are defined there, those around the line if it is given.
+    """
+
+    place: int
+    hit: Hit
+    shared: int = 0
+    whole: bool = True
+    file_rows: int = 0
+    symbols: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The answer to Locate: the spots of each place, none where nothing is known of it, several where a path may be several
+    files'. `vectors` float32 [spots, dimensions]: of the chunk, of a whole file their mean; 0 where there is none.
+    """
+
+    generation: int
+    spots: tuple[Spot, ...]
+    model: str
+    vectors: Array
+
+
+@dataclass(frozen=True, slots=True)
 class GraphSearch:
     """Asks the graph worker about structure. `to` is for the operation path only; `scope` is a glob, "" for all files."""
 
@@ -260,6 +307,8 @@ Message = (
     | ExactHits
     | Fetch
     | Chunks
+    | Locate
+    | Located
     | GraphSearch
     | OutlineSearch
     | PatternSearch

@@ -58,7 +58,7 @@ def test_an_error_is_one_sentence_on_standard_error(capsys, monkeypatch, error, 
 
 
 @pytest.mark.parametrize(
-    "name", ["init", "index", "mcp", "up", "down", "status", "search", "exact", "doctor", "version"]
+    "name", ["init", "index", "mcp", "up", "down", "status", "search", "exact", "related", "doctor", "version"]
 )
 def test_every_command_is_listed(capsys, name):
     assert cli.main(["--help"]) == 0
@@ -66,7 +66,7 @@ def test_every_command_is_listed(capsys, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["init", "index", "up", "down", "status", "search", "exact", "doctor", "embed serve", "mcp"]
+    "name", ["init", "index", "up", "down", "status", "search", "exact", "related", "doctor", "embed serve", "mcp"]
 )
 def test_every_command_takes_a_project(capsys, name):
     with pytest.raises(SystemExit) if name == "mcp" else _nothing():

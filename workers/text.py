@@ -1,4 +1,4 @@
-"""The text worker: answers ExactSearch, TextSignals and Fetch from the newest generation."""
+"""The text worker: answers ExactSearch, TextSignals, Fetch and Locate from the newest generation."""
 
 from __future__ import annotations
 
@@ -11,8 +11,20 @@ from cortex import __version__
 from cortex.config import Config
 from cortex.engines.text_tantivy import TextSnapshot, open_text
 from cortex.excerpt import fetch
+from cortex.places import locate
 from cortex.snapshots import Snapshots
-from ipc.messages import Chunks, ExactHits, ExactSearch, Fetch, Message, Signals, Status, TextSignals
+from ipc.messages import (
+    Chunks,
+    ExactHits,
+    ExactSearch,
+    Fetch,
+    Locate,
+    Located,
+    Message,
+    Signals,
+    Status,
+    TextSignals,
+)
 from ipc.service import serve
 
 
@@ -28,6 +40,7 @@ class TextWorker:
             ExactSearch: self.search,
             TextSignals: self.signals,
             Fetch: self.fetch,
+            Locate: self.locate,
         }
 
     def search(self, request: ExactSearch) -> ExactHits:
@@ -38,6 +51,9 @@ class TextWorker:
 
     def fetch(self, request: Fetch) -> Chunks:
         return fetch(self._snapshots.get(request.generation)[1], request)
+
+    def locate(self, request: Locate) -> Located:
+        return locate(self._snapshots.get(request.generation)[1], request)
 
     def reload(self) -> bool:
         return self._snapshots.reload()

@@ -1,4 +1,4 @@
-"""The vector worker: answers VectorSearch and Fetch from the newest generation."""
+"""The vector worker: answers VectorSearch, Fetch and Locate from the newest generation."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from cortex import __version__
 from cortex.config import Config
 from cortex.engines.vector_usearch import VectorSnapshot, open_vectors
 from cortex.excerpt import fetch
+from cortex.places import locate
 from cortex.snapshots import Snapshots
-from ipc.messages import Chunks, Fetch, Message, Signals, Status, VectorSearch
+from ipc.messages import Chunks, Fetch, Locate, Located, Message, Signals, Status, VectorSearch
 from ipc.service import serve
 
 
@@ -24,13 +25,20 @@ class VectorWorker:
         self._snapshots: Snapshots[VectorSnapshot] = Snapshots(
             config.index_dir, lambda generation, rows: open_vectors(rows, folder, generation.vectors)
         )
-        self.handlers: dict[type, Callable[[Any], Message]] = {VectorSearch: self.search, Fetch: self.fetch}
+        self.handlers: dict[type, Callable[[Any], Message]] = {
+            VectorSearch: self.search,
+            Fetch: self.fetch,
+            Locate: self.locate,
+        }
 
     def search(self, request: VectorSearch) -> Signals:
         return self._snapshots.get(request.generation)[0].search(request)
 
     def fetch(self, request: Fetch) -> Chunks:
         return fetch(self._snapshots.get(request.generation)[1], request)
+
+    def locate(self, request: Locate) -> Located:
+        return locate(self._snapshots.get(request.generation)[1], request)
 
     def reload(self) -> bool:
         return self._snapshots.reload()

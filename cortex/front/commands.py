@@ -14,7 +14,7 @@ import typer
 from cortex import __version__, supervise
 from cortex import config as configuration
 from cortex.config import Config
-from cortex.front import render
+from cortex.front import render, render_related
 
 EXIT_FOUND, EXIT_NOTHING, EXIT_UNAVAILABLE = 0, 1, 3
 
@@ -200,6 +200,25 @@ def graph(
     answer, raw = _call("cortex_graph", arguments, project)
     print(raw.decode()) if as_json else render.print_graph(answer)
     raise typer.Exit(EXIT_FOUND if answer["results"] else EXIT_NOTHING)
+
+
+@app.command()
+def related(
+    *,
+    place: Annotated[str, typer.Argument(help="A file, a file and line (src/a.py:42), or a chunk's id.")],
+    limit: Annotated[int, typer.Option("-k", "--limit", help="How many of each kind, 1 to 100.")] = 10,
+    as_json: AsJson = False,
+    project: Project = None,
+) -> None:
+    """Find what belongs to a piece of code: similar code, callers, tests, documents."""
+    arguments: dict[str, Any] = {"limit": limit}
+    # Ids begin with the kind of what they are of; a file of such a name is there to be seen.
+    is_id = place.startswith(("code-", "doc-")) and not Path(place.partition(":")[0]).exists()
+    arguments["chunk_id" if is_id else "file"] = place
+    answer, raw = _call("find_related", arguments, project)
+    print(raw.decode()) if as_json else render_related.print_related(answer)
+    found = any(answer[kind] for kind in ("similar", "callers", "tests", "documents"))
+    raise typer.Exit(EXIT_FOUND if found else EXIT_NOTHING)
 
 
 def _question(argument: str | None, option: str | None) -> str:

@@ -89,7 +89,7 @@ def print_answer(answer: dict[str, Any]) -> None:
             out.print(Text("    " + _explain(explanation), "dim"))
         for text in _excerpt(result):
             out.print(text)
-    _print_notes(answer)
+    print_notes(answer)
 
 
 def print_graph(answer: dict[str, Any]) -> None:
@@ -105,7 +105,7 @@ def print_graph(answer: dict[str, Any]) -> None:
         told = [result.get(name, "") for name in ("edge", "confidence", "impact_type", "severity")]
         head.append("  " + " ".join(filter(None, told)), "dim")
         out.print(head)
-    _print_notes(answer)
+    print_notes(answer)
 
 
 def _excerpt(result: dict[str, Any]) -> Iterable[Any]:
@@ -132,7 +132,7 @@ def _explain(explanation: dict[str, Any]) -> str:
     return f"{' + '.join(parts)} = {explanation['sum']:.3f}"
 
 
-def _print_notes(answer: dict[str, Any]) -> None:
+def print_notes(answer: dict[str, Any]) -> None:
     index = answer["index"]
     notes = [answer.get("suggestion") or "", index.get("message", "")]
     if answer.get("truncated"):

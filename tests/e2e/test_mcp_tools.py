@@ -49,6 +49,7 @@ def test_the_tools_are_listed_with_annotations_and_instructions_before_anything_
         "cortex_outline",
         "cortex_pattern",
         "code_context",
+        "find_related",
     ]
     for tool in tools.values():
         hints = tool.annotations
@@ -58,6 +59,7 @@ def test_the_tools_are_listed_with_annotations_and_instructions_before_anything_
             "cortex_graph": ["operation", "target"],
             "cortex_pattern": ["pattern", "language"],
             "cortex_outline": [],
+            "find_related": [],
         }.get(tool.name, ["query"])
         assert tool.input_schema.get("required", []) == needed
     assert "cortex_exact" in instructions

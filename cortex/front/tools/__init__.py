@@ -8,6 +8,7 @@ from cortex.front.tools.exact import cortex_exact
 from cortex.front.tools.graph import cortex_graph
 from cortex.front.tools.outline import cortex_outline
 from cortex.front.tools.pattern import cortex_pattern
+from cortex.front.tools.related import find_related
 from cortex.front.tools.search import cortex_search
 from ipc.errors import Misconfigured
 
@@ -20,6 +21,7 @@ TOOLSETS: dict[str, tuple[Tool, ...]] = {
         make_tool(cortex_outline, "Map a file, a folder or the project"),
         make_tool(cortex_pattern, "Find code by its shape"),
         make_tool(code_context, "Find the lines that matter"),
+        make_tool(find_related, "Find what belongs to a piece of code"),
     ),
 }
 
@@ -37,6 +39,7 @@ Choose the tool by the intent of the question:
 - Boolean operators (AND, OR, NOT), a phrase, a wildcard (*) or a likely typo: cortex_exact (boolean, prefix and fuzzy matching).
 - Relationships ("who calls", "what implements"), dependencies, what a change may break: cortex_graph (structural query).
 - What is in a file or folder, an overview of unknown code: cortex_outline.
+- What belongs to code at hand (similar code, callers, tests, documents), before you change it: find_related.
 - Code of a certain shape (calls with certain arguments, statements to change everywhere): cortex_pattern.
 - Anything ambiguous: cortex_search (safest for ambiguous queries).
 
@@ -46,6 +49,9 @@ Examples:
 - "What calls provider.Embed?": cortex_graph, it asks about relationships.
 - "Provider AND interface": cortex_exact, boolean keyword search.
 - "Prov* interface": cortex_exact, prefix matching.
+
+Ask in English, whatever the language of the conversation: code and its comments mostly are, and so is the model. Stack
+traces, error messages and whole issue texts can be passed to cortex_search as they are.
 
 Combine them: find with cortex_exact, then understand with cortex_search and `tags` set to the file paths found.
 

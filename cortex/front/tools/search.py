@@ -52,6 +52,9 @@ async def cortex_search(
     Use cortex_exact instead for exact identifiers (sync.RWMutex), boolean operators (AND, OR, NOT), phrases,
     wildcards (Prov*) and typos.
 
+    Ask in English: translate a question of another language first, and keep names of code as they are. A stack trace, an
+    error message or an issue's text can be passed as it is: the files, lines, names and quoted messages in it are used.
+
     Each result is a chunk (text, file path, lines, language, tags) with a combined_score; the best chunk of each file
     comes first, more chunks of the same files follow. "stale": true marks a file that was changed after it was indexed.
 

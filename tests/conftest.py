@@ -1,0 +1,143 @@
+"""The whole of Cortex in one process, without a socket: indexed, published, asked through the workers' own handlers."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cortex.builder import Builder
+from cortex.config import Config
+from cortex.dispatch import Dispatch
+from cortex.freshness import Freshness
+from cortex.indexer.run import index
+from ipc.codec import decode, encode
+from ipc.errors import CortexError, Unavailable
+from workers.embed import EmbedWorker
+from workers.graph import GraphWorker
+from workers.text import TextWorker
+from workers.vector import VectorWorker
+
+
+@dataclass
+class Served:
+    """An indexed project and its workers, each request and reply through the codec. `faults`: who raises what."""
+
+    config: Config
+    workers: dict[str, Any]
+    faults: dict[str, CortexError] = field(default_factory=dict)
+    asked: list[object] = field(default_factory=list)
+
+    async def ask(self, worker: str, message: Any, deadline_s: float) -> Any:  # noqa: ARG002
+        if worker in self.faults:
+            raise self.faults[worker]
+        if worker not in self.workers:
+            raise Unavailable(f"The {worker} worker is not running.")
+        request = decode([bytes(frame) for frame in encode(message, 1)])
+        self.asked.append(request)
+        reply = self.workers[worker].handlers[type(request)](request)
+        return decode([bytes(frame) for frame in encode(reply, 1)])
+
+    def dispatch(self, config: Config | None = None) -> Dispatch:
+        used = config or self.config
+        return Dispatch(used, self, Freshness(used), time.monotonic() + 60.0)
+
+
+@pytest.fixture
+def serve() -> Callable[[Path], Served]:
+    return open_project
+
+
+def open_project(root: Path, *, graph: bool = True) -> Served:
+    """Index what is in `root` and open it for questions."""
+    config = Config(root=root)
+    index(config)
+    with contextlib.closing(Builder(config)) as builder:
+        while builder.refresh() is not None:
+            pass
+    workers = {"embed": EmbedWorker, "text": TextWorker, "vector": VectorWorker}
+    opened = {
+        name: make(config) for name, make in (workers | ({"graph": GraphWorker} if graph else {})).items()
+    }
+    for worker in opened.values():
+        worker.reload()
+    return Served(config, opened)
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Served:
+    """A small project with code, callers, tests and documents."""
+    root = tmp_path_factory.mktemp("sample")
+    for name, text in SAMPLE.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return open_project(root)
+
+
+SAMPLE = {
+    "src/auth/session.py": '''"""Sessions of signed-in users."""
+
+SESSION_SECONDS = 3600
+
+
+class SessionStore:
+    """Keeps the sessions of users until they expire."""
+
+    def refresh_token(self, token: str) -> str:
+        """Give a new token for one that is about to expire."""
+        return rotate(token)
+
+    def expire(self) -> int:
+        """Remove the sessions that are older than an hour."""
+        return SESSION_SECONDS
+
+
+def rotate(token: str) -> str:
+    return token[1:] + token[:1]
+''',
+    "src/auth/tickets.py": '''"""Tickets of signed-in machines."""
+
+
+class TicketStore:
+    """Keeps the tickets of machines until they expire."""
+
+    def refresh_ticket(self, ticket: str) -> str:
+        """Give a new ticket for one that is about to expire."""
+        return ticket[::-1]
+''',
+    "src/web/login.py": '''"""The login page."""
+
+from src.auth.session import SessionStore
+
+
+def show_login(token: str) -> str:
+    store = SessionStore()
+    return store.refresh_token(token)
+''',
+    "src/web/render.py": '''"""Colours and fonts of the pages."""
+
+
+def colour(name: str) -> str:
+    return f"#{name}"
+''',
+    "tests/test_session.py": """from src.auth.session import SessionStore
+
+
+def test_a_token_is_refreshed():
+    assert SessionStore().refresh_token("ab") == "ba"
+""",
+    "tests/test_pages.py": '''"""Nothing calls here, but `rotate()` is spoken of."""
+
+
+def test_colours():
+    assert "refresh_token"
+''',
+    "docs/auth.md": "# Signing in\n\nA `SessionStore` keeps sessions. Call `refresh_token` before a token expires.\n",
+    "docs/colours.md": "# Colours\n\nThe fonts refresh and rotate.\n",
+}

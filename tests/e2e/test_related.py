@@ -1,0 +1,76 @@
+"""find_related through the official client and from the shell, over real workers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from mcp.shared.exceptions import MCPError
+
+pytestmark = pytest.mark.e2e
+
+SOURCES = {
+    "auth/page.py": "from auth.login import check_password\n\n\ndef sign_in(name, word):\n    return check_password(name, word)\n",
+    "tests/test_login.py": "from auth.login import check_password\n\n\ndef test_login():\n    assert check_password('a', 'abcdefg')\n",
+    "docs/login.md": "# Login\n\n`check_password` compares in constant time.\n",
+}
+
+
+@pytest.fixture
+def sources(project):
+    for name, text in SOURCES.items():
+        path = project.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return project
+
+
+def test_a_search_result_leads_to_its_callers_tests_and_documents(sources):
+    async def ask():
+        async with sources.front() as front:
+            await front.whole()
+            await front.finds("sign_in", "auth/page.py")
+            found = await front.call(
+                "cortex_search", query="check the password", paths=["auth/login.py"], limit=1
+            )
+            chunk = found["results"][0]["chunk"]
+            by_id = await front.call("find_related", chunk_id=chunk["id"])
+            by_line = await front.call("find_related", file="auth/login.py", line=7, limit="3")
+            errors = []
+            for arguments in ({"chunk_id": "code-no"}, {"file": "no.py", "line": 3}, {}, {"line": 3}):
+                with pytest.raises(MCPError) as caught:
+                    await front.session.call_tool("find_related", arguments)
+                errors.append(caught.value)
+            return by_id, by_line, errors
+
+    by_id, by_line, errors = asyncio.run(ask())
+    for answer in (by_id, by_line):
+        assert answer["target"]["file"] == "auth/login.py"
+        assert [one["id"] for one in answer["callers"]] == ["auth/page:sign_in"]
+        assert [one["file"] for one in answer["tests"]] == ["tests/test_login.py"]
+        assert set(answer["tests"][0]["why"]) >= {"calls", "name", "imports"}
+        assert [one["chunk"]["metadata"]["file_path"] for one in answer["documents"]] == ["docs/login.md"]
+        assert answer["similar"]
+        assert answer["index"]["generation"] > 0
+        assert answer["index"]["degraded"] == []
+        assert "embedding" not in json.dumps(answer)
+    assert {error.code for error in errors} == {-32602}
+    assert all(error.message.endswith(".") and "\n" not in error.message for error in errors)
+    assert "code-no" in errors[0].message
+    assert "no.py" in errors[1].message
+
+
+def test_what_belongs_to_a_place_is_shown_in_the_shell(sources):
+    sources.run("index")
+    shown = sources.run("related", "auth/login.py:7")
+    assert shown.returncode == 0
+    assert "auth/page.py:5  auth/page:sign_in calls check_password" in shown.stdout
+    answer = json.loads(sources.run("related", "auth/login.py:7", "--json").stdout)
+    again = json.loads(sources.run("related", answer["target"]["chunk_id"], "--json").stdout)
+    assert again["target"]["chunk_id"] == answer["target"]["chunk_id"]
+    unknown = sources.run("related", "nowhere.py")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert unknown.stderr == (
+        "cortex: There is no file 'nowhere.py' in the index; pass its path below the project's root.\n"
+    )
