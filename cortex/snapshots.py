@@ -25,10 +25,15 @@ TRIES = 3
 
 
 class Snapshots(Generic[S]):
-    """Holds the opened snapshots of one engine. `open_engine(generation, rows)` opens one."""
+    """Holds the opened snapshots of one engine. `open_engine(generation, rows)` opens one; an engine that is not
+    `of_rows` gets none, and spares the memory of reading them.
+    """
 
-    def __init__(self, index_dir: Path, open_engine: Callable[[Generation, Rows], S]) -> None:
+    def __init__(
+        self, index_dir: Path, open_engine: Callable[[Generation, Rows], S], *, of_rows: bool = True
+    ) -> None:
         self._dir = index_dir
+        self._of_rows = of_rows
         self._open = open_engine
         self._rows: dict[int, Rows] = {}
         self._opened: dict[int, S] = {}
@@ -60,9 +65,9 @@ class Snapshots(Generic[S]):
 
     def _swap(self, published: Generation) -> None:
         number = published.number
-        if number:
+        if number and self._of_rows:
             rows = open_rows(published, self._dir, reuse=self._rows.get(self.generation.number))
-        else:  # the index was removed
+        else:  # or the index was removed
             rows = assemble(0, "", 0, (), np.zeros(0, "<u8"))
         opened = self._open(published, rows)
         before = self.generation.number

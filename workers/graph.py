@@ -26,6 +26,7 @@ class GraphWorker:
         self._snapshots: Snapshots[GraphSnapshot] = Snapshots(
             config.index_dir,
             lambda generation, _: open_graph(opener, generation.graph, generation.number, sources),
+            of_rows=False,
         )
         self.handlers: dict[type, Callable[[Any], Message]] = {
             GraphSearch: self.search,
