@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import numpy as np
 import orjson
 from pathspec import GitIgnoreSpec
 
+from cortex import trigrams
 from cortex.generations import Generation
+from cortex.records import COVERING_TYPES
 from cortex.references import COUNTS, count_rows
 from ipc.errors import BadRequest
 from ipc.messages import Array, Filters, Hit
@@ -45,12 +48,14 @@ def write_rows(path: Path, rows: Sequence[Row], dimensions: int) -> int:
     vectors = np.zeros((len(rows), dimensions), "<f2")
     has_vector = np.zeros(len(rows), "|u1")
     bodies: list[bytes] = []
+    texts: list[bytes] = []
     for at, row in enumerate(rows):
         if row.vector is not None and len(row.vector) == dimensions:
             vectors[at] = row.vector
             has_vector[at] = 1
         table.add(row)
-        bodies.append(orjson.dumps(row.chunk))
+        bodies.append(orjson.dumps({name: value for name, value in row.chunk.items() if name != "text"}))
+        texts.append(f"{row.chunk.get('text') or ''}\n".encode())
     ids = [str(row.chunk["id"]).encode() for row in rows]
     arrays = {
         "keys": np.array([row.key for row in rows], "<u8"),
@@ -61,12 +66,28 @@ def write_rows(path: Path, rows: Sequence[Row], dimensions: int) -> int:
         ),
         "chunk_offsets": _offsets(bodies, "<u8"),
         "chunk_bytes": np.frombuffer(b"".join(bodies), "|u1"),
+        "text_offsets": _offsets(texts, "<u8"),
+        "text_bytes": np.frombuffer(b"".join(texts), "|u1"),
         "id_offsets": _offsets(ids, "<u8"),
         "id_bytes": np.frombuffer(b"".join(ids), "|u1"),
         **table.arrays(),
     }
-    write_segment(path, arrays, {"dimensions": dimensions, **table.names()})
+    meta = {"dimensions": dimensions, **table.names()}
+    write_segment(path, arrays | _trigrams(arrays, meta), meta)
     return int(has_vector.sum())
+
+
+def _trigrams(arrays: dict[str, Array], meta: dict[str, Any]) -> dict[str, Array]:
+    """The trigrams of those rows that hold each line of a file once."""
+    covering = [at for at, name in enumerate(meta["type_names"]) if name in COVERING_TYPES]
+    offsets, data = arrays["text_offsets"].tolist(), arrays["text_bytes"].data
+    wanted = np.isin(arrays["type"], covering).tolist()
+    return trigrams.make_sections(
+        [
+            bytes(data[begin:end]) if want else None
+            for want, (begin, end) in zip(wanted, pairwise(offsets), strict=True)
+        ]
+    )
 
 
 def _offsets(parts: Sequence[bytes], dtype: str) -> Array:
@@ -179,7 +200,7 @@ class Rows:
             Hit(key, name, types[kind], self.path_names[path], start, end)
             for key, name, kind, path, start, end in zip(
                 self.keys[ordinals].tolist(),
-                self._ids(ordinals),
+                self.ids(ordinals),
                 *(table[name][ordinals].tolist() for name in ("type", "path", "start_line", "end_line")),
                 strict=True,
             )
@@ -189,7 +210,7 @@ class Rows:
         """float32 [len(COUNTS), m]: who refers to the rows at `ordinals`."""
         return np.array([self.columns[name][ordinals] for name in COUNTS], np.float32)
 
-    def _ids(self, ordinals: Array) -> list[str]:
+    def ids(self, ordinals: Array) -> list[str]:
         """The chunk ids of the rows at `ordinals`, in their order."""
         out = [""] * len(ordinals)
         segments = np.searchsorted(self.starts, ordinals, side="right") - 1
@@ -213,7 +234,11 @@ class Rows:
 
     def chunk(self, ordinal: int) -> bytes:
         """The JSON object of the chunk, without its embedding."""
-        return self._cut(ordinal, "chunk")
+        return b'%b,"text":%b}' % (self._cut(ordinal, "chunk")[:-1], orjson.dumps(self.text(ordinal)))
+
+    def text(self, ordinal: int) -> str:
+        """The text of the chunk."""
+        return self._cut(ordinal, "text")[:-1].decode()
 
     def _cut(self, ordinal: int, what: str) -> bytes:
         at = int(np.searchsorted(self.starts, ordinal, side="right")) - 1
@@ -382,7 +407,8 @@ def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
     meta: dict[str, Any] = {"dimensions": rows.dimensions}
     for column in ("path", "type", "language", "chunk_file", "model"):
         arrays[column], meta[f"{column}_names"] = _merge_names(segments, live, column)
-    for offsets, data in (("chunk_offsets", "chunk_bytes"), ("id_offsets", "id_bytes")):
+    for what in ("chunk", "text", "id"):
+        offsets, data = f"{what}_offsets", f"{what}_bytes"
         arrays[offsets], arrays[data] = _merge_ragged(segments, live, offsets, data)
     table: dict[str, int] = {}
     local = [
@@ -397,7 +423,7 @@ def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
     meta["tag_names"] = list(table)
     _sort_by_key(arrays)
     if len(arrays["keys"]):
-        write_segment(path, arrays, meta)
+        write_segment(path, arrays | _trigrams(arrays, meta), meta)
     return len(arrays["keys"]), int(arrays["has_vector"].sum())
 
 
@@ -432,7 +458,9 @@ def _sort_by_key(arrays: dict[str, Array]) -> None:
     if np.all(keys[:-1] < keys[1:]):
         return
     order = np.argsort(keys)
-    ragged = {"chunk_offsets": "chunk_bytes", "id_offsets": "id_bytes", "tag_offsets": "tags"}
+    ragged = {f"{what}_offsets": f"{what}_bytes" for what in ("chunk", "text", "id")} | {
+        "tag_offsets": "tags"
+    }
     for offsets, data in ragged.items():
         wide = arrays[offsets].astype(np.int64)
         starts, lengths = wide[:-1][order], np.diff(wide)[order]

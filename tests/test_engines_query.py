@@ -30,7 +30,7 @@ GOLDEN = Path(__file__).parent / "golden" / "exact_queries.txt"
 SCHEMA = make_schema()
 FIELDS = re.findall(
     r"\w+",
-    "key row text parts title symbols file_path path tags chunk_type language defx start_line joined lane_body "
+    "key slot bits_low bits_high row text parts title symbols file_path path tags chunk_type language defx start_line joined lane_body "
     "lane_path lane_defs lane_comments",
 )
 

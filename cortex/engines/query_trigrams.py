@@ -1,13 +1,16 @@
 """Which trigrams every match of a regular expression must hold, after Russ Cox's codesearch. Pure.
 
 The expression is RE2's and has been accepted by RE2. What is not understood here asks for nothing, so that the answer
-is never wrong, only less of a filter. Trigrams are in lower case, for an index in lower case serves both.
+is never wrong, only less of a filter. Trigrams are those of cortex/trigrams.py: bytes in lower case.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import groupby
+
+from cortex.trigrams import ANYTHING, Either, Every, Needs, fold
 
 #: trigrams asked for by one run of literal text; more of them hardly select better
 _RUN_TRIGRAMS_MAX = 24
@@ -22,26 +25,11 @@ _PROPERTY = re.compile(r"\\[pP](?:\{[^}]*\}|.)")
 _NUMBER = re.compile(r"\\(?:x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|([0-7]{1,3}))")
 _QUOTED = re.compile(r"\\Q(.*?)(?:\\E|$)", re.DOTALL)
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
+#: names a line's end, the file's beginning or end, or turns off that ^ and $ mean lines
+_WHOLE_FILE = re.compile(
+    r"\\n|\n|\\x\{?0*[aA]\b|\\x0[aA]|\\012|\\C|\\A|\\z|\(\?[a-zA-Z]*s|\(\?[a-zA-Z]*-[a-zA-Z]*m"
+)
 _ZERO_WIDTH = frozenset("bBAz")
-
-
-@dataclass(frozen=True, slots=True)
-class Every:
-    """All of `trigrams` and every one of `parts`. Without either: no condition."""
-
-    trigrams: tuple[str, ...] = ()
-    parts: tuple[Needs, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Either:
-    """At least one of `parts`."""
-
-    parts: tuple[Needs, ...]
-
-
-Needs = Every | Either
-ANYTHING = Every()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +44,9 @@ class _NotUnderstoodError(Exception):
     pass
 
 
-def squeeze(text: str) -> str:
-    """`text` as its trigrams are made: in lower case, each run of white space one space, and one at either end.
-
-    A quarter of the code is indentation: without it there is a quarter less to index.
-    """
-    return f" {' '.join(text.lower().split())} "
-
-
 def analyse(pattern: str) -> Analysis:
     """What a match of `pattern` needs."""
-    multiline = bool(re.search(r"\\n|\n|\\x\{?0*[aA]\b|\\x0[aA]|\\012|\\C|\(\?[a-zA-Z]*s", pattern))
+    multiline = _WHOLE_FILE.search(pattern) is not None
     try:
         reader = _Reader(pattern)
         needs = reader.alternatives(0)
@@ -182,17 +162,20 @@ class _Reader:
         return least, repeated
 
 
-def _trigrams(run: str) -> list[str]:
+def _trigrams(run: str) -> list[bytes]:
     """The trigrams of a run, but none over a line's end (a match may span two chunks)."""
-    found: list[str] = []
-    for line in run.split("\n"):
-        if line and len(line.lower()) == len(line):
-            begin, end = not line[0].isspace(), None if line[-1].isspace() else -1
-            text = squeeze(line)[begin:end]
+    found: list[bytes] = []
+    for simple, characters in groupby(run, _is_simple):
+        if simple:
+            raw = "".join(characters).encode()
+            begin, end = not raw[:1].isspace(), None if raw[-1:].isspace() else -1
+            text = fold(raw)[begin:end]
             found += [text[at : at + 3] for at in range(len(text) - 2)]
-    return [gram for gram in found if all(map(_is_simple, gram))][:_RUN_TRIGRAMS_MAX]
+    return found[:_RUN_TRIGRAMS_MAX]
 
 
 def _is_simple(character: str) -> bool:
-    """Whether upper and lower case are the same everywhere: Σ has two lower cases, and Python and RE2 differ."""
+    """Whether upper and lower case are the same everywhere: \u03a3 has two lower cases, and Python and RE2 differ."""
+    if character == "\n" or "\ud800" <= character <= "\udfff":
+        return False
     return character.isascii() or character == character.lower() == character.upper()

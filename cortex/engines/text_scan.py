@@ -1,28 +1,29 @@
-r"""Substring and regular expression search: candidates from trigrams, verified by RE2 over the chunks' text.
+r"""Substring and regular expression search: candidates from trigrams, verified by RE2 over the texts as they are mapped.
 
 RE2 is linear in the text, whatever the expression. Only code and documentation chunks are searched: they hold every
 line of a file once. Expressions work line by line, as in grep, unless they name a line's end (`\n`, `(?s)`): then the
-whole file is searched, and a match that spans two chunks belongs to the one that it begins in.
+whole file is searched, and a match that spans two chunks belongs to the one that it begins in. So does a match in a
+line that is too long for one chunk.
 """
 
 from __future__ import annotations
 
+import re
 import time
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import groupby, islice
 
 import numpy as np
-import orjson
 import re2
-import tantivy
-from tantivy import Occur, Query
 
 from cortex.engines.query_tree import Regex
-from cortex.engines.query_trigrams import ANYTHING, Analysis, Either, Needs, analyse
+from cortex.engines.query_trigrams import Analysis, analyse
 from cortex.engines.text_fold import Found
 from cortex.rows import Rows
+from cortex.trigrams import Either, Every, Needs, find_rows
 from ipc.errors import BadRequest
 from ipc.messages import Array
 
@@ -30,10 +31,18 @@ from ipc.messages import Array
 SCAN_S = 1.5
 #: bytes of memory for one expression's automata (RE2's own default)
 _MEMORY = 8 << 20
-#: matches counted in a chunk; they make the score
-_COUNT_MAX = 50
 #: matches marked in a chunk
 _MARKS_MAX = 40
+#: bytes looked at between two looks at the clock; RE2 reads 30 MB/s where its automaton does not fit the memory
+_SLICE_BYTES = 1 << 18
+#: matches between two looks at the clock
+_CLOCK_MATCHES = 256
+#: score of a match inside a word; doubled at each end where a word begins or ends
+_INSIDE = 2.5
+_UNANCHORED = re2._Anchor.UNANCHORED  # noqa: SLF001 - its own search() makes two more objects for each match
+_PART = re.compile(r"-p(\d+)$")
+#: byte → does it belong to a word
+_IN_WORD = np.array([chr(at).isalnum() or at == ord("_") or at >= 128 for at in range(256)])
 
 Span = tuple[int, int]
 
@@ -47,10 +56,15 @@ class Expression:
     analysis: Analysis
     excluded: bool = False
 
+    @property
+    def whole_file(self) -> bool:
+        """Whether it is matched against whole files, and not line by line."""
+        return self.analysis.multiline
+
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """`found`: matching rows with the number of matches as their score; `marks`: spans known already, by ordinal."""
+    """`found`: matching rows, ascending; `marks`: spans (bytes of the text) that the text of a row alone does not show."""
 
     found: Found
     truncated: bool = False
@@ -58,13 +72,25 @@ class Scanned:
 
     def joined(self, other: Scanned) -> Scanned:
         """The rows of both, with the sum of their scores."""
-        both, left, right = np.intersect1d(self.found.ordinals, other.found.ordinals, return_indices=True)
+        both, left, right = np.intersect1d(
+            self.found.ordinals, other.found.ordinals, assume_unique=True, return_indices=True
+        )
         found = Found(both, self.found.scores[left] + other.found.scores[right])
         return Scanned(found, self.truncated or other.truncated, self.marks | other.marks)
 
     def without(self, other: Scanned) -> Scanned:
         rest = ~np.isin(self.found.ordinals, other.found.ordinals)
         return Scanned(self.found.take(rest), self.truncated or other.truncated, self.marks)
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """Texts one after the other: row `ordinals[i]` is `data[begins[i]:ends[i]]`, its line feed included."""
+
+    data: memoryview | bytes
+    ordinals: Array
+    begins: Array
+    ends: Array
 
 
 def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:
@@ -88,134 +114,251 @@ def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:
     return Expression(source, compiled, analysis, excluded)
 
 
-def candidates_query(expressions: list[Expression], schema: tantivy.Schema) -> Query | None:
-    """What the chunks of single-line matches must hold; None when the trigrams say nothing."""
-    queries = [
-        query
-        for expression in expressions
-        if not expression.excluded and not expression.analysis.multiline
-        if (query := _needs_query(expression.analysis.needs, schema)) is not None
-    ]
-    return Query.boolean_query([(Occur.Must, query) for query in queries]) if queries else None
+class Texts:
+    """What is searched: the covering rows of a generation. Frozen; caches hold derived values only."""
 
+    def __init__(self, rows: Rows, covering: Array) -> None:
+        """`covering`: bool [all rows], the live rows that hold each line of a file once."""
+        self._rows = rows
+        self._covering = covering
 
-def _needs_query(needs: Needs, schema: tantivy.Schema) -> Query | None:
-    if needs == ANYTHING:
-        return None
-    if isinstance(needs, Either):
-        parts = [_needs_query(part, schema) for part in needs.parts]
-        kept = [part for part in parts if part is not None]
-        return (
-            Query.boolean_query([(Occur.Should, part) for part in kept]) if len(kept) == len(parts) else None
-        )
-    clauses = [Query.term_query(schema, "grams", gram, "basic") for gram in needs.trigrams]
-    clauses += [query for part in needs.parts if (query := _needs_query(part, schema)) is not None]
-    return Query.boolean_query([(Occur.Must, clause) for clause in clauses]) if clauses else None
+    def candidates(self, needs: Needs, mask: Array) -> Array:
+        """The rows of `mask` (bool [all rows]), ascending, that may hold what `needs` asks for."""
+        found = []
+        for start, segment in zip(self._rows.starts.tolist(), self._rows.segments, strict=False):
+            rows = find_rows(segment.arrays, needs)
+            if rows is None:
+                return np.flatnonzero(mask)
+            rows = rows + start
+            found.append(rows[mask[rows]])
+        split = self._split.ordinals
+        if len(split):  # a line in pieces has its trigrams in several
+            found.append(split[mask[split]])
+            return np.unique(np.concatenate(found))
+        return np.concatenate(found) if found else np.zeros(0, np.int64)
 
+    def match_lines(self, expression: Expression, ordinals: Array, deadline: float) -> Scanned:
+        """Those of the rows `ordinals` (ascending) that have a match in one line, with the score of the first."""
+        found, scores = [ordinals[:0]], [np.zeros(0, np.float32)]
+        marks: dict[int, list[Span]] = {}
+        truncated = False
+        for body in self._bodies(ordinals):
+            at, spans, late = _first_matches(expression, body, deadline)
+            truncated = truncated or late
+            found.append(body.ordinals[at])
+            scores.append(
+                _edges(np.frombuffer(body.data, np.uint8), np.array(spans, np.int64).reshape(-1, 2))
+            )
+            if body.data is self._split.data:
+                marks = _marks_of(body, at, spans)
+                wanted = np.isin(found[-1], ordinals)
+                found[-1], scores[-1] = found[-1][wanted], scores[-1][wanted]
+        rows = np.concatenate(found)
+        order = np.argsort(rows)
+        return Scanned(Found(rows[order], np.concatenate(scores)[order]), truncated, marks)
 
-def scan_chunks(rows: Rows, ordinals: Array, expressions: list[Expression]) -> Scanned:
-    """Verify candidates one by one, in their order, until all are done or the time is over."""
-    deadline = time.monotonic() + SCAN_S
-    kept: list[int] = []
-    counts: list[float] = []
-    for done, (ordinal, found) in enumerate(_texts(rows, ordinals)):
-        if not done % 64 and time.monotonic() > deadline:
-            return Scanned(_found(kept, counts), truncated=True)
-        text = found.encode()
-        count = 0
-        for expression in expressions:
-            limit = 1 if expression.excluded else _COUNT_MAX
-            matches = sum(1 for _ in islice(expression.compiled.finditer(text), limit))
-            if bool(matches) == expression.excluded:
+    def match_files(self, expression: Expression, mask: Array, deadline: float) -> Scanned:
+        """The rows of `mask` in which a match begins, in files put together from all their rows."""
+        scores: dict[int, float] = {}
+        marks: dict[int, list[Span]] = {}
+        truncated = False
+        for body in self._files(expression.analysis.needs, mask):
+            truncated = time.monotonic() > deadline
+            if truncated:
                 break
-            count += matches
-        else:
-            kept.append(ordinal)
-            counts.append(float(count))
-    return Scanned(_found(kept, counts), truncated=False)
+            _scan_file(expression, body, mask, scores, marks)
+        rows = np.array(sorted(scores), np.int64)
+        found = Found(rows, np.array([scores[row] for row in rows.tolist()], np.float32))
+        return Scanned(found, truncated, marks)
+
+    def _bodies(self, ordinals: Array) -> Iterator[_Body]:
+        """The texts of `ordinals`: those in each segment as they are mapped, and those of lines in pieces."""
+        split = self._split
+        if np.isin(
+            split.ordinals, ordinals
+        ).any():  # all of them: a match may go on in a row that is not asked for
+            ordinals = np.setdiff1d(ordinals, split.ordinals, assume_unique=True)
+            yield split
+        edges = np.searchsorted(ordinals, self._rows.starts)
+        for number, segment in enumerate(self._rows.segments):
+            here = ordinals[edges[number] : edges[number + 1]]
+            if len(here):
+                offsets, row = segment.arrays["text_offsets"], here - int(self._rows.starts[number])
+                yield _Body(
+                    segment.bytes_of("text_bytes"),
+                    here,
+                    offsets[row].astype(np.int64),
+                    offsets[row + 1].astype(np.int64),
+                )
+
+    @cached_property
+    def _split(self) -> _Body:
+        """The rows that are pieces of one line, with the pieces of each line joined."""
+        return self._join(_pieces(self._rows, np.flatnonzero(self._covering)))
+
+    def _join(self, groups: list[list[int]]) -> _Body:
+        """The texts of each group as one text without line feeds between them."""
+        texts = [
+            self._rows.text(row).encode() + (b"\n" if row == group[-1] else b"")
+            for group in groups
+            for row in group
+        ]
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        ordinals = np.array([row for group in groups for row in group], np.int64)
+        return _Body(b"".join(texts), ordinals, np.concatenate([[0], ends[:-1]]) if len(ends) else ends, ends)
+
+    def _files(self, needs: Needs, mask: Array) -> Iterator[_Body]:
+        """The files that have rows in `mask` and may hold what `needs` asks for, each put together."""
+        columns = self._rows.columns
+        files = self._files_of(needs, np.unique(columns["path"][mask]))
+        rows = np.flatnonzero(self._covering)
+        rows = rows[np.isin(columns["path"][rows], files)]
+        rows = rows[np.lexsort((columns["start_line"][rows], columns["path"][rows]))]
+        pieces = {row: at for at, row in enumerate(self._split.ordinals.tolist())}
+        for _, group in groupby(rows.tolist(), key=lambda row: int(columns["path"][row])):
+            file = sorted(group, key=lambda row: (int(columns["start_line"][row]), pieces.get(row, -1)))
+            texts = [self._rows.text(row) for row in file]
+            joined = [
+                text if row in pieces and self._goes_on(row, follower) else text.removesuffix("\n") + "\n"
+                for row, follower, text in zip(file, [*file[1:], -1], texts, strict=True)
+            ]
+            raw = [text.encode() for text in joined]
+            ends = np.cumsum([len(one) for one in raw], dtype=np.int64)
+            yield _Body(b"".join(raw), np.array(file, np.int64), np.concatenate([[0], ends[:-1]]), ends)
+
+    def _goes_on(self, row: int, follower: int) -> bool:
+        """Whether the line that `row` ends with goes on in `follower`."""
+        start = self._rows.columns["start_line"]
+        return follower in self._split.ordinals and start[row] == start[follower]
+
+    def _files_of(self, needs: Needs, files: Array) -> Array:
+        """Those of `files` (ordinals of paths, ascending) whose chunks together hold what `needs` asks for."""
+        if isinstance(needs, Either):
+            return reduce(np.union1d, [self._files_of(part, files) for part in needs.parts])
+        paths = self._rows.columns["path"]
+        for gram in needs.trigrams:
+            files = np.intersect1d(files, paths[self.candidates(Every((gram,)), self._covering)])
+            if not len(files):
+                break
+        for part in needs.parts:
+            files = self._files_of(part, files)
+        return files
 
 
-def _files_of(
-    rows: Rows, index: tantivy.Index, searcher: tantivy.Searcher, needs: Needs, files: Array
-) -> Array:
-    """Those of `files` (ordinals of paths, ascending) whose chunks together hold what `needs` asks for."""
-    if isinstance(needs, Either):
-        return reduce(np.union1d, [_files_of(rows, index, searcher, part, files) for part in needs.parts])
-    for gram in needs.trigrams:
-        query = Query.term_query(index.schema, "grams", gram, "basic")
-        hits = searcher.search(query, max(searcher.num_docs, 1), count=False).hits
-        keys = searcher.fast_field_values("key", [address for _, address in hits])
-        ordinals = rows.locate(np.array(keys, np.uint64))
-        files = np.intersect1d(files, rows.columns["path"][ordinals[ordinals >= 0]])
-        if not len(files):
-            break
-    for part in needs.parts:
-        files = _files_of(rows, index, searcher, part, files)
-    return files
-
-
-def scan_files(
-    rows: Rows, index: tantivy.Index, searcher: tantivy.Searcher, ordinals: Array, expression: Expression
-) -> Scanned:
-    """Search whole files, put together from the covering chunks `ordinals`; each match belongs to where it begins."""
-    deadline = time.monotonic() + SCAN_S
+def _pieces(rows: Rows, covering: Array) -> list[list[int]]:
+    """The groups of rows that hold one line in pieces: ids that end in -p1, -p2, … over the same lines of a file."""
     columns = rows.columns
-    paths = columns["path"][ordinals]
-    files = _files_of(rows, index, searcher, expression.analysis.needs, np.unique(paths))
-    ordinals = ordinals[np.isin(paths, files)]
-    order = ordinals[np.lexsort((columns["start_line"][ordinals], columns["path"][ordinals]))]
-    counts: dict[int, float] = {}
-    marks: dict[int, list[Span]] = {}
-    for _, chunks in groupby(_texts(rows, order), key=lambda one: int(columns["path"][one[0]])):
+    place = [columns[name][covering].astype(np.int64) for name in ("path", "start_line", "end_line")]
+    order = np.lexsort(place[::-1])
+    same = np.logical_and.reduce([one[order][1:] == one[order][:-1] for one in place])
+    same &= place[1][order][1:] > 0
+    alike = np.zeros(len(order), bool)
+    alike[1:] |= same
+    alike[:-1] |= same
+    suspects = covering[order[alike]].tolist()
+    groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for row, name in zip(suspects, rows.ids(np.array(suspects, np.int64)), strict=True):
+        if number := _PART.search(name):
+            stem = f"{columns['path'][row]}:{name[: number.start()]}"
+            groups.setdefault((stem, int(columns["start_line"][row])), []).append((int(number[1]), row))
+    out = []
+    for (_, start), group in groups.items():
+        members = [row for _, row in sorted(group)]
+        feeds = sum(rows.text(row).count("\n") for row in members)
+        if feeds <= int(columns["end_line"][members[0]]) - start and len(members) > 1:
+            out.append(members)
+    return out
+
+
+def _first_matches(
+    expression: Expression, body: _Body, deadline: float
+) -> tuple[list[int], list[Span], bool]:
+    """(the places in `body` of the rows with a match, the first match of each, did the time end?)"""
+    match, data = expression.compiled._regexp.Match, body.data  # noqa: SLF001 - as _UNANCHORED
+    at: list[int] = []
+    spans: list[Span] = []
+    ends = body.ends.tolist()
+    for first, last in _slices(body):
+        position, end = int(body.begins[first]), ends[last]
         if time.monotonic() > deadline:
-            return Scanned(_found(list(counts), list(counts.values())), truncated=True, marks=marks)
-        _scan_file(list(chunks), expression, counts, marks)
-    return Scanned(_found(list(counts), list(counts.values())), truncated=False, marks=marks)
+            return at, spans, True
+        row = first
+        while position < end:
+            span = match(_UNANCHORED, data, position, end)[0]
+            if span[0] < 0 or span[0] >= end:
+                break
+            row = bisect_right(ends, span[0], row, last)
+            at.append(row)
+            spans.append(span)
+            position = max(ends[row], span[1])
+            if not len(at) % _CLOCK_MATCHES and time.monotonic() > deadline:
+                return at, spans, True
+    return at, spans, False
+
+
+def _slices(body: _Body) -> Iterator[Span]:
+    """(first, last) of runs of rows whose texts lie side by side, of some _SLICE_BYTES at most."""
+    apart = np.ones(len(body.begins), bool)
+    apart[1:] = body.begins[1:] != body.ends[:-1]
+    if isinstance(body.data, memoryview):
+        apart[1:] |= np.diff(body.ends // _SLICE_BYTES) > 0
+    else:  # joined lines: a cut inside one would hide a match
+        apart[1:] = np.frombuffer(body.data, np.uint8)[body.ends[:-1] - 1] == ord("\n")
+    firsts = np.flatnonzero(apart)
+    yield from zip(firsts.tolist(), [*(firsts[1:] - 1).tolist(), len(apart) - 1], strict=True)
+
+
+def _edges(data: Array, spans: Array) -> Array:
+    """float32: the score of each match, by whether it begins and ends where words do."""
+    scores = np.full(len(spans), _INSIDE, np.float32)
+    for at in (spans[:, 0], spans[:, 1]):
+        before = _IN_WORD[data[np.maximum(at - 1, 0)]] & (at > 0)
+        after = _IN_WORD[data[np.minimum(at, len(data) - 1)]] & (at < len(data))
+        scores[~(before & after)] *= 2
+    return scores
+
+
+def _marks_of(body: _Body, at: list[int], spans: list[Span]) -> dict[int, list[Span]]:
+    """The spans in each row's own text."""
+    out: dict[int, list[Span]] = {}
+    for place, (begin, end) in zip(at, spans, strict=True):
+        start, stop = int(body.begins[place]), int(body.ends[place])
+        out[int(body.ordinals[place])] = [(begin - start, min(end, stop) - start)]
+    return out
 
 
 def _scan_file(
-    chunks: list[tuple[int, str]],
-    expression: Expression,
-    counts: dict[int, float],
-    marks: dict[int, list[Span]],
+    expression: Expression, body: _Body, mask: Array, scores: dict[int, float], marks: dict[int, list[Span]]
 ) -> None:
-    texts = [text for _, text in chunks]
-    whole = "".join(text if text.endswith("\n") else text + "\n" for text in texts)
-    starts = np.cumsum([0, *(len(text) + (not text.endswith("\n")) for text in texts)])
-    for match in islice(expression.compiled.finditer(whole), len(chunks) * _COUNT_MAX):
-        begin, end = match.span()
-        at = min(int(np.searchsorted(starts, begin, side="right")) - 1, len(chunks) - 1)
-        ordinal = chunks[at][0]
-        counts[ordinal] = counts.get(ordinal, 0.0) + 1
-        start = int(starts[at])
-        spans = marks.setdefault(ordinal, [])
-        if len(spans) < _MARKS_MAX:
-            spans.append((begin - start, min(end - start, len(texts[at]))))
+    ends, begins, ordinals = body.ends.tolist(), body.begins.tolist(), body.ordinals.tolist()
+    spans: list[tuple[int, Span]] = []
+    for match in islice(expression.compiled.finditer(bytes(body.data)), len(ordinals) * _MARKS_MAX):
+        place = min(bisect_right(ends, match.start()), len(ordinals) - 1)
+        spans.append((place, match.span()))
+    values = _edges(
+        np.frombuffer(body.data, np.uint8), np.array([span for _, span in spans], np.int64).reshape(-1, 2)
+    )
+    for (place, (begin, end)), value in zip(spans, values.tolist(), strict=True):
+        row = ordinals[place]
+        if mask[row]:
+            scores.setdefault(row, value)
+            if len(marks.setdefault(row, [])) < _MARKS_MAX:
+                marks[row].append((begin - begins[place], min(end, ends[place]) - begins[place]))
 
 
-def mark(text: str, expressions: list[Expression]) -> list[list[Span]]:
-    """For each expression the spans of its matches in a chunk's text."""
+def mark(text: str, expressions: list[Expression], known: list[Span]) -> list[list[Span]]:
+    """For each expression the spans of its matches in a chunk's text; `known` are spans in its bytes."""
     out = []
     for expression in expressions:
         if not expression.excluded:
             found = expression.compiled.finditer(text)
             out.append([span for match in islice(found, _MARKS_MAX) if (span := match.span())[0] < span[1]])
+    if known:
+        raw = text.encode()
+        out.append(
+            [
+                (len(raw[:begin].decode(errors="ignore")), len(raw[:end].decode(errors="ignore")))
+                for begin, end in known
+            ]
+        )
     return out
-
-
-def _texts(rows: Rows, ordinals: Array) -> Iterator[tuple[int, str]]:
-    """(ordinal, text) of rows: as Rows.chunk, but the places of all are looked up at once."""
-    at = np.searchsorted(rows.starts, ordinals, side="right") - 1
-    begins, ends = np.zeros(len(ordinals), np.int64), np.zeros(len(ordinals), np.int64)
-    for number, segment in enumerate(rows.segments):
-        here = np.flatnonzero(at == number)
-        offsets, row = segment.arrays["chunk_offsets"], ordinals[here] - int(rows.starts[number])
-        begins[here], ends[here] = offsets[row], offsets[row + 1]
-    data = [segment.bytes_of("chunk_bytes") for segment in rows.segments]
-    places = zip(ordinals.tolist(), at.tolist(), begins.tolist(), ends.tolist(), strict=True)
-    for ordinal, number, begin, end in places:
-        yield ordinal, str(orjson.loads(data[number][begin:end]).get("text") or "")
-
-
-def _found(ordinals: list[int], counts: list[float]) -> Found:
-    return Found(np.array(ordinals, np.int64), np.array(counts, np.float32))

@@ -9,6 +9,7 @@ from cortex.engines import text_tokens as tokens
 from cortex.engines.query_compile import compile_query, filtered
 from cortex.engines.query_tree import All, Any, Boost, Node, Not, Phrase, Range, Regex, Term, Wildcard
 from cortex.engines.text_highlight import within
+from cortex.engines.text_matching import count_of
 from ipc.errors import BadRequest
 
 #: terms of a query that are looked at one by one
@@ -35,11 +36,6 @@ def suggest(index: tantivy.Index, searcher: tantivy.Searcher, node: Node, kept: 
     if isinstance(node, Phrase | Term) and len(tokens.part_words(node.text)) > 1:
         return f"The words of `{node.text}` do not stand side by side; leave out the quotes, or write them as words."
     return "What the query excludes leaves nothing; remove a NOT or a minus."
-
-
-def count_of(result: tantivy.SearchResult) -> int:
-    """How many documents matched; tantivy's stubs lack the attribute."""
-    return int(result.count or 0)  # type: ignore[attr-defined]
 
 
 def _clauses(node: Node) -> list[Node]:

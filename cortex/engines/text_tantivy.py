@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import orjson
 import tantivy
 
 from cortex.engines import text_signals
@@ -15,31 +16,34 @@ from cortex.engines.query_parse import Parsed, check, parse
 from cortex.engines.query_tree import Regex, leaves, split_expressions
 from cortex.engines.text_fold import Folds, Found, Places, page
 from cortex.engines.text_highlight import Span, find_spans, fragments, line_numbers, make_needles
+from cortex.engines.text_matching import Matching
 from cortex.engines.text_scan import (
     SCAN_S,
     Expression,
     Scanned,
-    candidates_query,
+    Texts,
     compile_expression,
     mark,
-    scan_chunks,
-    scan_files,
 )
 from cortex.engines.text_schema import make_schema, register
-from cortex.engines.text_suggest import count_of, suggest
+from cortex.engines.text_suggest import suggest
 from cortex.engines.text_writer import META, TextWriter, open_index
 from cortex.excerpt import cut, fit, query_words
 from cortex.references import COUNTS
 from cortex.rows import Rows
-from ipc.errors import BadRequest, Damaged, NotFound
+from ipc.errors import Damaged, NotFound
 from ipc.messages import Array, Blobs, ExactHits, ExactSearch, Filters, Hit, Signals, TextSignals
 
 __all__ = ["TextSnapshot", "TextWriter", "open_text"]
 
 #: hits of one answer
 LIMIT_MAX = 100
-#: matches that are folded and ordered exactly, 25 ms for so many; the totals of more count the rest unfolded
+#: matches that are put in order; of more, only the best are shown
 MATCHES_MAX = 60_000
+#: matches fetched at first, and by how much more when they are not enough for a page
+_FETCH, _FETCH_MORE = 1_000, 8
+#: filters that keep a smaller share of the rows are applied inside the search
+_MASK_SHARE = 0.3
 #: the tantivy score that becomes 0.5; a rare identifier, found whole, has about 30
 _SCORE_HALF = 10.0
 
@@ -78,7 +82,7 @@ class TextSnapshot:
         self._index = index
         self._searcher = index.searcher()
         self._rows = rows
-        self._places = Places(rows)
+        self._matching = Matching(self._searcher, Places(rows))
         self._folds: Folds | None = None
         self._ranks: Array | None = None
         self._paths = frozenset(rows.path_names)
@@ -113,20 +117,20 @@ class TextSnapshot:
         expressions = [compile_expression(source) for source in wanted]
         expressions += [compile_expression(source, excluded=True) for source in excluded]
         query = None if rest is None else compile_query(rest, self._index.schema)
+        limit, offset = min(max(request.limit, 1), LIMIT_MAX), max(request.offset, 0)
         if expressions:
             outcome = self._scan(expressions, query, request.filters)
             total = len(outcome.found)
         else:
             assert query is not None
-            found, total = self._find(query, request.filters)
+            found, total = self._find(query, request.filters, offset + limit)
             outcome = Scanned(found)
         suggestion = ""
         if outcome.truncated:
             suggestion = TRUNCATED
         elif not total:
             suggestion = self._suggest(parsed, request.filters)
-        limit = min(max(request.limit, 1), LIMIT_MAX)
-        best = page(outcome.found, self._id_ranks(), max(request.offset, 0), limit)
+        best = page(outcome.found, self._id_ranks(), offset, limit)
         hits, fragments, lines, blobs, cut_short = self._show(
             request, parsed, best, expressions, outcome.marks
         )
@@ -152,48 +156,55 @@ class TextSnapshot:
 
     def _scan(self, expressions: list[Expression], query: tantivy.Query | None, filters: Filters) -> Scanned:
         """The rows in which every expression matches and that `query`, where there is one, finds."""
-        covering = self._made_folds().covering & self._rows.mask(filters)
-        lines = [one for one in expressions if not one.analysis.multiline]
-        clauses = [one for one in (candidates_query(lines, self._index.schema), query) if one is not None]
-        if clauses:
-            found, missed = self._rows_of(clauses[0] if len(clauses) == 1 else filtered(*clauses), covering)
-            if query is None:  # trigrams have scores, too, that mean nothing
-                found = Found(found.ordinals, np.zeros_like(found.scores))
-            outcome = Scanned(found, truncated=missed > 0)
-        else:
-            ordinals = np.flatnonzero(covering)
-            outcome = Scanned(Found(ordinals, np.zeros(len(ordinals), np.float32)))
-        if lines:
-            outcome = outcome.joined(scan_chunks(self._rows, outcome.found.ordinals, lines))
-        for one in expressions:
-            if one.analysis.multiline:
-                scanned = scan_files(self._rows, self._index, self._searcher, np.flatnonzero(covering), one)
-                outcome = outcome.without(scanned) if one.excluded else outcome.joined(scanned)
+        deadline = time.monotonic() + SCAN_S
+        texts, mask = self._texts, self._made_folds().covering & self._rows.mask(filters)
+        outcome = None
+        if query is not None:
+            found, count = self._matching.best(query, MATCHES_MAX)
+            found = found.take(np.argsort(found.ordinals))
+            outcome = Scanned(found.take(mask[found.ordinals]), truncated=count > MATCHES_MAX)
+            mask = np.zeros(len(mask), bool)
+            mask[outcome.found.ordinals] = True
+        # The expressions that name the rarest trigrams first: what they leave is all that the others have to look at.
+        lines = [
+            (texts.candidates(one.analysis.needs, mask), one) for one in expressions if not one.whole_file
+        ]
+        for candidates, one in sorted(lines, key=lambda pair: (pair[1].excluded, len(pair[0]))):
+            scanned = texts.match_lines(one, candidates[mask[candidates]], deadline)
+            outcome, mask = _narrowed(outcome, mask, one, scanned)
+        for one in sorted((one for one in expressions if one.whole_file), key=lambda one: one.excluded):
+            outcome, mask = _narrowed(outcome, mask, one, texts.match_files(one, mask, deadline))
+        assert outcome is not None
         return outcome
 
-    def _find(self, query: tantivy.Query, filters: Filters) -> tuple[Found, int]:
-        """(every folded hit that the filters keep, how many there are)"""
-        # The mask is a look-up in an array; a long list of paths inside the query is 7 ms.
-        found, missed = self._rows_of(query, self._rows.mask(filters))
-        if missed and filters != Filters():
-            found, missed = self._rows_of(filtered(query, self._filters(filters)), self._rows.mask(filters))
-        folded = self._made_folds().fold(found)
-        return folded, len(folded) + missed
+    def _find(self, query: tantivy.Query, filters: Filters, wanted: int) -> tuple[Found, int]:
+        """(at least the `wanted` best folded hits that the filters keep, and all that are as good; how many there are)"""
+        mask = self._rows.mask(filters)
+        if filters != Filters() and mask.mean() < _MASK_SHARE:
+            query = filtered(query, self._filters(filters))
+        limit = max(2 * wanted, _FETCH)
+        best, count = self._matching.best(query, limit)
+        if count <= limit:
+            folded = self._made_folds().fold(best.take(mask[best.ordinals]))
+            return folded, len(folded)
+        found = self._matching.every(query, count)
+        found = found[mask[found]]
+        folded = self._made_folds().fold(Found(found, np.zeros(len(found), np.float32)))
+        kept = np.zeros(len(mask), bool)
+        kept[folded.ordinals] = True
+        while True:
+            shown = best.take(kept[best.ordinals])
+            # Of equal scores at the end of the page all are needed, because the ids decide.
+            if limit >= min(count, MATCHES_MAX) or (
+                len(shown) >= wanted and best.scores[-1] < shown.scores[wanted - 1]
+            ):
+                return shown, len(folded)
+            limit *= _FETCH_MORE
+            best, _ = self._matching.best(query, limit)
 
-    def _rows_of(self, query: tantivy.Query, mask: Array) -> tuple[Found, int]:
-        """(the rows of `mask` that match, best first, at most MATCHES_MAX before the mask; how many were left out)"""
-        try:
-            result = self._searcher.search(query, MATCHES_MAX, count=True)
-        except ValueError as error:
-            raise BadRequest(
-                f"The query matches too many different words: {error}; use longer terms."
-            ) from error
-        hits = result.hits
-        keys = self._searcher.fast_field_values("key", [address for _, address in hits])
-        scores = np.array([score for score, _ in hits], np.float32)
-        ordinals = self._places.locate(np.array(keys, np.uint64))
-        kept = (ordinals >= 0) & mask[ordinals] if len(mask) else ordinals >= 0
-        return Found(ordinals[kept], scores[kept]), max(count_of(result) - len(hits), 0)
+    @cached_property
+    def _texts(self) -> Texts:
+        return Texts(self._rows, self._made_folds().covering)
 
     def _made_folds(self) -> Folds:
         if self._folds is None:
@@ -213,10 +224,9 @@ class TextSnapshot:
         hits = rows.hits(best.ordinals)
         chunks = [rows.chunk(ordinal) for ordinal in best.ordinals.tolist()]
         shown = []
-        for ordinal, hit, chunk in zip(best.ordinals.tolist(), hits, chunks, strict=True):
-            text = str(orjson.loads(chunk).get("text") or "")
-            spans = [marks[ordinal]] if ordinal in marks else mark(text, expressions)
-            spans += find_spans(text, needles)
+        for ordinal, hit in zip(best.ordinals.tolist(), hits, strict=True):
+            text = rows.text(ordinal)
+            spans = mark(text, expressions, marks.get(ordinal, [])) + find_spans(text, needles)
             shown.append(fragments(text, spans, line_numbers(text, hit.chunk_type, hit.start_line)))
         words = query_words(request.query) if request.detail == "snippet" else frozenset()
         blobs, cut_short = fit([cut(chunk, request.detail, words) for chunk in chunks], request.max_bytes)
@@ -250,3 +260,18 @@ class TextSnapshot:
             ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
             self._ranks = ranks
         return self._ranks
+
+
+def _narrowed(
+    before: Scanned | None, mask: Array, expression: Expression, scanned: Scanned
+) -> tuple[Scanned, Array]:
+    """What is left after one more expression, as an outcome and as a mask."""
+    if expression.excluded:
+        rows = np.flatnonzero(mask)
+        base = before or Scanned(Found(rows, np.zeros(len(rows), np.float32)))
+        outcome = base.without(scanned)
+    else:
+        outcome = scanned if before is None else before.joined(scanned)
+    mask = np.zeros(len(mask), bool)
+    mask[outcome.found.ordinals] = True
+    return outcome, mask

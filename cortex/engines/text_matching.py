@@ -1,0 +1,69 @@
+"""Which documents match: all of them as a set, or the best with their scores. Between tantivy's keys and our rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import tantivy
+from tantivy import Query
+
+from cortex.engines.text_fold import Found, Places
+from cortex.engines.text_schema import BIT_FIELDS, BITS, SLOT_KEYS
+from ipc.errors import BadRequest
+from ipc.messages import Array
+
+#: slots of one answer; tantivy refuses more buckets
+_SLOTS_MAX = 65_000
+_SETS = {
+    "slots": {
+        "terms": {"field": "slot", "size": _SLOTS_MAX},
+        "aggs": {name: {"sum": {"field": name}} for name in BIT_FIELDS},
+    }
+}
+
+
+def count_of(result: tantivy.SearchResult) -> int:
+    """How many documents matched; tantivy's stubs lack the attribute."""
+    return int(result.count or 0)  # type: ignore[attr-defined]
+
+
+class Matching:
+    """Asks one searcher. Rows are named by their ordinals in a generation."""
+
+    def __init__(self, searcher: tantivy.Searcher, places: Places) -> None:
+        self._searcher = searcher
+        self._places = places
+
+    def best(self, query: Query, limit: int) -> tuple[Found, int]:
+        """(the best `limit` matches, best first, without those that are deleted; how many documents match)
+
+        Raises BadRequest for a query that tantivy gives up on.
+        """
+        try:
+            result = self._searcher.search(query, limit, count=True)
+        except ValueError as error:
+            raise BadRequest(
+                f"The query matches too many different words: {error}; use longer terms."
+            ) from error
+        keys = self._searcher.fast_field_values("key", [address for _, address in result.hits])
+        scores = np.array([score for score, _ in result.hits], np.float32)
+        ordinals = self._places.locate(np.array(keys, np.uint64))
+        live = ordinals >= 0
+        return Found(ordinals[live], scores[live]), count_of(result)
+
+    def every(self, query: Query, count: int) -> Array:
+        """I64: the ordinals of all matches, ascending; there are `count` of them."""
+        try:
+            buckets = self._searcher.aggregate(query, _SETS)["slots"]["buckets"]
+        except ValueError:  # more slots than buckets: keys that are far apart
+            buckets = []
+        if sum(bucket["doc_count"] for bucket in buckets) != count:
+            return np.sort(self.best(query, count)[0].ordinals)
+        slots = np.array([bucket["key"] for bucket in buckets], np.uint64)
+        keys = []
+        for number, name in enumerate(BIT_FIELDS):
+            sums = np.array([bucket[name]["value"] for bucket in buckets]).astype("<u8")
+            bits = np.unpackbits(sums.view(np.uint8).reshape(-1, 8), axis=1, count=BITS, bitorder="little")
+            row, bit = np.nonzero(bits)
+            keys.append(slots[row] * np.uint64(SLOT_KEYS) + (bit + number * BITS).astype(np.uint64))
+        ordinals = self._places.locate(np.concatenate(keys))
+        return np.sort(ordinals[ordinals >= 0])
