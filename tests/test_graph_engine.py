@@ -102,7 +102,100 @@ def test_any_unique_end_of_an_id_is_a_target(worker, target):
 
 def test_a_file_is_a_target_by_its_path(worker):
     assert ids(worker, "dependents", "app/store.py") == ["app/main"]
-    assert ids(worker, "dependencies", "app/main.py") == ["app/store", "app/store:Disk", "app/store:check"]
+    assert ids(worker, "dependencies", "app/main.py") == ["app/store"]
+    assert ids(worker, "dependents", "app/store.py", depth=2) == ["app/main", "tests/test_main"]
+    assert ids(worker, "dependencies", "tests/test_main.py", depth=2) == ["app/main", "app/store"]
+    assert ids(worker, "callers", "app/main.py") == ["tests/test_main:test_main"]
+    assert ids(worker, "dependencies", "lonely.py") == []
+    assert "No edge leads from lonely" in ask(worker, "dependencies", "lonely.py")[0].suggestion
+
+
+def served(config, nodes, edges=()):
+    """A worker over a graph of another program: nodes are (id, kind, file), edges (from, to, type)."""
+    (config.graph_dir).mkdir(parents=True, exist_ok=True)
+    graph = {
+        "nodes": [{"id": name, "kind": kind, "file": file, "start_line": 1} for name, kind, file in nodes],
+        "edges": [
+            {"from": one, "to": to, "type": kind, "location": {"file": "x"}} for one, to, kind in edges
+        ],
+    }
+    (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(graph))
+    publish(config)
+    made = GraphWorker(config)
+    made.reload()
+    return made
+
+
+def test_of_several_meanings_the_one_in_main_code_is_meant_and_the_others_are_named(config):
+    worker = served(
+        config,
+        [
+            ("src/echo", "module", "src/echo.py"),
+            ("src/echo:echo", "function", "src/echo.py"),
+            ("tests/test_echo:main", "function", "tests/test_echo.py"),
+            ("tests/test_echo:main.echo", "function", "tests/test_echo.py"),
+            ("tests/test_echo:Box", "class", "tests/test_echo.py"),
+            ("src/echo:Box", "class", "src/echo.py"),
+            ("src/echo:Box.Box", "method", "src/echo.py"),
+            ("src/one:twin", "function", "src/one.py"),
+            ("src/two:twin", "function", "src/two.py"),
+            ("dist/one:bundled", "function", "dist/one.js"),
+            ("lib/one:bundled", "function", "lib/one.js"),
+        ],
+    )
+    for target, meant, others in [
+        ("echo", "src/echo:echo", ()),
+        ("src/echo.py", "src/echo", ()),
+        ("src/echo.py:echo", "src/echo:echo", ()),
+        ("src/echo.py::Box", "src/echo:Box", ()),
+        ("main.echo", "tests/test_echo:main.echo", ()),
+        ("Box", "src/echo:Box", ("tests/test_echo:Box",)),
+        ("twin", "", ("src/one:twin", "src/two:twin")),
+        ("bundled", "lib/one:bundled", ("dist/one:bundled",)),
+    ]:
+        hits, _ = ask(worker, "callers", target)
+        assert (hits.target, hits.candidates) == (meant, others), target
+    assert "Also called 'Box': tests/test_echo:Box." in ask(worker, "callers", "Box")[0].suggestion
+
+
+def test_what_ruby_opens_again_in_other_files_is_one_thing(config):
+    files = ["lib/a.rb", "lib/b.rb"]
+    nodes = [(f"{file[:-3]}:Shop.Store", "class", file) for file in files]
+    nodes += [("lib/c:Disk", "class", "lib/c.rb"), ("lib/d:Tape", "class", "lib/d.rb")]
+    edges = [("lib/c:Disk", "lib/a:Shop.Store", "extends"), ("lib/d:Tape", "lib/b:Shop.Store", "extends")]
+    assert sorted(ids(served(config, nodes, edges), "implementations", "Shop::Store")) == [
+        "lib/c:Disk",
+        "lib/d:Tape",
+    ]
+
+
+def test_a_go_package_is_its_own_files_and_not_those_below_it(config):
+    nodes = [(".", "package", "a.go"), ("a", "module", "a.go"), ("a:Run", "function", "a.go")]
+    nodes += [
+        ("doc", "package", "doc/b.go"),
+        ("doc/b", "module", "doc/b.go"),
+        ("doc/b:Make", "function", "doc/b.go"),
+    ]
+    worker = served(config, nodes, [("doc/b", ".", "imports"), ("doc/b:Make", "a:Run", "calls")])
+    location = "doc/b.go"
+    data = orjson.loads((config.graph_dir / "code-graph.json").read_bytes())
+    data["edges"] = [edge | {"location": {"file": location, "line": 3}} for edge in data["edges"]]
+    (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(data))
+    publish(config)
+    worker.reload()
+    assert ids(worker, "dependents", ".") == ["doc/b"]
+    assert ids(worker, "dependents", "a.go") == ["doc/b"]
+    assert ids(worker, "dependencies", "doc/b.go") == [".", "a"]
+    assert ids(worker, "dependencies", "a.go") == []
+
+
+def test_a_scope_is_walked_through_and_excluded_files_are_not_entered(worker):
+    assert ids(worker, "callers", "check", scope="tests/**") == []
+    assert ids(worker, "callers", "check", scope="tests/**", depth=2) == ["tests/test_main:test_main"]
+    assert ids(worker, "callers", "check", exclude_patterns=("app/main.py",), depth=3) == [
+        "app/store:Store.save",
+        "app/store:Disk.save",
+    ]
 
 
 def test_several_meanings_are_listed_and_none_is_guessed(worker):

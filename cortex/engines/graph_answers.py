@@ -26,7 +26,9 @@ DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX = 10, 500, 100, 20
 SHOWN = ("id", "kind", "file", "start_line", "end_line")
 
 #: operations whose results are shown where the edge is written; the others where the result is defined
-_AT_EDGE = frozenset({"callers", "dependents", "type_usages", "impact"})
+_AT_EDGE = frozenset({"callers", "dependencies", "dependents", "type_usages", "impact"})
+#: the share of shown results from which on unsure ones are spoken of
+_UNSURE_SHARE = 0.25
 
 
 class GraphSnapshot:
@@ -61,15 +63,16 @@ class GraphSnapshot:
         else:
             walk = self._walker.walk(request.operation, found.nodes, limits, scope)
         results = [self._result(step, request) for step in walk.steps]
-        suggestion = "" if results else self._why_nothing(request, self.graph.names[found.nodes[0]])
+        name = self.graph.names[found.nodes[0]]
+        remarks = [found.suggestion, self._unsure(walk) if results else self._why_nothing(request, name)]
         return GraphHits(
             generation=self._number,
-            target=self.graph.names[found.nodes[0]],
+            target=name,
             paths=tuple(path for path, _ in results),
             total_found=walk.total,
             truncated=walk.truncated,
-            suggestion=suggestion,
-            candidates=(),
+            suggestion=" ".join(filter(None, remarks)),
+            candidates=found.candidates,
             summary=self._summary(walk) if request.operation == "impact" else {},
             results=tuple(raw for _, raw in results),
         )
@@ -97,9 +100,21 @@ class GraphSnapshot:
             results=(),
         )
 
+    def _unsure(self, walk: Walk) -> str:
+        count = sum(1 for step in walk.steps if step.edge >= 0 and self.graph.edges[step.edge, 7])
+        if count < _UNSURE_SHARE * len(walk.steps):
+            return ""
+        return f"{count} of these {len(walk.steps)} are calls that may mean something else: see their candidates."
+
     def _why_nothing(self, request: GraphSearch, name: str) -> str:
         if request.scope or request.exclude_patterns:
             return f"Nothing for {name} within scope and exclude_patterns; loosen them."
+        if request.operation in ("dependencies", "dependents") and ":" not in name:
+            return (
+                f"No edge leads from {name} to another file."
+                if request.operation == "dependencies"
+                else (f"No other file refers to {name}, as far as syntax tells.")
+            )
         if request.operation == "path":
             return f"No chain of calls or other edges leads from {name} to {request.to}."
         return (

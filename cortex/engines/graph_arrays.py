@@ -97,6 +97,8 @@ class Graph:
     edges: Array
     outgoing: Lists
     incoming: Lists
+    #: node rows by the number of their file's path
+    by_file: Lists
     #: for each node row: its segment, and its row there
     places: Array
     #: for each number that is a file: where it stands among the files' names
@@ -162,6 +164,7 @@ def assemble(segments: tuple[Segment, ...]) -> Graph:
         edges=all_edges,
         outgoing=_lists(all_edges[:, 0], len(names)),
         incoming=_lists(all_edges[:, 1], len(names)),
+        by_file=_lists(all_nodes[:, 2], len(names)),
         places=_joined(places, (0, 2), "<i4"),
         file_ranks=_file_ranks(names, np.concatenate((all_nodes[:, 2], all_edges[:, 4]))),
         kinds={names[number]: number for number in np.unique(all_nodes[:, 1]).tolist()},

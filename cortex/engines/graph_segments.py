@@ -96,7 +96,7 @@ def write_graph(path: Path, raw: bytes) -> None:
         "node_json": np.frombuffer(b"".join(bodies), np.uint8),
         "node_ends": np.cumsum([0, *map(len, bodies)])[1:].astype("<u4"),
         "edges": edges,
-        **_name_keys([node.id for node in nodes]),
+        **_name_keys(nodes),
         **strings.sections(),
     }
     write_segment(path, sections, {"nodes": len(heads), "edges": len(edges)})
@@ -120,15 +120,15 @@ def _line(number: int) -> int:
     return min(max(number, 0), LINE_MAX)
 
 
-def _name_keys(ids: list[str]) -> dict[str, Array]:
+def _name_keys(nodes: list[_Node]) -> dict[str, Array]:
     """For each node the keys of its last name, of the one before it (twice: with and without the file's own), and of
-    what encloses it.
+    what encloses it: a package is in none.
     """
-    parts = [split(name) for name in ids]
-    short = [split_short(name) for name in ids]
+    parts = [split(node.id) for node in nodes]
+    short = [split_short(node.id) for node in nodes]
     return {
         "last_keys": keys_of("".join(one[-1:]) for one in parts),
         "second_keys": keys_of("".join(one[-2:-1]) for one in parts),
         "short_keys": keys_of("".join(one[-2:-1]) for one in short),
-        "above_keys": keys_of(above(name) for name in ids),
+        "above_keys": keys_of("" if node.kind == "package" else above(node.id) for node in nodes),
     }

@@ -120,15 +120,74 @@ class Walker:
         backward = operation not in ("callees", "dependencies")
         if operation == "implementations" and (methods := self._method_implementations(start)) is not None:
             return self._cut([Step(number, 1, edge) for number, edge in methods], limits, scope)
-        kinds = _KINDS[operation]
+        whole = self._are_modules(start)
+        if whole and operation in ("dependencies", "dependents"):
+            return self._files(start, limits, scope, backward=backward)
         begin = list(start)
-        if operation in ("callees", "dependencies", "dependents", "impact"):
+        if whole or operation in ("callees", "dependencies", "dependents", "impact"):
             begin = self.targets.members(start)
         elif operation == "callers":
             begin += self._owners_of_constructors(start)
-        if operation in ("dependencies", "dependents") and self._are_modules(start):
-            kinds = ("imports",)
-        return self._levels(begin, kinds, limits, scope, backward=backward, impact=operation == "impact")
+        return self._levels(
+            begin, _KINDS[operation], limits, scope, backward=backward, impact=operation == "impact"
+        )
+
+    def _files(self, start: Sequence[int], limits: Limits, scope: Scope, *, backward: bool) -> Walk:
+        """Files that files (or packages) refer to, or that refer to them: by an import if there is one, else by the first
+        edge. Languages that share names without an import have no other.
+        """
+        frontier = np.array(self.targets.members(start), dtype="<i8")
+        seen: set[int] = {*self._units(frontier), *frontier.tolist()}
+        steps: list[Step] = []
+        total, cut = 0, False
+        for depth in range(1, limits.depth + 1):
+            found = self._units_beyond(frontier, seen, scope, backward=backward)
+            fresh = [(unit, row) for unit, row, shown in found if shown]
+            if not found or len(steps) >= limits.max_results:
+                cut = cut or bool(fresh)
+                break
+            total += len(fresh)
+            kept = fresh[: limits.max_per_level]
+            cut = cut or len(kept) < len(fresh)
+            steps += [Step(self.targets.module_of(unit), depth, row) for unit, row in kept]
+            seen.update(unit for unit, _, _ in found)
+            going = [unit for unit, _ in kept] + [unit for unit, _, shown in found if not shown]
+            numbers = [self.targets.module_of(unit) for unit in going]
+            frontier = np.array(self.targets.members(numbers), dtype="<i8")
+        return Walk(tuple(steps[: limits.max_results]), total, cut or len(steps) > limits.max_results)
+
+    def _units(self, numbers: Array) -> list[int]:
+        """Of nodes: their files' numbers, of a package its own."""
+        rows = self.graph.node_of[numbers]
+        rows = rows[rows >= 0]
+        package = self.graph.kinds.get("package", -1)
+        nodes = self.graph.nodes[rows]
+        units: list[int] = np.where(nodes[:, 1] == package, nodes[:, 0], nodes[:, 2]).tolist()
+        return units
+
+    def _units_beyond(
+        self, frontier: Array, seen: set[int], scope: Scope, *, backward: bool
+    ) -> list[tuple[int, int, bool]]:
+        """(unit, the edge that says so, shown?) of the files and packages on the other side of the frontier's edges."""
+        graph = self.graph
+        rows = (graph.incoming if backward else graph.outgoing).of(frontier)
+        rows = rows[graph.edges[rows, 7] == 0]
+        if backward:
+            units = graph.edges[rows, 4]
+        else:
+            rows = rows[graph.node_of[graph.edges[rows, 1]] >= 0]
+            units = np.array(self._units(graph.edges[rows, 1]), dtype="<i4")
+        fresh = ~np.isin(units, list(seen))
+        rows, units = rows[fresh], units[fresh]
+        chosen = graph.edges[rows]
+        order = np.lexsort((chosen[:, 5], graph.file_ranks[chosen[:, 4]], chosen[:, 2] != _TYPE["imports"]))
+        units, first = np.unique(units[order], return_index=True)
+        rows = rows[order[first]]
+        shown, entered = scope.of(graph, np.array([self.targets.module_of(u) for u in units.tolist()], "<i8"))
+        chosen = graph.edges[rows]
+        order = np.lexsort((rows, chosen[:, 5], graph.file_ranks[chosen[:, 4]]))
+        order = order[entered[order]]
+        return list(zip(units[order].tolist(), rows[order].tolist(), shown[order].tolist(), strict=True))
 
     def path(self, start: Sequence[int], end: Sequence[int], limits: Limits, scope: Scope) -> Walk:
         """A shortest way from `start` to `end` over calls; over any edge when there is none."""

@@ -46,6 +46,8 @@ _ELEMENT_OF = frozenset(
 _SAME_AS = frozenset(
     {"values", "copy", "filter", "slice", "iter", "iter_mut", "stream", "sort", "reverse", "elements"}
 )
+#: crates that every Rust project has and none holds
+_RUST_OWN = frozenset({"std", "core", "alloc"})
 #: of Rust's Option, Result, Rc and the like, which types.py looks through
 _UNWRAPS = frozenset(
     {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "unwrap_or_default"}
@@ -313,6 +315,8 @@ class Evaluator:
                 return (Value("mod", f"@{home}|{space}"),), "exact"
         if rules.family == "rust" and (key := project.find_module(name, path)):
             return (Value("mod", key),), "import"
+        if rules.family == "rust" and name in _RUST_OWN:
+            return (EXTERNAL,), "import"
         for star in project.files[path].stars:
             key = project.find_module(star.module, path)
             if key:

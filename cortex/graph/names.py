@@ -47,10 +47,10 @@ def uncopied(name: str) -> str:
 
 
 def above(name: str) -> str:
-    """The id of what encloses a node: a type, a module, a folder."""
+    """The id of what encloses a node: a type, a module, a folder (`.` for the project's own)."""
     path, colon, scope = name.partition(":")
     if not colon:
-        return path.rpartition("/")[0]
+        return path.rpartition("/")[0] or "."
     outer = scope.rpartition(".")[0]
     return f"{path}:{outer}" if outer else path
 

@@ -324,7 +324,7 @@ class _Resolver:
             key = self.project.find_module(one.module, self.path)
             place = (one.line, 0)
             if key and (paths := self.project.paths_of(key)):
-                target = key.rstrip("/") if key.endswith("/") else self.project.module_id(paths[0])
+                target = key.rstrip("/") or "." if key.endswith("/") else self.project.module_id(paths[0])
                 if target != self.module:
                     yield self._edge(one.scope, target, "imports", place, "import")
             if one.member and one.member != "*" and key:
@@ -347,7 +347,8 @@ class _Resolver:
         for name in alternatives(one.chain) or (one.chain,):
             for value in self.evaluator.evaluate(name.rstrip("*"), self.path, one.scope):
                 if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
-                    confidence = "exact" if value.path == self.path else "import"
+                    same = self.project.home(value.path) == self.project.home(self.path)
+                    confidence = "exact" if same else "import"
                     target = self.project.id_of(value.ref)
                     if target != self._source(one.scope):
                         yield self._edge(one.scope, target, "uses_type", (one.line, one.column), confidence)
