@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from cortex.config import Config
-from cortex.graph.facts import Facts
 from cortex.graph.project import Project
+from cortex.graph.tables import Packed
 from cortex.indexer.graph_facts import facts_of
 from cortex.indexer.graph_store import GraphStore
 from cortex.indexer.manifest import Entry
@@ -130,7 +130,7 @@ def test_ids_are_unique_also_for_files_that_differ_in_their_ending(config):
     assert len(ids) == len(set(ids))
 
 
-def facts(path, text) -> Facts:
+def facts(path, text) -> Packed:
     source = decode(path, text.encode())
     assert isinstance(source, Source)
     found = facts_of(source, digest(text.encode()))

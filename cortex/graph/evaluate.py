@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from cortex.graph.facts import CALLABLE_KINDS, TYPE_KINDS, Binding, Definition, Import
 from cortex.graph.grammars import RULES
@@ -20,6 +20,8 @@ from cortex.graph.types import alternatives
 VALUES_MAX = 6
 #: evaluations inside one another
 DEPTH_MAX = 12
+#: answers of each kind that are remembered from file to file: about 20 MB
+MEMO_MAX = 60_000
 #: imports that are followed through re-exports
 HOPS_MAX = 12
 
@@ -86,10 +88,25 @@ class Evaluator:
         self._returns: dict[Ref, tuple[Value, ...]] = {}
         self._exports: dict[tuple[str, str], tuple[Value, ...]] = {}
         self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
+        self._named: dict[tuple[str, str], tuple[Ref, ...]] = {}
         self._busy: set[object] = set()
         self._depth = 0
         #: evaluations that were broken off; what was found meanwhile may be too little to be remembered
         self._cuts = 0
+
+    def relax(self) -> None:
+        """Forget what was found when it has become much; called between two files."""
+        known: tuple[dict[Any, Any], ...] = (self._memo, self._members, self._returns, self._exports)
+        for memo in (*known, self._supers, self._named):
+            if len(memo) > MEMO_MAX:
+                memo.clear()
+
+    def methods_named(self, family: str, name: str) -> tuple[Ref, ...]:
+        """Every method of that name in languages that can call one another, without mere declarations."""
+        key = (family, name)
+        if key not in self._named:
+            self._named[key] = tuple(self.bodies(self.project.methods.get(key, [])))
+        return self._named[key]
 
     def evaluate(self, chain: str, path: str, scope: int, at: int = _ANYWHERE) -> tuple[Value, ...]:
         """What `chain` may stand for where it is written; () for unknown."""
@@ -152,7 +169,7 @@ class Evaluator:
 
     def _rust_super(self, path: str, scope: int) -> tuple[Value, ...]:
         """The module around this one: written in the same file, or another file."""
-        inside = self.project.files[path].facts.definitions[scope].scope if scope >= 0 else ""
+        inside = self.project.index(path).facts.definitions[scope].scope if scope >= 0 else ""
         while inside and any(self.project.types_named(path, inside)):
             inside = inside.rpartition(".")[0]
         if inside:
@@ -163,7 +180,7 @@ class Evaluator:
 
     def receiver(self, name: str, path: str, scope: int) -> Value | None:
         """The value of `self`, `this`, `cls`, `super` in `scope`; None when `name` is none of them."""
-        facts = self.project.files[path].facts
+        facts = self.project.index(path).facts
         rules = RULES[facts.language]
         is_super = name in rules.super_names
         if name in rules.type_names or (name == "new" and facts.language == "ruby"):
@@ -190,9 +207,9 @@ class Evaluator:
 
     def owner(self, path: str, index: int) -> Ref | None:
         """The type that a method belongs to."""
-        one = self.project.files[path].facts.definitions[index]
+        one = self.project.index(path).facts.definitions[index]
         if one.parent >= 0:
-            outer = self.project.files[path].facts.definitions[one.parent]
+            outer = self.project.index(path).facts.definitions[one.parent]
             return (path, one.parent) if outer.kind in TYPE_KINDS else None
         if not one.scope:
             return None
@@ -205,7 +222,7 @@ class Evaluator:
 
     def lookup(self, name: str, path: str, scope: int, at: int = _ANYWHERE) -> tuple[tuple[Value, ...], How]:
         """What a bare name stands for in `scope` at byte `at`, and how that is known."""
-        index = self.project.files[path]
+        index = self.project.index(path)
         facts = index.facts
         rules = RULES[facts.language]
         here, first = scope, True
@@ -237,10 +254,10 @@ class Evaluator:
 
     def _local(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How] | None:
         """The latest of the bindings, definitions and imports of `name` in one scope; None when there is none."""
-        index = self.project.files[path]
+        index = self.project.index(path)
         places: list[tuple[int, Binding | Import | int]] = [
             (one.at, one)
-            for one in index.bindings.get((scope, name), ())
+            for one in index.bindings(scope, name)
             if one.at <= at and (at < one.until or not one.until)
         ]
         places += [(one.at, one) for one in index.imports.get((scope, name), ()) if one.at <= at]
@@ -261,7 +278,7 @@ class Evaluator:
         if isinstance(last, Binding):
             return self._bound(last, path), "exact"
         if definitions[last].kind == "constant":
-            bound = index.bindings.get((scope, name))
+            bound = list(index.bindings(scope, name))
             return (self._bound(bound[-1], path) if bound else ()), "exact"
         same = [
             child for _, child in places if isinstance(child, int) and definitions[child].kind != "constant"
@@ -270,7 +287,7 @@ class Evaluator:
 
     def _overloads(self, path: str, indices: list[int]) -> list[int]:
         """Of several definitions of one name those that can be meant: the last where a later one replaces the earlier."""
-        definitions = self.project.files[path].facts.definitions
+        definitions = self.project.index(path).facts.definitions
         if RULES[self.project.language(path)].family in ("python", "script"):
             told = [index for index in indices if "overload" not in definitions[index].flags]
             return (told or indices)[-1:]
@@ -305,19 +322,18 @@ class Evaluator:
                     outer = outer.rpartition(".")[0]
                     if values := self._in_scope(f"{rules.family}:{outer}", "", name, path):
                         return values, "exact"
-            for other in project.homes.get(home, ()):
-                bound = project.files[other].bindings.get((-1, name)) if other != path else None
-                if bound:
-                    return self._bound(bound[-1], other), "exact"
+            for other in project.tops_of(home, name):
+                if other != path:
+                    return self._bound(project.index(other).tops[-1, name][-1], other), "exact"
         if rules.shared == "project":
-            space = f"{inside}.{name}" if (home, f"{inside}.{name}") in project.members else name
-            if (home, space) in project.members:
+            space = f"{inside}.{name}" if project.has_scope(home, f"{inside}.{name}") else name
+            if project.has_scope(home, space):
                 return (Value("mod", f"@{home}|{space}"),), "exact"
         if rules.family == "rust" and (key := project.find_module(name, path)):
             return (Value("mod", key),), "import"
         if rules.family == "rust" and name in _RUST_OWN:
             return (EXTERNAL,), "import"
-        for star in project.files[path].stars:
+        for star in project.index(path).stars:
             key = project.find_module(star.module, path)
             if key:
                 values_found = self.exported(key, name)
@@ -331,7 +347,7 @@ class Evaluator:
         """
         found = [
             ref
-            for ref in self.project.members.get((home, scope), {}).get(name, ())
+            for ref in self.project.members_of(home, scope).get(name, ())
             if self.project.definition(ref).kind != "constant"
         ]
         here = [ref for ref in found if ref[0] == path]
@@ -360,7 +376,7 @@ class Evaluator:
 
     def _dotted_import(self, dotted: str, path: str) -> tuple[Value, ...]:
         """`import a.b.c` binds the whole name."""
-        found = self.project.files[path].imports.get((-1, dotted))
+        found = self.project.index(path).imports.get((-1, dotted))
         if not found:
             return ()
         key = self.project.find_module(found[-1].module, path)
@@ -397,7 +413,7 @@ class Evaluator:
             return self._beyond(name, paths[0])[0] or (self._local(name, paths[0], -1, _ANYWHERE) or ((),))[0]
         if key not in project.files:
             return ()
-        facts = project.files[key].facts
+        facts = project.index(key).facts
         local = facts.exports.get(name, name)
         if name == "default" and local == "default":
             local = self._commonjs(key)
@@ -408,7 +424,7 @@ class Evaluator:
             child = project.python.child(key, name)
             if child:
                 return (Value("mod", child),)
-        for star in project.files[key].stars:
+        for star in project.index(key).stars:
             inner = project.find_module(star.module, key)
             if inner and (values := self.exported(inner, name, hops + 1)):
                 return values
@@ -422,7 +438,7 @@ class Evaluator:
         if found:
             return found
         inner = f"{scope}.{name}" if scope else name
-        if (home, inner) in project.members:
+        if project.has_scope(home, inner):
             return (Value("mod", f"{key}|{inner}"),)
         for ref in project.types_named(home, scope) if scope else ():
             if found := self.member(ref, name):
@@ -433,7 +449,7 @@ class Evaluator:
         return ()
 
     def _commonjs(self, key: str) -> str:
-        for binding in self.project.files[key].facts.bindings:
+        for binding in self.project.index(key).facts.bindings:
             if binding.name == "module.exports":
                 return binding.value
         return "default"
@@ -460,7 +476,7 @@ class Evaluator:
         return self.evaluate(name, path, scope)
 
     def _enclosing_type(self, path: str, scope: int) -> Ref | None:
-        definitions = self.project.files[path].facts.definitions
+        definitions = self.project.index(path).facts.definitions
         while scope >= 0:
             if definitions[scope].kind in TYPE_KINDS:
                 return (path, scope)
@@ -528,8 +544,7 @@ class Evaluator:
         path = owner[0]
         home, qualified = project.home(path), project.definition(owner).qualified
         rules = RULES[project.language(path)]
-        refs = project.members.get((home, qualified), {}).get(name, [])
-        held = self._held(home, qualified, name)
+        refs = project.members_of(home, qualified).get(name, [])
         if refs:
             own = self.bodies([ref for ref in refs if ref[0] == path] or refs)
             if "declared" in project.definition(own[0]).flags:
@@ -539,17 +554,19 @@ class Evaluator:
             )
             methods = tuple(Value("def", *ref) for ref in own if kept is None or ref[1] in kept)
             # A field and a method may share a name (Java, PHP): a call means the one, a receiver the other.
-            return (*methods, *held)[:VALUES_MAX] if rules.family in ("jvm", "php") else methods[:VALUES_MAX]
+            if rules.family in ("jvm", "php"):
+                methods = (*methods, *self._held(home, qualified, name))
+            return methods[:VALUES_MAX]
         if rules.open_types:
             wanted = project.definition(owner).name
-            for ref in sorted(project.methods.get((rules.family, name), ())):
-                if project.definition(ref).scope.rpartition(".")[2] == wanted and self.owner(*ref) == owner:
+            for ref in project.open_methods.get((rules.family, name, wanted), ()):
+                if self.owner(*ref) == owner:
                     return (Value("def", *ref),)
-        return held
+        return self._held(home, qualified, name)
 
     def _held(self, home: str, qualified: str, name: str) -> tuple[Value, ...]:
         """What a field of a type may hold."""
-        bindings = self.project.fields.get((home, qualified), {}).get(name, ())
+        bindings = self.project.fields_of(home, qualified, name)
         values: list[Value] = []
         for where, binding in bindings:
             if binding.value in "#?":

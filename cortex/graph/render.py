@@ -13,11 +13,11 @@ from cortex.graph.types import alternatives
 
 def nodes_of(project: Project, sets: MethodSets, path: str) -> list[dict[str, Any]]:
     """The file's own node (and its package's, from the first file of it), then its definitions in order."""
-    facts = project.files[path].facts
+    facts = project.index(path).facts
     nodes: list[dict[str, Any]] = []
     if RULES[facts.language].shared == "folder":
         home = project.home(path)
-        if path == min(project.homes[home]):
+        if path == project.homes[home][0]:
             folder = home.partition(":")[2].rstrip("/")
             nodes.append(_node(folder or ".", facts.package, "package", path, (1, facts.lines)))
     module = project.module_id(path)
@@ -62,7 +62,7 @@ def _type(text: str) -> dict[str, str]:
 
 def _members(project: Project, sets: MethodSets, ref: Ref) -> dict[str, Any]:
     one = project.definition(ref)
-    own = project.members.get((project.home(ref[0]), one.qualified), {})
+    own = project.members_of(project.home(ref[0]), one.qualified)
     methods = [
         one
         for one in map(project.definition, sorted(refs[0] for refs in own.values()))

@@ -6,7 +6,7 @@ method of that name in the project, or one of its `candidates` when there are se
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -256,6 +256,7 @@ class Edge(msgspec.Struct, frozen=True, omit_defaults=True, rename={"source": "f
 
 def edges_of(project: Project, evaluator: Evaluator, path: str) -> list[Edge]:
     """All edges that begin in `path` and are written there (not the structural ones: structure.py)."""
+    evaluator.relax()
     return _Resolver(project, evaluator, path).edges()
 
 
@@ -264,7 +265,8 @@ class _Resolver:
         self.project = project
         self.evaluator = evaluator
         self.path = path
-        self.facts = project.files[path].facts
+        self.index = project.index(path)
+        self.facts = self.index.facts
         self.rules = RULES[self.facts.language]
         self.module = project.module_id(path)
 
@@ -275,7 +277,7 @@ class _Resolver:
         return list(found.values())
 
     def _source(self, scope: int) -> str:
-        return self.project.files[self.path].ids[scope] if scope >= 0 else self.module
+        return self.project.ids(self.path)[scope] if scope >= 0 else self.module
 
     def _edge(self, scope: int, target: str, kind: str, place: tuple[int, int], confidence: str) -> Edge:
         return Edge(self._source(scope), target, kind, Location(self.path, *place), confidence)
@@ -337,7 +339,7 @@ class _Resolver:
                         )
 
     def _references(self) -> Iterator[Edge]:
-        for one in self.facts.references:
+        for one in self.index.references:
             if one.kind == "type":
                 yield from self._type(one)
             else:
@@ -398,7 +400,7 @@ class _Resolver:
     def _by_name(self, one: Reference, name: str, owners: tuple[Value, ...]) -> Iterator[Edge]:
         if EXTERNAL in owners or name in COMMON or len(name) < 3:
             return
-        refs = self.evaluator.bodies(sorted(self.project.methods.get((self.rules.family, name), ())))
+        refs = self.evaluator.methods_named(self.rules.family, name)
         if len(refs) == 1:
             if one.scope >= 0 and refs[0] == (self.path, one.scope):
                 return  # a wrapper of something else by the same name, more likely than recursion
@@ -406,7 +408,7 @@ class _Resolver:
         elif 1 < len(refs) <= CANDIDATES_MAX:
             yield self._ambiguous(one, refs, "name")
 
-    def _ambiguous(self, one: Reference, refs: list[Ref], confidence: str) -> Edge:
+    def _ambiguous(self, one: Reference, refs: Sequence[Ref], confidence: str) -> Edge:
         return Edge(
             self._source(one.scope),
             "",

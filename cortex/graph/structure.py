@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from cortex.graph.evaluate import Evaluator
+from cortex.graph.facts import TYPE_KINDS
 from cortex.graph.grammars import RULES
 from cortex.graph.project import Project, Ref
 from cortex.graph.resolve import Edge, Location
@@ -27,8 +26,8 @@ class MethodSets:
         if ref not in self._sets:
             found: dict[str, Ref] = {}
             for one in (ref, *self.evaluator.supers(ref)[0]):
-                scope = (self.project.home(one[0]), self.project.definition(one).qualified)
-                for name, refs in self.project.members.get(scope, {}).items():
+                home, qualified = self.project.home(one[0]), self.project.definition(one).qualified
+                for name, refs in self.project.members_of(home, qualified).items():
                     if self.project.definition(refs[0]).kind == "method":
                         found.setdefault(name, refs[0])
             self._sets[ref] = found
@@ -37,58 +36,42 @@ class MethodSets:
 
 def structural_edges(project: Project, evaluator: Evaluator) -> dict[str, list[Edge]]:
     """Path → `implements` edges of the types in it that are not written anywhere."""
-    sets = MethodSets(project, evaluator)
     found: dict[str, list[Edge]] = {}
     for family, confidence in CONFIDENCE.items():
-        for interface in _types(project, family, {"interface"}):
+        sets = MethodSets(project, evaluator)
+        interfaces, having = _types(project, sets, family)
+        for interface in interfaces:
             needed = sets.of(interface)
             if not needed or not evaluator.supers(interface)[1]:
                 continue  # empty, or with methods of an interface outside: nobody knows its set
-            for ref in _having(project, family, needed):
-                if ref == interface or project.definition(ref).kind == "interface":
-                    continue
+            rarest = min(needed, key=lambda name: (len(having.get(name, ())), name))
+            for ref in having.get(rarest, ()):
                 if interface in evaluator.supers(ref)[0] and family == "script":
                     continue  # written
                 if _fits(project, sets.of(ref), needed, strict=family == "go"):
                     one = project.definition(ref)
-                    found.setdefault(ref[0], []).append(
-                        Edge(
-                            project.id_of(ref),
-                            project.id_of(interface),
-                            "implements",
-                            Location(ref[0], one.line, one.column),
-                            confidence,
-                        )
-                    )
+                    place = Location(ref[0], one.line, one.column)
+                    ends = project.id_of(ref), project.id_of(interface)
+                    found.setdefault(ref[0], []).append(Edge(*ends, "implements", place, confidence))
     for edges in found.values():
         edges.sort(key=lambda edge: (edge.source, edge.target))
     return found
 
 
-def _types(project: Project, family: str, kinds: set[str]) -> Iterator[Ref]:
-    for path in sorted(project.files):
-        facts = project.files[path].facts
-        if RULES[facts.language].family == family:
-            for index, one in enumerate(facts.definitions):
-                if one.kind in kinds:
-                    yield path, index
-
-
-def _having(project: Project, family: str, needed: dict[str, Ref]) -> list[Ref]:
-    """Types that have the rarest of the needed methods, themselves or through a type that they embed."""
-    rarest = min(needed, key=lambda name: (len(project.methods.get((family, name), ())), name))
-    owners: set[Ref] = set()
-    homes: set[tuple[str, str]] = set()
-    for path, index in project.methods.get((family, rarest), ()):
-        home, scope = project.home(path), project.definition((path, index)).scope
-        if (home, scope) not in homes:
-            homes.add((home, scope))
-            owners |= set(project.types_named(home, scope))
-    for ref in _types(project, family, {"class", "struct"}):
-        one = project.definition(ref)
-        if one.bases and ref not in owners:
-            owners.add(ref)
-    return sorted(owners)
+def _types(project: Project, sets: MethodSets, family: str) -> tuple[list[Ref], dict[str, list[Ref]]]:
+    """The interfaces, and by the name of each method the other types that have it, themselves or through another type."""
+    interfaces: list[Ref] = []
+    having: dict[str, list[Ref]] = {}
+    for path in sorted(path for path, one in project.packed.items() if RULES[one.language].family == family):
+        for index, one in enumerate(project.index(path).facts.definitions):
+            ref = (path, index)
+            if one.kind == "interface":
+                interfaces.append(ref)
+            elif one.kind in TYPE_KINDS:
+                own = project.members_of(project.home(path), one.qualified)
+                for name in sets.of(ref) if one.kind in ("class", "struct") else own:
+                    having.setdefault(name, []).append(ref)
+    return interfaces, having
 
 
 def _fits(project: Project, have: dict[str, Ref], needed: dict[str, Ref], *, strict: bool) -> bool:

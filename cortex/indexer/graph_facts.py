@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 
 from cortex.graph.extract import extract
-from cortex.graph.facts import Facts
 from cortex.graph.grammars import SYNTAX
+from cortex.graph.tables import Packed, pack
 from cortex.indexer.languages import sniff
 from cortex.indexer.parse import syntax_tree
 from cortex.indexer.source import Source
@@ -14,13 +14,13 @@ from cortex.indexer.source import Source
 log = logging.getLogger(__name__)
 
 
-def facts_of(source: Source, sha256: str) -> Facts | None:
+def facts_of(source: Source, sha256: str) -> Packed | None:
     """None for a language without a graph, an empty file, or one that is nested too deeply (or that we fail at)."""
     language = sniff(source.path, source.lines)
     if language.name not in SYNTAX or language.grammar is None or not source.lines:
         return None
     try:
-        return extract(syntax_tree(source, language)[1], source.path, language.name, sha256)
+        return pack(extract(syntax_tree(source, language)[1], source.path, language.name, sha256))
     except Exception:  # a file that the graph stumbles over must not keep its chunks from the index
         log.exception("%s has no graph", source.path)
         return None

@@ -20,12 +20,13 @@ import orjson
 
 from cortex.config import Config
 from cortex.graph.evaluate import Evaluator
-from cortex.graph.facts import FACTS_VERSION, Facts
+from cortex.graph.facts import FACTS_VERSION
 from cortex.graph.grammars import SYNTAX
 from cortex.graph.project import Project, Roots
 from cortex.graph.render import nodes_of
 from cortex.graph.resolve import Edge, edges_of
-from cortex.graph.structure import CONFIDENCE, MethodSets, structural_edges
+from cortex.graph.structure import MethodSets, structural_edges
+from cortex.graph.tables import Packed
 from cortex.indexer.graph_facts import facts_of
 from cortex.indexer.graph_roots import NAMES, read_roots
 from cortex.indexer.languages import language_of
@@ -47,7 +48,7 @@ _NAME = re.compile(rf"{STEM}(?:\.\d{{3,}})?\.json$")
 class _FactsFile(msgspec.Struct):
     version: int
     shards: int
-    files: list[Facts]
+    files: list[Packed]
 
 
 class GraphStore:
@@ -61,7 +62,7 @@ class GraphStore:
         self._shards = 0
         self._without: dict[str, str] = {}
 
-    def update(self, entries: Mapping[str, Entry], fresh: Mapping[str, Facts | None]) -> int:
+    def update(self, entries: Mapping[str, Entry], fresh: Mapping[str, Packed | None]) -> int:
         """Bring the graph files up to `entries` (the manifest). `fresh` are facts of files that were just parsed.
 
         Returns how many graph files were written. Raises OSError.
@@ -76,36 +77,34 @@ class GraphStore:
             return 0
         coming = {path for path, facts in changes.items() if facts is not None}
         gone = {path for path, facts in changes.items() if facts is None}
-        moved = bool(coming - project.files.keys()) or bool(gone)
+        moved = bool(coming - project.packed.keys()) or bool(gone)
         roots = project.roots
         if loaded or moved or structure:
-            roots = read_roots(str(self._config.root), (project.files.keys() | coming) - gone)
-        stems = {stem: min(paths) for stem, paths in project.stems.items() if len(paths) > 1}
+            roots = read_roots(str(self._config.root), (project.packed.keys() | coming) - gone)
+        stems = project.shared_stems()
         if roots != project.roots:
             project = self._again(project, roots)
-            affected = set(project.files)
-            changes_now = changes
-            affected |= project.update(changes_now)
+            affected = set(project.packed) | project.update(changes)
         else:
             affected = project.update(changes)
-        if stems != {stem: min(paths) for stem, paths in project.stems.items() if len(paths) > 1}:
+        if stems != project.shared_stems():
             project.rename()
-            affected = set(project.files)
+            affected = set(project.packed)
         self._project = project
-        return self._write({path for path in affected if path in project.files}, changes)
+        return self._write({path for path in affected if path in project.packed}, changes)
 
     def _again(self, old: Project, roots: Roots) -> Project:
         project = Project(roots)
-        project.update({path: index.facts for path, index in old.files.items()})
+        project.update(old.packed)
         return project
 
     def _changes(
-        self, project: Project, wanted: Mapping[str, Entry], fresh: Mapping[str, Facts | None]
-    ) -> dict[str, Facts | None]:
-        changes: dict[str, Facts | None] = {path: None for path in project.files if path not in wanted}
+        self, project: Project, wanted: Mapping[str, Entry], fresh: Mapping[str, Packed | None]
+    ) -> dict[str, Packed | None]:
+        changes: dict[str, Packed | None] = {path: None for path in project.packed if path not in wanted}
         for path, entry in wanted.items():
-            known = project.files.get(path)
-            if known is not None and known.facts.sha256 == entry.sha256:
+            known = project.packed.get(path)
+            if known is not None and known.sha256 == entry.sha256:
                 continue
             facts = fresh.get(path)
             if facts is None and path not in fresh and self._without.get(path) != entry.sha256:
@@ -118,7 +117,7 @@ class GraphStore:
                 self._without[path] = entry.sha256
         return changes
 
-    def _extract(self, path: str, sha256: str) -> Facts | None:
+    def _extract(self, path: str, sha256: str) -> Packed | None:
         """The facts of a file that was indexed without them (an older index, a lost folder)."""
         name = language_of(path).name
         if name not in SYNTAX:
@@ -134,7 +133,7 @@ class GraphStore:
 
     def _load(self) -> Project:
         project = Project()
-        found: dict[str, Facts | None] = {}
+        found: dict[str, Packed | None] = {}
         for name in sorted(_names(self._folder / FACTS, ".msgpack")):
             with contextlib.suppress(OSError, msgspec.DecodeError):
                 stored = msgspec.msgpack.decode((self._folder / FACTS / name).read_bytes(), type=_FactsFile)
@@ -144,21 +143,21 @@ class GraphStore:
         project.update(found)
         return project
 
-    def _write(self, affected: set[str], changes: Mapping[str, Facts | None]) -> int:
+    def _write(self, affected: set[str], changes: Mapping[str, Packed | None]) -> int:
         project = self._project
         assert project is not None
-        shards = shard_count(len(project.files))
+        shards = shard_count(len(project.packed))
         evaluator = Evaluator(project)
         anew = shards != self._shards
         homes: dict[int, list[str]] = {}
-        for path in project.files:
+        for path in project.packed:
             homes.setdefault(shard_of(path, shards), []).append(path)
         old = {number: self._read(number, shards) for number in range(shards)} if anew else {}
         structural = self._structural_now(evaluator, changes)
         affected |= {
             path
             for path in structural.keys() | self._structural.keys()
-            if structural.get(path) != self._structural.get(path) and path in project.files
+            if structural.get(path) != self._structural.get(path) and path in project.packed
         }
         self._structural = structural
         touched = {shard_of(path, shards) for path in (*affected, *changes)}
@@ -180,7 +179,7 @@ class GraphStore:
         return written
 
     def _structural_now(
-        self, evaluator: Evaluator, changes: Mapping[str, Facts | None]
+        self, evaluator: Evaluator, changes: Mapping[str, Packed | None]
     ) -> dict[str, list[Edge]]:
         """Structural edges; as they were when nothing that could change them has changed."""
         assert self._project is not None
@@ -188,9 +187,8 @@ class GraphStore:
         concerned = any(facts is None or facts.language in languages for facts in changes.values())
         if not concerned and self._structural:
             return self._structural
-        if not any(index.facts.language in languages for index in self._project.files.values()):
+        if not any(one.language in languages for one in self._project.packed.values()):
             return {}
-        assert CONFIDENCE
         return structural_edges(self._project, evaluator)
 
     def _shard(
@@ -257,7 +255,7 @@ class GraphStore:
 
     def _place_facts(self, number: int, shards: int, files: Iterable[str]) -> None:
         assert self._project is not None
-        stored = _FactsFile(FACTS_VERSION, shards, [self._project.files[path].facts for path in files])
+        stored = _FactsFile(FACTS_VERSION, shards, [self._project.packed[path] for path in files])
         name = f"facts.{number:03d}.msgpack"
         _replace(self._folder / FACTS / name, msgspec.msgpack.encode(stored))
 

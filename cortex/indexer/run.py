@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from cortex.config import Config, open_home
 from cortex.embedders import Embedder, open_embedder
-from cortex.graph.facts import Facts
+from cortex.graph.tables import Packed
 from cortex.indexer import manifest as manifests
 from cortex.indexer.embeddings import cache_folder
 from cortex.indexer.graph_store import GraphStore
@@ -181,7 +181,7 @@ class Indexer:
     def _carry_out(self, plan: Plan, writer: Writer, on_progress: Progress | None) -> None:
         """Build and place. When every file moves, nothing is placed before all is built: the old shards are read."""
         ready: list[Built] = []
-        facts: dict[str, Facts | None] = {}
+        facts: dict[str, Packed | None] = {}
         flushed = time.monotonic()
         done = chunks = finished = 0
         for built in self._build(plan):
@@ -204,7 +204,7 @@ class Indexer:
             writer.drop_others(plan.shards)
             self._write_graph(writer.manifest, facts)
 
-    def _write_graph(self, manifest: Manifest, facts: dict[str, Facts | None]) -> None:
+    def _write_graph(self, manifest: Manifest, facts: dict[str, Packed | None]) -> None:
         try:
             self._graph.update(manifest.files, facts)
         except OSError as error:

@@ -20,7 +20,7 @@ import orjson
 
 from cortex.embedders.protocol import Embedder
 from cortex.embedders.static import StaticEmbedder
-from cortex.graph.facts import Facts
+from cortex.graph.tables import Packed
 from cortex.indexer.chunkers import cut, embed_text
 from cortex.indexer.embeddings import EmbeddingCache, open_cache
 from cortex.indexer.graph_facts import facts_of
@@ -101,7 +101,7 @@ class Built(msgspec.Struct):
     same: list[str]
     chunks: int = 0
     #: the graph's facts of the files that were read; None for a file that has none
-    facts: dict[str, Facts | None] = {}
+    facts: dict[str, Packed | None] = {}
 
 
 def shard_count(files: int) -> int:
@@ -150,7 +150,7 @@ def build(task: Task, settings: Settings, embedder: Embedder) -> Built:
     entries: dict[str, Entry] = {}
     chunks: dict[str, list[dict[str, Any]]] = {}
     fresh: list[Chunk] = []
-    facts: dict[str, Facts | None] = {}
+    facts: dict[str, Packed | None] = {}
     for path, stat in sorted((task.fresh | {p: (e.size, e.mtime_ns) for p, e in task.kept.items()}).items()):
         kept = _kept(path, task, old)
         raw = None if kept else _read(path, settings)
@@ -204,7 +204,7 @@ def _read(path: str, settings: Settings) -> bytes | str:
 
 def _cut(
     path: str, raw: bytes | str | None, stat: tuple[int, int], how: tuple[Settings, bool], embedder: Embedder
-) -> tuple[Entry, list[Chunk], Facts | None]:
+) -> tuple[Entry, list[Chunk], Packed | None]:
     if raw is None or isinstance(raw, str):
         return Entry("", *stat, skipped=raw or "unreadable"), [], None
     sha256 = digest(raw)

@@ -184,7 +184,7 @@ def jedi_targets(
     for path, index in sorted(project.files.items()):
         script = jedi.Script(path=root / path, project=whole)
         if calls:
-            sites = [(one.line, one.column) for one in index.facts.references if one.kind == "call"]
+            sites = [(one.line, one.column) for one in index.references if one.kind == "call"]
         else:
             sites = [
                 (b.line, b.column + len(b.chain) - len(b.chain.rpartition(".")[2]))
