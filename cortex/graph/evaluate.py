@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
-from cortex.graph.facts import CALLABLE_KINDS, TYPE_KINDS, Binding, Definition, Import
+from cortex.graph.facts import CALLABLE_KINDS, OBJECT, TYPE_KINDS, Binding, Definition, Import
 from cortex.graph.grammars import RULES
 from cortex.graph.project import Project, Ref
 from cortex.graph.types import alternatives
@@ -276,14 +276,25 @@ class Evaluator:
         if isinstance(last, Import):
             return self._imported(last, path), "import"
         if isinstance(last, Binding):
-            return self._bound(last, path), "exact"
+            return self._bound(last, path) or self._constant(path, scope, name), "exact"
         if definitions[last].kind == "constant":
             bound = list(index.bindings(scope, name))
-            return (self._bound(bound[-1], path) if bound else ()), "exact"
+            values = self._bound(bound[-1], path) if bound else ()
+            return values or self._constant(path, scope, name), "exact"
         same = [
             child for _, child in places if isinstance(child, int) and definitions[child].kind != "constant"
         ]
         return tuple(Value("def", path, child) for child in self._overloads(path, same)), "exact"
+
+    def _constant(self, path: str, scope: int, name: str) -> tuple[Value, ...]:
+        """A script's constant whose value is unknown, `const isText = typeOf("text")`: calls of it can name it at least."""
+        index = self.project.index(path)
+        if RULES[index.facts.language].family != "script":
+            return ()
+        found = index.children.get((scope, name), ())
+        return tuple(
+            Value("def", path, at) for at in found if index.facts.definitions[at].kind == "constant"
+        )[:1]
 
     def _overloads(self, path: str, indices: list[int]) -> list[int]:
         """Of several definitions of one name those that can be meant: the last where a later one replaces the earlier."""
@@ -417,6 +428,8 @@ class Evaluator:
         local = facts.exports.get(name, name)
         if name == "default" and local == "default":
             local = self._commonjs(key)
+        if local == OBJECT:
+            return (Value("mod", key),)
         found = self._local(local, key, -1, _ANYWHERE)
         if found is not None:
             return found[0]

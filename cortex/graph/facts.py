@@ -17,6 +17,10 @@ TYPE_KINDS = frozenset({"class", "struct", "interface", "trait", "enum", "type"}
 CALLABLE_KINDS = frozenset({"function", "method"})
 
 
+#: what a file exports by default when that is an object literal: its members are then looked up in the file itself
+OBJECT = "{}"
+
+
 class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A supertype as written. `relation` is extends, implements or embeds."""
 

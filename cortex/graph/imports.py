@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from cortex.graph.chains import text_of
+from cortex.graph.facts import OBJECT
 
 
 @dataclass(slots=True)
@@ -107,6 +108,12 @@ def _script_export(node: Node, module: str, found: Imported) -> None:
             named = value if value.type == "identifier" else value.child_by_field_name("name")
             if named is not None:
                 found.exports["default"] = text_of(named)
+            elif value.type == "object":
+                found.exports["default"] = OBJECT
+                for pair in (child for child in value.named_children if child.type == "pair"):
+                    key, local = pair.child_by_field_name("key"), pair.child_by_field_name("value")
+                    if key is not None and local is not None and local.type == "identifier":
+                        found.exports.setdefault(text_of(key), text_of(local))
 
 
 def _specifiers(node: Node) -> list[tuple[str, str]]:

@@ -367,6 +367,10 @@ class _Resolver:
                 values, confidence = (own,), "receiver"
         else:
             owners = self.evaluator.evaluate(receiver, self.path, one.scope, one.at)
+            if name in ("call", "apply") and self.rules.family == "script" and self._callable(owners, -1):
+                yield from self._found(one, self._callable(owners, -1), "exact")  # the function's own methods
+                return
+            owners = tuple(owner for owner in owners if not self._is_constant(owner))
             dotted = self.evaluator._dotted_import(one.chain, self.path)  # noqa: SLF001 - one module in two files
             if dotted:
                 return
@@ -377,7 +381,9 @@ class _Resolver:
             if not owners:
                 yield from self._by_name(one, name, owners)
                 return
-        refs = self._callable(values, one.arguments)
+        yield from self._found(one, self._callable(values, one.arguments), confidence)
+
+    def _found(self, one: Reference, refs: list[Ref], confidence: str) -> Iterator[Edge]:
         if len(refs) == 1:
             yield self._edge(
                 one.scope, self.project.id_of(refs[0]), "calls", (one.line, one.column), confidence
@@ -385,12 +391,15 @@ class _Resolver:
         elif refs:
             yield self._ambiguous(one, refs, confidence)
 
+    def _is_constant(self, value: Value) -> bool:
+        return value.tag == "def" and self.project.definition(value.ref).kind == "constant"
+
     def _callable(self, values: Iterable[Value], arguments: int) -> list[Ref]:
         refs = [
             value.ref
             for value in dict.fromkeys(values)
             if value.tag == "def"
-            and self.project.definition(value.ref).kind in (*CALLABLE_KINDS, *TYPE_KINDS)
+            and self.project.definition(value.ref).kind in (*CALLABLE_KINDS, *TYPE_KINDS, "constant")
         ]
         if len(refs) > 1 and arguments >= 0:
             fitting = [ref for ref in refs if len(self.project.definition(ref).parameters) == arguments]
