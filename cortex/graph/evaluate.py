@@ -48,8 +48,6 @@ _ELEMENT_OF = frozenset(
 _SAME_AS = frozenset(
     {"values", "copy", "filter", "slice", "iter", "iter_mut", "stream", "sort", "reverse", "elements"}
 )
-#: crates that every Rust project has and none holds
-_RUST_OWN = frozenset({"std", "core", "alloc"})
 #: of Rust's Option, Result, Rc and the like, which types.py looks through
 _UNWRAPS = frozenset(
     {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "unwrap_or_default"}
@@ -342,8 +340,6 @@ class Evaluator:
                 return (Value("mod", f"@{home}|{space}"),), "exact"
         if rules.family == "rust" and (key := project.find_module(name, path)):
             return (Value("mod", key),), "import"
-        if rules.family == "rust" and name in _RUST_OWN:
-            return (EXTERNAL,), "import"
         for star in project.index(path).stars:
             key = project.find_module(star.module, path)
             if key:
@@ -501,7 +497,9 @@ class Evaluator:
     def attribute(self, value: Value, name: str) -> tuple[Value, ...]:
         """What `value.name` stands for."""
         if value.tag == "mod":
-            return self.exported(value.path, name)
+            found = self.exported(value.path, name)
+            # A Rust path that leads nowhere leads out of the project: `std::process`.
+            return found or ((EXTERNAL,) if value.path.partition("|")[0].endswith(".rs") else ())
         if value.tag == "ext":
             return (EXTERNAL,)
         if value.tag == "list":

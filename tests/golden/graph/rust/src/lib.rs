@@ -1,5 +1,6 @@
 pub mod store;
 mod log;
+mod gated;
 
 pub use crate::store::Disk as Shop;
 use store::{open, Saver, inner};
