@@ -352,6 +352,24 @@ def test_the_answer_is_cut_to_its_detail_and_bytes(sample):
     assert bare.highlights == full.highlights
 
 
+def test_a_chunk_is_ranked_by_what_encloses_it_too_but_not_found_by_it(tmp_path):
+    inner = chunk(
+        "inner",
+        "return total",
+        path="shop/cart.py",
+        line=9,
+        scope="Basket.checkout",
+        signature="def pay(self)",
+    )
+    other = chunk("other", "return total", path="shop/cart.py", line=20)
+    snapshot = open_chunks(tmp_path, [inner, other])
+    for words in ("basket checkout", "pay"):
+        signals = snapshot.signals(TextSignals(words, 10))
+        assert [hit.id for hit in signals.hits if hit] == ["inner"], words
+        assert not snapshot.search(ExactSearch(words, 10)).hits
+    assert {hit.id for hit in snapshot.signals(TextSignals("cart", 10)).hits} == {"inner", "other"}
+
+
 def test_signals_hold_the_best_chunks_of_each_lane_aligned(sample):
     signals = sample.signals(TextSignals("how to get the user by id", 10))
     assert signals.names == ("body", "path", "defs", "comments", "defx", "references", "file_references")

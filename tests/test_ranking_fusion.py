@@ -1,6 +1,5 @@
 """The ranking over made-up signals: what beats what, and what must not matter."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -63,21 +62,32 @@ def test_a_file_with_three_good_chunks_beats_one_with_a_single_better_chunk():
     assert paths(found) == ["many.py", "one.py"]
 
 
-def test_what_other_files_refer_to_is_a_signal_from_either_lane_and_weighs_nothing_by_itself():
+def test_what_more_files_refer_to_comes_first_whichever_lane_found_it():
     used, unused = hit(1, "used.py"), hit(2, "unused.py")
-    values = np.array([[0.5, 0.5], [3, 0], [7, 0]], np.float32)
-    names = ("cosine", "references", "file_references")
-    lane = Signals(1, (used, unused), names, values, {"cosine_mean": 0.1, "cosine_std": 0.1, "rows": 2.0})
-    plain = rank("words", None, lane, weigh(vectors=True), 2)
-    assert {one.name: one.value for one in plain[0].terms if one.name in ("refs", "crefs")} == {
-        "refs": 0,
-        "crefs": 0,
-    }
-    assert plain[0].score == plain[1].score
-    weights = dataclasses.replace(weigh(vectors=True), refs=1.0, crefs=0.5)
-    found = rank("words", None, lane, weights, 2)
-    assert paths(found) == ["used.py", "unused.py"]
-    assert found[0].total - found[1].total == pytest.approx(1.5)
+    values = np.array([[0.5, 0.5], [7, 0]], np.float32)
+    names = ("cosine", "file_references")
+    lane = Signals(
+        1, (unused, used), names, values[:, ::-1], {"cosine_mean": 0.1, "cosine_std": 0.1, "rows": 2.0}
+    )
+    assert paths(rank("words", None, lane, weigh(vectors=True), 2)) == ["used.py", "unused.py"]
+    words = Signals(1, (unused, used), ("body", "file_references"), values[:, ::-1], {})
+    assert paths(rank("words", words, None, weigh(vectors=False), 2)) == ["used.py", "unused.py"]
+
+
+def test_folders_named_like_the_question_count():
+    rows = [(hit(1, "http/store.py"), {"body": 1}), (hit(2, "queue/store.py"), {"body": 1})]
+    assert paths(ranked_by_text("how the queue is stored", *rows))[0] == "queue/store.py"
+
+
+@pytest.mark.parametrize(
+    ("question", "first"), [("parse values", "src/v4/types.ts"), ("how v3 parses values", "src/v3/types.ts")]
+)
+def test_a_newer_version_beside_it_supersedes_a_folder_unless_a_version_is_asked_for(question, first):
+    rows = [(hit(1, "src/v3/types.ts"), {"body": 5}), (hit(2, "src/v4/types.ts"), {"body": 4})]
+    other = (hit(3, "plugin/v2/types.ts"), {"body": 4.5})
+    found = ranked_by_text(question, *rows, other)
+    assert paths(found)[0] == ("plugin/v2/types.ts" if first == "src/v4/types.ts" else first)
+    assert next(path for path in paths(found) if path.startswith("src")) == first
 
 
 def test_overviews_of_the_same_lines_do_not_add_to_a_files_sum():
@@ -138,7 +148,7 @@ def test_the_cosine_counts_as_a_z_score():
     assert paths(found) == ["near.py", "far.py"]
     smax = {term.name: term for term in found[0].terms}["smax"]
     assert smax.value == pytest.approx((0.6 - 0.1) / 0.1 / 4)
-    assert smax.weight == 2.5
+    assert smax.weight == weigh(vectors=True).smax
 
 
 def test_a_chunk_that_the_cut_vector_lane_left_out_is_worth_half_of_its_last():

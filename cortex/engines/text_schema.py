@@ -73,6 +73,8 @@ BITS = 50
 BIT_FIELDS = ("bits_low", "bits_high")
 SLOT_KEYS = BITS * len(BIT_FIELDS)
 
+#: last parts of a path that count as text of each of its chunks
+CAPSULE_PATH_PARTS = 3
 #: ranking lane → its field
 LANE_FIELDS = {"body": "lane_body", "path": "lane_path", "defs": "lane_defs", "comments": "lane_comments"}
 
@@ -154,7 +156,7 @@ def _add_lanes(
     document: tantivy.Document, read: _Chunk, found: list[str], defined: list[tuple[str, bool]]
 ) -> None:
     """The ranking lanes. Only covering chunks have them, so that each line and each file counts once."""
-    document.add_text("lane_body", tokens.lane_text(found))
+    document.add_text("lane_body", tokens.lane_text([*found, *tokens.words(_capsule(read))]))
     comments = comments_of(read.metadata, read.kind, read.text)
     document.add_text("lane_comments", tokens.lane_text(tokens.words(comments)))
     if _is_file_head(read):
@@ -166,6 +168,12 @@ def _add_lanes(
     for name, is_type in dict.fromkeys(defined):
         document.add_text("defx", (DEFINED_TYPE if is_type else DEFINED_FUNCTION) + name)
         document.add_text("defx", (FOLDED_TYPE if is_type else FOLDED_FUNCTION) + fold_name(name))
+
+
+def _capsule(read: _Chunk) -> str:
+    """What a chunk is about beside its own text: the end of its path, what encloses it, its signature."""
+    path = " ".join(read.path.rpartition(".")[0].split("/")[-CAPSULE_PATH_PARTS:])
+    return f"{path} {read.metadata.get('scope') or ''} {read.metadata.get('signature') or ''}"
 
 
 def fold_name(name: str) -> str:

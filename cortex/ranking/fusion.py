@@ -12,7 +12,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cortex.ranking.paths import asks_for_tests, is_example, is_test, question_words, stem_share
+from cortex.ranking.paths import (
+    asks_for_tests,
+    folder_share,
+    is_example,
+    is_test,
+    question_words,
+    stem_share,
+    superseded,
+)
 from cortex.ranking.weights import Weights
 from cortex.records import COVERING_TYPES
 from ipc.messages import Array, Hit, Signals
@@ -32,7 +40,7 @@ STEEPNESS = 6.0
 
 _LANES = ("body", "path", "defs", "comments", "defx", "cosine")
 #: what both workers tell of each chunk, found by words or not
-_COUNTS = ("references", "file_references")
+_COUNTS = ("file_references",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,14 +232,15 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
         "ctop3": found.top("body"),
         "path": _shares(found.best(found.lanes["path"])),
         "sshare": np.array([stem_share(path, words) for path in found.paths]),
+        "folders": np.array([folder_share(path, words) for path in found.paths]),
         "defs": found.top("defs"),
         "comments": _shares(found.best(_comments(found))),
         "defx": found.best(found.lanes["defx"]),
         "smax": smax,
         "refs": _shares(np.log1p(found.best(found.lanes["file_references"]))),
-        "crefs": _shares(np.log1p(found.best(found.lanes["references"]))),
         "test": penalty * np.array([is_test(path) for path in found.paths], float),
         "example": penalty * np.array([is_example(path) for path in found.paths], float),
+        "superseded": np.array(superseded(found.paths, question), float),
     }
 
 

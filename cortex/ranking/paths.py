@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import re
+from collections.abc import Iterable
 
 from cortex.engines import text_tokens as tokens
 
@@ -23,6 +25,9 @@ ASKING_WORDS = frozenset(
 )
 #: file stems that say nothing: the folder's name counts instead
 EMPTY_STEMS = frozenset(("mod", "index", "init", "__init__", "lib", "main"))
+#: (what comes before, number) of the first folder that is named as a version
+_VERSION_FOLDER = re.compile(r"^((?:[^/]+/)*?)v(\d{1,4})/", re.IGNORECASE)
+_VERSION = re.compile(r"\bv\d", re.IGNORECASE)
 #: entries of the memo of paths; a question has a few hundred candidates
 _MEMO = 20_000
 
@@ -57,6 +62,32 @@ def stem_share(path: str, words: frozenset[str]) -> float:
     """The share (0-1) of the file stem's parts that the question holds."""
     stems = _stems(path)
     return sum(stem in words for stem in stems) / len(stems) if stems else 0.0
+
+
+def folder_share(path: str, words: frozenset[str]) -> float:
+    """The share (0-1) of the distinct parts of the folders' names that the question holds."""
+    parts = _folder_stems(path)
+    return len(parts & words) / len(parts) if parts else 0.0
+
+
+def superseded(paths: Iterable[str], question: str) -> list[bool]:
+    """For each path: is it in a folder like `v3` while another path is in a `v4` or later beside it?
+
+    Never where the question names a version itself.
+    """
+    found = [_VERSION_FOLDER.search(path) for path in paths]
+    newest: dict[str, int] = {}
+    for one in found:
+        if one is not None:
+            newest[one[1]] = max(newest.get(one[1], 0), int(one[2]))
+    asked = _VERSION.search(question) is not None
+    return [one is not None and not asked and int(one[2]) < newest[one[1]] for one in found]
+
+
+@functools.lru_cache(_MEMO)
+def _folder_stems(path: str) -> frozenset[str]:
+    *folders, _name = path.split("/")
+    return frozenset(tokens.lane_text([part]) for folder in folders for part in tokens.part_words(folder))
 
 
 @functools.lru_cache(_MEMO)

@@ -16,46 +16,49 @@ class Weights:
     ctop3: float
     path: float
     sshare: float
+    folders: float
     defs: float
     comments: float
     defx: float
     smax: float
     refs: float
-    crefs: float
     test: float
     example: float
+    superseded: float
 
 
 #: fitted on 21 repositories and 423 questions (NDCG@10); each may move by half at a cost of at most .006
 WITH_VECTORS = Weights(
     ctop3=2.0,
-    path=0.5,
+    path=0.75,
     sshare=1.5,
+    folders=1.0,
     defs=1.0,
-    comments=1.5,
-    defx=2.0,
-    smax=2.5,
-    refs=0.0,
-    crefs=0.0,
+    comments=1.0,
+    defx=1.5,
+    smax=2.75,
+    refs=1.0,
     test=-2.0,
     example=-0.5,
+    superseded=-1.5,
 )
 #: the same, fitted without the cosine
 WITHOUT_VECTORS = Weights(
     ctop3=3.0,
-    path=1.25,
+    path=1.0,
     sshare=2.0,
+    folders=1.5,
     defs=1.25,
     comments=2.0,
     defx=2.0,
     smax=0.0,
-    refs=0.0,
-    crefs=0.0,
+    refs=1.5,
     test=-2.0,
     example=-0.5,
+    superseded=-1.5,
 )
 
-_LEXICAL = ("ctop3", "path", "sshare", "defs", "comments", "defx")
+_LEXICAL = ("ctop3", "path", "sshare", "folders", "defs", "comments", "defx")
 
 
 def weigh(*, vectors: bool, bm25_weight: float = BM25_WEIGHT) -> Weights:
