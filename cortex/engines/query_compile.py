@@ -7,6 +7,7 @@ Text is indexed as whole words, as their parts and in joined form (text_tokens.p
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import tantivy
 from tantivy import Occur, Query
@@ -51,6 +52,43 @@ def compile_query(node: Node, schema: tantivy.Schema) -> Query:
             "The query holds only punctuation, which words are made without; use match_type substring to search for it."
         )
     return query
+
+
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """A query of one wildcard or fuzzy term, in pieces. What they find is the same as what the whole query finds, but
+    each of their automata is run once, and ties are known without scores.
+
+    Each of `flats` adds its value to the score of what it finds; what `scored` (the word as it stands) finds beats all
+    others.
+    """
+
+    flats: tuple[tuple[Query, float], ...]
+    scored: Query | None
+
+
+def compile_tiers(node: Node, schema: tantivy.Schema) -> Tiers | None:
+    """The tiers of a query that is one wildcard or fuzzy term for words; None for all others."""
+    match node:
+        case Boost(child=child, factor=factor):
+            tiers = compile_tiers(child, schema)
+            if tiers is None:
+                return None
+            scored = tiers.scored and Query.boost_query(tiers.scored, factor)
+            return Tiers(tuple((query, value * factor) for query, value in tiers.flats), scored)
+        case Wildcard() if node.field not in _RAW_FIELDS and not _is_glob(node):
+            ways = _wildcard_ways(node, schema)
+            scored = _words(node.field, node.pieces[0], 0, schema) if node.is_prefix else None
+            return Tiers(((_should(ways), _FLAT),), scored) if ways else None
+        case Fuzzy() if node.field not in _RAW_FIELDS:
+            words = tokens.whole_words(node.text)
+            if len(words) != 1:
+                return None
+            flats = tuple(
+                (_near(node.field, words[0], at, schema), _FLAT) for at in range(node.distance, 0, -1)
+            )
+            return Tiers(flats, _words(node.field, words[0].replace(tokens.UNDERSCORE, "_"), 0, schema))
+    return None
 
 
 def compile_filters(
@@ -177,20 +215,31 @@ def _wildcard(node: Wildcard, schema: tantivy.Schema) -> Query | None:
         )
     if node.field in _RAW_FIELDS:
         return _flat(_regex(node.field, _raw_pattern(node.pieces).lower(), schema))
-    if node.field == "file_path" and any(re.search(r"[^\w*?]", piece) for piece in node.pieces):
+    if _is_glob(node):
         glob = _raw_pattern(node.pieces)
         return _flat(_regex("path", f"(.*/)?{glob}" + ("" if node.pieces[-1] == "*" else "(/.*)?"), schema))
+    ways = _wildcard_ways(node, schema)
+    kept = [_flat(_should(ways))] if ways else []
+    if node.is_prefix and (whole := _words(node.field, node.pieces[0], 0, schema)) is not None:
+        kept.append(whole)
+    return _should(kept) if kept else None
+
+
+def _is_glob(node: Wildcard) -> bool:
+    """Whether a term is a pattern for a whole path, and not for words of one."""
+    return node.field == "file_path" and any(re.search(r"[^\w*?]", piece) for piece in node.pieces)
+
+
+def _wildcard_ways(node: Wildcard, schema: tantivy.Schema) -> list[Query]:
+    """What finds a wildcard term: among whole words and, as a prefix, among their parts."""
     whole_field = node.field == "text"
-    words = pattern_words(node.pieces)
-    ways = [_patterns("text" if whole_field else node.field, words, schema)]
+    ways = [_patterns("text" if whole_field else node.field, pattern_words(node.pieces), schema)]
     if node.is_prefix:
         parts = tokens.part_words(node.pieces[0])
         if parts and (whole_field or len(parts) > 1):
             name = "parts" if whole_field else node.field
             ways.append(_patterns(name, [*parts[:-1], parts[-1] + _STAR], schema))
-        ways.append(_words(node.field, node.pieces[0], 0, schema))
-    kept = [way for way in ways if way is not None]
-    return _should(kept) if kept else None
+    return [way for way in ways if way is not None]
 
 
 def pattern_words(pieces: tuple[str, ...]) -> list[str]:
@@ -216,7 +265,7 @@ def _patterns(name: str, words: list[str], schema: tantivy.Schema) -> Query | No
         return None
     sources = [pattern_source(word) for word in words]
     if len(words) == 1:
-        return _flat(_regex(name, sources[0], schema))
+        return _regex(name, sources[0], schema)
     return Query.regex_phrase_query(schema, name, list(sources), gaps)
 
 
@@ -237,19 +286,20 @@ def _fuzzy(node: Fuzzy, schema: tantivy.Schema) -> Query | None:
     """Each word within the distance; the fewer edits, the more of the clauses match and the higher the score."""
     if node.field in _RAW_FIELDS:
         return _flat(Query.fuzzy_term_query(schema, node.field, node.text.lower(), node.distance))
-    fields = ("text", "parts") if node.field == "text" else (node.field,)
     clauses: list[tuple[Occur, Query]] = []
     for word in tokens.whole_words(node.text):
-        near = [
-            _flat(Query.fuzzy_term_query(schema, name, word, distance))
-            for name in fields
-            for distance in range(1 if name == "text" else node.distance, node.distance + 1)
-        ]
+        ways = [_flat(_near(node.field, word, at, schema)) for at in range(1, node.distance + 1)]
         same = _words(node.field, word.replace(tokens.UNDERSCORE, "_"), 0, schema)
-        clauses.append((Occur.Must, _should([*near, same] if same is not None else near)))
+        clauses.append((Occur.Must, _should([*ways, same] if same is not None else ways)))
     if not clauses:
         return None
     return clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
+
+
+def _near(name: str, word: str, distance: int, schema: tantivy.Schema) -> Query:
+    """Words, whole or parts of identifiers, at most `distance` edits away from `word`."""
+    fields = ("text", "parts") if name == "text" else (name,)
+    return _should([Query.fuzzy_term_query(schema, field, word, distance) for field in fields])
 
 
 def _range(name: str, low: int | None, high: int | None, schema: tantivy.Schema) -> Query:

@@ -29,6 +29,7 @@ _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 _WHOLE_FILE = re.compile(
     r"\\n|\n|\\x\{?0*[aA]\b|\\x0[aA]|\\012|\\C|\\A|\\z|\(\?[a-zA-Z]*s|\(\?[a-zA-Z]*-[a-zA-Z]*m"
 )
+_BACKSLASH = re.compile(r"\\\\")
 _ZERO_WIDTH = frozenset("bBAz")
 
 
@@ -46,7 +47,7 @@ class _NotUnderstoodError(Exception):
 
 def analyse(pattern: str) -> Analysis:
     """What a match of `pattern` needs."""
-    multiline = _WHOLE_FILE.search(pattern) is not None
+    multiline = _WHOLE_FILE.search(_BACKSLASH.sub("", pattern)) is not None
     try:
         reader = _Reader(pattern)
         needs = reader.alternatives(0)

@@ -40,58 +40,56 @@ class Folds:
         self._start = columns["start_line"].astype(np.int64)
         self._end = columns["end_line"].astype(np.int64)
         covering = np.isin(columns["type"], wanted)
-        self._view = ~covering & (self._end > 0)
+        self._views = np.flatnonzero(~covering & (self._end > 0))
         tiles = np.flatnonzero(covering & (self._end > 0) & rows.live)
         #: bool [all rows]: those that substring and regular expression search look at
         self.covering = covering & rows.live
         first = self._base[tiles] + self._start[tiles]
         order = np.argsort(first, kind="stable")
         self._tiles = len(tiles)
-        #: the place of each covering row in the order of files and lines; the last place for the others
-        self._place = np.full(len(rows), self._tiles, np.int64)
-        self._place[tiles[order]] = np.arange(self._tiles)
+        #: the covering rows in the order of files and lines
+        self._order = tiles[order]
         #: for each row the places of the covering rows that overlap it: low … high - 1
         last = np.maximum.accumulate(self._base[tiles[order]] + self._end[tiles[order]])
         self._low = np.searchsorted(last, self._base + self._start, side="left")
         self._high = np.searchsorted(first[order], self._base + self._end, side="right")
 
-    def fold(self, found: Found) -> Found:
-        """Leave each line of a file to one hit.
+    def fold(self, hits: Array) -> Array:
+        """Leave each line of a file to one hit: bool [all rows] → bool [all rows].
 
         Code and documentation chunks tile their files, so they all stay; a chunk of another kind (a view of the same
         lines) stays where no hit of those overlaps it and no smaller view does. Chunks without lines stay.
         """
-        views = np.flatnonzero(self._view[found.ordinals])
+        views = self._views[hits[self._views]]
         if not len(views):
-            return found
-        hit = np.zeros(self._tiles + 2, np.int64)
-        hit[self._place[found.ordinals] + 1] = 1
-        hit[self._tiles + 1] = 0  # the place of everything that is no tile
-        before = np.cumsum(hit)
-        at = found.ordinals[views]
-        drop = np.zeros(len(found), bool)
-        drop[views] = before[np.maximum(self._high[at], self._low[at])] > before[self._low[at]]
-        self._fold_views(found.ordinals, views[~drop[views]], drop)
-        return found.take(~drop)
+            return hits
+        before = np.zeros(self._tiles + 2, np.int32)
+        np.cumsum(hits[self._order], out=before[1:-1])
+        before[-1] = before[-2]
+        high, low = self._high[views], self._low[views]
+        drop = before[np.maximum(high, low)] > before[low]
+        kept = hits.copy()
+        kept[views[drop]] = False
+        kept[self._larger(views[~drop])] = False
+        return kept
 
-    def _fold_views(self, ordinals: Array, views: Array, drop: Array) -> None:
-        """Mark in `drop` the views that overlap a smaller one. Files with one view, the usual case, cost nothing."""
-        rows = ordinals[views]
+    def _larger(self, rows: Array) -> Array:
+        """Those of the views `rows` that overlap a smaller one. Files with one view, the usual case, cost nothing."""
         _, inverse, counts = np.unique(self._base[rows], return_inverse=True, return_counts=True)
-        crowded = counts[inverse] > 1
-        views, rows = views[crowded], rows[crowded]
+        rows = rows[counts[inverse] > 1]
         order = np.lexsort((self._start[rows], self._end[rows] - self._start[rows], self._base[rows]))
         kept: list[tuple[int, int]] = []
+        out: list[int] = []
         file = -1
-        for at in order.tolist():
-            row = rows[at]
+        for row in rows[order].tolist():
             if self._base[row] != file:
                 kept, file = [], int(self._base[row])
             first, last = int(self._start[row]), int(self._end[row])
             if any(first <= other_last and other_first <= last for other_first, other_last in kept):
-                drop[views[at]] = True
+                out.append(row)
             else:
                 kept.append((first, last))
+        return np.array(out, np.int64)
 
 
 class Places:
@@ -102,11 +100,17 @@ class Places:
         self._low = int(rows.keys.min()) if len(rows) else 0
         span = int(rows.keys.max()) - self._low + 1 if len(rows) else 0
         self._table: Array | None = None
+        #: i64 [all rows]: where each row's key is in a table of all keys from the lowest on; None where that has gaps
+        self.offsets: Array | None = None
         if span <= _TABLE_SPARSE * len(rows):
+            self.offsets = (rows.keys - np.uint64(self._low)).astype(np.int64)
             self._table = np.full(span, -1, np.int64)
-            self._table[(rows.keys[rows.live] - np.uint64(self._low)).astype(np.int64)] = np.flatnonzero(
-                rows.live
-            )
+            self._table[self.offsets[rows.live]] = np.flatnonzero(rows.live)
+
+    @property
+    def low(self) -> int:
+        """The lowest key."""
+        return self._low
 
     def locate(self, keys: Array) -> Array:
         """u64 [m] keys → i64 [m] ordinals, -1 where absent or deleted."""
@@ -117,6 +121,29 @@ class Places:
         )  # a smaller key wraps round to one that is too large
         inside = (at >= 0) & (at < len(self._table))
         return np.where(inside, self._table[np.where(inside, at, 0)], -1) if len(self._table) else at * 0 - 1
+
+    def mask(self, keys: Array) -> Array:
+        """Bool [all rows]: the live rows with one of `keys` (u64 [m])."""
+        out = np.zeros(len(self._rows), bool)
+        ordinals = self.locate(keys)
+        out[ordinals[ordinals >= 0]] = True
+        return out
+
+    def mask_of_bits(self, slots: Array, bits: Array) -> Array:
+        """As `mask`, for the keys `slots[i] * width + j` with `bits[i, j]` (u64 [m], u8 [m, width])."""
+        width = bits.shape[1]
+        if self.offsets is None:
+            at, bit = np.nonzero(bits)
+            return self.mask(slots[at] * np.uint64(width) + bit.astype(np.uint64))
+        first = self._low // width
+        places = (slots - np.uint64(first)).astype(np.int64)
+        table = np.zeros((int(places.max(initial=0)) + 1, width), np.uint8)
+        table[places] = bits
+        flat = np.zeros(len(self.offsets) and int(self.offsets.max()) + 1 + self._low % width, np.uint8)
+        size = min(len(flat), table.size)
+        flat[:size] = table.reshape(-1)[:size]
+        hits: Array = flat[self.offsets + self._low % width] > 0
+        return hits & self._rows.live
 
 
 def page(found: Found, ranks: Array, offset: int, limit: int) -> Found:

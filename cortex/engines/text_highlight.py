@@ -48,8 +48,8 @@ class Needle:
     slop: int = 0
     #: looked for only where nothing else was found
     spare: bool = False
-    #: memo: word → is it near
-    known: dict[str, bool] = field(default_factory=dict, compare=False)
+    #: memo: word → its spans that are near
+    known: dict[str, tuple[Span, ...]] = field(default_factory=dict, compare=False)
 
 
 def make_needles(leaves: Iterable[Leaf]) -> list[list[Needle]]:
@@ -96,39 +96,58 @@ def _whole(text: str) -> list[str]:
     return [word.replace(tokens.UNDERSCORE, "_") for word in tokens.whole_words(text)]
 
 
-def find_spans(text: str, leaves: Iterable[list[Needle]]) -> list[list[Span]]:
-    """For each leaf the spans of `text` that its needles mark."""
+def find_spans(text: str, leaves: list[list[Needle]], *, alone: bool = True) -> list[list[Span]]:
+    """For each leaf the spans of `text` that its needles mark.
+
+    Of a single leaf, unless something else is marked too (`alone` is false), only the first lines with a match are
+    looked for: no others would be shown.
+    """
     lower = text.lower()
     if len(lower) != len(text):  # a letter that grows in lower case (\u0130): offsets would slip
         lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
-    return [
-        _outermost([span for needle in needles for span in _spans(needle, text, lower)]) for needles in leaves
-    ]
+    lines = FRAGMENTS_MAX if alone and len(leaves) == 1 else _MATCHES_MAX
+    return [_spans_of(needles, text, lower, lines) for needles in leaves]
 
 
-def _spans(needle: Needle, text: str, lower: str) -> list[Span]:
+def _spans_of(needles: list[Needle], text: str, lower: str, lines: int) -> list[Span]:
+    out: list[Span] = []
+    for needle in needles:
+        if not (needle.spare and out):
+            out.extend(_spans(needle, text, lower, lines))
+    return _outermost(out)
+
+
+def _spans(needle: Needle, text: str, lower: str, lines: int) -> list[Span]:
     if needle.group:
         return _together(needle, text, lower)
     if needle.near:
-        return _alike(needle, text, lower)
-    out: list[Span] = []
+        return _alike(needle, text)
     assert needle.source is not None
+    out: list[Span] = []
+    line_end = -1
     for match in islice(needle.source.finditer(lower), _MATCHES_MAX):
         start, end = match.span()
         if needle.parts:
-            if not _is_edge(text, start) or not (needle.prefix or _is_edge(text, end)):
+            # Mostly there is no letter on one side or the other: no need to look closer.
+            if start and text[start - 1].isalnum() and not _is_edge(text, start):
                 continue
-            if needle.prefix:
-                end = _part_end(text, end)
-        out.extend((start + a, start + b) for a, b in _marks(text[start:end]))
+            if end < len(text) and text[end].isalnum():
+                if needle.prefix:
+                    end = _part_end(text, end)
+                elif not _is_edge(text, end):
+                    continue
+        if start > line_end:
+            if not lines:
+                break
+            lines -= 1
+            line_end = text.find("\n", end)
+            line_end = len(text) if line_end < 0 else line_end
+        found = text[start:end]
+        if found.isalnum():  # one identifier, or a part of one: marked whole
+            out.append((start, end))
+        else:
+            out.extend((start + word.start(), start + word.end()) for word in tokens.WORD.finditer(found))
     return out
-
-
-def _marks(found: str) -> list[Span]:
-    """The words inside a match; one that is a single identifier is marked whole."""
-    if found.isalnum():
-        return [(0, len(found))]
-    return [match.span() for match in tokens.WORD.finditer(found)]
 
 
 def _is_edge(text: str, at: int) -> bool:
@@ -149,38 +168,42 @@ def _part_end(text: str, at: int) -> int:
 
 
 def _word_around(text: str, at: int) -> Span:
-    begin = end = at
+    begin = at
     while begin > 0 and at - begin < _WORD_MAX and (text[begin - 1].isalnum() or text[begin - 1] == "_"):
         begin -= 1
-    while end < len(text) and end - at < _WORD_MAX and (text[end].isalnum() or text[end] == "_"):
-        end += 1
-    return begin, end
+    found = tokens.WORD.match(text, at, at + _WORD_MAX)
+    return begin, found.end() if found else at
 
 
-def _alike(needle: Needle, text: str, lower: str) -> list[Span]:
+def _alike(needle: Needle, text: str) -> list[Span]:
+    """Each distinct word is compared once for a query; those that are near are then looked for."""
     known = needle.known
+    near = []
+    for word in set(tokens.words(text)):
+        spans = known.get(word)
+        if spans is None:
+            spans = known[word] = _near_spans(needle, word)
+        if spans:
+            near.append((word, spans))
     out: list[Span] = []
-    for match in tokens.WORD.finditer(lower):
-        word = match[0]
-        if word not in known:
-            known[word] = within(word, needle.near, needle.distance)
-        if known[word]:
-            out.append(match.span())
-            continue
-        written = text[match.start() : match.end()]
-        if written not in known:
-            known[written] = any(
-                within(written[a:b].lower(), needle.near, needle.distance)
-                for a, b in tokens.parts_of(written)
-            )
-        if known[written]:
-            spans = [(a, b) for a, b in tokens.parts_of(written)]
-            out.extend(
-                (match.start() + a, match.start() + b)
-                for a, b in spans
-                if within(written[a:b].lower(), needle.near, needle.distance)
-            )
-    return out[:_MATCHES_MAX]
+    for word, spans in near:
+        for match in islice(re.finditer(rf"\b{re.escape(word)}\b", text), _MATCHES_MAX):
+            out.extend((match.start() + a, match.start() + b) for a, b in spans)
+    return out
+
+
+def _near_spans(needle: Needle, word: str) -> tuple[Span, ...]:
+    """The spans of `word` that are near: all of it, else its parts."""
+    near, distance = needle.near, needle.distance
+    low, high = len(near) - distance, len(near) + distance
+    if low <= len(word) <= high and within(word.lower(), near, distance):
+        return ((0, len(word)),)
+    if len(word) < low or (word.islower() and word.isalpha() and word.isascii()):  # one part
+        return ()
+    spans = tokens.parts_of(word)
+    return tuple(
+        (a, b) for a, b in spans if low <= b - a <= high and within(word[a:b].lower(), near, distance)
+    )
 
 
 def _together(needle: Needle, text: str, lower: str) -> list[Span]:

@@ -7,7 +7,7 @@ import tantivy
 from tantivy import Query
 
 from cortex.engines.text_fold import Found, Places
-from cortex.engines.text_schema import BIT_FIELDS, BITS, SLOT_KEYS
+from cortex.engines.text_schema import BIT_FIELDS, BITS
 from ipc.errors import BadRequest
 from ipc.messages import Array
 
@@ -41,29 +41,33 @@ class Matching:
         try:
             result = self._searcher.search(query, limit, count=True)
         except ValueError as error:
-            raise BadRequest(
-                f"The query matches too many different words: {error}; use longer terms."
-            ) from error
+            raise BadRequest(_too_many(error)) from error
         keys = self._searcher.fast_field_values("key", [address for _, address in result.hits])
         scores = np.array([score for score, _ in result.hits], np.float32)
         ordinals = self._places.locate(np.array(keys, np.uint64))
         live = ordinals >= 0
         return Found(ordinals[live], scores[live]), count_of(result)
 
-    def every(self, query: Query, count: int) -> Array:
-        """I64: the ordinals of all matches, ascending; there are `count` of them."""
+    def every(self, query: Query) -> Array:
+        """Bool [all rows]: all live rows that match."""
         try:
-            buckets = self._searcher.aggregate(query, _SETS)["slots"]["buckets"]
-        except ValueError:  # more slots than buckets: keys that are far apart
-            buckets = []
-        if sum(bucket["doc_count"] for bucket in buckets) != count:
-            return np.sort(self.best(query, count)[0].ordinals)
-        slots = np.array([bucket["key"] for bucket in buckets], np.uint64)
-        keys = []
-        for number, name in enumerate(BIT_FIELDS):
-            sums = np.array([bucket[name]["value"] for bucket in buckets]).astype("<u8")
-            bits = np.unpackbits(sums.view(np.uint8).reshape(-1, 8), axis=1, count=BITS, bitorder="little")
-            row, bit = np.nonzero(bits)
-            keys.append(slots[row] * np.uint64(SLOT_KEYS) + (bit + number * BITS).astype(np.uint64))
-        ordinals = self._places.locate(np.concatenate(keys))
-        return np.sort(ordinals[ordinals >= 0])
+            slots = self._searcher.aggregate(query, _SETS)["slots"]
+        except ValueError as error:
+            raise BadRequest(_too_many(error)) from error
+        if slots["sum_other_doc_count"]:  # keys so far apart that there are more slots than buckets
+            hits = self._searcher.search(query, max(self._searcher.num_docs, 1), count=False).hits
+            keys = self._searcher.fast_field_values("key", [address for _, address in hits])
+            return self._places.mask(np.array(keys, np.uint64))
+        buckets = slots["buckets"]
+        numbers = np.array([bucket["key"] for bucket in buckets], np.uint64)
+        bits = []
+        for name in BIT_FIELDS:
+            sums = np.array([bucket[name]["value"] for bucket in buckets], np.float64).astype("<u8")
+            bits.append(
+                np.unpackbits(sums.view(np.uint8).reshape(-1, 8), axis=1, count=BITS, bitorder="little")
+            )
+        return self._places.mask_of_bits(numbers, np.concatenate(bits, axis=1))
+
+
+def _too_many(error: ValueError) -> str:
+    return f"The query matches too many different words: {error}; use longer terms."

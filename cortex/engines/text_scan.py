@@ -8,13 +8,15 @@ line that is too long for one chunk.
 
 from __future__ import annotations
 
+import functools
 import re
 import time
 from bisect import bisect_right
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 
 import numpy as np
 import re2
@@ -33,8 +35,11 @@ SCAN_S = 1.5
 _MEMORY = 8 << 20
 #: matches marked in a chunk
 _MARKS_MAX = 40
-#: bytes looked at between two looks at the clock; RE2 reads 30 MB/s where its automaton does not fit the memory
-_SLICE_BYTES = 1 << 18
+#: bytes searched in one go, between two looks at the clock: they fit the processor's cache, and RE2 reads 30 MB/s where
+#: its automaton does not fit the memory
+_BATCH_BYTES = 1 << 18
+#: bytes under which a second thread costs more than it saves
+_ALONE_BYTES = 2 << 20
 #: matches between two looks at the clock
 _CLOCK_MATCHES = 256
 #: score of a match inside a word; doubled at each end where a word begins or ends
@@ -143,16 +148,14 @@ class Texts:
         marks: dict[int, list[Span]] = {}
         truncated = False
         for body in self._bodies(ordinals):
-            at, spans, late = _first_matches(expression, body, deadline)
+            places, spans, values, late = _first_matches(expression, body, deadline)
             truncated = truncated or late
-            found.append(body.ordinals[at])
-            scores.append(
-                _edges(np.frombuffer(body.data, np.uint8), np.array(spans, np.int64).reshape(-1, 2))
-            )
+            wanted = np.ones(len(places), bool)
             if body.data is self._split.data:
-                marks = _marks_of(body, at, spans)
-                wanted = np.isin(found[-1], ordinals)
-                found[-1], scores[-1] = found[-1][wanted], scores[-1][wanted]
+                marks = _marks_of(body, places, spans)
+                wanted = np.isin(body.ordinals[places], ordinals)
+            found.append(body.ordinals[places[wanted]])
+            scores.append(values[wanted])
         rows = np.concatenate(found)
         order = np.argsort(rows)
         return Scanned(Found(rows[order], np.concatenate(scores)[order]), truncated, marks)
@@ -270,42 +273,78 @@ def _pieces(rows: Rows, covering: Array) -> list[list[int]]:
     return out
 
 
-def _first_matches(
-    expression: Expression, body: _Body, deadline: float
+def _first_matches(expression: Expression, body: _Body, deadline: float) -> tuple[Array, Array, Array, bool]:
+    """(i64: the places in `body` of the rows with a match; i64 [m, 2]: the span of the first one in each, in the row's
+    text; their scores; did the time end?)
+    """
+    batches = _batches(body)
+    if int((body.ends - body.begins).sum()) < _ALONE_BYTES:
+        parts = [_scan(expression, body, batches, deadline)]
+    else:  # RE2 lets other threads run
+        half = len(batches) // 2
+        parts = list(
+            _threads().map(
+                lambda some: _scan(expression, body, some, deadline), (batches[:half], batches[half:])
+            )
+        )
+    places = np.array([place for part in parts for place in part[0]], np.int64)
+    spans = np.array([span for part in parts for span in part[1]], np.int64).reshape(-1, 2)
+    scores = _edges(np.frombuffer(body.data, np.uint8), spans + body.begins[places, None])
+    return places, spans, scores, any(part[2] for part in parts)
+
+
+@functools.cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(2, thread_name_prefix="scan")
+
+
+def _batches(body: _Body) -> list[tuple[int, int]]:
+    """(first row, row after the last) of the pieces that are searched in one go."""
+    apart = np.diff(np.cumsum(body.ends - body.begins) // _BATCH_BYTES) > 0
+    if isinstance(body.data, bytes):  # lines in pieces: a cut inside one would hide a match
+        apart = np.frombuffer(body.data, np.uint8)[body.ends[:-1] - 1] == ord("\n")
+    cuts = (np.flatnonzero(apart) + 1).tolist()
+    return list(pairwise([0, *cuts, len(body.ends)]))
+
+
+def _scan(
+    expression: Expression, body: _Body, batches: list[tuple[int, int]], deadline: float
 ) -> tuple[list[int], list[Span], bool]:
-    """(the places in `body` of the rows with a match, the first match of each, did the time end?)"""
-    match, data = expression.compiled._regexp.Match, body.data  # noqa: SLF001 - as _UNANCHORED
-    at: list[int] = []
+    """(places, spans in their rows' texts, did the time end?)"""
+    match = expression.compiled._regexp.Match  # noqa: SLF001 - as _UNANCHORED
+    places: list[int] = []
     spans: list[Span] = []
-    ends = body.ends.tolist()
-    for first, last in _slices(body):
-        position, end = int(body.begins[first]), ends[last]
+    for first, stop in batches:
         if time.monotonic() > deadline:
-            return at, spans, True
-        row = first
-        while position < end:
-            span = match(_UNANCHORED, data, position, end)[0]
-            if span[0] < 0 or span[0] >= end:
+            return places, spans, True
+        data, ends = _gathered(body, first, stop)
+        row = position = start = 0
+        size = ends[-1]
+        while position < size:
+            begin, end = match(_UNANCHORED, data, position, size)[0]
+            if begin < 0 or begin >= size:
                 break
-            row = bisect_right(ends, span[0], row, last)
-            at.append(row)
-            spans.append(span)
-            position = max(ends[row], span[1])
-            if not len(at) % _CLOCK_MATCHES and time.monotonic() > deadline:
-                return at, spans, True
-    return at, spans, False
+            row = bisect_right(ends, begin, row)
+            start = ends[row - 1] if row else 0
+            places.append(first + row)
+            spans.append((begin - start, end - start))
+            position = max(ends[row], end)
+            if not len(places) % _CLOCK_MATCHES and time.monotonic() > deadline:
+                return places, spans, True
+    return places, spans, False
 
 
-def _slices(body: _Body) -> Iterator[Span]:
-    """(first, last) of runs of rows whose texts lie side by side, of some _SLICE_BYTES at most."""
-    apart = np.ones(len(body.begins), bool)
-    apart[1:] = body.begins[1:] != body.ends[:-1]
-    if isinstance(body.data, memoryview):
-        apart[1:] |= np.diff(body.ends // _SLICE_BYTES) > 0
-    else:  # joined lines: a cut inside one would hide a match
-        apart[1:] = np.frombuffer(body.data, np.uint8)[body.ends[:-1] - 1] == ord("\n")
-    firsts = np.flatnonzero(apart)
-    yield from zip(firsts.tolist(), [*(firsts[1:] - 1).tolist(), len(apart) - 1], strict=True)
+def _gathered(body: _Body, first: int, stop: int) -> tuple[bytes, list[int]]:
+    """The texts of rows `first` to before `stop`, side by side, and where each ends: one call of RE2 costs as much as
+    1 kB of text, and a chunk has hardly more.
+    """
+    begins, ends = body.begins[first:stop], body.ends[first:stop]
+    apart = begins[1:] != ends[:-1]
+    starts = begins[np.concatenate([[True], apart])].tolist()
+    stops = ends[np.concatenate([apart, [True]])].tolist()
+    view = memoryview(body.data)
+    data = b"".join([view[begin:end] for begin, end in zip(starts, stops, strict=True)])
+    return data, np.cumsum(ends - begins).tolist()
 
 
 def _edges(data: Array, spans: Array) -> Array:
@@ -318,13 +357,11 @@ def _edges(data: Array, spans: Array) -> Array:
     return scores
 
 
-def _marks_of(body: _Body, at: list[int], spans: list[Span]) -> dict[int, list[Span]]:
-    """The spans in each row's own text."""
-    out: dict[int, list[Span]] = {}
-    for place, (begin, end) in zip(at, spans, strict=True):
-        start, stop = int(body.begins[place]), int(body.ends[place])
-        out[int(body.ordinals[place])] = [(begin - start, min(end, stop) - start)]
-    return out
+def _marks_of(body: _Body, places: Array, spans: Array) -> dict[int, list[Span]]:
+    """The span in each row's own text."""
+    sizes = (body.ends - body.begins)[places]
+    rows = zip(body.ordinals[places].tolist(), spans.tolist(), sizes.tolist(), strict=True)
+    return {row: [(begin, min(end, size))] for row, (begin, end), size in rows}
 
 
 def _scan_file(

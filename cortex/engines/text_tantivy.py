@@ -11,9 +11,9 @@ import numpy as np
 import tantivy
 
 from cortex.engines import text_signals
-from cortex.engines.query_compile import compile_filters, compile_query, filtered
+from cortex.engines.query_compile import Tiers, compile_filters, compile_query, compile_tiers, filtered
 from cortex.engines.query_parse import Parsed, check, parse
-from cortex.engines.query_tree import Regex, leaves, split_expressions
+from cortex.engines.query_tree import Node, Regex, leaves, split_expressions
 from cortex.engines.text_fold import Folds, Found, Places, page
 from cortex.engines.text_highlight import Span, find_spans, fragments, line_numbers, make_needles
 from cortex.engines.text_matching import Matching
@@ -41,7 +41,7 @@ LIMIT_MAX = 100
 #: matches that are put in order; of more, only the best are shown
 MATCHES_MAX = 60_000
 #: matches fetched at first, and by how much more when they are not enough for a page
-_FETCH, _FETCH_MORE = 1_000, 8
+_FETCH, _FETCH_MORE = 400, 8
 #: filters that keep a smaller share of the rows are applied inside the search
 _MASK_SHARE = 0.3
 #: the tantivy score that becomes 0.5; a rare identifier, found whole, has about 30
@@ -116,14 +116,13 @@ class TextSnapshot:
         wanted, excluded, rest = split_expressions(parsed.node)
         expressions = [compile_expression(source) for source in wanted]
         expressions += [compile_expression(source, excluded=True) for source in excluded]
-        query = None if rest is None else compile_query(rest, self._index.schema)
         limit, offset = min(max(request.limit, 1), LIMIT_MAX), max(request.offset, 0)
         if expressions:
-            outcome = self._scan(expressions, query, request.filters)
+            outcome = self._scan(expressions, rest, request.filters)
             total = len(outcome.found)
         else:
-            assert query is not None
-            found, total = self._find(query, request.filters, offset + limit)
+            assert rest is not None
+            found, total = self._find(rest, request.filters, offset + limit)
             outcome = Scanned(found)
         suggestion = ""
         if outcome.truncated:
@@ -154,13 +153,13 @@ class TextSnapshot:
             return "No line of code or documentation matches; shorten the expression, or search for words instead."
         return suggest(self._index, self._searcher, parsed.node, self._filters(filters))
 
-    def _scan(self, expressions: list[Expression], query: tantivy.Query | None, filters: Filters) -> Scanned:
-        """The rows in which every expression matches and that `query`, where there is one, finds."""
+    def _scan(self, expressions: list[Expression], rest: Node | None, filters: Filters) -> Scanned:
+        """The rows in which every expression matches and that `rest`, where there is one, finds."""
         deadline = time.monotonic() + SCAN_S
         texts, mask = self._texts, self._made_folds().covering & self._rows.mask(filters)
         outcome = None
-        if query is not None:
-            found, count = self._matching.best(query, MATCHES_MAX)
+        if rest is not None:
+            found, count = self._matching.best(compile_query(rest, self._index.schema), MATCHES_MAX)
             found = found.take(np.argsort(found.ordinals))
             outcome = Scanned(found.take(mask[found.ordinals]), truncated=count > MATCHES_MAX)
             mask = np.zeros(len(mask), bool)
@@ -177,30 +176,64 @@ class TextSnapshot:
         assert outcome is not None
         return outcome
 
-    def _find(self, query: tantivy.Query, filters: Filters, wanted: int) -> tuple[Found, int]:
+    def _find(self, node: Node, filters: Filters, wanted: int) -> tuple[Found, int]:
         """(at least the `wanted` best folded hits that the filters keep, and all that are as good; how many there are)"""
-        mask = self._rows.mask(filters)
+        tiers = compile_tiers(node, self._index.schema)
+        if tiers is not None:
+            return self._find_tiers(tiers, filters, wanted)
+        query, mask = compile_query(node, self._index.schema), self._rows.mask(filters)
         if filters != Filters() and mask.mean() < _MASK_SHARE:
             query = filtered(query, self._filters(filters))
         limit = max(2 * wanted, _FETCH)
         best, count = self._matching.best(query, limit)
         if count <= limit:
-            folded = self._made_folds().fold(best.take(mask[best.ordinals]))
-            return folded, len(folded)
-        found = self._matching.every(query, count)
-        found = found[mask[found]]
-        folded = self._made_folds().fold(Found(found, np.zeros(len(found), np.float32)))
-        kept = np.zeros(len(mask), bool)
-        kept[folded.ordinals] = True
+            found = np.zeros(len(mask), bool)
+            found[best.ordinals] = True
+            kept = self._made_folds().fold(found & mask)
+            return best.take(kept[best.ordinals]), int(kept.sum())
+        kept = self._made_folds().fold(self._matching.every(query) & mask)
+        return self._best_of(query, kept, wanted, best), int(kept.sum())
+
+    def _find_tiers(self, tiers: Tiers, filters: Filters, wanted: int) -> tuple[Found, int]:
+        """As `_find`, for a query in tiers."""
+        mask = self._rows.mask(filters)
+        scores = np.zeros(len(mask), np.float32)
+        found = np.zeros(len(mask), bool)
+        for query, value in tiers.flats:
+            here = self._matching.every(query)
+            scores[here] += value
+            found |= here
+        limit = max(2 * wanted, _FETCH)
+        best, count = Found(np.zeros(0, np.int64), np.zeros(0, np.float32)), 0
+        if tiers.scored is not None:
+            best, count = self._matching.best(tiers.scored, limit)
+            if count <= limit:
+                found[best.ordinals] = True
+            else:
+                found |= self._matching.every(tiers.scored)
+        kept = self._made_folds().fold(found & mask)
+        total = int(kept.sum())
+        if count > limit and tiers.scored is not None:
+            best = self._best_of(tiers.scored, kept, wanted, best)
+            if len(best) >= wanted:  # what has the word as it stands fills the page
+                return Found(best.ordinals, best.scores + scores[best.ordinals]), total
+        scores[best.ordinals] += best.scores
+        ordinals = np.flatnonzero(kept)
+        return Found(ordinals, scores[ordinals]), total
+
+    def _best_of(self, query: tantivy.Query, kept: Array, wanted: int, best: Found) -> Found:
+        """At least `wanted` of the best matches among the rows `kept` (bool [all rows]), and all that are as good as
+        the last of those, because of equal scores the ids decide. `best` are the best of all, as far as known.
+        """
         while True:
             shown = best.take(kept[best.ordinals])
-            # Of equal scores at the end of the page all are needed, because the ids decide.
-            if limit >= min(count, MATCHES_MAX) or (
-                len(shown) >= wanted and best.scores[-1] < shown.scores[wanted - 1]
-            ):
-                return shown, len(folded)
-            limit *= _FETCH_MORE
-            best, _ = self._matching.best(query, limit)
+            enough = len(shown) >= wanted and best.scores[-1] < shown.scores[wanted - 1]
+            if enough or len(best) >= MATCHES_MAX:
+                return shown
+            more, count = self._matching.best(query, max(len(best), _FETCH) * _FETCH_MORE)
+            if len(more) == len(best) or count <= len(more):
+                return more.take(kept[more.ordinals])
+            best = more
 
     @cached_property
     def _texts(self) -> Texts:
@@ -226,7 +259,9 @@ class TextSnapshot:
         shown = []
         for ordinal, hit in zip(best.ordinals.tolist(), hits, strict=True):
             text = rows.text(ordinal)
-            spans = mark(text, expressions, marks.get(ordinal, [])) + find_spans(text, needles)
+            spans = mark(text, expressions, marks.get(ordinal, [])) + find_spans(
+                text, needles, alone=not expressions
+            )
             shown.append(fragments(text, spans, line_numbers(text, hit.chunk_type, hit.start_line)))
         words = query_words(request.query) if request.detail == "snippet" else frozenset()
         blobs, cut_short = fit([cut(chunk, request.detail, words) for chunk in chunks], request.max_bytes)
