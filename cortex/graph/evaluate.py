@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from cortex.graph.facts import CALLABLE_KINDS, OBJECT, TYPE_KINDS, Binding, Definition, Import
 from cortex.graph.grammars import RULES
 from cortex.graph.project import Project, Ref
+from cortex.graph.tables import Place
 from cortex.graph.types import alternatives
 
 #: values that one chain may have; more says nothing
@@ -178,9 +179,13 @@ class Evaluator:
 
     def receiver(self, name: str, path: str, scope: int) -> Value | None:
         """The value of `self`, `this`, `cls`, `super` in `scope`; None when `name` is none of them."""
-        facts = self.project.index(path).facts
+        index = self.project.index(path)
+        facts = index.facts
         rules = RULES[facts.language]
         is_super = name in rules.super_names
+        may_be = name in (index.firsts if facts.language == "python" else rules.self_names)
+        if not (may_be or is_super or name in rules.type_names or name == "new"):
+            return None
         if name in rules.type_names or (name == "new" and facts.language == "ruby"):
             enclosing = self._enclosing_type(path, scope)
             return Value("def", *enclosing) if enclosing is not None else None
@@ -224,6 +229,9 @@ class Evaluator:
         facts = index.facts
         rules = RULES[facts.language]
         here, first = scope, True
+        in_type = scope >= 0 and facts.definitions[scope].kind in TYPE_KINDS
+        if not (rules.implicit_self or in_type or index.may_know(name)):
+            return self._beyond(name, path, facts.definitions[scope].qualified if scope >= 0 else "")
         while True:
             kind = facts.definitions[here].kind if here >= 0 else ""
             if kind in TYPE_KINDS:
@@ -253,17 +261,17 @@ class Evaluator:
     def _local(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How] | None:
         """The latest of the bindings, definitions and imports of `name` in one scope; None when there is none."""
         index = self.project.index(path)
-        places: list[tuple[int, Binding | Import | int]] = [
-            (one.at, one)
-            for one in index.bindings(scope, name)
-            if one.at <= at and (at < one.until or not one.until)
-        ]
-        places += [(one.at, one) for one in index.imports.get((scope, name), ()) if one.at <= at]
+        held = index.places(scope, name)
+        if not held:
+            return None
         definitions = index.facts.definitions
-        for child in index.children.get((scope, name), ()):
-            one = definitions[child]
-            if scope >= 0 or not one.scope:
-                places.append((one.begin if one.begin <= at else -1, child))
+        places: list[tuple[int, Place]] = []
+        for what in held:
+            if isinstance(what, int):
+                begin = definitions[what].begin
+                places.append((begin if begin <= at else -1, what))
+            elif what.at <= at and (isinstance(what, Import) or not what.until or at < what.until):
+                places.append((what.at, what))
         if not places:
             return None
         places.sort(key=lambda place: place[0])
@@ -276,7 +284,7 @@ class Evaluator:
         if isinstance(last, Binding):
             return self._bound(last, path) or self._constant(path, scope, name), "exact"
         if definitions[last].kind == "constant":
-            bound = list(index.bindings(scope, name))
+            bound = [one for one in held if isinstance(one, Binding)]
             values = self._bound(bound[-1], path) if bound else ()
             return values or self._constant(path, scope, name), "exact"
         same = [
@@ -314,10 +322,10 @@ class Evaluator:
         project = self.project
         home = project.home(path)
         rules = RULES[project.language(path)]
-        scopes = [inside]
-        while scopes[-1]:
+        scopes = [inside] if home != path or (inside and name in project.index(path).names) else []
+        while scopes and scopes[-1]:
             scopes.append(scopes[-1].rpartition(".")[0])
-        for scope in scopes if home != path or inside else ():
+        for scope in scopes:
             values = self._in_scope(home, scope, name, path)
             if values:
                 return values, "exact"

@@ -6,6 +6,7 @@ method of that name in the project, or one of its `candidates` when there are se
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -13,13 +14,16 @@ import msgspec
 
 from cortex.graph.chains import split
 from cortex.graph.evaluate import EXTERNAL, Evaluator, Value
-from cortex.graph.facts import CALLABLE_KINDS, TYPE_KINDS, Definition, Reference
+from cortex.graph.facts import CALLABLE_KINDS, TYPE_KINDS, Definition, Import, Reference
 from cortex.graph.grammars import RULES
 from cortex.graph.project import Project, Ref
 from cortex.graph.types import alternatives
 
 #: candidates that an ambiguous call lists; with more it says nothing
 CANDIDATES_MAX = 12
+
+#: meanings of one name in a scope over which each place is looked at by itself
+STAGES_MAX = 16
 
 #: methods of the languages' own types: a call of one on an unknown receiver says nothing about the project
 COMMON = frozenset(
@@ -237,6 +241,9 @@ COMMON = frozenset(
 )
 
 
+_ROOT = re.compile(r"[^.\[\]():]+")
+
+
 class Location(msgspec.Struct, frozen=True, gc=False):
     file: str
     line: int
@@ -339,11 +346,33 @@ class _Resolver:
                         )
 
     def _references(self) -> Iterator[Edge]:
+        """One answer for all that say the same in one scope, unless it matters where in the scope they stand."""
+        answers: dict[tuple[str, str, int, int, int], list[Edge]] = {}
         for one in self.index.references:
-            if one.kind == "type":
-                yield from self._type(one)
+            key = (one.kind, one.chain, one.scope, self._stage(one), one.arguments)
+            known = answers.get(key)
+            if known is None:
+                known = answers[key] = list(self._type(one) if one.kind == "type" else self._call(one))
+                yield from known
             else:
-                yield from self._call(one)
+                place = Location(self.path, one.line, one.column)
+                for edge in known:
+                    yield Edge(edge.source, edge.target, edge.type, place, edge.confidence, edge.candidates)
+
+    def _stage(self, one: Reference) -> int:
+        """Which of the meanings that a chain's first name gets in its scope hold where it stands: a bit for each."""
+        root = _ROOT.match(one.chain)
+        held = self.index.places(one.scope, root[0]) if root else ()
+        if root is None or len(held) > STAGES_MAX:
+            return -one.at
+        stage = 1
+        for what in held:
+            if isinstance(what, int):
+                holds = self.facts.definitions[what].begin <= one.at
+            else:
+                holds = what.at <= one.at and (isinstance(what, Import) or not 0 < what.until <= one.at)
+            stage += stage + holds
+        return stage
 
     def _type(self, one: Reference) -> Iterator[Edge]:
         for name in alternatives(one.chain) or (one.chain,):

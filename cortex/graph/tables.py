@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -23,6 +23,9 @@ Ref = tuple[str, int]
 COMPRESSION = 1
 
 WORD = re.compile(r"[A-Za-z_$][\w$]*")
+
+#: what gives a name its meaning: a binding, an import, or the number of a definition
+Place = Binding | Import | int
 
 _Inner = tuple[tuple[Reference, ...], tuple[Binding, ...]]
 _HEAD = msgspec.msgpack.Decoder(Facts)
@@ -74,11 +77,15 @@ class FileIndex:
         "_bindings",
         "_children",
         "_fields",
+        "_firsts",
         "_imports",
         "_inner",
-        "_locals",
+        "_known",
         "_members",
+        "_names",
         "_packed",
+        "_places",
+        "_top_places",
         "facts",
         "ids",
     )
@@ -92,9 +99,13 @@ class FileIndex:
         self._children: dict[tuple[int, str], list[int]] | None = None
         self._fields: dict[str, dict[str, list[Binding]]] | None = None
         self._imports: tuple[dict[tuple[int, str], list[Import]], list[Import]] | None = None
+        self._firsts: set[str] | None = None
         self._inner: _Inner | None = None
-        self._locals: dict[tuple[int, str], list[Binding]] | None = None
+        self._known: set[str] | None = None
+        self._names: set[str] | None = None
         self._members: dict[str, dict[str, list[Ref]]] | None = None
+        self._places: dict[tuple[int, str], list[Place]] | None = None
+        self._top_places: dict[tuple[int, str], list[Place]] | None = None
 
     @property
     def references(self) -> tuple[Reference, ...]:
@@ -105,15 +116,53 @@ class FileIndex:
             self._inner = _INNER.decode(zlib.decompress(self._packed.inner))
         return self._inner
 
-    def bindings(self, scope: int, name: str) -> Iterable[Binding]:
-        """What `name` is bound to in one scope that is not a type's, in order."""
-        if scope < 0:
-            return self.tops.get((scope, name), ())
-        if self._locals is None:
-            self._locals = {}
-            for binding in self._unpacked()[1]:
-                self._locals.setdefault((binding.scope, binding.name), []).append(binding)
-        return self._locals.get((scope, name), ())
+    def places(self, scope: int, name: str) -> Sequence[Place]:
+        """The bindings, then the imports, then the definitions of `name` in one scope that is not a type's."""
+        if scope >= 0:
+            if self._places is None:
+                self._places = self._placed(self._unpacked()[1], inner=True)
+            return self._places.get((scope, name), ())
+        if self._top_places is None:
+            tops = [binding for held in self.tops.values() for binding in held]
+            self._top_places = self._placed(tops, inner=False)
+        return self._top_places.get((scope, name), ())
+
+    @property
+    def names(self) -> set[str]:
+        """The names of all definitions."""
+        if self._names is None:
+            self._names = {one.name for one in self.facts.definitions}
+        return self._names
+
+    @property
+    def firsts(self) -> set[str]:
+        """What methods call their first parameter."""
+        if self._firsts is None:
+            methods = (one for one in self.facts.definitions if one.kind == "method" and one.parameters)
+            self._firsts = {one.parameters[0].name for one in methods}
+        return self._firsts
+
+    def may_know(self, name: str) -> bool:
+        """False when `name` has no place in this file; True also while that is not worth finding out."""
+        if self._inner is None:
+            return True
+        if self._known is None:
+            self._known = {one.name for held in (self.facts.bindings, self._inner[1]) for one in held}
+            self._known.update(one.name for one in self.facts.imports)
+            self._known |= self.names
+        return name in self._known
+
+    def _placed(self, bindings: Iterable[Binding], *, inner: bool) -> dict[tuple[int, str], list[Place]]:
+        found: dict[tuple[int, str], list[Place]] = {}
+        for binding in bindings:
+            found.setdefault((binding.scope, binding.name), []).append(binding)
+        for key, imports in self.imports.items():
+            if (key[0] >= 0) == inner:
+                found.setdefault(key, []).extend(imports)
+        for at, one in enumerate(self.facts.definitions):
+            if (one.parent >= 0) == inner and (inner or not one.scope):
+                found.setdefault((one.parent, one.name), []).append(at)
+        return found
 
     @property
     def tops(self) -> dict[tuple[int, str], list[Binding]]:
