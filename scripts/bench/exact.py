@@ -1,211 +1,597 @@
-"""Measures the text engine in process: indexing, commits, index size, and keyword queries of each kind.
+"""Measures keyword search: whole path through the MCP client, lexical indexing, and ripgrep beside both.
 
-Sources are cut into windows of 40 lines (what the indexer's chunks measure on average), each file also gets an
-overview and a definitions chunk. Terms are drawn from the text, so that frequent and rare ones both occur.
+    scripts/bench/exact.py --sources DIR [--repositories DIR ...] [--json]
+
+Three parts, each of which `--only` runs alone:
+
+* speed: a tree of --files files is put together from the folders in --sources and indexed by the product. Then queries of
+  each kind, drawn from its text, through the official MCP client; expressions also by ripgrep over the same files.
+* indexing: the chunks of that tree are written as text index and trigram table again, in process: MB/s and size.
+* equality: each of --repositories is indexed by the product, and generated substrings and expressions are asked of it and
+  of ripgrep: the sets of matching lines must be equal in every indexed file. Time per query of both, warm; cold is the first
+  query after the page cache was emptied of sources and index (for the product: with its processes started anew).
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import contextlib
+import itertools
 import os
-import platform
 import random
 import re
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import orjson
+import re2
 
-from cortex.engines.text_tantivy import TextSnapshot, TextWriter, open_text
-from cortex.rows import Row, Rows, assemble, write_rows
-from ipc.messages import ExactSearch, Filters, TextSignals
-from ipc.segment import open_segment
+sys.path.insert(0, str(Path(__file__).parent))
+from latency import Front, connect, describe_machine, summarise
 
-WINDOW_LINES = 40
-SUFFIXES = {".py", ".go", ".rs", ".java", ".ts", ".js", ".c", ".h", ".cpp", ".md"}
+from cortex import config as configuration
+from cortex import supervise, trigrams
+from cortex.engines.query_parse import literal
+from cortex.engines.text_tantivy import TextWriter
+from cortex.freshness import Freshness
+from cortex.records import COVERING_TYPES
+from cortex.rows import Rows, open_rows
+
+ROOT = Path(__file__).resolve().parents[2]
+#: files that a tree is made of: source and documents
+SUFFIXES = frozenset(
+    ".py .go .rs .java .ts .tsx .js .c .h .cc .cpp .hpp .cs .rb .php .swift .kt .scala .hs .lua .ex .zig .sh .md .rst".split()  # noqa: SIM905
+)
+FILE_BYTES_MAX = 1_000_000
+#: calls of each kind before anything counts
+WARM_UP = 10
+#: hits of one page, and pages after which a query is left out of the comparison
+PAGE, PAGES_MAX = 100, 30
+#: seconds until an index must be complete
+INDEX_S = 400.0
+#: queries for which the page cache is emptied
+COLD = 5
+
+Maker = Callable[[], dict[str, Any]]
 
 
-def read_sources(folders: list[Path], chunks_max: int) -> Iterator[dict[str, Any]]:
+# --- what is searched ---
+
+
+def compose(sources: Path, target: Path, count: int) -> int:
+    """Copy `count` files from the folders in `sources`, in turn from each, so that all have a share."""
+    listed = [sorted(_files_of(folder)) for folder in sorted(sources.iterdir()) if folder.is_dir()]
+    chosen = itertools.islice(
+        (path for paths in itertools.zip_longest(*listed) for path in paths if path is not None), count
+    )
     made = 0
-    for folder in folders:
-        for path in sorted(folder.rglob("*")):
-            if path.suffix not in SUFFIXES or not path.is_file() or path.stat().st_size > 1_000_000:
-                continue
-            text = path.read_text(encoding="utf-8", errors="replace").replace("\0", "")
-            for chunk in cut_file(str(path.relative_to(folder)), text):
-                yield chunk
-                made += 1
-                if made >= chunks_max:
-                    return
+    for path in chosen:
+        copy = target / path.relative_to(sources)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+        made += 1
+    return made
 
 
-def cut_file(path: str, text: str) -> Iterator[dict[str, Any]]:
-    lines = text.split("\n")
-    language = {".py": "python", ".md": "markdown"}.get(Path(path).suffix, Path(path).suffix[1:])
-    kind = "documentation" if path.endswith(".md") else "code"
-
-    def make(id_: str, kind: str, body: str, first: int, last: int) -> dict[str, Any]:
-        metadata = {"file_path": path, "language": language, "start_line": first, "end_line": last}
-        tags = ["code", language, kind, path.split("/", maxsplit=1)[0]]
-        return {
-            "id": id_,
-            "chunk_type": kind,
-            "title": f"{path} {kind}",
-            "text": body,
-            "tags": tags,
-            "metadata": metadata,
-        }
-
-    for start in range(0, len(lines), WINDOW_LINES):
-        body = "\n".join(lines[start : start + WINDOW_LINES])
-        last = min(start + WINDOW_LINES, len(lines))
-        chunk = make(f"{kind}-{path}#{start}", kind, body, start + 1, last)
-        names = re.findall(r"^\s*(?:def|class|func|fn|type|struct|interface)\s+(\w+)", body, re.MULTILINE)
-        chunk["metadata"]["definitions"] = [{"name": name, "kind": "function"} for name in names]
-        chunk["metadata"]["comment_text"] = "\n".join(re.findall(r"(?:#|//)(.*)", body))
-        yield chunk
-    if kind == "code":
-        signatures = [
-            f"# Lines {at}-{at}\n{line.strip()}"
-            for at, line in enumerate(lines, 1)
-            if re.match(r"\s*(def|class|func|fn|type|struct|interface)\s", line)
-        ]
-        for part in range(0, len(signatures), WINDOW_LINES):
-            body = "\n".join(signatures[part : part + WINDOW_LINES])
-            yield make(f"code-definitions-{path}-p{part}", "definitions", body, 1, len(lines))
+def _files_of(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        if path.suffix not in SUFFIXES or path.is_symlink() or ".cortex" in path.parts:
+            continue
+        if path.is_file() and 0 < path.stat().st_size <= FILE_BYTES_MAX:
+            yield path
 
 
-def build(home: Path, chunks: list[dict[str, Any]]) -> tuple[Rows, TextWriter, float]:
-    rows = [Row(at + 1, chunk, "bench.json", b"\0" * 16, None, "none") for at, chunk in enumerate(chunks)]
-    write_rows(home / "1.seg", rows, 1)
-    opened = assemble(1, "none", 1, (open_segment(home / "1.seg"),), np.zeros(0, "<u8"))
-    writer = TextWriter(home / "text", "")
-    start = time.perf_counter()
-    writer.build(1, ((row.key, row.chunk) for row in rows), [])
-    return opened, writer, time.perf_counter() - start
+class Project:
+    """One project as the product indexes it; its processes end with the context."""
+
+    def __init__(self, root: Path, runtime: str) -> None:
+        self.environment = {"XDG_RUNTIME_DIR": runtime, "PATH": os.environ["PATH"]}
+        (root / ".git").mkdir(exist_ok=True)
+        self.config = configuration.load(str(root))
+        self.root = self.config.root
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        supervise.stop(self.config)
+
+    @contextlib.asynccontextmanager
+    async def front(self) -> Any:
+        async with connect(self.root, self.environment) as front:
+            yield front
+
+    async def index(self) -> None:
+        """Return once everything is indexed and served."""
+        deadline, quiet = time.monotonic() + INDEX_S, 0
+        async with self.front() as front:
+            while quiet < 5:
+                if time.monotonic() > deadline:
+                    raise SystemExit(f"{self.root} was not indexed in {INDEX_S:.0f} s")
+                index = (await front.call("cortex_exact", query="e*", limit=1))["index"]
+                busy = any(index.get(key) for key in ("indexing", "publishing", "pending_count", "degraded"))
+                quiet = 0 if busy else quiet + 1
+                await asyncio.sleep(0.3)
+
+    def rows(self) -> Rows:
+        return open_rows(Freshness(self.config).current(), self.config.index_dir)
 
 
-def draw_queries(chunks: list[dict[str, Any]], count: int) -> dict[str, list[ExactSearch]]:
-    random.seed(7)
-    covering = [chunk["text"] for chunk in chunks if chunk["chunk_type"] in ("code", "documentation")]
+def covering(rows: Rows) -> list[int]:
+    kinds = [at for at, name in enumerate(rows.names["type"]) if name in COVERING_TYPES]
+    return np.flatnonzero(rows.live & np.isin(rows.columns["type"], kinds)).tolist()
+
+
+# --- what is asked ---
+
+
+def draw(texts: list[str], count: int, seed: int = 7) -> dict[str, list[dict[str, Any]]]:
+    """Arguments of cortex_exact by kind. Words come as often as in the text, so that frequent and rare ones both occur."""
+    chance = random.Random(seed)
 
     def words() -> list[str]:
         found: list[str] = []
         while len(found) < 4:
-            found = [w for w in re.findall(r"\w+", random.choice(covering)) if len(w) > 3 and not w.isdigit()]
+            text = chance.choice(texts)
+            found = [word for word in re.findall(r"[^\W\d_]\w*", text) if 3 < len(word) < 40]
         return found
 
-    def typo(word: str) -> str:
-        at = random.randrange(1, len(word) - 1)
-        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    def one() -> str:
+        return chance.choice(words())
 
     def pair() -> tuple[str, str]:
         found = words()
-        at = random.randrange(len(found) - 1)
+        at = chance.randrange(len(found) - 1)
         return found[at], found[at + 1]
 
-    def line() -> str:
-        while True:
-            text = random.choice(random.choice(covering).split("\n")).strip()
-            if len(text) > 12:
-                start = random.randrange(len(text) - 8)
-                return text[start : start + random.randrange(5, 25)].strip() or text
+    def typo(word: str) -> str:
+        at = chance.randrange(1, len(word) - 1)
+        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
 
-    def one() -> str:
-        return random.choice(words())
-
-    makers: dict[str, Callable[[], ExactSearch]] = {
-        "term": lambda: ExactSearch(one()),
-        "and": lambda: ExactSearch(" ".join(pair())),
-        "boolean": lambda: ExactSearch(f"({one()} OR {one()}) AND NOT {one()}"),
-        "phrase": lambda: ExactSearch('"{} {}"'.format(*pair())),
-        "filtered": lambda: ExactSearch(one(), filters=Filters(exclude_paths=("test*/", "*_test.py"))),
-        "prefix": lambda: ExactSearch(one()[:4] + "*"),
-        "wildcard": lambda: ExactSearch("{0[0]}{0[1]}*{0[2]}".format((w := one())[:2] + w[-1:])),
-        "fuzzy": lambda: ExactSearch(typo(one()) + "~1"),
-        "fuzzy2": lambda: ExactSearch(typo(one()) + "~2"),
-        "substring": lambda: ExactSearch(line(), "substring"),
-        "regex": lambda: ExactSearch(r"{}\w*\(.*{}".format(*(w[:5] for w in pair())), "regex"),
+    makers: dict[str, Maker] = {
+        "term": lambda: {"query": one()},
+        "and": lambda: {"query": " ".join(pair())},
+        "boolean": lambda: {"query": f"({one()} OR {one()}) AND NOT {one()}"},
+        "phrase": lambda: {"query": '"{} {}"'.format(*pair())},
+        "filtered": lambda: {"query": one(), "exclude_paths": ["test*/", "*_test.*"]},
+        "prefix": lambda: {"query": one()[:4] + "*"},
+        "wildcard": lambda: {"query": f"{(word := one())[:2]}*{word[-1]}"},
+        "fuzzy ~1": lambda: {"query": typo(one()) + "~1"},
+        "fuzzy ~2": lambda: {"query": typo(one()) + "~2"},
+        "substring": lambda: {"query": piece(texts, chance), "match_type": "substring"},
+        "regex": lambda: {"query": expression(texts, chance), "match_type": "regex"},
     }
     return {name: [make() for _ in range(count)] for name, make in makers.items()}
 
 
-def measure(snapshot: TextSnapshot, queries: dict[str, list[ExactSearch]]) -> list[dict[str, Any]]:
+def piece(texts: list[str], chance: random.Random) -> str:
+    """5 to 24 characters of a line."""
+    while True:
+        line = chance.choice(chance.choice(texts).split("\n")).strip()
+        if len(line) > 12:
+            start = chance.randrange(len(line) - 8)
+            found = line[start : start + chance.randrange(5, 25)].strip()
+            if len(found) > 3:
+                return found
+
+
+def expression(texts: list[str], chance: random.Random) -> str:
+    """An expression that matches the line that it was made of."""
+    while True:
+        line = chance.choice(chance.choice(texts).split("\n")).strip()
+        words = re.findall(r"[A-Za-z_]{3,}", line)
+        if len(line) < 200 and len(words) > 1:
+            break
+    a, b = words[0], words[-1]
+    short = a[: chance.randrange(3, len(a) + 1)]
+    return chance.choice([
+        lambda: rf"{short}\w*.*{b}",
+        lambda: rf"\b{a}\b",
+        lambda: rf"^\s*{literal(line[:12].rstrip())}",
+        lambda: rf"{literal(line[-12:].lstrip())}$",
+        lambda: rf"({a}|{b})[(.:,]",
+        lambda: rf"{a[:-1]}[a-z]?\W+{words[1][:3]}",
+        lambda: rf"{literal(line[: chance.randrange(6, 20)])}",
+        lambda: rf"(?-i){a}\s*[=({{]",
+        lambda: rf"[A-Z]\w+{literal(b[-3:])}\(",
+        lambda: rf"{a[0]}[^\s]{{{len(a) - 2}}}{a[-1]}\s+\w",
+    ])()  # fmt: skip
+
+
+def ripgrep(arguments: dict[str, Any]) -> list[str]:
+    """The command line of ripgrep for arguments of cortex_exact."""
+    flags = ["-F"] if arguments.get("match_type") == "substring" else []
+    # The product reads CRLF as LF.
+    return ["rg", "-n", "-i", "--crlf", "--no-messages", "--no-heading", "--color=never", *flags]
+
+
+def ascii_classes(pattern: str) -> str:
+    """`pattern` for ripgrep with the meaning that it has in RE2."""
+    return re.sub(
+        r"\\\\|\\[wdsbWDSB]", lambda match: match[0] if match[0] == "\\\\" else _ascii(match[0]), pattern
+    )
+
+
+def _ascii(name: str) -> str:
+    classes = {"w": "0-9A-Za-z_", "d": "0-9", "s": r"\t\n\f\r "}
+    if name[1] in "bB":
+        return f"(?-u:{name})"
+    inside = classes[name[1].lower()]
+    return f"[{inside}]" if name[1].islower() else f"[^{inside}]"
+
+
+# --- speed ---
+
+
+async def measure_speed(project: Project, queries: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
     table = []
-    for name, requests in queries.items():
-        for request in requests[:5]:
-            snapshot.search(request)
-        times, found = [], []
-        for request in requests:
-            start = time.perf_counter()
-            answer = snapshot.search(request)
-            times.append((time.perf_counter() - start) * 1e3)
-            found.append(answer.total_found)
-        table.append({"kind": name, **percentiles(times), "found_median": statistics.median(found)})
-    questions = [
-        f"how to {q.query} the {r.query}" for q, r in zip(queries["term"], queries["and"], strict=True)
-    ]
-    times = []
-    for question in questions:
-        start = time.perf_counter()
-        snapshot.signals(TextSignals(question, 400))
-        times.append((time.perf_counter() - start) * 1e3)
-    table.append({"kind": "signals", **percentiles(times), "found_median": 0})
+    async with project.front() as front:
+        for kind, requests in queries.items():
+            for arguments in requests[:WARM_UP]:
+                await front.call("cortex_exact", **arguments)
+            seconds, found, truncated = [], [], 0
+            for arguments in requests:
+                started = time.perf_counter()
+                answer = await front.call("cortex_exact", **arguments)
+                seconds.append(time.perf_counter() - started)
+                found.append(answer["total_found"])
+                truncated += answer["metadata"].get("truncated", False)
+            row = asdict(summarise(kind, seconds)) | {
+                "found_median": statistics.median(found),
+                "found_max": max(found),
+            }
+            del row["cpu_ms"]
+            slowest = sorted(zip(seconds, requests, strict=True), key=lambda pair: -pair[0])[:3]
+            row["slowest"] = [f"{arguments['query']}  {1000 * time_:.1f} ms" for time_, arguments in slowest]
+            table.append(row)
+    for kind in ("substring", "regex"):
+        row = next(row for row in table if row["case"] == kind)
+        peer = [time_ripgrep(project.root, arguments) for arguments in queries[kind][:40]]
+        row["ripgrep"] = {
+            key: value for key, value in asdict(summarise(kind, peer)).items() if key.startswith("p")
+        }
     return table
 
 
-def percentiles(times: list[float]) -> dict[str, float]:
-    ordered = sorted(times)
+def time_ripgrep(root: Path, arguments: dict[str, Any]) -> float:
+    """Seconds of one ripgrep over the tree, its start included, as an agent runs it."""
+    pattern = arguments["query"]
+    started = time.perf_counter()
+    subprocess.run(
+        [*ripgrep(arguments), "-e", pattern, "."], cwd=root, stdout=subprocess.DEVNULL, check=False
+    )
+    return time.perf_counter() - started
+
+
+# --- indexing ---
+
+
+def measure_indexing(rows: Rows) -> dict[str, Any]:
+    """The text index and the trigrams of all chunks of `rows`, written again by one process."""
+    chunks = [(int(rows.keys[at]), orjson.loads(rows.chunk(at))) for at in np.flatnonzero(rows.live).tolist()]
+    cover = {int(rows.keys[at]) for at in covering(rows)}
+    megabytes = sum(len(chunk["text"].encode()) for _, chunk in chunks) / 1e6
+    with tempfile.TemporaryDirectory() as name:
+        writer = TextWriter(Path(name) / "text", "")
+        started = time.perf_counter()
+        writer.build(1, iter(chunks), [])
+        text_s = time.perf_counter() - started
+        size = sum(file.stat().st_size for file in (Path(name) / "text" / "1").iterdir()) / 1e6
+        started = time.perf_counter()
+        sections = trigrams.make_sections(
+            [chunk["text"].encode() if key in cover else None for key, chunk in chunks]
+        )
+        grams_s = time.perf_counter() - started
+        commits = []
+        chance = random.Random(1)
+        for number in range(2, 12):
+            at = chance.randrange(max(1, len(chunks) - 100))
+            some = chunks[at : at + 100]
+            started = time.perf_counter()
+            writer.build(
+                number, [((number << 32) + key, chunk) for key, chunk in some], [key for key, _ in some]
+            )
+            commits.append(time.perf_counter() - started)
+        writer.close()
+    grams = sum(section.nbytes for section in sections.values()) / 1e6
     return {
-        f"p{p}_ms": round(ordered[min(len(ordered) * p // 100, len(ordered) - 1)], 2) for p in (50, 95, 99)
+        "chunks": len(chunks),
+        "text_mb": round(megabytes, 1),
+        "text_index_s": round(text_s, 2),
+        "trigrams_s": round(grams_s, 2),
+        "mb_per_s": round(megabytes / (text_s + grams_s), 1),
+        "text_index_mb": round(size, 1),
+        "trigrams_mb": round(grams, 1),
+        "index_to_text": round((size + grams) / megabytes, 2),
+        "commit_of_100_chunks": asdict(summarise("commit", commits)),
     }
 
 
+# --- equality ---
+
+
+class Comparison:
+    """What the product and ripgrep answer for one repository."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        rows = project.rows()
+        here = covering(rows)
+        self.files = sorted({rows.path_names[at] for at in rows.columns["path"][here].tolist()})
+        self.texts = [rows.text(at) for at in here]
+        self._lines: dict[str, list[str]] = {}
+
+    async def ours(
+        self, front: Front, arguments: dict[str, Any]
+    ) -> tuple[set[tuple[str, int]] | None, float]:
+        """(the matching lines in the chunks of the answer, seconds of the first page); None with too many pages."""
+        pattern = arguments["query"]
+        source = literal(pattern) if arguments["match_type"] == "substring" else pattern
+        options = re2.Options()
+        options.case_sensitive = False
+        options.never_nl = True
+        compiled = re2.compile(source, options)
+        found: set[tuple[str, int]] = set()
+        seconds, total, offset = 0.0, 1, 0
+        while offset < total:
+            started = time.perf_counter()
+            answer = await front.call(
+                "cortex_exact", **arguments, limit=PAGE if offset else 15, offset=offset, detail="location"
+            )
+            seconds = seconds or time.perf_counter() - started
+            total = answer["total_found"]
+            if total > PAGE * PAGES_MAX:
+                return None, seconds
+            for hit in answer["results"]:
+                found |= self._lines_of(hit, compiled)
+            offset += answer["total_returned"]
+            if not answer["total_returned"] and total:
+                raise SystemExit(f"{arguments}: page at {offset} of {total} is empty")
+        return found, seconds
+
+    def _lines_of(self, hit: dict[str, Any], compiled: Any) -> set[tuple[str, int]]:
+        metadata = hit["chunk"]["metadata"]
+        path, start, end = metadata["file_path"], metadata["start_line"], metadata["end_line"]
+        matching = {
+            at for at, line in enumerate(self.lines(path)[start - 1 : end], start) if compiled.search(line)
+        }
+        shown = set(hit["highlight_lines"])
+        if not shown or not shown <= matching or len(shown) != min(3, len(matching)):
+            print(
+                f"  {path}:{start}-{end}: highlights {sorted(shown)} of {sorted(matching)[:6]}",
+                file=sys.stderr,
+            )
+            matching |= {-1}
+        return {(path, line) for line in matching}
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of a file on the disk, decoded as the product says that it does."""
+        if path not in self._lines:
+            raw = (self.project.root / path).read_bytes().removeprefix(b"\xef\xbb\xbf")
+            try:
+                text = raw.decode()
+            except UnicodeDecodeError:
+                text = raw.decode("latin-1")
+            self._lines[path] = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        return self._lines[path]
+
+    def theirs(self, arguments: dict[str, Any]) -> set[tuple[str, int]]:
+        pattern = arguments["query"]
+        pattern = pattern if arguments["match_type"] == "substring" else ascii_classes(pattern)
+        run = subprocess.run(
+            [*ripgrep(arguments), "--null", "--with-filename", "--hidden", "--no-ignore", "-e", pattern, "--", *self.files],
+            cwd=self.project.root, capture_output=True, check=False,
+        )  # fmt: skip
+        out = set()
+        for line in run.stdout.split(b"\n"):
+            path, _, rest = line.partition(b"\0")
+            if rest:
+                out.add((path.decode().removeprefix("./"), int(rest.split(b":", 1)[0])))
+        return out
+
+
+async def compare(project: Project, count: int) -> dict[str, Any]:
+    comparison = Comparison(project)
+    chance = random.Random(11)
+    requests = [
+        {"query": piece(comparison.texts, chance), "match_type": "substring"} for _ in range(count // 2)
+    ]
+    requests += [
+        {"query": expression(comparison.texts, chance), "match_type": "regex"}
+        for _ in range(count - count // 2)
+    ]
+    equal, skipped, differing = 0, 0, []
+    ours_s, theirs_s, lines = [], [], 0
+    async with project.front() as front:
+        for arguments in requests[:WARM_UP]:
+            await front.call("cortex_exact", **arguments)
+        for arguments in requests:
+            ours, seconds = await comparison.ours(front, arguments)
+            if ours is None:
+                skipped += 1
+                continue
+            ours_s.append(seconds)
+            theirs_s.append(time_ripgrep(project.root, arguments))
+            theirs = comparison.theirs(arguments)
+            lines += len(theirs)
+            if ours == theirs:
+                equal += 1
+            else:
+                differing.append({
+                    **arguments,
+                    "only_cortex": [f"{path}:{line}" for path, line in sorted(ours - theirs)[:3]],
+                    "only_ripgrep": [f"{path}:{line}" for path, line in sorted(theirs - ours)[:3]],
+                })  # fmt: skip
+    searched = list_files(project.root)
+    return {
+        "repository": project.root.name,
+        "files_indexed": len(comparison.files),
+        "files_only_ripgrep": sorted(set(searched) - set(comparison.files))[:5],
+        "files_only_ripgrep_count": len(set(searched) - set(comparison.files)),
+        "queries": len(requests) - skipped,
+        "left_out_too_many": skipped,
+        "matching_lines": lines,
+        "equal": equal,
+        "differing": differing,
+        "cortex_warm": asdict(summarise("cortex", ours_s)),
+        "ripgrep_warm": asdict(summarise("ripgrep", theirs_s)),
+        **await measure_cold(project, requests[-COLD:]),
+    }
+
+
+def list_files(root: Path) -> list[str]:
+    """What ripgrep would search."""
+    run = subprocess.run(["rg", "--files"], cwd=root, capture_output=True, text=True, check=False)
+    return run.stdout.splitlines()
+
+
+async def measure_cold(project: Project, requests: list[dict[str, Any]]) -> dict[str, Any]:
+    """Seconds of the first query with an empty page cache; the product starts anew and reads its whole index."""
+    theirs, ours = [], []
+    for arguments in requests:
+        forget(project.root)
+        theirs.append(time_ripgrep(project.root, arguments))
+    for arguments in requests[:3]:
+        supervise.stop(project.config)
+        forget(project.root)
+        started = time.perf_counter()
+        async with project.front() as front:
+            while "took_ms" not in (await front.call("cortex_exact", **arguments)).get("metadata", {}):
+                pass
+            ours.append(time.perf_counter() - started)
+    return {
+        "ripgrep_cold_ms": round(1000 * statistics.median(theirs), 1),
+        "cortex_cold_start_ms": round(1000 * statistics.median(ours), 1),
+    }
+
+
+def forget(root: Path) -> None:
+    """Drop the files below `root` from the page cache."""
+    for folder, _, names in os.walk(root):
+        for name in names:
+            with contextlib.suppress(OSError), open(os.path.join(folder, name), "rb") as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+# --- the program ---
+
+
+def run(options: argparse.Namespace) -> dict[str, Any]:
+    parts = options.only.split(",") if options.only else ["speed", "indexing", "equality"]
+    result: dict[str, Any] = {
+        "benchmark": "exact",
+        "machine": describe_machine(),
+        "ripgrep": _output("rg", "--version").splitlines()[0],
+    }
+    with contextlib.ExitStack() as stack:
+        runtime = tempfile.mkdtemp(prefix="cx", dir="/tmp")
+        stack.callback(shutil.rmtree, runtime, ignore_errors=True)
+        os.environ["XDG_RUNTIME_DIR"] = runtime
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="exact-"))).resolve()
+        if "speed" in parts or "indexing" in parts:
+            tree = options.tree.resolve() if options.tree else home / "tree"
+            files = 0 if options.tree else compose(options.sources.resolve(), tree, options.files)
+            with Project(tree, runtime) as project:
+                started = time.perf_counter()
+                asyncio.run(project.index())
+                rows = project.rows()
+                result["tree"] = {
+                    "files": files or len(rows.path_names),
+                    "chunks": rows.live_count,
+                    "indexed_in_s": round(time.perf_counter() - started, 1),
+                }
+                if "speed" in parts:
+                    texts = [rows.text(at) for at in covering(rows)]
+                    result["speed"] = asyncio.run(measure_speed(project, draw(texts, options.queries)))
+            if "indexing" in parts:
+                result["indexing"] = measure_indexing(rows)
+            del rows
+        if "equality" in parts:
+            result["equality"] = []
+            for repository in options.repositories:
+                copy = home / repository.name
+                shutil.copytree(
+                    repository, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".cortex")
+                )
+                with Project(copy, runtime) as project:
+                    asyncio.run(project.index())
+                    result["equality"].append(asyncio.run(compare(project, options.compared)))
+                    show_equality(result["equality"][-1])
+                shutil.rmtree(copy)
+    return result
+
+
+def _output(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT).stdout.strip()
+
+
+def show(result: dict[str, Any]) -> None:
+    for name in ("machine", "ripgrep", "tree"):
+        if name in result:
+            print(f"{name:10} {result[name]}")
+    if "speed" in result:
+        print(
+            f"\n{'through the MCP client':24} {'p50':>8} {'p95':>8} {'p99':>8} ms {'found':>8}   ripgrep p50, p95"
+        )
+    for row in result.get("speed", ()):
+        peer = row.get("ripgrep")
+        beside = f"{peer['p50_ms']:>12.1f} {peer['p95_ms']:>8.1f}" if peer else ""
+        print(
+            f"{row['case']:24} {row['p50_ms']:>8.2f} {row['p95_ms']:>8.2f} {row['p99_ms']:>8.2f}    {row['found_median']:>8.0f} {beside}"
+        )
+    for name, value in result.get("indexing", {}).items():
+        print(f"{name:24} {value}")
+
+
+def show_equality(one: dict[str, Any]) -> None:
+    print(
+        f"{one['repository']:20} equal {one['equal']}/{one['queries']} ({one['left_out_too_many']} left out), {one['matching_lines']} lines; "
+        f"p50/p95 ms: cortex {one['cortex_warm']['p50_ms']}/{one['cortex_warm']['p95_ms']}, "
+        f"ripgrep {one['ripgrep_warm']['p50_ms']}/{one['ripgrep_warm']['p95_ms']}; "
+        f"cold ms: cortex with start {one['cortex_cold_start_ms']}, ripgrep {one['ripgrep_cold_ms']}"
+    )
+    for difference in one["differing"][:5]:
+        print(f"    {difference}")
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sources", nargs="+", type=Path)
-    parser.add_argument("--chunks", type=int, default=60_000)
-    parser.add_argument("--queries", type=int, default=200)
-    parser.add_argument("--json", action="store_true")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sources", type=Path, help="folder of repositories that the tree is made of")
+    parser.add_argument("--tree", type=Path, help="measure this tree instead of one made of --sources")
+    parser.add_argument("--files", type=int, default=5_000)
+    parser.add_argument("--repositories", type=Path, nargs="*", default=[], help="compared with ripgrep")
+    parser.add_argument("--queries", type=int, default=200, help="queries of each kind")
+    parser.add_argument("--compared", type=int, default=60, help="queries compared in each repository")
+    parser.add_argument("--only", help="speed, indexing, equality; or some, divided by commas")
+    parser.add_argument(
+        "--json", action="store_true", help="write scripts/bench/results/<date>-<commit>-exact.json"
+    )
     options = parser.parse_args()
-    chunks = list(read_sources(options.sources, options.chunks))
-    megabytes = sum(len(chunk["text"].encode()) for chunk in chunks) / 1e6
-    with tempfile.TemporaryDirectory() as name:
-        home = Path(name)
-        rows, writer, seconds = build(home, chunks)
-        size = sum(file.stat().st_size for file in (home / "text" / "1").iterdir()) / 1e6
-        commits = []
-        for number in range(2, 22):
-            at = random.randrange(len(chunks) - 100)
-            changed = [((number << 32) + i, chunk) for i, chunk in enumerate(chunks[at : at + 100])]
-            start = time.perf_counter()
-            writer.build(number, changed, range(at + 1, at + 101))
-            commits.append((time.perf_counter() - start) * 1e3)
-        snapshot = open_text(home / "text" / "1", rows)
-        table = measure(snapshot, draw_queries(chunks, options.queries))
-        writer.close()
-    result = {
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        "commit": subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip(),
-        "chunks": len(chunks), "text_mb": round(megabytes, 1), "index_mb": round(size, 1),
-        "indexing_mb_per_s": round(megabytes / seconds, 1), "commit_100_chunks": percentiles(commits), "queries": table,
-    }  # fmt: skip
+    if not shutil.which("rg"):
+        parser.error("ripgrep (rg) is not installed; Debian and Homebrew call it ripgrep")
+    if not (options.sources or options.tree) and (options.only or "speed") != "equality":
+        parser.error("--sources or --tree is needed to measure speed and indexing")
+    result = run(options)
+    show(result)
     if options.json:
-        path = Path("scripts/bench/results") / f"{time.strftime('%Y-%m-%d')}-{result['commit']}-exact.json"
-        path.write_bytes(orjson.dumps(result, option=orjson.OPT_INDENT_2))
-        print(path, file=sys.stderr)
-    for key, value in result.items():
-        if key != "queries":
-            print(f"{key:20} {value}")
-    for row in table:
-        print("  ".join(f"{key} {value!s:>8}" for key, value in row.items()))
+        name = f"{time.strftime('%Y-%m-%d')}-{_output('git', 'rev-parse', '--short', 'HEAD')}-exact.json"
+        path = ROOT / "scripts" / "bench" / "results" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(orjson.dumps(result, option=orjson.OPT_INDENT_2) + b"\n")
+        print(f"\n{path}")
 
 
 if __name__ == "__main__":
