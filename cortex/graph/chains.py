@@ -57,7 +57,9 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         called = f"{text_of(member)}()"
         return f"{chain_of(inner, syntax, depth + 1)}.{called}" if inner is not None else called
     if kind in syntax.calls:
-        return f"{chain_of(child_of(node, syntax.calls[kind]), syntax, depth + 1)}()"
+        last = node.children[-1]  # Swift writes an element as a call
+        mark = "[]" if last.type == "call_suffix" and text_of(last).startswith("[") else "()"
+        return f"{chain_of(child_of(node, syntax.calls[kind]), syntax, depth + 1)}{mark}"
     if kind in syntax.news:
         return _made(child_of(node, syntax.news[kind]), syntax, depth)
     if kind in syntax.elements:
@@ -87,6 +89,19 @@ def _made(node: Node | None, syntax: Syntax, depth: int) -> str:
         if names[0].endswith("*")
         else f"{names[0]}()"
     )
+
+
+def count_arguments(call: Node) -> int:
+    """How many arguments a call passes, closures behind the parentheses (Swift) among them; -1 when that cannot be told."""
+    behind = next((child for child in call.named_children if child.type == "call_suffix"), None)
+    around = behind if behind is not None else call
+    arguments = around.child_by_field_name("arguments")
+    if arguments is None:
+        arguments = next((child for child in around.named_children if "argument" in child.type), None)
+    closures = [child for child in around.named_children if child.type == "lambda_literal"] if behind else []
+    if arguments is None:
+        return len(closures) or -1
+    return sum(not child.is_extra for child in arguments.named_children) + len(closures)
 
 
 def split(chain: str) -> tuple[str, str]:

@@ -47,8 +47,22 @@ _ELEMENT_OF = frozenset(
     }
 )
 _SAME_AS = frozenset(
-    {"values", "copy", "filter", "slice", "iter", "iter_mut", "stream", "sort", "reverse", "elements"}
+    {
+        "values",
+        "Values",
+        "copy",
+        "filter",
+        "slice",
+        "iter",
+        "iter_mut",
+        "stream",
+        "sort",
+        "reverse",
+        "elements",
+    }
 )
+#: families whose names may be written with their whole package anywhere
+_QUALIFIED = frozenset({"jvm", "csharp", "php"})
 #: of Rust's Option, Result, Rc and the like, which types.py looks through
 _UNWRAPS = frozenset(
     {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "unwrap_or_default"}
@@ -134,6 +148,8 @@ class Evaluator:
         if not links:
             return ()
         values = self._root(links[0], path, scope, at)
+        if not values and len(links) > 1:
+            values, links = self._qualified(links, path)
         dotted = links[0]
         for link in links[1:]:
             if link == "()":
@@ -149,6 +165,16 @@ class Evaluator:
             if not values:
                 return ()
         return values
+
+    def _qualified(self, links: list[str], path: str) -> tuple[tuple[Value, ...], list[str]]:
+        """What a name with its whole package before it stands for, `app.model.Disk`, and the links that are left."""
+        if RULES[self.project.language(path)].family in _QUALIFIED:
+            names = next((at for at, link in enumerate(links) if link in ("()", "[]")), len(links))
+            for count in range(names - 1, 0, -1):
+                key = self.project.find_module(".".join(links[:count]), path)
+                if key and (values := self.exported(key, links[count])):
+                    return values, links[count:]
+        return (), links
 
     def _several(self, found: Iterable[tuple[Value, ...]]) -> tuple[Value, ...]:
         values = tuple(dict.fromkeys(value for some in found for value in some))

@@ -23,7 +23,7 @@ from importlib import resources
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Query, QueryCursor, Tree
 
-from cortex.graph.chains import LITERAL, UNKNOWN, chain_of, child_of, name_of, split, text_of
+from cortex.graph.chains import LITERAL, UNKNOWN, chain_of, child_of, count_arguments, name_of, split, text_of
 from cortex.graph.facts import (
     CALLABLE_KINDS,
     TYPE_KINDS,
@@ -349,10 +349,7 @@ class _Sweep:
             or chain.endswith(("]", ")"))
         ):
             return
-        arguments = node.child_by_field_name("arguments")
-        if arguments is None:
-            arguments = next((child for child in node.named_children if "argument" in child.type), None)
-        count = arguments.named_child_count if arguments is not None else -1
+        count = count_arguments(node)
         member = callee
         shape = self.syntax.members.get(callee.type) or self.syntax.methods.get(callee.type)
         if shape is not None:

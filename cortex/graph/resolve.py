@@ -22,8 +22,13 @@ from cortex.graph.types import alternatives
 #: candidates that an ambiguous call lists; with more it says nothing
 CANDIDATES_MAX = 12
 
+<<<<<<< Updated upstream
 #: meanings of one name in a scope over which each place is looked at by itself
 STAGES_MAX = 16
+=======
+#: families in which a type has several methods of one name
+_OVERLOADING = frozenset({"jvm", "csharp", "c", "swift"})
+>>>>>>> Stashed changes
 
 #: methods of the languages' own types: a call of one on an unknown receiver says nothing about the project
 COMMON = frozenset(
@@ -388,6 +393,7 @@ class _Resolver:
         receiver, name = split(one.chain)
         if not receiver:
             if name in self.rules.super_names:
+                yield from self._super(one)
                 return
             own = self.evaluator.receiver(name, self.path, one.scope)  # Python's `cls()`
             values, how = self.evaluator.lookup(name, self.path, one.scope, one.at)
@@ -408,9 +414,42 @@ class _Resolver:
             )
             confidence = "import" if any(owner.tag == "mod" for owner in owners) else "receiver"
             if not owners:
-                yield from self._by_name(one, name, owners)
+                values = self.evaluator.evaluate(one.chain, self.path, one.scope, one.at)
+                if values and "()" not in one.chain:  # a function by its whole name
+                    yield from self._found(one, self._callable(values, one.arguments), "import")
+                else:
+                    yield from self._by_name(one, name, owners)
                 return
+        if receiver:
+            values = self._overloaded(values, one.arguments)
         yield from self._found(one, self._callable(values, one.arguments), confidence)
+
+    def _overloaded(self, values: tuple[Value, ...], arguments: int) -> tuple[Value, ...]:
+        """`values`, or what the type's supertypes have by that name where none of them takes so many arguments."""
+        methods = [value.ref for value in values if value.tag == "def"]
+        if arguments < 0 or not methods or self.rules.family not in _OVERLOADING:
+            return values
+        if any(len(self.project.definition(ref).parameters) == arguments for ref in methods):
+            return values
+        owner = self.evaluator.owner(*methods[0])
+        more = (
+            self.evaluator.member(owner, self.project.definition(methods[0]).name, past=True) if owner else ()
+        )
+        fitting = [
+            value
+            for value in more
+            if value.tag == "def" and len(self.project.definition(value.ref).parameters) == arguments
+        ]
+        return tuple(fitting) or values
+
+    def _super(self, one: Reference) -> Iterator[Edge]:
+        """Ruby's bare `super`: what the supertypes have by the name of the method that it stands in."""
+        if self.facts.language != "ruby" or one.scope < 0:
+            return
+        owner = self.evaluator.owner(self.path, one.scope)
+        if owner is not None:
+            values = self.evaluator.member(owner, self.facts.definitions[one.scope].name, past=True)
+            yield from self._found(one, self._callable(values, -1), "receiver")
 
     def _found(self, one: Reference, refs: list[Ref], confidence: str) -> Iterator[Edge]:
         if len(refs) == 1:
@@ -430,10 +469,17 @@ class _Resolver:
             if value.tag == "def"
             and self.project.definition(value.ref).kind in (*CALLABLE_KINDS, *TYPE_KINDS, "constant")
         ]
+        if len(refs) > 1 and len({self._type_name(ref) for ref in refs}) == 1:
+            refs = refs[:1]  # one type that is opened again, or written in parts
         if len(refs) > 1 and arguments >= 0:
             fitting = [ref for ref in refs if len(self.project.definition(ref).parameters) == arguments]
             refs = fitting or refs
         return refs
+
+    def _type_name(self, ref: Ref) -> object:
+        """The same for every part of one type; a thing of its own for anything else."""
+        one = self.project.definition(ref)
+        return (self.project.home(ref[0]), one.qualified) if one.kind in TYPE_KINDS else ref
 
     def _by_name(self, one: Reference, name: str, owners: tuple[Value, ...]) -> Iterator[Edge]:
         if EXTERNAL in owners or name in COMMON or len(name) < 3:

@@ -42,6 +42,8 @@
 (communication_case) @block
 
 (call_expression function: (_) @callee) @call
+; what the grammar takes for a conversion is a call of a generic function: Map[Item](items)
+(type_conversion_expression type: (generic_type type: (_) @callee)) @call
 (type_identifier) @type
 (qualified_type) @type
 (import_spec) @import

@@ -19,5 +19,6 @@
 (do_block) @block
 
 (call) @call @callee
+(super) @call @callee
 (body_statement (identifier) @callee @call)
 (call method: (identifier) @require (#match? @require "^require")) @import

@@ -1,0 +1,2 @@
+int even(int n);
+int odd(int n);
