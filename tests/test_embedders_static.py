@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from pathlib import Path
 
 import numpy as np
 import orjson
@@ -45,6 +46,19 @@ def test_the_vector_is_the_formula_of_the_model_card():
     np.testing.assert_allclose(embedder.embed([text])[0], expected, atol=1e-5)
 
 
+def test_the_prefix_that_the_model_was_trained_for_is_a_model_of_its_own():
+    texts = ["parse the header of a request", "class LedgerStore: def transfer(self): ..."]
+    whole, short = (
+        open_static(),
+        open_embedder(Config(root=Path("/nowhere"), embedding=Embedding(dimensions=256))),
+    )
+    assert short.identity != whole.identity
+    cut = whole.embed(texts)[:, :256]
+    np.testing.assert_allclose(
+        short.embed(texts), cut / np.linalg.norm(cut, axis=1, keepdims=True), atol=1e-5
+    )
+
+
 def test_unknown_words_are_cut_into_known_ones():
     embedder = open_static()
     assert "zzqparsezzq" not in embedder._rows
@@ -81,8 +95,8 @@ def test_near_words_are_nearer_than_far_ones():
 
 
 def test_other_dimensions_are_refused_naming_both(tmp_path):
-    with pytest.raises(Misconfigured, match=r"384.*256"):
-        open_embedder(Config(root=tmp_path, embedding=Embedding(dimensions=256)))
+    with pytest.raises(Misconfigured, match=r"384.*300"):
+        open_embedder(Config(root=tmp_path, embedding=Embedding(dimensions=300)))
 
 
 def test_a_damaged_model_is_told(tmp_path):

@@ -28,7 +28,7 @@ def _open(config: Config) -> Embedder:
     if config.embedding.provider == "static":
         from cortex.embedders.static import open_static
 
-        return open_static()
+        return open_static(dimensions=config.embedding.dimensions)
     from cortex.embedders.http import open_http, open_local
 
     return open_local(config) if config.embedding.provider == "local" else open_http(config.embedding)

@@ -36,8 +36,12 @@ _SUBWORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
 
 @functools.cache
-def open_static(folder: Path = MODEL_DIR) -> StaticEmbedder:
-    """The model in `folder`, opened once for each process. Raises Damaged when a file of it is missing or wrong."""
+def open_static(folder: Path = MODEL_DIR, dimensions: int = 0) -> StaticEmbedder:
+    """The model in `folder`, opened once for each process.
+
+    With `dimensions` its vectors are cut to a prefix that it was trained for (Matryoshka); 0, or a number that is none
+    of these, leaves them whole. Raises Damaged when a file of it is missing or wrong.
+    """
     try:
         about = orjson.loads((folder / "model.json").read_bytes())
         words = orjson.loads((folder / "vocab.json").read_bytes())
@@ -51,7 +55,10 @@ def open_static(folder: Path = MODEL_DIR) -> StaticEmbedder:
             raise Damaged(f"The model files in {folder} do not belong together; install Cortex again.")
     except (OSError, ValueError, KeyError) as error:
         raise Damaged(f"The model in {folder} cannot be read ({error}); install Cortex again.") from error
-    return StaticEmbedder(f"{about['name']}@{about['hash']}", words, table, scale)
+    name = about["name"]
+    if dimensions in about.get("prefixes", ()):
+        name, table = f"{name}:{dimensions}", table[:, :dimensions]
+    return StaticEmbedder(f"{name}@{about['hash']}", words, table, scale)
 
 
 class StaticEmbedder:

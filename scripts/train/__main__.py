@@ -48,7 +48,11 @@ def main() -> None:
     )
     settings = fit.Settings(seed=options.seed, epochs=options.epochs, prefix=options.prefix)
     vectors = fit.fit(corpus, start, settings)
-    print("exported", export(vectors.numpy(), words, options.out / "model"), flush=True)
+    print(
+        "exported",
+        export(vectors.numpy(), words, options.out / "model", filter(None, [options.prefix])),
+        flush=True,
+    )
     if options.repos and options.queries:
         for dimensions in sorted({0, options.prefix}):
             embedder = open_static(options.out / "model")

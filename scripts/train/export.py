@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,10 @@ NAME = "cortex-static-384"
 FILES = ("E8.npy", "scale.npy", "vocab.json")
 
 
-def export(vectors: np.ndarray, words: list[str], out: Path) -> str:
+def export(vectors: np.ndarray, words: list[str], out: Path, prefixes: Iterable[int] = ()) -> str:
     """Writes the model to the folder `out`; float32 [words, dimensions] become int8 rows × a float16 scale each.
 
-    Returns its hash.
+    `prefixes` are numbers of first dimensions that are usable alone. Returns its hash.
     """
     out.mkdir(parents=True, exist_ok=True)
     # one factor for all keeps the scales within float16's normal range; cosines do not see it
@@ -30,6 +31,11 @@ def export(vectors: np.ndarray, words: list[str], out: Path) -> str:
     digest = hashlib.sha256()
     for name in FILES:
         digest.update(hashlib.sha256((out / name).read_bytes()).digest())
-    about = {"name": NAME, "dimensions": table.shape[1], "hash": digest.hexdigest()[:12]}
+    about = {
+        "name": NAME,
+        "dimensions": table.shape[1],
+        "prefixes": list(prefixes),
+        "hash": digest.hexdigest()[:12],
+    }
     (out / "model.json").write_text(json.dumps(about) + "\n")
     return about["hash"]
