@@ -17,7 +17,7 @@ import orjson
 from cortex.config import Config
 from cortex.freshness import Freshness
 from cortex.generations import Generation
-from cortex.ranking import Ranked, rank, rank_by_cosine, weigh
+from cortex.ranking import Ranked, Reading, cite, define, rank, rank_by_cosine, read, weigh
 from ipc.errors import BadRequest, CortexError, NotReady, Unavailable
 from ipc.messages import (
     Array,
@@ -32,6 +32,8 @@ from ipc.messages import (
     GraphHits,
     GraphOperation,
     GraphSearch,
+    Locate,
+    Located,
     MatchType,
     Message,
     OutlineSearch,
@@ -55,6 +57,8 @@ LOOK_S = 0.05
 #: cost more on both sides and rank no better: NDCG@10 of 423 questions is .885 for 100 and 60 as well as for 400 and 400
 TEXT_CANDIDATES, VECTOR_CANDIDATES = 120, 60
 TEXT_CANDIDATES_PER_HIT, VECTOR_CANDIDATES_PER_HIT = 4, 2
+#: chunks that the text worker returns for a name in a pasted text: enough to see that too many define it
+NAME_CANDIDATES = 8
 #: hits of one answer
 LIMIT_MAX = 100
 #: hits that may be skipped; the text worker orders no more
@@ -162,7 +166,7 @@ class Dispatch:
             if one.hit.path in stale:
                 result["stale"] = True
             if question.explain:
-                result["explain"] = one.explanation() | {"score": one.score, "source": one.source}
+                result["explain"] = one.explanation()
             results.append(result)
         answer: dict[str, Any] = {"results": results, "total": len(results)}
         if found.truncated:
@@ -189,14 +193,16 @@ class Dispatch:
         raise AssertionError("unreachable")
 
     async def _find(self, question: Search, generation: Generation, *, final: bool) -> Found:
-        text, vector = await self._lanes(question, generation)
+        reading = read(question.query)
+        question = replace(question, query=reading.query)
+        text, vector, named = await self._lanes(question, reading, generation)
         silent = [lane for lane in (text, vector) if lane.error is not None]
         if not final and any(isinstance(lane.error, NotReady) for lane in silent):
             raise NotReady("another generation")
         needed = [vector] if question.mode == "semantic" else [text, vector]
         if all(lane.error is not None for lane in needed):
             raise _nobody([lane.error for lane in needed if lane.error is not None])
-        ranked = self._rank(question, text.signals, vector.signals)
+        ranked = self._rank(question, text.signals, vector.signals, named)
         answered = [name for name, lane in (("text", text), ("vector", vector)) if lane.signals is not None]
         reply = await self._fetch(question, generation, ranked, answered)
         budget = TOKEN_BYTES * clamp(question.max_tokens, TOKENS_MIN, TOKENS_MAX)
@@ -211,30 +217,54 @@ class Dispatch:
             notes=tuple(note for lane in (text, vector) for note in lane.notes),
         )
 
-    def _rank(self, question: Search, text: Signals | None, vector: Signals | None) -> list[Ranked]:
+    def _rank(
+        self, question: Search, text: Signals | None, vector: Signals | None, named: Sequence[Signals]
+    ) -> list[Ranked]:
         if question.mode == "semantic":
             assert vector is not None
             ranked = rank_by_cosine(vector, question.limit)
         else:
             vector = vector if vector is not None and vector.hits else None
             weights = weigh(vectors=vector is not None, bm25_weight=self.config.fusion.bm25_weight)
-            ranked = rank(question.query, text, vector, weights, question.limit)
+            ranked = rank(question.query, text, vector, weights, question.limit, named=named)
         floor = question.min_score
         return ranked if floor is None else [one for one in ranked if one.score >= floor]
 
-    async def _lanes(self, question: Search, generation: Generation) -> tuple[_Lane, _Lane]:
-        """(text, vector), asked at the same time."""
+    async def _lanes(
+        self, question: Search, reading: Reading, generation: Generation
+    ) -> tuple[_Lane, _Lane, list[Signals]]:
+        """(text, vector, what the question names), asked at the same time."""
         until = time.monotonic() + min(LANE_SHARE * self.config.server.deadline_s, self.left_s())
-        semantic = question.mode == "semantic"
-
-        async def no_text() -> _Lane:
-            return _Lane()
-
-        text, vector = await asyncio.gather(
-            no_text() if semantic else self._text_lane(question, generation, until),
+        if question.mode == "semantic":
+            return _Lane(), await self._vector_lane(question, generation, until), []
+        text, vector, named = await asyncio.gather(
+            self._text_lane(question, generation, until),
             self._vector_lane(question, generation, until),
+            self._named(question, reading, generation, until),
         )
-        return text, vector
+        return text, vector, named
+
+    async def _named(
+        self, question: Search, reading: Reading, generation: Generation, until: float
+    ) -> list[Signals]:
+        """The signals of the files, lines and names in a question; none when the text worker, whose lane says so, is away."""
+        if not (reading.places or reading.names):
+            return []
+        number, filters = generation.number, question.filters
+        try:
+            located, found = await asyncio.gather(
+                self.ask("text", Locate(reading.places, filters, number), Located, until),
+                asyncio.gather(
+                    *(
+                        self.ask("text", TextSignals(name, NAME_CANDIDATES, filters, number), Signals, until)
+                        for name in reading.names
+                    )
+                ),
+            )
+        except CortexError:
+            return []
+        made = [cite(reading.places, located), *(define(one, at) for at, one in enumerate(found))]
+        return [signals for signals in made if signals is not None]
 
     async def _text_lane(self, question: Search, generation: Generation, until: float) -> _Lane:
         limit = max(TEXT_CANDIDATES, TEXT_CANDIDATES_PER_HIT * question.limit)

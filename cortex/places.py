@@ -25,18 +25,19 @@ _DATA = ("constant", "variable")
 
 def locate(rows: Rows, request: Locate) -> Located:
     """The spots of each place, in the order of the places, those of one place by path."""
-    files = _files(rows, request.places)
+    mask = rows.mask(request.filters)
+    files = _files(rows, request.places, mask)
     spots: list[Spot] = []
     vectors: list[Array] = []
     for at, place in enumerate(request.places):
         if place.id:
-            for ordinal in _with_id(rows, place.id):
+            for ordinal in _with_id(rows, place.id, mask):
                 file = int(rows.columns["path"][ordinal])
-                count = len(_rows_of(rows, file))
+                count = len(_rows_of(rows, file, mask))
                 spots.append(Spot(at, rows.hit(ordinal), 0, True, count, _symbols(rows, [ordinal])))
                 vectors.append(_vector(rows, [ordinal]))
         for file, shared in files.get(at, ()):
-            own = _rows_of(rows, file)
+            own = _rows_of(rows, file, mask)
             chosen = _at_line(rows, own, place.line) if place.line else own
             if chosen:
                 hit, symbols = _span(rows, chosen), _symbols(rows, chosen, place.line)
@@ -46,7 +47,7 @@ def locate(rows: Rows, request: Locate) -> Located:
     return Located(rows.generation, tuple(spots), rows.model, matrix)
 
 
-def _files(rows: Rows, places: Sequence[Place]) -> dict[int, list[tuple[int, tuple[int, bool]]]]:
+def _files(rows: Rows, places: Sequence[Place], mask: Array) -> dict[int, list[tuple[int, tuple[int, bool]]]]:
     """Place → (ordinal of a path, (shared parts, whole)) of the files that it names best, in order of their paths."""
     wanted: dict[str, list[tuple[int, list[str]]]] = {}
     for at, place in enumerate(places):
@@ -64,7 +65,7 @@ def _files(rows: Rows, places: Sequence[Place]) -> dict[int, list[tuple[int, tup
     best: dict[int, list[tuple[int, tuple[int, bool]]]] = {}
     for at, candidates in found.items():
         most = max(shared for _, (shared, _) in candidates)
-        same = [one for one in candidates if one[1][0] == most and _rows_of(rows, one[0])]
+        same = [one for one in candidates if one[1][0] == most and _rows_of(rows, one[0], mask)]
         exact = [one for one in same if rows.path_names[one[0]] == places[at].path]
         same = exact or sorted(same, key=lambda one: rows.path_names[one[0]])
         best[at] = same[:FILES_MAX]
@@ -80,9 +81,9 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
     return count
 
 
-def _rows_of(rows: Rows, file: int) -> list[int]:
-    """The live rows of a file: the kinds that hold each line once, where it has any. In the order of their lines."""
-    own = np.flatnonzero((rows.columns["path"] == file) & rows.live)
+def _rows_of(rows: Rows, file: int, mask: Array) -> list[int]:
+    """The rows of a file within the mask: the kinds that hold each line once, where it has any. In the order of their lines."""
+    own = np.flatnonzero((rows.columns["path"] == file) & mask)
     covering = [at for at, name in enumerate(rows.names["type"]) if name in COVERING_TYPES]
     first = own[np.isin(rows.columns["type"][own], covering)]
     own = first if len(first) else own
@@ -98,7 +99,7 @@ def _at_line(rows: Rows, own: Sequence[int], line: int) -> list[int]:
     return sorted(holding, key=lambda at: int(end[at]) - int(start[at]))[:1]
 
 
-def _with_id(rows: Rows, name: str) -> Iterable[int]:
+def _with_id(rows: Rows, name: str, mask: Array) -> Iterable[int]:
     wanted = name.encode()
     for at, segment in enumerate(rows.segments):
         data, offsets = segment.arrays["id_bytes"].tobytes(), segment.arrays["id_offsets"]
@@ -106,7 +107,7 @@ def _with_id(rows: Rows, name: str) -> Iterable[int]:
         while begin >= 0:
             row = int(np.searchsorted(offsets, begin, side="right")) - 1
             ordinal = int(rows.starts[at]) + row
-            if (offsets[row], offsets[row + 1]) == (begin, begin + len(wanted)) and rows.live[ordinal]:
+            if (offsets[row], offsets[row + 1]) == (begin, begin + len(wanted)) and mask[ordinal]:
                 yield ordinal
             begin = data.find(wanted, begin + 1)
 

@@ -212,7 +212,9 @@ async def _answer(call: _Call) -> dict[str, Any]:
 async def _locate(call: _Call) -> _Target:
     """Whichever of the two workers with rows answers. Raises NotFound, BadRequest for a path that may be several files'."""
     question = call.question
-    request = Locate((Place(question.file, question.line, question.chunk_id),), call.generation.number)
+    request = Locate(
+        (Place(question.file, question.line, question.chunk_id),), generation=call.generation.number
+    )
     try:
         found = await call.dispatch.ask("text", request, Located, call.until)
     except NotReady:
@@ -237,7 +239,7 @@ async def _why_no_file(call: _Call) -> str:
     """A sentence for a file, or a line of it, that the index does not hold."""
     question = call.question
     if question.line:
-        whole = Locate((Place(question.file),), call.generation.number)
+        whole = Locate((Place(question.file),), generation=call.generation.number)
         found = await call.dispatch.ask(
             "vector" if "text" in call.degraded else "text", whole, Located, call.until
         )
@@ -312,7 +314,7 @@ async def _named(call: _Call, target: _Target) -> list[Spot]:
     if target.in_tests:
         return []
     places = tuple(Place(name) for name in names_of_tests(target.path))
-    request = Locate(places, call.generation.number)
+    request = Locate(places, generation=call.generation.number)
     asking = call.dispatch.ask("text", request, Located, call.until)
     found = await call.lane("text", asking, Located(0, (), "", target.vector[:0]))
     return [spot for spot in found.spots if is_test(spot.hit.path)]

@@ -197,9 +197,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Locate:
-    """Asks a vector or text worker what lies at `places`."""
+    """Asks a vector or text worker what lies at `places`, among the chunks that `filters` keep."""
 
     places: tuple[Place, ...]
+    filters: Filters = Filters()
     generation: int = 0
 
 

@@ -253,6 +253,8 @@ def test_scores_fall_from_one_to_zero_and_explanations_add_up(rows, question, li
         explained = one.explanation()
         products = [signal["product"] for signal in explained["signals"].values()]
         assert math.fsum(products) == pytest.approx(explained["sum"])
+        points = [signal["points"] for signal in explained["signals"].values()]
+        assert explained["base"] + math.fsum(points) == pytest.approx(one.score)
     keys = [one.hit.key for one in found]
     assert len(set(keys)) == len(keys)
     first = [one.hit.path for one in found if one.place == 1]

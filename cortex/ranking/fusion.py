@@ -41,6 +41,8 @@ STEEPNESS = 6.0
 _LANES = ("body", "path", "defs", "comments", "defx", "cosine")
 #: what both workers tell of each chunk, found by words or not
 _COUNTS = ("file_references",)
+#: what the question names (pasted.py): files, and lines of them
+_NAMED = ("cited", "line")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +69,31 @@ class Ranked:
     total: float
     place: int = 1
     factor: float = 1.0
+    #: the score of a sum of 0
+    base: float = 0.0
 
     def explanation(self) -> dict[str, Any]:
+        """Each signal with its value, weight and product; the products add up to `sum`, and `base` (the score of a file for
+        which nothing speaks) and the points to `score`.
+        """
+        base = self.base * self.factor
+        slope = (self.score - base) / self.total if self.total else 0.0
         return {
             "signals": {
-                term.name: {"value": term.value, "weight": term.weight, "product": term.value * term.weight}
+                term.name: {
+                    "value": term.value,
+                    "weight": term.weight,
+                    "product": term.value * term.weight,
+                    "points": term.value * term.weight * slope,
+                }
                 for term in self.terms
             },
             "sum": self.total,
+            "base": base if self.total else self.score,
+            "score": self.score,
             "place_in_file": self.place,
             "factor": self.factor,
+            "source": self.source,
         }
 
 
@@ -93,7 +110,7 @@ class _Candidates:
     def source(self, at: int) -> Source:
         if math.isnan(self.lanes["cosine"][at]):
             return "lex"
-        return "both" if any(self.lanes[lane][at] > 0 for lane in _LANES[:-1]) else "vec"
+        return "both" if any(self.lanes[lane][at] > 0 for lane in (*_LANES[:-1], "cited")) else "vec"
 
     def best(self, values: Array) -> Array:
         """The highest of `values` in each file."""
@@ -128,13 +145,20 @@ class _Cosines:
 
 
 def rank(
-    question: str, text: Signals | None, vector: Signals | None, weights: Weights, limit: int
+    question: str,
+    text: Signals | None,
+    vector: Signals | None,
+    weights: Weights,
+    limit: int,
+    *,
+    named: Sequence[Signals] = (),
 ) -> list[Ranked]:
     """The best `limit` chunks: distinct files first, each with its best chunk, then more chunks of the same files.
 
-    A lane that did not answer is None. Scores fall along the list.
+    A lane that did not answer is None. `named` are the signals of what the question names (pasted.py). Scores fall
+    along the list.
     """
-    found = _collect([signals for signals in (text, vector) if signals is not None])
+    found = _collect([signals for signals in (text, vector, *named) if signals is not None])
     if not found.hits:
         return []
     cosines = _distribution(vector)
@@ -142,7 +166,9 @@ def rank(
     signals = _signals(question, found, cosines.z(found.best(cosine)))
     scales = np.array([getattr(weights, name) for name in signals])
     values = np.array(list(signals.values()))
-    positive = float(scales[scales > 0].sum()) or 1.0
+    # What is cited comes on top: a question that names no file loses nothing by it.
+    usual = np.array([name != "cited" for name in signals])
+    positive = float(scales[usual & (scales > 0)].sum()) or 1.0
     totals = (values * scales[:, None]).sum(axis=0)
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
     strength = _shares(found.lanes["body"]) + cosine
@@ -162,6 +188,7 @@ def rank(
             source=found.source(shown[at]),
             terms=terms[at],
             total=float(totals[at]),
+            base=_squash(0.0, positive),
         )
         for at in order[:limit].tolist()
     ]
@@ -194,13 +221,13 @@ def _collect(replies: Sequence[Signals]) -> _Candidates:
     found = {hit.key: hit for signals in replies for hit in signals.hits}
     hits = sorted(found.values(), key=lambda hit: (hit.id, hit.key))
     places = {hit.key: at for at, hit in enumerate(hits)}
-    lanes = {lane: np.zeros(len(hits)) for lane in (*_LANES, *_COUNTS)}
+    lanes = {lane: np.zeros(len(hits)) for lane in (*_LANES, *_COUNTS, *_NAMED)}
     lanes["cosine"].fill(np.nan)
     for signals in replies:
         at = [places[hit.key] for hit in signals.hits]
         for name, row in zip(signals.names, signals.values, strict=True):
             if name in lanes:
-                lanes[name][at] = row
+                lanes[name][at] = np.fmax(lanes[name][at], row)
     files: dict[str, int] = {}
     # A chunk without a path stands for itself.
     file = [files.setdefault(hit.path or f"\0{hit.id}", len(files)) for hit in hits]
@@ -228,6 +255,8 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
     """Signal → its value for each file, in the order in which they are explained."""
     words = question_words(question)
     penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
+    # Of an ordinary question it says nothing, and is not among what is explained.
+    cited = {"cited": found.best(found.lanes["cited"])} if found.lanes["cited"].any() else {}
     return {
         "ctop3": found.top("body"),
         "path": _shares(found.best(found.lanes["path"])),
@@ -241,6 +270,7 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
         "test": penalty * np.array([is_test(path) for path in found.paths], float),
         "example": penalty * np.array([is_example(path) for path in found.paths], float),
         "superseded": np.array(superseded(found.paths, question), float),
+        **cited,
     }
 
 
@@ -258,10 +288,12 @@ def _shares(values: Array) -> Array:
 
 
 def _pick(found: _Candidates, strength: Array) -> Array:
-    """Each file's place of the chunk that stands for it: of those that hold the asked definition, if any, the best."""
+    """Each file's place of the chunk that stands for it: the one with the named line, else of those that hold the asked
+    definition, if any, the best.
+    """
     defx = found.lanes["defx"]
     other = defx < found.best(defx)[found.file]
-    order = np.lexsort((~found.covering, -strength, other, found.file))
+    order = np.lexsort((~found.covering, -strength, other, -found.lanes["line"], found.file))
     _, starts = np.unique(found.file[order], return_index=True)
     return order[starts]
 
@@ -287,6 +319,7 @@ def _more(
                 total=by_file[file].total,
                 place=places[file],
                 factor=factor,
+                base=by_file[file].base,
             )
         )
     return out

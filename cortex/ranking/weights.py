@@ -25,6 +25,7 @@ class Weights:
     test: float
     example: float
     superseded: float
+    cited: float
 
 
 #: fitted on 21 repositories and 423 questions (NDCG@10); each may move by half at a cost of at most .006
@@ -41,6 +42,7 @@ WITH_VECTORS = Weights(
     test=-2.0,
     example=-0.5,
     superseded=-1.5,
+    cited=6.0,
 )
 #: the same, fitted without the cosine
 WITHOUT_VECTORS = Weights(
@@ -56,6 +58,7 @@ WITHOUT_VECTORS = Weights(
     test=-2.0,
     example=-0.5,
     superseded=-1.5,
+    cited=6.0,
 )
 
 _LEXICAL = ("ctop3", "path", "sshare", "folders", "defs", "comments", "defx")

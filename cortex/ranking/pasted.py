@@ -1,0 +1,215 @@
+"""Reads what people paste: stack traces, error messages, issue texts. Pure; an ordinary question comes out as it went in.
+
+A pasted text is mostly noise (frames of libraries, versions, greetings), and its first words are rarely the telling ones. What
+tells is taken out of it: the files and lines that it names, the functions of its frames, its error messages, what stands in
+quotes or looks like code. docs/RANKING.md, "Pasted texts". How a single frame is read: traces.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cortex.engines import text_tokens as tokens
+from cortex.ranking import traces
+from cortex.ranking.traces import ENDING, KNOWN, START, Frame, clean, is_foreign, stem
+from ipc.messages import Hit, Located, Place, Signals
+
+#: a text without any of these marks, and shorter than this, is not looked at
+_TELLS = re.compile(r"[\n`/\\]|\(\)|\.\w+[:(]\d")
+PASTED_CHARS_MIN = 160
+#: words from which a text counts as pasted whatever it holds; the longest of 423 annotated questions has 16
+PASTED_WORDS_MIN = 40
+#: frames that make a trace of a text in one line
+TRACE_FRAMES_MIN = 2
+#: characters of a text that are looked at: its beginning and, where the last frames and messages are, its end; and of a line
+HEAD_CHARS, TAIL_CHARS, LINE_CHARS_MAX = 24_000, 8_000, 600
+#: words of a pasted text that are asked for beside its frames and code: the text worker looks up 64, parts counted
+PROSE_WORDS_MAX = 40
+#: places, names, messages and quoted texts that are used
+PLACES_MAX, NAMES_MAX, MESSAGES_MAX, QUOTES_MAX = 12, 6, 3, 4
+#: what a cited file is worth by its place in the order, the first ones; any later one
+_CITED, _CITED_LATER = (1.0, 0.6, 0.45, 0.4, 0.35), 0.3
+#: what a definition of a name in a question is worth, of what the name alone would give it: the first; and chunks that may
+#: define a name, above which it tells nothing
+NAME_SHARE, DEFINITIONS_MAX = 0.6, 5
+#: files that one path may be, from which on it tells nothing; parts of two paths that have to agree
+AMBIGUOUS, SHARED_MIN = 4, 2
+
+# Every expression is linear in the text: it starts at the beginning of a word or a line only, and nothing is nested.
+_BARE = re.compile(rf"(?P<path>{START}(?:[A-Za-z]:)?[\w./\\@+~-]*[/\\][\w.-]*\w\.{KNOWN})(?![\w/])")
+_TICKED_FILE = re.compile(rf"`(?P<path>[\w.-]*\w\.{KNOWN})`")
+_BLOB = re.compile(
+    rf"https?://\S{{1,200}}?/(?:blob|blame|raw|src)/[^/\s]{{1,80}}/(?P<path>[\w./@+-]+\.{ENDING})(?:#L(?P<line>\d{{1,7}}))?"
+)
+_QUOTED = re.compile(
+    r"`([^`\n]{3,120})`|\"([^\"\n]{3,120})\"|“([^”\n]{3,120})”|(?<!\w)'([^'\n]{3,120})'(?!\w)"
+)
+#: identifiers that are more than one plain word: dotted, with ::, snake or camel case, called
+_CODE = re.compile(
+    r"(?<![\w/.\\])(?:[A-Za-z_]\w*(?:(?:\.|::|#|->)[A-Za-z_]\w*)+(?:\(\))?|[A-Za-z_]\w*\(\)"
+    r"|[A-Za-z]\w*_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*)(?![\w/])"
+)
+_MARKED = re.compile(r"`([\w.:#>()-]{2,120})`|(?<![\w.:])([A-Za-z_][\w.:]*\(\))")
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
+_URL = re.compile(r"\bhttps?://\S+")
+_NUMBER = re.compile(r"\b(?:0x[0-9a-fA-F]+|[0-9a-f]{12,}|\d[\d.,:T+-]*)\b")
+#: lines of issue templates
+_TEMPLATE = re.compile(
+    r"^[\s#*_>-]*(?:(?:steps )?to reproduce|reproduction|expected(?: behaviou?r| result)?|actual(?: behaviou?r| result)?|"
+    r"describe the bug|environment|additional (?:context|information)|versions?|system info|screenshots?|checklist|what happened|"
+    r"description|minimal (?:working |reproducible )?example|os|platform|browser|logs?|traceback \(most recent call last\)|"
+    r"stack ?trace|stack backtrace)[\s*_]*(?::.*)?$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a question is asked as: `query` of the lanes, `places` that it names (the surest first), `names` of code whose
+    definitions it is about. An ordinary question has its own text, and neither places nor names.
+    """
+
+    query: str
+    places: tuple[Place, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+def read(question: str) -> Reading:
+    """Never raises; a text in which nothing is recognised is left as it is."""
+    if not _TELLS.search(question) and len(question) < PASTED_CHARS_MIN:
+        return Reading(question)
+    text = _bounded(question)
+    frames = traces.find_frames(text)
+    places = _places((*frames, *_mentioned(text)))
+    messages = _messages(text) if "\n" in text else []
+    lines = "\n" in text and (frames or messages)
+    if not lines and len(frames) < TRACE_FRAMES_MIN and len(tokens.words(text)) < PASTED_WORDS_MIN:
+        return Reading(question, places, _called(text))
+    names = list(dict.fromkeys(frame.name for frame in frames if frame.name))
+    prose = _prose(_FENCE.sub("", text))
+    identifiers = [found for found in _identifiers(prose) if found not in names]
+    parts = [
+        *messages[:MESSAGES_MAX],
+        *(f"{frame.name} {stem(frame.path)}" for frame in frames[: PLACES_MAX // 2]),
+        *identifiers[: 2 * NAMES_MAX],
+        *_quotes(prose)[:QUOTES_MAX],
+        *(stem(place.path) for place in places if not place.line),
+        " ".join(tokens.words(prose)[:PROSE_WORDS_MAX]),
+    ]
+    query = " ".join(" ".join(filter(None, parts)).split())
+    return Reading(query or question, places, tuple((names + identifiers)[:NAMES_MAX]))
+
+
+def cite(places: Sequence[Place], located: Located) -> Signals | None:
+    """The signals "cited" (what a file is worth for being named, 0-1) and "line" (1 for the chunk that holds a named line);
+    None when the index holds nothing of what is named.
+    """
+    by_place: dict[int, list[tuple[Hit, bool]]] = {}
+    for spot in located.spots:
+        if spot.whole or spot.shared >= SHARED_MIN:
+            by_place.setdefault(spot.place, []).append((spot.hit, places[spot.place].line > 0))
+    best: dict[int, tuple[Hit, float, float]] = {}
+    files: set[str] = set()
+    for _, spots in sorted(by_place.items()):
+        if len(spots) >= AMBIGUOUS:
+            continue
+        at = len(files)
+        worth = (_CITED[at] if at < len(_CITED) else _CITED_LATER) / len(spots)
+        for hit, has_line in spots:
+            if hit.path not in files or has_line:
+                best.setdefault(hit.key, (hit, 0.0 if hit.path in files else worth, float(has_line)))
+        files |= {hit.path for hit, _ in spots}
+    if not best:
+        return None
+    rows = [[worth for _, worth, _ in best.values()], [line for _, _, line in best.values()]]
+    hits = tuple(hit for hit, _, _ in best.values())
+    return Signals(located.generation, hits, ("cited", "line"), np.array(rows, np.float32))
+
+
+def define(found: Signals, place: int) -> Signals | None:
+    """The signal "defx" of what defines the name that was asked for, number `place` of the question's; None when nothing
+    does, or so much that the name tells nothing.
+    """
+    values = found.values[found.names.index("defx")]
+    defining = np.flatnonzero(values)
+    if not 0 < len(defining) <= DEFINITIONS_MAX:
+        return None
+    hits = tuple(found.hits[at] for at in defining.tolist())
+    share = NAME_SHARE / (1 + place / 2)
+    return Signals(found.generation, hits, ("defx",), (share * values[defining]).reshape(1, -1))
+
+
+def _bounded(text: str) -> str:
+    if len(text) > HEAD_CHARS + TAIL_CHARS:
+        text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
+    text = text.replace("\r\n", "\n")
+    return "\n".join(line[:LINE_CHARS_MAX] for line in text.split("\n"))
+
+
+def _mentioned(text: str) -> Iterator[Frame]:
+    """Files that are named without a line: in a link to a forge, with their folders, or alone in backquotes."""
+    for match in _BLOB.finditer(text):
+        yield Frame(match["path"], int(match["line"] or 0))
+    rest = _URL.sub(" ", text)
+    for pattern in (_BARE, _TICKED_FILE):
+        for match in pattern.finditer(rest):
+            path = clean(match["path"])
+            if not is_foreign(path):
+                yield Frame(path, 0)
+
+
+def _places(frames: Iterable[Frame]) -> tuple[Place, ...]:
+    found: dict[str, Place] = {}
+    for frame in frames:
+        found.setdefault(frame.path, Place(frame.path, frame.line))
+    return tuple(found.values())[:PLACES_MAX]
+
+
+def _messages(text: str) -> list[str]:
+    """The error messages, the last first: in most languages that is the cause of the others."""
+    found = [_NUMBER.sub(" ", match["message"]) for match in traces.ERROR.finditer(text)]
+    return list(dict.fromkeys(" ".join(message.split()) for message in reversed(found)))
+
+
+def _prose(text: str) -> str:
+    """The text without frames, error lines, links, numbers and lines of templates."""
+    kept: list[str] = []
+    behind = False  # the line before was a frame of Python, whose source line follows
+    for line in _URL.sub(" ", text).split("\n"):
+        indented = line[:1].isspace()
+        frame = traces.is_python_frame(line)
+        if behind and indented and not frame:
+            behind = not line.strip(" \t~^")
+            continue
+        behind = frame
+        if frame or traces.is_frame(line):
+            if indented and kept and traces.names_function(kept[-1]):
+                kept.pop()  # the function whose place this line is
+            continue
+        if not (_TEMPLATE.match(line) or traces.ERROR.match(line)):
+            kept.append(_NUMBER.sub(" ", line))
+    return "\n".join(kept)
+
+
+def _identifiers(text: str) -> list[str]:
+    found = (match[0].removesuffix("()") for match in _CODE.finditer(text))
+    return [one for one in dict.fromkeys(found) if len(one) > 2 and one.lower() not in ("e.g", "i.e")]
+
+
+def _called(question: str) -> tuple[str, ...]:
+    """The identifiers of a short question that are marked as code: in backquotes, or with empty parentheses."""
+    marked = [match[1] or match[2] for match in _MARKED.finditer(question)]
+    marked = [one.removesuffix("()") for one in marked if not _TICKED_FILE.fullmatch(f"`{one}`")]
+    if len(tokens.words(question)) <= max((len(tokens.words(one)) for one in marked), default=0):
+        return ()  # nothing but the identifier: the text worker knows what to do
+    return tuple(dict.fromkeys(marked))[:NAMES_MAX]
+
+
+def _quotes(text: str) -> list[str]:
+    """Quoted texts of several words, the literals of messages most likely."""
+    found = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
+    return [one for one in dict.fromkeys(found) if len(tokens.words(one)) > 1]

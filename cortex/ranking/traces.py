@@ -1,0 +1,166 @@
+"""The frames of stack traces and the lines of errors, in the forms of some fifteen languages. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+#: frames that are looked at
+FRAMES_MAX = 200
+
+# Every expression is linear in the text: it starts at the beginning of a word or a line only, and nothing is nested.
+START = r"(?<![\w./\\@+~-])"
+ENDING = r"[A-Za-z]\w{0,7}"
+#: endings of source files and the like; where nothing else tells a path from any word with a dot in it
+KNOWN = (
+    r"(?:py|pyi|pyx|js|jsx|ts|tsx|mjs|cjs|vue|svelte|go|rs|java|kt|kts|scala|c|h|cc|cpp|cxx|hpp|hh|m|mm|cs|fs|vb|rb|rake|php|pl|pm|"
+    r"lua|r|jl|swift|dart|ex|exs|erl|hs|ml|mli|clj|cljs|sh|bash|zsh|fish|ps1|sql|html|css|scss|sass|less|md|rst|txt|json|ya?ml|toml|"
+    r"ini|cfg|conf|xml|gradle|proto|tf|zig|nim|vim|el|nix|cmake|tpl|erb|haml|ipynb)"
+)
+_PYTHON = re.compile(r'File "(?P<path>[^"\n]{1,400})", line (?P<line>\d{1,7})(?:, in (?P<name>[\w.<>]+))?')
+#: the others name the place as `path:line` or `path(line)`
+_FRAME = re.compile(
+    rf"(?P<path>{START}(?:[A-Za-z]:)?[\w./\\@+~-]*\w\.{ENDING})(?::line |[:(]|#L|, line )(?P<line>\d{{1,7}})(?!\w)(?::\d+)?\)?"
+    r"(?::? in (?P<name>[\w.<>]+))?"
+)
+_JAVA = re.compile(
+    r"^[ \t]*at (?:[\w.@-]+/)?(?P<name>[\w$.]+(?:<init>)?)\((?P<file>[\w$]+\.\w+):(?P<line>\d+)\)",
+    re.MULTILINE,
+)
+#: the function of a frame, where it stands before the place
+_AT = re.compile(
+    r"[ \t]*(?:at|from|in|by|#\d+|\d+:)[ \t]+(?:async |new |0x[0-9a-f]+ (?:in|-) )?(?P<name>[\w.$:<>~]*\w)"
+)
+_RUBY_IN = re.compile(r":in [`'](?P<name>[^'`\n]{1,200})'")
+#: Go and Rust: the function on one line, its place on the next
+_ALONE = re.compile(
+    r"[ \t]*(?:\d+:[ \t]+)?(?:0x[0-9a-f]+ - )?(?P<name>[\w.$:*()<>/@-]*[\w>])(?:\([^\n]*\))?[ \t]*"
+)
+_HEAD = re.compile(r"[ \t]*(?:(?:at|from|\d+:|#\d+)[ \t]|\([\w.-]+ [\d.]+\) )|goroutine \d+|created by ")
+#: traces that begin with the outermost call
+_OUTERMOST_FIRST = re.compile(r"most recent call last|^\S+:\d+: in \w", re.MULTILINE)
+#: a line that tells an error, in `message`
+ERROR = re.compile(
+    r"^[ \t]*(?:E[ \t]+|\*\* \(|PHP )?(?:Fatal error:[ \t]+)?(?:Exception in thread \"[^\"\n]*\" |Caused by: |Uncaught (?:\(in promise\) )?|\[?ERROR\]?[ \t:]+|thread '[^'\n]*' )?"
+    r"(?P<message>(?:[\w.$\\]*(?:Error|Exception|Warning|Failure|Fault|Panic)\b(?: \[[\w-]+\])?|panicked at|panic|fatal(?: error)?|"
+    r"error(?:\[E\d+\])?|FATAL|Segmentation fault)(?:[: ][^\n]*|$))",
+    re.MULTILINE,
+)
+_URL = re.compile(r"\bhttps?://\S+")
+_HASH = re.compile(r"h[0-9a-f]{16}|closure|impl|init|locals")
+
+#: paths that no project holds: the languages' own libraries and run times
+_FOREIGN = re.compile(
+    r"(?:^|/)(?:lib/python\d[\w.]*/(?!site-packages|dist-packages)|Python\.framework/|usr/local/go/src/|go/src/runtime/|rustc/[0-9a-f]+/|"
+    r"usr/include/|usr/lib/gcc/|usr/lib/ruby/\d|runtime/(?:panic|proc|asm_\w+)\.\w+)|^(?:node:|internal/|<)|\.rustup/toolchains"
+)
+_FOREIGN_NAMES = tuple(
+    "java. javax. jdk. sun. kotlin. scala. System. Microsoft. std:: core:: alloc:: runtime. rust_begin_".split()  # noqa: SIM905
+)
+#: where the packages of others begin: what follows may still be a path of this project
+_PACKAGES = re.compile(
+    r"^.*?(?:site-packages|dist-packages|node_modules/(?:@[\w.-]+/)?[\w.-]+|pkg/mod/[^@]+@[^/]+|registry/src/[^/]+/[\w.-]+|"
+    r"gems/[\w.-]+-\d[\w.]*)/"
+)
+#: names of frames that say nothing
+_EMPTY_NAMES = frozenset("module lambda listcomp main anonymous call __call__ run init".split())  # noqa: SIM905
+#: last parts of the names of machines, which `host:port` would make a file with a line
+_HOSTS = frozenset("com org net io dev local internal host".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    path: str
+    line: int
+    name: str = ""
+
+
+def find_frames(text: str) -> list[Frame]:
+    """Every place `path:line` of a text, the innermost frame of a trace first, those of run times left out."""
+    found: list[tuple[int, Frame]] = []
+    taken = [match.span() for match in _URL.finditer(text) if not _served(match[0])]
+    for match in _PYTHON.finditer(text):
+        found.append((match.start(), Frame(clean(match["path"]), int(match["line"]), short(match["name"]))))
+        taken.append(match.span())
+    backwards = bool(found) or _OUTERMOST_FIRST.search(text) is not None
+    for match in _JAVA.finditer(text):
+        name = match["name"]
+        path = "/".join([*name.split(".")[:-2], match["file"]])
+        if not name.startswith(_FOREIGN_NAMES):
+            found.append((match.start(), Frame(path, int(match["line"]), short(name))))
+        taken.append(match.span())
+    spans = np.array(sorted(taken) or [(-1, -1)])
+    for match in islice(_FRAME.finditer(text), FRAMES_MAX):
+        before = int(np.searchsorted(spans[:, 0], match.start(), side="right")) - 1
+        inside = before >= 0 and match.start() < spans[before, 1]
+        if not inside and not _is_no_file(match["path"], text[match.end("path")]):
+            name = match["name"] or _name_beside(text, match.start(), match.end())
+            if not name.startswith(_FOREIGN_NAMES):
+                found.append((match.start(), Frame(clean(match["path"]), int(match["line"]), short(name))))
+    found.sort(key=lambda one: -one[0] if backwards else one[0])
+    frames = [frame for _, frame in found if not is_foreign(frame.path)]
+    return list(dict.fromkeys(frames))[:FRAMES_MAX]
+
+
+def is_python_frame(line: str) -> bool:
+    return _PYTHON.search(line) is not None
+
+
+def is_frame(line: str) -> bool:
+    """Whether a line is a frame and nothing else."""
+    return bool(_HEAD.match(line) or _FRAME.match(line.strip()))
+
+
+def names_function(line: str) -> bool:
+    """Whether a line is a function's name alone, as it stands above its place."""
+    return _ALONE.fullmatch(line) is not None
+
+
+def _served(url: str) -> bool:
+    """Whether a link may be a frame's: a page's script on this machine."""
+    return "//localhost" in url or "//127.0.0.1" in url
+
+
+def _name_beside(text: str, start: int, end: int) -> str:
+    """The function that a frame names before its place, on the same line or the one above, or behind it (Ruby)."""
+    begin = text.rfind("\n", 0, start) + 1
+    if match := _RUBY_IN.match(text, end):
+        return match["name"]
+    if (match := _AT.match(text, begin, start)) and match["name"] not in ("at", "in", "async"):
+        return match["name"]
+    above = text[text.rfind("\n", 0, max(0, begin - 1)) + 1 : max(0, begin - 1)]
+    if text[begin : begin + 1].isspace() and (match := _ALONE.fullmatch(above)):
+        return match["name"]
+    return ""
+
+
+def short(name: str | None) -> str:
+    """`main.(*Server).handle` → handle, `Store#load` → load; "" for names that say nothing."""
+    if not name or name.startswith("<"):
+        return ""
+    parts = [part for part in re.split(r"::|[.#$/()*<>\s]+", name) if part and not _HASH.fullmatch(part)]
+    return "" if not parts or parts[-1] in _EMPTY_NAMES else parts[-1]
+
+
+def clean(path: str) -> str:
+    """A path with forward slashes, without what comes before a package of others."""
+    path = re.sub(r"^[A-Za-z]:/", "/", path.replace("\\", "/"))
+    return (_PACKAGES.sub("", path) or path).removeprefix("./")
+
+
+def is_foreign(path: str) -> bool:
+    """Whether a path is of a language's own library or run time."""
+    return _FOREIGN.search(path) is not None
+
+
+def stem(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[0]
+
+
+def _is_no_file(path: str, behind: str) -> bool:
+    """`example.com:443` has an ending that no source file has; `store.load(1)` is a call."""
+    ending = path.rpartition(".")[2].lower()
+    return ("/" not in path and ending in _HOSTS) or (behind == "(" and not re.fullmatch(KNOWN, ending))
