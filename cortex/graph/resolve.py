@@ -22,13 +22,10 @@ from cortex.graph.types import alternatives
 #: candidates that an ambiguous call lists; with more it says nothing
 CANDIDATES_MAX = 12
 
-<<<<<<< Updated upstream
 #: meanings of one name in a scope over which each place is looked at by itself
 STAGES_MAX = 16
-=======
 #: families in which a type has several methods of one name
 _OVERLOADING = frozenset({"jvm", "csharp", "c", "swift"})
->>>>>>> Stashed changes
 
 #: methods of the languages' own types: a call of one on an unknown receiver says nothing about the project
 COMMON = frozenset(
