@@ -28,7 +28,7 @@ def test_the_identity_is_the_hash_of_the_model_files():
 
 
 def test_the_table_stays_mapped():
-    assert isinstance(open_static()._table, np.memmap)
+    assert isinstance(open_static()._table.base, np.memmap)
 
 
 def test_the_vector_is_the_formula_of_the_model_card():

@@ -70,7 +70,7 @@ class StaticEmbedder:
         self.identity = identity
         self.dimensions = int(table.shape[1])
         self._rows = {word: row for row, word in enumerate(words)}
-        self._table = table
+        self._table = table.view(np.ndarray)  # indexing a memmap costs twice as much
         self._scale = scale
         self._longest = max(map(len, words), default=0)
         self._cache: dict[bytes, tuple[int, ...]] = {}
