@@ -1,13 +1,25 @@
 """Measures ranking quality: annotated queries against real repositories, through the MCP front and its workers.
 
-    scripts/bench/quality.py --repos DIR --queries DIR [--only NAME] [--jsonl FILE] [--json] [--cmd COMMAND]
+    scripts/bench/quality.py --repos DIR --queries DIR [--only NAME] [--jsonl [FILE]] [--json]
+        [--baseline rg|bm25|semble] [--cmd COMMAND] [--without SIGNAL|model] [--ablate] [--candidates WORDS,VECTORS]
 
 DIR of `--queries` holds `repos.json` and `annotations/<name>.json`; DIR of `--repos` one folder for each repository.
-`--cmd` measures another program instead: it is run as `COMMAND QUERY` in the repository's folder and prints one JSON
-object a line with `file`, `start`, `end`, best first.
 
 A target counts at the rank of the first result that covers it (same file; overlapping lines where it has lines).
-NDCG@10 with binary gains; targets are relevant and secondary ones.
+NDCG@10 with binary gains; targets are relevant and secondary ones. tokens_to_first: what an agent reads of the results until
+the first relevant one, all ten where there is none. ms: one question, as the asker waits for it.
+
+Beside the product, in the same run, on the same files:
+`--baseline rg`      ripgrep over the question's words, files by the number of matches; the agent reads whole files
+`--baseline bm25`    bm25s over windows of 50 lines
+`--baseline semble`  semble, with the model of `--peer-model DIR`
+`--cmd`              another program, run as `COMMAND QUERY` in the repository's folder; it prints one JSON object a line with `file`,
+                     `start`, `end`, best first, as `cortex search --jsonl` does
+`--without SIGNAL`   the product with a weight of 0 for a signal of docs/RANKING.md; `model` leaves the vectors out
+`--ablate`           that for every signal, one after the other: what each of them earns
+`--candidates 400,400`  the product with so many candidates of each lane
+Only the front ranks, so a variant costs its questions and no index. The packages of the peers go into a virtual environment
+below ~/.cache/cortex-bench, or are those of `--peer-python`.
 """
 
 from __future__ import annotations
@@ -18,38 +30,26 @@ import json
 import math
 import os
 import platform
-import shlex
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mcp import ClientSession, StdioServerParameters
-from mcp.client.stdio import stdio_client
+from systems import BASELINES, DEPTH, Ask, Hit, indexed, peer, product, program, ripgrep, sparse_copy
+
+from cortex.ranking.weights import WITH_VECTORS
 
 ROOT = Path(__file__).resolve().parents[2]
-#: ranks that count
-DEPTH = 10
 #: bytes of a token, for the tokens that an agent reads until the first relevant file
 TOKEN_BYTES = 4
-#: seconds for one index, one question
-INDEX_S, QUESTION_S = 600, 60
-
-
-@dataclass(frozen=True)
-class Hit:
-    file: str
-    start: int
-    end: int
-    bytes: int = 0
+#: the product as it is
+CORTEX = "cortex"
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,16 @@ class Scored:
     first: int
     tokens: int
     ms: float
+    system: str = CORTEX
 
 
-Ask = Callable[[str], Awaitable[list[Hit]]]
+@dataclass(frozen=True)
+class System:
+    """Something to measure. `open(project)` gives the function that is asked; `ours`: it needs the project indexed."""
+
+    name: str
+    open: Any
+    ours: bool = False
 
 
 def covers(hit: Hit, target: Any, root: str) -> bool:
@@ -79,7 +86,9 @@ def covers(hit: Hit, target: Any, root: str) -> bool:
     return hit.start <= target["end_line"] and target["start_line"] <= hit.end
 
 
-def score(query: dict[str, Any], hits: list[Hit], repo: dict[str, Any], seconds: float) -> Scored:
+def score(
+    query: dict[str, Any], hits: list[Hit], repo: dict[str, Any], seconds: float, system: str
+) -> Scored:
     root = repo.get("benchmark_root") or ""
     targets = [*query["relevant"], *query.get("secondary", [])]
     ranks = [next((at for at, hit in enumerate(hits[:DEPTH], 1) if covers(hit, t, root)), 0) for t in targets]
@@ -97,95 +106,56 @@ def score(query: dict[str, Any], hits: list[Hit], repo: dict[str, Any], seconds:
         first,
         read,
         1000 * seconds,
+        system,
     )
 
 
-@contextmanager
-def sparse_copy(source: Path, root: str) -> Iterator[Path]:
-    """A project folder that holds only the part of the repository that is measured, at its place."""
-    with tempfile.TemporaryDirectory(prefix="cortex-quality-") as folder:
-        project = Path(folder, source.name)
-        shutil.copytree(source / root, project / root, symlinks=True)
-        (project / ".cortex").mkdir(exist_ok=True)
-        yield project
+def choose_systems(options: argparse.Namespace) -> list[System]:
+    if options.cmd:
+        chosen = [System("cmd", partial(program, command=options.cmd))]
+    else:
+        variant = ("--candidates", options.candidates) if options.candidates else ()
+        chosen = [System(CORTEX, partial(product, variant=variant), ours=True)]
+    signals = list(vars_of_weights()) if options.ablate else []
+    for name in dict.fromkeys([*options.without, *signals, *(["model"] if options.ablate else [])]):
+        chosen.append(System(f"-{name}", partial(product, variant=("--without", name)), ours=True))
+    for name in options.baseline:
+        if name == "rg":
+            chosen.append(System("rg", ripgrep))
+        else:
+            model = options.peer_model if name == "semble" else ""
+            chosen.append(System(name, partial(peer, name=name, python=options.peer_python, model=model)))
+    return chosen
 
 
-@asynccontextmanager
-async def product(project: Path) -> AsyncIterator[Ask]:
-    """Cortex as an agent has it: indexed, served by its workers, asked through the MCP client over stdio."""
-    cortex = [sys.executable, "-P", "-m", "cortex.front.cli"]
-    subprocess.run(  # noqa: ASYNC221 - nothing else runs here
-        [*cortex, "index", "--project", project], check=True, stdout=subprocess.DEVNULL, timeout=INDEX_S
-    )
-    parameters = StdioServerParameters(
-        command=cortex[0], args=[*cortex[1:], "mcp", "--project", str(project)]
-    )
-    try:
-        async with (
-            stdio_client(parameters, errlog=sys.stderr) as (read, write),
-            ClientSession(read, write) as session,
-        ):
-            await session.initialize()
-
-            async def ask(query: str) -> list[Hit]:
-                reply = await session.call_tool("cortex_search", {"query": query, "limit": DEPTH})
-                results = json.loads(reply.content[0].text)["results"]
-                return [_hit(result["chunk"]) for result in results]
-
-            await _settled(session)
-            yield ask
-    finally:
-        subprocess.run(  # noqa: ASYNC221
-            [*cortex, "down", "--project", project], check=False, stdout=subprocess.DEVNULL, timeout=60
-        )
+def vars_of_weights() -> dict[str, float]:
+    """The signals that count, and their weights; `cited` is of pasted texts, of which there are none."""
+    return {name: weight for name, weight in asdict(WITH_VECTORS).items() if weight and name != "cited"}
 
 
-async def _settled(session: ClientSession) -> None:
-    """Until everything that was indexed is served."""
-    deadline = time.monotonic() + INDEX_S
-    while time.monotonic() < deadline:
-        reply = await session.call_tool(
-            "cortex_search", {"query": "warm up", "limit": 1, "detail": "location"}
-        )
-        index = json.loads(reply.content[0].text)["index"]
-        busy = index["pending_count"] or index["degraded"] or "indexing" in index or "publishing" in index
-        if index["generation"] and not busy:
-            return
-        await asyncio.sleep(0.2)
-    raise SystemExit("the index was not served in time")
-
-
-def _hit(chunk: dict[str, Any]) -> Hit:
-    metadata = chunk["metadata"]
-    return Hit(metadata["file_path"], metadata["start_line"], metadata["end_line"], len(json.dumps(chunk)))
-
-
-@asynccontextmanager
-async def program(project: Path, command: str) -> AsyncIterator[Ask]:
-    async def ask(query: str) -> list[Hit]:
-        done = subprocess.run(  # noqa: ASYNC221 - one after the other is what is measured
-            [*shlex.split(command), query],
-            cwd=project,
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=QUESTION_S,
-        )
-        rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        return [Hit(row["file"], row["start"], row["end"]) for row in rows]
-
-    yield ask
-
-
-async def measure(repo: dict[str, Any], options: argparse.Namespace) -> list[Scored]:
-    queries = json.loads((options.queries / "annotations" / f"{repo['name']}.json").read_text())
+async def measure(system: System, project: Path, repo: dict[str, Any], queries: list[Any]) -> list[Scored]:
+    opened: AbstractAsyncContextManager[Ask] = system.open(project)
     scored = []
+    async with opened as ask:
+        for query in queries:
+            started = time.perf_counter()
+            hits = await ask(query["query"])
+            scored.append(score(query, hits, repo, time.perf_counter() - started, system.name))
+    return scored
+
+
+def measure_all(systems: list[System], repo: dict[str, Any], options: argparse.Namespace) -> list[Scored]:
+    """Every system over one repository, on one copy of its files and, for those of ours, one index."""
+    queries = json.loads((options.queries / "annotations" / f"{repo['name']}.json").read_text())
+    scored: list[Scored] = []
     with sparse_copy(options.repos / repo["name"], repo.get("benchmark_root") or "") as project:
-        async with program(project, options.cmd) if options.cmd else product(project) as ask:
-            for query in queries:
-                started = time.perf_counter()
-                hits = await ask(query["query"])
-                scored.append(score(query, hits, repo, time.perf_counter() - started))
+        ours = [system for system in systems if system.ours]
+        with indexed(project) if ours else nullcontext():
+            for system in ours:
+                scored += asyncio.run(measure(system, project, repo, queries))
+        for system in systems:
+            if not system.ours:
+                scored += asyncio.run(measure(system, project, repo, queries))
     return scored
 
 
@@ -201,10 +171,13 @@ def summary(scored: list[Scored]) -> dict[str, Any]:
 
     found = [row for row in scored if row.first]
     times = sorted(row.ms for row in scored)
+    repositories = by("repo")
     return {
         "queries": len(scored),
         "ndcg10": mean(scored),
-        "ndcg10_repositories": round(statistics.mean(by("repo").values()), 4),
+        "ndcg10_repositories": round(statistics.mean(repositories.values()), 4),
+        "ndcg10_spread": round(statistics.pstdev(repositories.values()), 4),
+        "ndcg10_lowest": min(repositories.values()),
         "recall10": round(
             sum(1 for row in scored for rank in row.ranks if rank) / sum(len(row.ranks) for row in scored), 4
         ),
@@ -214,21 +187,34 @@ def summary(scored: list[Scored]) -> dict[str, Any]:
         "ms_p95": round(times[int(0.95 * len(times))], 2),
         "category": by("category"),
         "language": by("language"),
-        "repository": by("repo"),
+        "repository": repositories,
     }
 
 
-def show(result: dict[str, Any]) -> None:
-    for key, value in result.items():
+def show(results: dict[str, dict[str, Any]]) -> None:
+    """One column for each system; of variants only what they lose."""
+    variants = {name: result for name, result in results.items() if name.startswith("-")}
+    columns = {name: result for name, result in results.items() if name not in variants}
+    first = next(iter(columns.values()))
+    print(f"{'':24}" + "".join(f"{name:>10}" for name in columns))
+    for key, value in first.items():
         if isinstance(value, dict):
             print(key)
-            for name, each in value.items():
-                print(f"  {name:22} {each:.4f}")
+            for name in value:
+                print(
+                    f"  {name:22}" + "".join(f"{each[key].get(name, 0):10.4f}" for each in columns.values())
+                )
         else:
-            print(f"{key:24} {value}")
+            print(f"{key:24}" + "".join(f"{each[key]:>10}" for each in columns.values()))
+    if variants:
+        print(f"{'without':24}{'ndcg10':>10}{'earns':>10}{'repos':>10}{'earns':>10}")
+    for name, result in sorted(variants.items(), key=lambda one: one[1]["ndcg10"]):
+        cells = [result["ndcg10"], first["ndcg10"] - result["ndcg10"]]
+        cells += [result["ndcg10_repositories"], first["ndcg10_repositories"] - result["ndcg10_repositories"]]
+        print(f"{name[1:]:24}" + "".join(f"{cell:10.4f}" for cell in cells))
 
 
-def save(result: dict[str, Any]) -> Path:
+def save(results: dict[str, dict[str, Any]]) -> Path:
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, check=False, capture_output=True, text=True
     )
@@ -236,7 +222,12 @@ def save(result: dict[str, Any]) -> Path:
         "processor": platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
+        "load_average": round(os.getloadavg()[0], 1),
     }
+    first, *others = results
+    body = {"machine": machine, "weights": asdict(WITH_VECTORS)} | results[first]
+    if others:
+        body["others"] = {name: results[name] for name in others}
     path = (
         ROOT
         / "scripts"
@@ -244,39 +235,70 @@ def save(result: dict[str, Any]) -> Path:
         / "results"
         / f"{time.strftime('%Y-%m-%d')}-{commit.stdout.strip()}-quality.json"
     )
-    path.write_text(json.dumps({"machine": machine} | result, indent=1) + "\n")
+    path.write_text(json.dumps(body, indent=1) + "\n")
     return path
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--repos", type=Path, required=True)
     parser.add_argument("--queries", type=Path, required=True)
     parser.add_argument("--only", action="append", default=[], help="a repository's name; may be repeated")
-    parser.add_argument("--cmd", default="", help="another program to measure")
-    parser.add_argument("--jsonl", type=Path, help="write each query's ranks there")
+    parser.add_argument("--cmd", default="", help="another program to measure, in place of the product")
+    parser.add_argument("--baseline", action="append", default=[], choices=BASELINES, help="may be repeated")
+    parser.add_argument("--peer-python", default="", help="an interpreter that has the peers' packages")
+    parser.add_argument(
+        "--peer-model", default="", help="the folder of semble's model; default: its own, downloaded"
+    )
+    parser.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        choices=[*asdict(WITH_VECTORS), "model"],
+        help="may be repeated",
+    )
+    parser.add_argument("--ablate", action="store_true", help="--without every signal in turn, and model")
+    parser.add_argument("--candidates", default="", metavar="WORDS,VECTORS", help="of each lane")
+    parser.add_argument(
+        "--jsonl",
+        nargs="?",
+        const="-",
+        help="write each query's ranks there; without a file to standard output",
+    )
     parser.add_argument(
         "--json", action="store_true", help="write scripts/bench/results/<date>-<commit>-quality.json"
     )
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = arguments()
     repos = json.loads((options.queries / "repos.json").read_text())
+    systems = choose_systems(options)
     scored: list[Scored] = []
     for repo in repos:
         if options.only and repo["name"] not in options.only:
             continue
-        rows = asyncio.run(measure(repo, options))
+        rows = measure_all(systems, repo, options)
         scored += rows
-        print(
-            f"{repo['name']:20} {statistics.mean(row.ndcg for row in rows):.4f}", file=sys.stderr, flush=True
-        )
+        means = [
+            f"{system.name} {statistics.mean(row.ndcg for row in rows if row.system == system.name):.4f}"
+            for system in systems
+        ]
+        print(f"{repo['name']:20} {'  '.join(means)}", file=sys.stderr, flush=True)
+    if not scored:
+        raise SystemExit(f"no repository is called {' or '.join(options.only)}")
     if options.jsonl:
-        options.jsonl.write_text("".join(json.dumps(asdict(row)) + "\n" for row in scored))
-    result = summary(scored)
-    show(result)
+        lines = "".join(json.dumps(asdict(row)) + "\n" for row in scored)
+        sys.stdout.write(lines) if options.jsonl == "-" else Path(options.jsonl).write_text(lines)
+    results = {
+        system.name: summary([row for row in scored if row.system == system.name]) for system in systems
+    }
+    show(results)
     if options.json:
-        print(save(result))
+        print(save(results))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,232 @@
+"""What quality.py measures: the product (or a variant of its ranking), and its peers. Each is a folder in, places out."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+PEERS = Path(__file__).parent / "peers"
+#: results of one question
+DEPTH = 10
+#: seconds for one index, one question
+INDEX_S, QUESTION_S = 600, 60
+BASELINES = ("rg", "bm25", "semble")
+CORTEX = [sys.executable, "-P", "-m", "cortex.front.cli"]
+#: what ripgrep is not asked for: words that say nothing about code
+STOP_WORDS = frozenset(
+    "a an and are as at be by can do does for from has have how i in into is it its of on or so that the their this to was what "  # noqa: SIM905
+    "when where which who why will with you".split()
+)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A place. `bytes`: what an agent reads of it."""
+
+    file: str
+    start: int
+    end: int
+    bytes: int = 0
+
+
+Ask = Callable[[str], Awaitable[list[Hit]]]
+
+
+@contextmanager
+def sparse_copy(source: Path, root: str) -> Iterator[Path]:
+    """A project folder that holds only the part of the repository that is measured, at its place."""
+    with tempfile.TemporaryDirectory(prefix="cortex-quality-") as folder:
+        project = Path(folder, source.name)
+        shutil.copytree(source / root, project / root, symlinks=True)
+        (project / ".cortex").mkdir(exist_ok=True)
+        yield project
+
+
+@contextmanager
+def indexed(project: Path) -> Iterator[None]:
+    """The project indexed; its workers, which the first front starts, are stopped in the end."""
+    subprocess.run(
+        [*CORTEX, "index", "--project", project], check=True, stdout=subprocess.DEVNULL, timeout=INDEX_S
+    )
+    try:
+        yield
+    finally:
+        subprocess.run(
+            [*CORTEX, "down", "--project", project], check=False, stdout=subprocess.DEVNULL, timeout=60
+        )
+
+
+@asynccontextmanager
+async def product(project: Path, variant: tuple[str, ...] = ()) -> AsyncIterator[Ask]:
+    """Cortex as an agent has it: served by its workers, asked through the MCP client over stdio. `variant`: options of
+    peers/front.py.
+    """
+    front = [sys.executable, "-P", str(PEERS / "front.py"), *variant, "--"] if variant else CORTEX
+    parameters = StdioServerParameters(command=front[0], args=[*front[1:], "mcp", "--project", str(project)])
+    async with (
+        stdio_client(parameters, errlog=sys.stderr) as (read, write),
+        ClientSession(read, write) as session,
+    ):
+        await session.initialize()
+
+        async def ask(query: str) -> list[Hit]:
+            reply = await session.call_tool("cortex_search", {"query": query, "limit": DEPTH})
+            results = json.loads(reply.content[0].text)["results"]
+            return [_hit(result["chunk"]) for result in results]
+
+        await _settled(session)
+        yield ask
+
+
+async def _settled(session: ClientSession) -> None:
+    """Until everything that was indexed is served."""
+    deadline = time.monotonic() + INDEX_S
+    while time.monotonic() < deadline:
+        reply = await session.call_tool(
+            "cortex_search", {"query": "warm up", "limit": 1, "detail": "location"}
+        )
+        index = json.loads(reply.content[0].text)["index"]
+        busy = index["pending_count"] or index["degraded"] or "indexing" in index or "publishing" in index
+        if index["generation"] and not busy:
+            return
+        await asyncio.sleep(0.2)
+    raise SystemExit("the index was not served in time")
+
+
+def _hit(chunk: dict[str, Any]) -> Hit:
+    metadata = chunk["metadata"]
+    return Hit(metadata["file_path"], metadata["start_line"], metadata["end_line"], len(json.dumps(chunk)))
+
+
+@asynccontextmanager
+async def program(project: Path, command: str) -> AsyncIterator[Ask]:
+    """Any program that prints one JSON object a line."""
+
+    async def ask(query: str) -> list[Hit]:
+        done = subprocess.run(  # noqa: ASYNC221 - one after the other is what is measured
+            [*shlex.split(command), query],
+            cwd=project,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=QUESTION_S,
+        )
+        return _sized(project, [json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"])
+
+    yield ask
+
+
+@asynccontextmanager
+async def ripgrep(project: Path) -> AsyncIterator[Ask]:
+    """What an agent does without an index: the question's words, each counted, files with the most matches first."""
+    if shutil.which("rg") is None:
+        raise SystemExit("the baseline rg needs ripgrep on the PATH")
+
+    async def ask(query: str) -> list[Hit]:
+        words = [word for word in re.findall(r"\w+", query) if word.lower() not in STOP_WORDS] or [query]
+        patterns = [part for word in words for part in ("-e", word)]
+        done = subprocess.run(  # noqa: ASYNC221
+            [
+                "rg",
+                "--count-matches",
+                "--ignore-case",
+                "--fixed-strings",
+                "--glob",
+                "!.cortex",
+                *patterns,
+                ".",
+            ],
+            cwd=project,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=QUESTION_S,
+        )
+        counts: Counter[str] = Counter()
+        for line in done.stdout.splitlines():
+            path, _, count = line.rpartition(":")
+            counts[path.removeprefix("./")] = int(count)
+        best = sorted(counts, key=lambda path: (-counts[path], path))[:DEPTH]
+        return _sized(project, [{"file": path, "start": 1, "end": 1 << 30} for path in best])
+
+    yield ask
+
+
+@asynccontextmanager
+async def peer(project: Path, name: str, python: str, model: str) -> AsyncIterator[Ask]:
+    """A library of another project, in a virtual environment of its own, kept open over all questions."""
+    interpreter = python or str(_environment(name))
+    with tempfile.TemporaryDirectory(prefix="cortex-peer-") as home:
+        process = subprocess.Popen(  # noqa: ASYNC220
+            [interpreter, PEERS / f"ask_{name}.py", project, *([model] if model else [])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            # No cache of an earlier run, and none left behind.
+            env=os.environ | {"HOME": home, "XDG_CACHE_HOME": home, "HF_HUB_OFFLINE": "1" if model else "0"},
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        stdin, stdout = process.stdin, process.stdout
+        try:
+            while (line := stdout.readline()) != "ready\n":
+                if not line:
+                    raise SystemExit(f"the baseline {name} ended: exit code {process.wait()}")
+
+            async def ask(query: str) -> list[Hit]:
+                stdin.write(json.dumps(query) + "\n")
+                stdin.flush()
+                return _sized(project, json.loads(stdout.readline()))
+
+            yield ask
+        finally:
+            stdin.close()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def _environment(name: str) -> Path:
+    """A virtual environment with the package, made once; outside the project, free to be deleted."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = cache / "cortex-bench" / name
+    python = folder / "bin" / "python"
+    if not (folder / "installed").exists():
+        print(f"installing {name} into {folder}", file=sys.stderr)
+        venv.create(folder, clear=True, with_pip=True)
+        package = {"bm25": "bm25s"}.get(name, name)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--quiet", package], check=True)
+        (folder / "installed").touch()
+    return python
+
+
+def _sized(project: Path, rows: list[dict[str, Any]]) -> list[Hit]:
+    """Hits with the size of their lines, as far as the files are there."""
+    hits = []
+    for row in rows:
+        try:
+            lines = (project / row["file"]).read_bytes().split(b"\n")
+        except OSError:
+            lines = []
+        size = sum(len(line) + 1 for line in lines[row["start"] - 1 : row["end"]])
+        hits.append(Hit(row["file"], row["start"], row["end"], size))
+    return hits
