@@ -174,7 +174,7 @@ def test_match_type_applies_to_bare_terms_and_operators_win(query, match_type, e
         ("colour:red", "`colour:` at position 1"),
         ("a titel:b", "did you mean `title:`"),
         ("title:", "Nothing follows `title:`"),
-        ("a OR", "ends where a term should follow"),
+        ("a OR", "ends at position 4, where a term should follow"),
         ("AND a", "cannot be read at position 1"),
         ("a AND OR b", "position 7"),
         ("()", "position 2"),

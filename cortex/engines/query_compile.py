@@ -45,11 +45,14 @@ _PATTERN_WORD = re.compile(rf"(?:[^\W_]|[{_STAR}{_ONE}])+")
 
 
 def compile_query(node: Node, schema: tantivy.Schema) -> Query:
-    """Raises BadRequest when nothing of the query can be searched for (only punctuation)."""
+    """Raises BadRequest when nothing of the query can be searched for (only punctuation), or a wildcard term is too
+    large for an automaton.
+    """
     query = _compile(node, schema)
     if query is None:
         raise BadRequest(
-            "The query holds only punctuation, which words are made without; use match_type substring to search for it."
+            "The query holds only punctuation (from position 1 on), which words are made without; use match_type substring "
+            "to search for it."
         )
     return query
 
@@ -214,10 +217,12 @@ def _wildcard(node: Wildcard, schema: tantivy.Schema) -> Query | None:
             f"The term at position {node.position + 1} has more than {_WILDCARDS_MAX} wildcards; use match_type regex."
         )
     if node.field in _RAW_FIELDS:
-        return _flat(_regex(node.field, _raw_pattern(node.pieces).lower(), schema))
+        return _flat(_regex(node, node.field, _raw_pattern(node.pieces).lower(), schema))
     if _is_glob(node):
         glob = _raw_pattern(node.pieces)
-        return _flat(_regex("path", f"(.*/)?{glob}" + ("" if node.pieces[-1] == "*" else "(/.*)?"), schema))
+        return _flat(
+            _regex(node, "path", f"(.*/)?{glob}" + ("" if node.pieces[-1] == "*" else "(/.*)?"), schema)
+        )
     ways = _wildcard_ways(node, schema)
     kept = [_flat(_should(ways))] if ways else []
     if node.is_prefix and (whole := _words(node.field, node.pieces[0], 0, schema)) is not None:
@@ -233,12 +238,12 @@ def _is_glob(node: Wildcard) -> bool:
 def _wildcard_ways(node: Wildcard, schema: tantivy.Schema) -> list[Query]:
     """What finds a wildcard term: among whole words and, as a prefix, among their parts."""
     whole_field = node.field == "text"
-    ways = [_patterns("text" if whole_field else node.field, pattern_words(node.pieces), schema)]
+    ways = [_patterns(node, "text" if whole_field else node.field, pattern_words(node.pieces), schema)]
     if node.is_prefix:
         parts = tokens.part_words(node.pieces[0])
         if parts and (whole_field or len(parts) > 1):
             name = "parts" if whole_field else node.field
-            ways.append(_patterns(name, [*parts[:-1], parts[-1] + _STAR], schema))
+            ways.append(_patterns(node, name, [*parts[:-1], parts[-1] + _STAR], schema))
     return [way for way in ways if way is not None]
 
 
@@ -253,7 +258,7 @@ def pattern_source(word: str) -> str:
     return word.replace(_STAR, ".*").replace(_ONE, ".")
 
 
-def _patterns(name: str, words: list[str], schema: tantivy.Schema) -> Query | None:
+def _patterns(node: Wildcard, name: str, words: list[str], schema: tantivy.Schema) -> Query | None:
     """Words in order, of which some have wildcards. A word that is all wildcard only leaves room for one."""
     while words and not words[-1].strip(_STAR):
         words = words[:-1]
@@ -265,7 +270,7 @@ def _patterns(name: str, words: list[str], schema: tantivy.Schema) -> Query | No
         return None
     sources = [pattern_source(word) for word in words]
     if len(words) == 1:
-        return _regex(name, sources[0], schema)
+        return _regex(node, name, sources[0], schema)
     return Query.regex_phrase_query(schema, name, list(sources), gaps)
 
 
@@ -275,11 +280,13 @@ def _raw_pattern(pieces: tuple[str, ...]) -> str:
     )
 
 
-def _regex(name: str, source: str, schema: tantivy.Schema) -> Query:
+def _regex(node: Wildcard, name: str, source: str, schema: tantivy.Schema) -> Query:
     try:
         return Query.regex_query(schema, name, source)
     except ValueError as error:
-        raise BadRequest(f"A wildcard term is too complex: {error}; use fewer wildcards.") from error
+        raise BadRequest(
+            f"The term at position {node.position + 1} is too complex: {error}; use fewer wildcards."
+        ) from error
 
 
 def _fuzzy(node: Fuzzy, schema: tantivy.Schema) -> Query | None:

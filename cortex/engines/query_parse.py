@@ -92,7 +92,10 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
         node = _all([_with_case(child) for child in (node.children if isinstance(node, All) else (node,))])
     found = leaves(node)
     if len(found) > TERMS_MAX:
-        raise BadRequest(f"The query has {len(found)} terms; at most {TERMS_MAX} are answered.")
+        raise BadRequest(
+            f"The query has {len(found)} terms; at most {TERMS_MAX} are answered (the next is at position "
+            f"{found[TERMS_MAX].position + 1})."
+        )
     if reader.boolean or match_type == "boolean":
         return Parsed(node, "boolean")
     return Parsed(_as_asked(node, match_type), match_type or _kind(found))
@@ -108,8 +111,10 @@ def check(query: str) -> None:
         )
     if len(query) > QUERY_BYTES_MAX or len(query.encode(errors="surrogatepass")) > QUERY_BYTES_MAX:
         raise BadRequest(f"The query is longer than {QUERY_BYTES_MAX} bytes; pass a shorter one.")
-    if any("\ud800" <= character <= "\udfff" for character in query):
-        raise BadRequest("The query is not valid Unicode (it holds a lone surrogate).")
+    if surrogate := re.search("[\ud800-\udfff]", query):
+        raise BadRequest(
+            f"The query is not valid Unicode: it holds a lone surrogate at position {surrogate.start() + 1}."
+        )
 
 
 def _syntax_error(message: str, prepared: Prepared, query: str) -> str:
@@ -117,7 +122,7 @@ def _syntax_error(message: str, prepared: Prepared, query: str) -> str:
     if found:
         at = prepared.offsets[int(found[1])] if int(found[1]) < len(prepared.offsets) else len(query)
         return f"The query cannot be read at position {at + 1} (`{query[at : at + 12]}`); quote or escape it."
-    return "The query ends where a term should follow; complete it, or quote the last word."
+    return f"The query ends at position {len(query)}, where a term should follow; complete it, or quote the last word."
 
 
 def _read(reader: _Reader, item: luqum_tree.Item, name: str) -> Node:
@@ -250,8 +255,10 @@ def _with_case(node: Node) -> Node:
             return Not(inner.children[-1] if isinstance(inner, All) else inner)
         case Term() | Phrase() | Wildcard() | Range() | Anything() | Not():
             return node
+    places = [leaf.position for leaf in leaves(node)]
     raise BadRequest(
-        "case:yes can be used with terms, phrases, wildcards and expressions that are joined by AND."
+        f"case:yes cannot be used with what is at position {min(places, default=0) + 1} of the query: only with terms, "
+        "phrases, wildcards and expressions that are joined by AND."
     )
 
 

@@ -8,7 +8,6 @@ from tantivy import Query
 
 from cortex.engines.text_fold import Found, Places
 from cortex.engines.text_schema import BIT_FIELDS, BITS
-from ipc.errors import BadRequest
 from ipc.messages import Array
 
 #: slots of one answer; tantivy refuses more buckets
@@ -36,12 +35,9 @@ class Matching:
     def best(self, query: Query, limit: int) -> tuple[Found, int]:
         """(the best `limit` matches, best first, without those that are deleted; how many documents match)
 
-        Raises BadRequest for a query that tantivy gives up on.
+        Raises ValueError for a query that tantivy gives up on.
         """
-        try:
-            result = self._searcher.search(query, limit, count=True)
-        except ValueError as error:
-            raise BadRequest(_too_many(error)) from error
+        result = self._searcher.search(query, limit, count=True)
         keys = self._searcher.fast_field_values("key", [address for _, address in result.hits])
         scores = np.array([score for score, _ in result.hits], np.float32)
         ordinals = self._places.locate(np.array(keys, np.uint64))
@@ -49,11 +45,8 @@ class Matching:
         return Found(ordinals[live], scores[live]), count_of(result)
 
     def every(self, query: Query) -> Array:
-        """Bool [all rows]: all live rows that match."""
-        try:
-            slots = self._searcher.aggregate(query, _SETS)["slots"]
-        except ValueError as error:
-            raise BadRequest(_too_many(error)) from error
+        """Bool [all rows]: all live rows that match. Raises ValueError as `best` does."""
+        slots = self._searcher.aggregate(query, _SETS)["slots"]
         if slots["sum_other_doc_count"]:  # keys so far apart that there are more slots than buckets
             hits = self._searcher.search(query, max(self._searcher.num_docs, 1), count=False).hits
             keys = self._searcher.fast_field_values("key", [address for _, address in hits])
@@ -67,7 +60,3 @@ class Matching:
                 np.unpackbits(sums.view(np.uint8).reshape(-1, 8), axis=1, count=BITS, bitorder="little")
             )
         return self._places.mask_of_bits(numbers, np.concatenate(bits, axis=1))
-
-
-def _too_many(error: ValueError) -> str:
-    return f"The query matches too many different words: {error}; use longer terms."

@@ -13,7 +13,7 @@ import tantivy
 from cortex.engines import text_signals
 from cortex.engines.query_compile import Tiers, compile_filters, compile_query, compile_tiers, filtered
 from cortex.engines.query_parse import Parsed, check, parse
-from cortex.engines.query_tree import Node, Regex, leaves, split_expressions
+from cortex.engines.query_tree import Fuzzy, Node, Regex, Wildcard, leaves, split_expressions
 from cortex.engines.text_fold import Folds, Found, Places, page
 from cortex.engines.text_highlight import Span, find_spans, fragments, line_numbers, make_needles
 from cortex.engines.text_matching import Matching
@@ -31,7 +31,7 @@ from cortex.engines.text_writer import META, TextWriter, open_index
 from cortex.excerpt import cut, fit, query_words
 from cortex.references import COUNTS
 from cortex.rows import Rows
-from ipc.errors import Damaged, NotFound
+from ipc.errors import BadRequest, Damaged, NotFound
 from ipc.messages import Array, Blobs, ExactHits, ExactSearch, Filters, Hit, Signals, TextSignals
 
 __all__ = ["TextSnapshot", "TextWriter", "open_text"]
@@ -117,13 +117,10 @@ class TextSnapshot:
         expressions = [compile_expression(source) for source in wanted]
         expressions += [compile_expression(source, excluded=True) for source in excluded]
         limit, offset = min(max(request.limit, 1), LIMIT_MAX), max(request.offset, 0)
-        if expressions:
-            outcome = self._scan(expressions, rest, request.filters)
-            total = len(outcome.found)
-        else:
-            assert rest is not None
-            found, total = self._find(rest, request.filters, offset + limit)
-            outcome = Scanned(found)
+        try:
+            outcome, total = self._answer(expressions, rest, request.filters, offset + limit)
+        except ValueError as error:  # the automaton of a wildcard or fuzzy term is too large for tantivy
+            raise BadRequest(_too_wide(parsed.node, error)) from error
         suggestion = ""
         if outcome.truncated:
             suggestion = TRUNCATED
@@ -145,6 +142,16 @@ class TextSnapshot:
             suggestion=suggestion,
             chunks=blobs,
         )
+
+    def _answer(
+        self, expressions: list[Expression], rest: Node | None, filters: Filters, wanted: int
+    ) -> tuple[Scanned, int]:
+        if expressions:
+            outcome = self._scan(expressions, rest, filters)
+            return outcome, len(outcome.found)
+        assert rest is not None
+        found, total = self._find(rest, filters, wanted)
+        return Scanned(found), total
 
     def _suggest(self, parsed: Parsed, filters: Filters) -> str:
         if any(isinstance(leaf, Regex) for leaf in leaves(parsed.node)):
@@ -295,6 +302,14 @@ class TextSnapshot:
             ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
             self._ranks = ranks
         return self._ranks
+
+
+def _too_wide(node: Node, error: ValueError) -> str:
+    places = [leaf.position for leaf in leaves(node) if isinstance(leaf, Wildcard | Fuzzy)]
+    return (
+        f"The term at position {min(places, default=0) + 1} of the query cannot be looked for ({error}); write more of "
+        "it, with fewer wildcards."
+    )
 
 
 def _narrowed(

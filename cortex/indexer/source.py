@@ -54,6 +54,8 @@ def decode(path: str, raw: bytes) -> Source | str:
         return "binary"
     else:
         text, remark = _text(raw)
+        if remark and b"\0" in raw:  # a picture or a document with a long head of text
+            return "binary"
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():

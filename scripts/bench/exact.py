@@ -118,8 +118,10 @@ class Project:
             while quiet < 5:
                 if time.monotonic() > deadline:
                     raise SystemExit(f"{self.root} was not indexed in {INDEX_S:.0f} s")
-                index = (await front.call("cortex_exact", query="e*", limit=1))["index"]
+                answer = await front.call("cortex_exact", query="e*", limit=1)
+                index = answer["index"]
                 busy = any(index.get(key) for key in ("indexing", "publishing", "pending_count", "degraded"))
+                busy = busy or not answer["total_found"]
                 quiet = 0 if busy else quiet + 1
                 await asyncio.sleep(0.3)
 
