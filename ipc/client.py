@@ -159,8 +159,10 @@ class Client:
         self._looked_at = now
         present = set(self._folder.glob("*.sock"))
         for path in [path for path in self._replicas if path not in present]:
-            if not self._replicas[path].connected.is_set():
-                await self._replicas.pop(path).close()
+            gone = self._replicas.get(path)  # another asker may have taken it out while we waited
+            if gone is not None and not gone.connected.is_set():
+                del self._replicas[path]
+                await gone.close()
         for path in sorted(present):
             parts = path.name.split(".")
             if parts[0] == worker and len(parts) == 3 and path not in self._replicas:

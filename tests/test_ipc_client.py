@@ -113,6 +113,24 @@ def test_nobody_there_is_unavailable_within_the_deadline(tmp_path):
     assert "cortex status" in str(error)
 
 
+def test_sockets_that_vanish_under_many_askers_are_forgotten_once(tmp_path):
+    async def run():
+        client = Client(tmp_path)
+        try:
+            for name in ("embed.0.sock", "embed.1.sock"):
+                (tmp_path / name).touch()
+            with pytest.raises(Unavailable):
+                await client.ask("embed", Embed(("hi",)), 0.2)
+            for path in tmp_path.glob("*.sock"):
+                path.unlink()
+            asked = [client.ask("embed", Embed(("hi",)), 0.3) for _ in range(8)]
+            return await asyncio.gather(*asked, return_exceptions=True)
+        finally:
+            await client.close()
+
+    assert {type(error) for error in asyncio.run(run())} == {Unavailable}
+
+
 def test_a_silent_worker_is_given_up_at_the_deadline_and_others_go_on(start):
     start()
     asked(start.folder, Embed(("a",)))

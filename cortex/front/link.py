@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 
 #: seconds that a call waits for a set that is being started, of those that it has
 READY_S = 8.0
+#: seconds that a call must have left to be tried on another set
+LAST_TRY_S = 1.5
 #: seconds between two looks at a set that is coming back
 LOOK_S = 0.05
 #: seconds between two tries to get a set: the first time, and at most
@@ -57,9 +59,16 @@ class Link:
         """The tool's answer, to be dumped by orjson. Raises BadRequest, and Unavailable with one sentence."""
         until = time.monotonic() + self.config.server.deadline_s
         checked = tool.check(arguments)
-        await self.ready(until)
-        dispatch = Dispatch(self.config, self._client, self.freshness, until, self._settled)
-        return await tool.call(dispatch, checked)
+        while True:
+            await self.ready(until)
+            asked = self._supervisor
+            dispatch = Dispatch(self.config, self._client, self.freshness, until, self._settled)
+            try:
+                return await tool.call(dispatch, checked)
+            except Unavailable:
+                # A set that ended while it was asked has a successor that was not.
+                if time.monotonic() > until - LAST_TRY_S or not (self._lost or self._set != asked):
+                    raise
 
     async def ready(self, until: float) -> None:
         """Wait until there is a set, at most READY_S. Raises Unavailable when there is none that we may use."""
@@ -88,10 +97,14 @@ class Link:
         """Whether the set has gone and is being made again."""
         return self._attachment is not None and not self._attachment.connected and not self.problem
 
+    @property
+    def _set(self) -> int:
+        """The process number of the supervisor that we are attached to; 0 for none."""
+        return self._attachment.hello.get("pid", 0) if self._attachment is not None else 0
+
     def _notice_new_set(self) -> None:
-        supervisor = self._attachment.hello.get("pid", 0) if self._attachment is not None else 0
-        if supervisor != self._supervisor:
-            self._supervisor = supervisor
+        if self._set != self._supervisor:
+            self._supervisor = self._set
             self._settled = time.monotonic() + SETTLE_S
 
     async def _attach(self) -> None:

@@ -142,8 +142,20 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_the_next_call_works(proje
             await front.whole()
             first = project.status()["pid"]
             old = [psutil.Process(each["pid"]) for each in project.members().values() if each["pid"]]
+
+            async def keep_asking(number):
+                tool, words = [
+                    ("cortex_exact", "check_password"),
+                    ("cortex_search", "how a password is checked"),
+                ][number % 2]
+                for _ in range(10):
+                    await front.call(tool, query=words)
+                    await asyncio.sleep(0.005 * number)
+
+            asking = [asyncio.create_task(keep_asking(number)) for number in range(8)]
+            await asyncio.sleep(0.1)
             os.kill(first, signal.SIGKILL)
-            await front.call("cortex_exact", query="check_password")
+            await asyncio.gather(*asking)
             await front.whole()
             assert project.status()["pid"] != first
             await asyncio.to_thread(
