@@ -8,7 +8,6 @@ current, and the next start repairs what was left behind.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import dataclasses
 import fcntl
 import logging
@@ -21,7 +20,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import msgspec
 import numpy as np
 
-from cortex import generations
+from cortex import allocator, generations
 from cortex.chunks import Change, ChunkManager
 from cortex.config import Config, open_home
 from cortex.engines.graph_files import GraphFiles
@@ -153,7 +152,7 @@ class Builder:
         self._manager.accept(change, keys)
         published = self._publish(dataclasses.replace(generation, files=self._manager.readable_files()))
         if len(change.added) > ROWS_MIN:
-            _trim_memory()
+            allocator.trim()
         return published
 
     def _publish(self, generation: Generation) -> Generation:
@@ -330,12 +329,6 @@ def _small_ones(refs: Sequence[SegmentRef]) -> list[SegmentRef]:
         chosen.append(ref)
         total += ref.rows
     return chosen
-
-
-def _trim_memory() -> None:
-    """Give freed memory back to the system: glibc keeps the hundred megabytes of a bulk build for itself otherwise."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _indexer_sequence(config: Config) -> int:

@@ -6,6 +6,7 @@ import random
 import shutil
 from pathlib import Path
 
+import msgspec
 import orjson
 import pytest
 
@@ -13,6 +14,7 @@ from cortex.config import Config
 from cortex.graph.project import Project
 from cortex.graph.tables import Packed
 from cortex.indexer.graph_facts import facts_of
+from cortex.indexer.graph_shards import ShardBuilder, ShardTask
 from cortex.indexer.graph_store import GraphStore
 from cortex.indexer.manifest import Entry
 from cortex.indexer.source import Source, decode, digest
@@ -121,6 +123,54 @@ def test_damaged_graph_files_and_facts_are_made_again(config, damage):
         path.write_bytes(damage)
     GraphStore(config).update(entries(config.root), {})
     assert graph(config) == whole
+
+
+def test_an_interrupted_run_is_made_good_by_the_next(config):
+    GraphStore(config).update(entries(config.root), {})
+    whole = graph(config)
+    (config.graph_dir / ".facts" / "state.msgpack").unlink()
+    path = config.graph_dir / "code-graph.000.json"
+    data = orjson.loads(path.read_bytes())
+    data["edges"], data["_metadata"]["edge_count"] = [], 0
+    path.write_bytes(orjson.dumps(data))
+    assert graph(config) != whole
+    GraphStore(config).update(entries(config.root), {})
+    assert graph(config) == whole
+
+
+def test_what_other_processes_resolve_is_the_same(config, monkeypatch, tmp_path):
+    monkeypatch.setattr("cortex.indexer.graph_store.POOL_FILES_MIN", 1)
+    monkeypatch.setattr("cortex.indexer.shards.SHARD_FILES", 8)
+    whole = fresh(config, tmp_path / "fresh")
+    encoded: list[bytes] = []
+
+    def resolve(tasks) -> int:
+        builder = ShardBuilder()
+        encoded.extend(msgspec.msgpack.encode(task) for task in tasks)
+        return sum(builder.build(msgspec.msgpack.decode(one, type=ShardTask)) for one in encoded)
+
+    store = GraphStore(config, resolve)
+    store.update(entries(config.root), {})
+    assert len(encoded) > 4
+    assert graph(config) == whole
+    (config.root / "python/shop/store.py").write_text("def nothing():\n    pass\n")
+    encoded.clear()
+    store.update(entries(config.root), {})
+    assert encoded
+    assert graph(config) == fresh(config, tmp_path / "again")
+
+
+def test_forgetting_loses_nothing(config, tmp_path):
+    store = GraphStore(config)
+    store.update(entries(config.root), {})
+    store.forget()
+    assert store.update(entries(config.root), {}) == 0
+    (config.root / "go/store/store.go").write_text("package store\n\nfunc Only() {}\n")
+    assert store.update(entries(config.root), {}) > 0
+    store.forget()
+    (config.root / "typescript/lib/index.ts").unlink()
+    store.update(entries(config.root), {})
+    assert graph(config) == fresh(config, tmp_path / "fresh")
 
 
 def test_ids_are_unique_also_for_files_that_differ_in_their_ending(config):

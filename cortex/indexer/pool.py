@@ -1,4 +1,4 @@
-"""Builds shards in several processes. Each child is a fresh interpreter that reads tasks from its standard input.
+"""Builds shards of chunks and of the graph in several processes. Each child is a fresh interpreter that reads tasks from its standard input.
 
 No multiprocessing: spawn would import the caller's main module again, and executor children outlive a killed parent.
 Here standard input is the life line: a thread of the child reads it, and EOF ends the child at once.
@@ -6,6 +6,8 @@ Here standard input is the life line: a thread of the child reads it, and EOF en
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 import queue
 import struct
@@ -19,7 +21,8 @@ from typing import IO, Any
 import msgspec
 
 from cortex.config import Config, Embedding
-from cortex.embedders import open_embedder
+from cortex.embedders import Embedder, open_embedder
+from cortex.indexer.graph_shards import ShardBuilder, ShardTask
 from cortex.indexer.shards import Built, Settings, Task, build
 from ipc.errors import BY_CODE, CortexError, Unavailable
 
@@ -28,6 +31,8 @@ POOL_FILES_MIN = 200
 POOL_BYTES_MIN = 2 << 20
 #: children at most: each takes about 100 MB
 WORKERS_MAX = 8
+#: tasks of a child after which it looks for garbage
+COLLECT_TASKS = 8
 #: seconds that a child gets to end after its standard input was closed
 STOP_S = 2.0
 #: one thread for each library: the children are the parallelism
@@ -46,17 +51,22 @@ class Setup(msgspec.Struct):
 
 
 class Answer(msgspec.Struct):
-    """A child's reply to a task: `built`, or an error's code and sentence."""
+    """A child's reply to a task: what it built (of the graph: how many files it wrote), or an error's code and sentence."""
 
-    built: Built | None = None
+    built: Built | int | None = None
     code: str = ""
     message: str = ""
 
 
 def workers_for(tasks: int, files: int, size: int) -> int:
     """How many children a run with that much to read deserves; 0: build in this process."""
-    if tasks < 2 or (files < POOL_FILES_MIN and size < POOL_BYTES_MIN):
+    if files < POOL_FILES_MIN and size < POOL_BYTES_MIN:
         return 0
+    return children_for(tasks)
+
+
+def children_for(tasks: int) -> int:
+    """How many children that many tasks can keep busy; 0: this process alone does as well."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = min(cores, tasks, WORKERS_MAX)
     return count if count > 1 else 0
@@ -76,8 +86,17 @@ class Pool:
         self._lock = threading.Lock()
 
     def run(self, tasks: Sequence[Task]) -> Iterator[Built]:
-        waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
-        results: queue.SimpleQueue[Built | BaseException] = queue.SimpleQueue()
+        for result in self._run(tasks):
+            assert isinstance(result, Built)
+            yield result
+
+    def resolve(self, tasks: Sequence[ShardTask]) -> int:
+        """How many graph files were written."""
+        return sum(result for result in self._run(tasks) if isinstance(result, int))
+
+    def _run(self, tasks: Sequence[Task | ShardTask]) -> Iterator[Built | int]:
+        waiting: queue.SimpleQueue[Task | ShardTask] = queue.SimpleQueue()
+        results: queue.SimpleQueue[Built | int | BaseException] = queue.SimpleQueue()
         for task in tasks:
             waiting.put(task)
         threads = [
@@ -107,7 +126,9 @@ class Pool:
                     pipe.close()
 
     def _work(
-        self, waiting: queue.SimpleQueue[Task], results: queue.SimpleQueue[Built | BaseException]
+        self,
+        waiting: queue.SimpleQueue[Task | ShardTask],
+        results: queue.SimpleQueue[Built | int | BaseException],
     ) -> None:
         try:
             child = self._start()
@@ -117,7 +138,7 @@ class Pool:
                 except queue.Empty:
                     return
                 built = self._ask(child, task)
-                for attempt in (task, msgspec.structs.replace(task, plain=True)):
+                for attempt in (task, _plain(task)):
                     if built is not None:
                         break
                     child = self._start()
@@ -144,7 +165,7 @@ class Pool:
         self._send(child, self._setup)  # a child that is dead already is noticed by its first task
         return child
 
-    def _ask(self, child: subprocess.Popen[bytes], task: Task) -> Built | None:
+    def _ask(self, child: subprocess.Popen[bytes], task: Task | ShardTask) -> Built | int | None:
         """The result, None when the child died. Raises the error that the child reported."""
         assert child.stdout is not None
         if not self._send(child, msgspec.msgpack.encode(task)):
@@ -170,6 +191,10 @@ class Pool:
         return True
 
 
+def _plain(task: Task | ShardTask) -> Task | ShardTask:
+    return msgspec.structs.replace(task, plain=True) if isinstance(task, Task) else task
+
+
 def _receive(pipe: IO[bytes]) -> bytes | None:
     """One frame, None at the end of the pipe."""
     head = pipe.read(_LENGTH.size)
@@ -180,6 +205,23 @@ def _receive(pipe: IO[bytes]) -> bytes | None:
     return frame if len(frame) == length else None
 
 
+class _Work:
+    """A child's tools, each made when it is first needed."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._settings = setup.settings
+        self._config = Config(root=Path(setup.settings.root), embedding=Embedding(**setup.embedding))
+        self._embedder: Embedder | None = None
+        self._graph = ShardBuilder()
+
+    def do(self, task: Task | ShardTask) -> Built | int:
+        if isinstance(task, ShardTask):
+            return self._graph.build(task)
+        if self._embedder is None:
+            self._embedder = open_embedder(self._config)
+        return build(task, self._settings, self._embedder)
+
+
 def serve() -> None:
     """What a child does: answer tasks until its standard input ends."""
     answers = os.fdopen(os.dup(1), "wb")
@@ -187,14 +229,13 @@ def serve() -> None:
     frames: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(frames,), daemon=True).start()
     setup = msgspec.msgpack.decode(frames.get(), type=Setup)
-    embedder = None
-    while True:
-        task = msgspec.msgpack.decode(frames.get(), type=Task)
+    work = _Work(setup)
+    decoder = msgspec.msgpack.Decoder(Task | ShardTask)
+    gc.disable()  # between tasks is early enough
+    for count in itertools.count(1):
+        task = decoder.decode(frames.get())
         try:
-            if embedder is None:
-                config = Config(root=Path(setup.settings.root), embedding=Embedding(**setup.embedding))
-                embedder = open_embedder(config)
-            answer = Answer(built=build(task, setup.settings, embedder))
+            answer = Answer(built=work.do(task))
         except CortexError as error:
             answer = Answer(code=error.code, message=str(error))
         except OSError as error:
@@ -204,6 +245,8 @@ def serve() -> None:
         raw = msgspec.msgpack.encode(answer)
         answers.write(_LENGTH.pack(len(raw)) + raw)
         answers.flush()
+        if count % COLLECT_TASKS == 0:
+            gc.collect()
 
 
 def _listen(frames: queue.SimpleQueue[bytes]) -> None:

@@ -8,17 +8,19 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from cortex import allocator
 from cortex.config import Config, open_home
 from cortex.embedders import Embedder, open_embedder
 from cortex.graph.tables import Packed
 from cortex.indexer import manifest as manifests
 from cortex.indexer.embeddings import cache_folder
+from cortex.indexer.graph_shards import ShardTask
 from cortex.indexer.graph_store import GraphStore
 from cortex.indexer.manifest import Entry, Manifest
-from cortex.indexer.pool import Pool, workers_for
+from cortex.indexer.pool import Pool, children_for, workers_for
 from cortex.indexer.scan import Candidate, Scan, Scanner
 from cortex.indexer.shards import Built, Settings, Task, build, shard_count, shard_of
 from cortex.indexer.writer import Writer, foreign_files, writer_lock
@@ -101,7 +103,7 @@ class Indexer:
             cache_folder(),
         )
         self._stop = stop or threading.Event()
-        self._graph = GraphStore(config)
+        self._graph = GraphStore(config, self._resolve)
 
     def run(
         self,
@@ -206,14 +208,29 @@ class Indexer:
 
     def _write_graph(self, manifest: Manifest, facts: dict[str, Packed | None]) -> None:
         try:
-            self._graph.update(manifest.files, facts)
+            with allocator.no_collector():
+                self._graph.update(manifest.files, facts)
         except OSError as error:
             raise Misconfigured(
                 f"Cannot write {error.filename or self.config.graph_dir}: {error.strerror}."
             ) from error
         except Exception:  # the chunks are in place; a fault of the graph must not undo that
             log.exception("the graph files could not be brought up to date; made anew by the next run")
-            self._graph = GraphStore(self.config)
+            self._graph = GraphStore(self.config, self._resolve)
+
+    def _resolve(self, tasks: Sequence[ShardTask]) -> int | None:
+        count = children_for(len(tasks))
+        if not count:
+            return None
+        pool = Pool(self.settings, self.config, count)
+        try:
+            return pool.resolve(tasks)
+        finally:
+            pool.close()
+
+    def forget(self) -> None:
+        """Give back the memory that only the next change needs."""
+        self._graph.forget()
 
     def _build(self, plan: Plan) -> Iterator[Built]:
         """The results as they come; fewer than there are tasks when the run was stopped."""

@@ -59,7 +59,7 @@ class Settings(msgspec.Struct, frozen=True):
     cache: str = ""
 
 
-class Task(msgspec.Struct, frozen=True):
+class Task(msgspec.Struct, frozen=True, tag="chunks"):
     """Build shard `number` of `shards`, where there were `old_shards` before.
 
     `fresh` are files to be read, with size and mtime (`known`: what they were before); `kept` those whose chunks are
