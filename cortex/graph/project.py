@@ -243,7 +243,7 @@ class Project:
             self._set_modules()
         for path, packed in changes.items():
             for key in surface(head_of(packed)) if packed is not None else ():
-                if set(WORD.findall(key)) & touched:
+                if set(WORD.findall(key.partition(" ")[2])) & touched:
                     touched |= self._inherited(path, key)
         if any(path.endswith(("/lib.rs", "/main.rs", "/mod.rs")) for path in changes) and moved:
             touched |= {"crate", "super", "self", "mod"}  # what these words mean may have changed
@@ -259,7 +259,7 @@ class Project:
             before, after = surface(old), surface(head_of(packed) if packed is not None else None)
             for key in before.keys() | after.keys():
                 if before.get(key) != after.get(key):
-                    touched |= set(WORD.findall(key))
+                    touched |= set(WORD.findall(key.partition(" ")[2]))  # without what kind it is
                     if key in before and key in after:  # what a type inherits may have changed
                         touched |= self._inherited(path, key)
             if (old is None) != (packed is None):
