@@ -17,8 +17,8 @@ Beside the product, in the same run, on the same files:
                      `start`, `end`, best first, as `cortex search --jsonl` does
 `--without SIGNAL`   the product with a weight of 0 for a signal of docs/RANKING.md; `model` leaves the vectors out
 `--ablate`           that for every signal, one after the other: what each of them earns
-`--candidates 400,400`  the product with so many candidates of each lane
-Only the front ranks, so a variant costs its questions and no index. The packages of the peers go into a virtual environment
+`--candidates 1000,1000`  the product with so many candidates of each lane: what is lost by taking fewer
+Only the front ranks, so a variant costs its questions alone. The packages of the peers go into a virtual environment
 below ~/.cache/cortex-bench, or are those of `--peer-python`.
 """
 
@@ -33,9 +33,10 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -70,11 +71,14 @@ class Scored:
 
 @dataclass(frozen=True)
 class System:
-    """Something to measure. `open(project)` gives the function that is asked; `ours`: it needs the project indexed."""
+    """Something to measure. `open(project)` gives the function that is asked. `ours`: it needs the project indexed.
+    `without`: the signal that this variant of the product leaves out.
+    """
 
     name: str
-    open: Any
+    open: Any = None
     ours: bool = False
+    without: str = ""
 
 
 def covers(hit: Hit, target: Any, root: str) -> bool:
@@ -114,11 +118,13 @@ def choose_systems(options: argparse.Namespace) -> list[System]:
     if options.cmd:
         chosen = [System("cmd", partial(program, command=options.cmd))]
     else:
-        variant = ("--candidates", options.candidates) if options.candidates else ()
-        chosen = [System(CORTEX, partial(product, variant=variant), ours=True)]
+        chosen = [System(CORTEX, product, ours=True)]
+    for sizes in options.candidates:
+        more = partial(product, variant=("--candidates", sizes))
+        chosen.append(System(f"@{sizes}", more, ours=True))
     signals = list(vars_of_weights()) if options.ablate else []
     for name in dict.fromkeys([*options.without, *signals, *(["model"] if options.ablate else [])]):
-        chosen.append(System(f"-{name}", partial(product, variant=("--without", name)), ours=True))
+        chosen.append(System(f"-{name}", ours=True, without=name))
     for name in options.baseline:
         if name == "rg":
             chosen.append(System("rg", ripgrep))
@@ -133,14 +139,32 @@ def vars_of_weights() -> dict[str, float]:
     return {name: weight for name, weight in asdict(WITH_VECTORS).items() if weight and name != "cited"}
 
 
-async def measure(system: System, project: Path, repo: dict[str, Any], queries: list[Any]) -> list[Scored]:
-    opened: AbstractAsyncContextManager[Ask] = system.open(project)
+async def measure(system: System, ask: Ask, repo: dict[str, Any], queries: list[Any]) -> list[Scored]:
     scored = []
-    async with opened as ask:
-        for query in queries:
-            started = time.perf_counter()
-            hits = await ask(query["query"])
-            scored.append(score(query, hits, repo, time.perf_counter() - started, system.name))
+    for query in queries:
+        started = time.perf_counter()
+        hits = await ask(query["query"])
+        scored.append(score(query, hits, repo, time.perf_counter() - started, system.name))
+    return scored
+
+
+async def measure_alone(
+    system: System, project: Path, repo: dict[str, Any], queries: list[Any]
+) -> list[Scored]:
+    async with system.open(project) as ask:
+        return await measure(system, ask, repo, queries)
+
+
+async def measure_variants(
+    variants: list[System], project: Path, repo: dict[str, Any], queries: list[Any]
+) -> list[Scored]:
+    """All of them through one front, which reads for every question what to leave out."""
+    scored: list[Scored] = []
+    with tempfile.NamedTemporaryFile("w") as switch:
+        async with product(project, ("--switch", switch.name)) as ask:
+            for system in variants:
+                Path(switch.name).write_text(system.without)  # noqa: ASYNC240 - nothing else runs here
+                scored += await measure(system, ask, repo, queries)
     return scored
 
 
@@ -149,13 +173,15 @@ def measure_all(systems: list[System], repo: dict[str, Any], options: argparse.N
     queries = json.loads((options.queries / "annotations" / f"{repo['name']}.json").read_text())
     scored: list[Scored] = []
     with sparse_copy(options.repos / repo["name"], repo.get("benchmark_root") or "") as project:
-        ours = [system for system in systems if system.ours]
-        with indexed(project) if ours else nullcontext():
-            for system in ours:
-                scored += asyncio.run(measure(system, project, repo, queries))
+        with indexed(project) if any(system.ours for system in systems) else nullcontext():
+            for system in systems:
+                if system.ours and not system.without:
+                    scored += asyncio.run(measure_alone(system, project, repo, queries))
+            if variants := [system for system in systems if system.without]:
+                scored += asyncio.run(measure_variants(variants, project, repo, queries))
         for system in systems:
             if not system.ours:
-                scored += asyncio.run(measure(system, project, repo, queries))
+                scored += asyncio.run(measure_alone(system, project, repo, queries))
     return scored
 
 
@@ -260,7 +286,9 @@ def arguments() -> argparse.Namespace:
         help="may be repeated",
     )
     parser.add_argument("--ablate", action="store_true", help="--without every signal in turn, and model")
-    parser.add_argument("--candidates", default="", metavar="WORDS,VECTORS", help="of each lane")
+    parser.add_argument(
+        "--candidates", action="append", default=[], metavar="WORDS,VECTORS", help="may be repeated"
+    )
     parser.add_argument(
         "--jsonl",
         nargs="?",

@@ -1,6 +1,7 @@
-"""`cortex`, with the ranking changed for an experiment: front.py [--without SIGNAL …] [--candidates WORDS,VECTORS] -- ARGUMENTS.
+"""`cortex`, with the ranking changed for an experiment: front.py [--switch FILE] [--candidates WORDS,VECTORS] -- ARGUMENTS.
 
-Only the front ranks, so the index and the workers are those of the product. `--without model` leaves the vectors out.
+Only the front ranks, so the index and the workers are those of the product. FILE names the signals whose weight is 0, read
+for every question; `model` there leaves the vectors out.
 """
 
 from __future__ import annotations
@@ -8,25 +9,25 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
+from pathlib import Path
 
 from cortex import dispatch
 from cortex.front.cli import main as cortex
 from cortex.ranking.weights import Weights
 
-SIGNALS = tuple(field.name for field in dataclasses.fields(Weights))
 
-
-def leave_out(names: list[str]) -> None:
-    """Give the signals in `names` the weight 0."""
+def leave_out(switch: Path) -> None:
+    """Give the signals that `switch` names the weight 0."""
     weigh, rank = dispatch.weigh, dispatch.rank
-    gone = {name: 0.0 for name in names if name != "model"}
-    model = "model" not in names
 
     def weigh_less(*, vectors: bool, bm25_weight: float) -> Weights:
-        return dataclasses.replace(weigh(vectors=vectors and model, bm25_weight=bm25_weight), **gone)
+        names = switch.read_text().split()
+        weights = weigh(vectors=vectors and "model" not in names, bm25_weight=bm25_weight)
+        return dataclasses.replace(weights, **{name: 0.0 for name in names if name != "model"})
 
     def rank_less(question, text, vector, *more, **named):
-        return rank(question, text, vector if model else None, *more, **named)
+        without = "model" in switch.read_text().split()
+        return rank(question, text, None if without else vector, *more, **named)
 
     dispatch.weigh, dispatch.rank = weigh_less, rank_less
 
@@ -40,10 +41,11 @@ def ask_for(words: int, vectors: int) -> None:
 def main() -> int:
     at = sys.argv.index("--")
     parser = argparse.ArgumentParser()
-    parser.add_argument("--without", action="append", default=[], choices=[*SIGNALS, "model"])
+    parser.add_argument("--switch", type=Path)
     parser.add_argument("--candidates", default="")
     options = parser.parse_args(sys.argv[1:at])
-    leave_out(options.without)
+    if options.switch:
+        leave_out(options.switch)
     if options.candidates:
         words, vectors = map(int, options.candidates.split(","))
         ask_for(words, vectors)
