@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
@@ -43,7 +44,8 @@ class WatcherWorker(FileSystemEventHandler):
         self._last_event = 0.0
         self._stop = threading.Event()
         self._observer: Any = None
-        self._watched: tuple[int, int] | None = None
+        #: watched folder → its device and inode
+        self._watched: dict[Path, tuple[int, int]] = {}
         self._fault = ""
         self._thread = threading.Thread(target=self._work, name="publish")
         self.handlers: dict[type, Callable[[Any], Message]] = {}
@@ -146,31 +148,34 @@ class WatcherWorker(FileSystemEventHandler):
         self._seen.clear()
 
     def _watch(self) -> None:
-        """Watch the chunks folder by events; again when it is another folder than before; by the clock without one."""
-        folder: Path = self._config.chunks_dir
-        try:
-            info = folder.stat()
-            place = (info.st_dev, info.st_ino)
-        except OSError:
-            self._unwatch()
-            return
-        if place == self._watched:
+        """Watch the folders of the chunk files and the graph files by events; again when they are other folders than before;
+        by the clock without the former.
+        """
+        folders: dict[Path, tuple[int, int]] = {}
+        for folder in (self._config.chunks_dir, self._config.graph_dir):
+            with contextlib.suppress(OSError):
+                info = folder.stat()
+                folders[folder] = (info.st_dev, info.st_ino)
+        if folders == self._watched:
             return
         self._unwatch()
+        if self._config.chunks_dir not in folders:
+            return
         observer = Observer()
         try:
-            observer.schedule(self, os.fspath(folder), recursive=False)
+            for folder in folders:
+                observer.schedule(self, os.fspath(folder), recursive=False)
             observer.start()
         except OSError as error:  # inotify limits, network file systems
             log.warning("cannot watch %s by events (%s); looking by the clock", folder, error)
             return
-        self._observer, self._watched = observer, place
+        self._observer, self._watched = observer, folders
 
     def _unwatch(self) -> None:
         if self._observer is not None:
             self._observer.stop()
             self._observer.join(5)
-        self._observer, self._watched = None, None
+        self._observer, self._watched = None, {}
 
 
 def run(config: Config, *, replica: int = 0, bind: str = "") -> int:

@@ -1,6 +1,10 @@
 """The code graph: how right it is against jedi, and how fast. Prints a table; `--json` keeps the figures.
 
-    python scripts/bench/graph.py [--package FOLDER …] [--nodes 100000] [--edges 500000] [--json] [--show 20]
+    python scripts/bench/graph.py [--package FOLDER …] [--nodes 100000] [--edges 500000] [--project FOLDER] [--json] [--show 20]
+
+Speed is that of a made-up graph: inside the engine, and through the MCP client, the front and the worker. Freshness: how long
+after a saved file's chunks its graph file is there, and how long after the text worker the graph worker answers of it, in a
+copy of this repository's sources or of `--project`.
 
 FOLDER is an unpacked Python package (`pip download`, unzip). jedi is wanted only with `--package`: `pip install jedi`.
 Compared is every call site whose target jedi finds inside the package and takes for a function or class, and every class
@@ -11,11 +15,14 @@ jedi's targets, the share that we name. Ambiguous calls, which list candidates, 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import contextlib
 import datetime as dt
 import json
 import os
 import platform
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -28,25 +35,38 @@ from typing import Any
 
 import numpy as np
 import orjson
+import psutil
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
 
-from cortex import __version__
+from cortex import __version__, supervise
+from cortex import config as configuration
+from cortex.config import Config
 from cortex.engines.graph_answers import GraphSnapshot
 from cortex.engines.graph_arrays import GraphOpener
 from cortex.engines.graph_segments import write_graph
 from cortex.engines.graph_sources import Sources
+from cortex.freshness import Freshness
 from cortex.graph.evaluate import Evaluator
 from cortex.graph.facts import TYPE_KINDS
 from cortex.graph.project import Project
 from cortex.graph.resolve import edges_of
 from cortex.indexer.graph_facts import facts_of
 from cortex.indexer.source import Source, decode, digest
-from ipc.messages import GraphSearch
+from ipc.client import Client
+from ipc.errors import CortexError
+from ipc.messages import ExactSearch, GraphSearch
 
 RESULTS = Path(__file__).parent / "results"
+ROOT = Path(__file__).resolve().parents[2]
 #: nodes of one synthetic file, and files of one shard
 FILE_NODES, SHARD_FILES = 20, 96
-#: questions of each operation
-QUESTIONS = 200
+#: questions of each operation, and how many of them do not count
+QUESTIONS, WARM_UP = 200, 10
+#: seconds until an index must be served
+BOUND_S = 300.0
+#: what a front gets of our environment
+ENVIRONMENT = ("PATH", "XDG_RUNTIME_DIR", "PYTHONPATH", "CORTEX_SERVER_AUTO_INDEX")
 
 
 def main() -> None:
@@ -56,6 +76,8 @@ def main() -> None:
         figures[f"accuracy {folder.name.partition('-py')[0]}"] = accuracy(folder, arguments.show)
     if arguments.nodes:
         figures |= speed(arguments.nodes, arguments.edges)
+    if arguments.saves:
+        figures |= asyncio.run(freshness(arguments.project, arguments.saves))
     for name, value in figures.items():
         print(f"{name:<34}{value}")
     if arguments.json:
@@ -71,6 +93,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--package", type=Path, action="append", default=[])
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--edges", type=int, default=500_000)
+    parser.add_argument("--project", type=Path, help="whose copy is edited to measure freshness")
+    parser.add_argument("--saves", type=int, default=20, help="edits of one file; 0 leaves freshness out")
     parser.add_argument("--show", type=int, default=0, help="differences to print")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
@@ -224,34 +248,51 @@ def jedi_targets(
 
 def speed(nodes: int, edges: int) -> dict[str, Any]:
     """Operations on a graph made up with the degrees of real ones: most functions are called once, a few by thousands."""
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
+    with scratch(server_auto_index="false") as root:
+        config = configuration.load(root)
+        ids = synthesize(config, nodes, edges)
+        place = root / "segments"
+        place.mkdir()
         started = time.perf_counter()
-        names = synthesize(place, nodes, edges)
+        names = {}
+        for path in sorted(config.graph_dir.iterdir()):
+            write_graph(place / f"{path.name}.seg", path.read_bytes())
+            names[path.name] = f"{path.name}.seg"
         packed_s = time.perf_counter() - started
         cold = []
         for _ in range(3):
             started = time.perf_counter()
             opener = GraphOpener(place)
-            snapshot = GraphSnapshot(opener.open(names), 1, Sources(place))
+            snapshot = GraphSnapshot(opener.open(names), 1, Sources(root))
             cold.append(time.perf_counter() - started)
         first, segment = next(iter(names.items()))
         (place / "again.seg").write_bytes((place / segment).read_bytes())
         started = time.perf_counter()
-        GraphSnapshot(opener.open(names | {first: "again.seg"}), 2, Sources(place))
-        reload_s = time.perf_counter() - started
+        GraphSnapshot(opener.open(names | {first: "again.seg"}), 2, Sources(root))
         figures: dict[str, Any] = {
             "nodes": nodes,
             "edges": edges,
             "pack_s": round(packed_s, 2),
             "load_s": round(statistics.median(cold), 3),
-            "reload_one_shard_s": round(reload_s, 3),
+            "reload_one_shard_s": round(time.perf_counter() - started, 3),
         }
-        return figures | operations(snapshot, nodes)
+        chosen = random.sample(ids, QUESTIONS)
+        for operation, asked in cases(chosen):
+            figures[f"engine {operation} ms"] = timed(lambda q: snapshot.search(GraphSearch(**q)), asked)
+        return figures | asyncio.run(whole_path(config, chosen))
 
 
-def synthesize(place: Path, nodes: int, edges: int) -> dict[str, str]:
-    """Segments of a made-up graph; graph file → segment."""
+def cases(ids: list[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """(operation, the questions of it) with the tool's defaults."""
+    for operation in ("callers", "callees", "implementations", "dependencies", "dependents", "type_usages"):
+        yield operation, [{"operation": operation, "target": name} for name in ids]
+    yield "impact depth 3", [{"operation": "impact", "target": name, "depth": 3} for name in ids]
+    yield "path", [{"operation": "path", "target": name, "to": ids[0]} for name in ids]
+    yield "unknown name", [{"operation": "callers", "target": f"{name}x"} for name in ids]
+
+
+def synthesize(config: Config, nodes: int, edges: int) -> list[str]:
+    """The graph files of a made-up project with sources and one chunk; the ids of its nodes."""
     random.seed(1)
     files = nodes // FILE_NODES
     ids = [f"src/p{f % 97}/m{f}:C{i // 5}.f{i}" for f in range(files) for i in range(FILE_NODES)]
@@ -273,43 +314,152 @@ def synthesize(place: Path, nodes: int, edges: int) -> dict[str, str]:
         location = {"file": f"src/p{file % 97}/m{file}.py", "line": at % 900 + 1, "column": 4}
         edge = {"from": ids[source], "to": ids[int(targets[at])], "type": kinds[at], "location": location}
         shards[file % len(shards)][1].append(edge | {"confidence": "exact"})
-    names = {}
+    config.graph_dir.mkdir(parents=True)
     for number, (own, out) in enumerate(shards):
-        name = f"code-graph.{number:03d}.json"
-        write_graph(place / f"{name}.seg", orjson.dumps({"_metadata": {}, "nodes": own, "edges": out}))
-        names[name] = f"{name}.seg"
-    return names
+        body = orjson.dumps({"_metadata": {}, "nodes": own, "edges": out})
+        (config.graph_dir / f"code-graph.{number:03d}.json").write_bytes(body)
+    write_sources(config, files)
+    return ids
 
 
-def operations(snapshot: GraphSnapshot, nodes: int) -> dict[str, Any]:
-    random.seed(2)
-    ids = [
-        snapshot.graph.names[int(n)]
-        for n in snapshot.graph.nodes[:, 0][random.sample(range(nodes), QUESTIONS)]
-    ]
+def write_sources(config: Config, files: int) -> None:
+    """One text of 910 lines under the name of every file, and a chunk so that there is an index."""
+    text = config.root / "text.py"
+    text.write_text("".join(f"    value_{line} = compute({line})\n" for line in range(910)))
+    for file in range(files):
+        path = config.root / f"src/p{file % 97}/m{file}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.hardlink_to(text)
+    config.chunks_dir.mkdir(parents=True)
+    chunk = {"id": "one", "chunk_type": "code", "text": "one", "metadata": {"file_path": "src/one.py"}}
+    (config.chunks_dir / "bench.json").write_bytes(orjson.dumps([chunk]))
+
+
+async def whole_path(config: Config, ids: list[str]) -> dict[str, Any]:
+    """The same questions from the official MCP client over standard input and output, and the graph worker's memory."""
+    inherited = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+    command = str(Path(sys.executable).parent / "cortex")
+    server = StdioServerParameters(
+        command=command, args=["mcp", "--project", str(config.root)], env=inherited
+    )
     figures: dict[str, Any] = {}
-    for operation in ("callers", "callees", "implementations", "dependencies", "dependents", "type_usages"):
-        figures[f"{operation} ms"] = timed(
-            lambda name, op=operation: snapshot.search(GraphSearch(op, name)), ids
-        )
-    figures["impact depth 3 ms"] = timed(
-        lambda name: snapshot.search(GraphSearch("impact", name, depth=3)), ids
-    )
-    figures["path ms"] = timed(lambda name: snapshot.search(GraphSearch("path", name, ids[0])), ids[:50])
-    figures["unknown name ms"] = timed(
-        lambda name: snapshot.search(GraphSearch("callers", f"{name}x")), ids[:20]
-    )
+    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+
+        async def ask(question: dict[str, Any]) -> dict[str, Any]:
+            result = await session.call_tool("cortex_graph", question)
+            answer: dict[str, Any] = orjson.loads(result.content[0].text)  # type: ignore[union-attr]
+            return answer
+
+        async with asyncio.timeout(BOUND_S):
+            while (await ask({"operation": "callers", "target": ids[0]}))["target"] != ids[0] or busy(config):  # noqa: ASYNC110
+                await asyncio.sleep(0.2)
+        for operation, asked in cases(ids):
+            times = []
+            for question in asked:
+                started = time.perf_counter()
+                await ask(question)
+                times.append(time.perf_counter() - started)
+            figures[f"MCP {operation} ms"] = percentiles(times[WARM_UP:])
+        figures["graph worker MB"] = memory(config)
     return figures
 
 
-def timed(ask: Callable[[str], object], names: list[str]) -> dict[str, float]:
-    ask(names[0])
+def busy(config: Config) -> bool:
+    """Whether the watcher has still to take in graph files."""
+    return len(Freshness(config).current().graph) < len(list(config.graph_dir.glob("*.json")))
+
+
+def memory(config: Config) -> dict[str, float]:
+    """Of the graph worker: `anonymous` is its own, the rest of `resident` are mapped files that others share."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if str(config.root) in process.cmdline() and "graph" in process.cmdline():
+                info = process.memory_full_info()
+                return {"resident": round(info.rss / 2**20, 1), "anonymous": round(info.uss / 2**20, 1)}
+    return {}
+
+
+async def freshness(project: Path | None, saves: int) -> dict[str, Any]:
+    """Saves one file again and again under the real indexer, watcher and workers."""
+    behind, answered = [], []
+    with scratch() as root:
+        for package in [project] if project else [ROOT / name for name in ("cortex", "ipc", "workers")]:
+            ignored = shutil.ignore_patterns("__pycache__", "*.npy", ".git", ".cortex")
+            shutil.copytree(package, root / package.name, ignore=ignored)
+        config = configuration.load(root)
+        path = root / "fresh_bench.py"
+        path.write_text("def fresh_0():\n    pass\n")
+        attachment = await supervise.attach(config)
+        client = Client(config.runtime_dir)
+        try:
+            await until(client, ExactSearch("fresh_0", limit=1))
+            await until(client, GraphSearch("callers", "fresh_0"))
+            for number in range(1, saves + 1):
+                path.write_text(f"def caller():\n    fresh_{number}()\n\n\ndef fresh_{number}():\n    pass\n")
+                found = await asyncio.gather(
+                    until(client, ExactSearch(f"fresh_{number}", limit=1)),
+                    until(client, GraphSearch("callers", f"fresh_{number}")),
+                )
+                answered.append(found[1] - found[0])
+                behind.append(newest(config.graph_dir) - newest(config.chunks_dir))
+                await asyncio.sleep(1.0)
+        finally:
+            await client.close()
+            await attachment.close()
+        files = len(list(root.rglob("*.*")))
+    return {
+        "freshness: files": files,
+        "graph file after chunk files ms": percentiles(behind),
+        "graph answers after text ms": percentiles(answered),
+    }
+
+
+def newest(folder: Path) -> float:
+    """When a file of `folder` was written last, in seconds."""
+    return max(path.stat().st_mtime_ns for path in folder.glob("*.json")) / 1e9
+
+
+async def until(client: Client, question: ExactSearch | GraphSearch) -> float:
+    """When the question had a result."""
+    async with asyncio.timeout(BOUND_S):
+        while True:
+            with contextlib.suppress(CortexError):
+                worker = "text" if isinstance(question, ExactSearch) else "graph"
+                hits: Any = await client.ask(worker, question, 5.0)
+                if hits.total_found or (isinstance(question, GraphSearch) and hits.target):
+                    return time.perf_counter()
+            await asyncio.sleep(0.002)
+
+
+@contextlib.contextmanager
+def scratch(**settings: str) -> Iterator[Path]:
+    """A project and a runtime folder of its own; its set is stopped at the end."""
+    with contextlib.ExitStack() as stack:
+        runtime = tempfile.mkdtemp(prefix="cx", dir="/tmp")
+        stack.callback(shutil.rmtree, runtime)
+        os.environ["XDG_RUNTIME_DIR"] = runtime
+        os.environ |= {f"CORTEX_{name}".upper(): value for name, value in settings.items()}
+        root = Path(tempfile.mkdtemp(prefix="cortex-bench-")).resolve()
+        stack.callback(shutil.rmtree, root)
+        (root / ".git").mkdir()
+        stack.callback(supervise.stop, configuration.load(root))
+        yield root
+        for name in settings:
+            del os.environ[f"CORTEX_{name}".upper()]
+
+
+def timed(ask: Callable[[dict[str, Any]], object], questions: list[dict[str, Any]]) -> dict[str, float]:
     times = []
-    for name in names:
+    for question in questions:
         started = time.perf_counter()
-        ask(name)
-        times.append((time.perf_counter() - started) * 1000)
-    return {f"p{p}": round(float(np.percentile(times, p)), 2) for p in (50, 95, 99)}
+        ask(question)
+        times.append(time.perf_counter() - started)
+    return percentiles(times[WARM_UP:])
+
+
+def percentiles(seconds: list[float]) -> dict[str, float]:
+    return {f"p{p}": round(float(np.percentile(seconds, p)) * 1000, 2) for p in (50, 95, 99)}
 
 
 if __name__ == "__main__":
