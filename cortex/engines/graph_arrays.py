@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+from cortex import allocator
 from cortex.engines.graph_segments import EDGE_COLUMNS, NODE_COLUMNS
 from cortex.graph.names import key_of
 from ipc.messages import Array
@@ -140,20 +141,7 @@ class Graph:
 def assemble(segments: tuple[Segment, ...]) -> Graph:
     """One graph of all segments. Of two nodes with one id the first counts."""
     names, tables = _number(segments)
-    nodes, edges, places = [], [], []
-    groups = 0
-    for at, (segment, table) in enumerate(zip(segments, tables, strict=True)):
-        own = segment.arrays["nodes"].copy()
-        own[:, :3] = table[own[:, :3]]
-        nodes.append(own)
-        places.append(np.column_stack((np.full(len(own), at, "<i4"), np.arange(len(own), dtype="<i4"))))
-        rows = segment.arrays["edges"].copy()
-        rows[:, (0, 1, 4)] = table[rows[:, (0, 1, 4)]]
-        rows[:, 7] = np.where(rows[:, 7] > 0, rows[:, 7] + groups, 0)
-        groups += int(segment.arrays["edges"][:, 7].max(initial=0))
-        edges.append(rows)
-    all_nodes = _joined(nodes, (0, NODE_COLUMNS), "<i4")
-    all_edges = _joined(edges, (0, EDGE_COLUMNS), "<i4")
+    all_nodes, all_edges, places = _rows(segments, tables)
     node_of = np.full(len(names), -1, "<i4")
     node_of[all_nodes[::-1, 0]] = np.arange(len(all_nodes), dtype="<i4")[::-1]
     counted = np.flatnonzero(node_of[all_nodes[:, 0]] == np.arange(len(all_nodes)))
@@ -165,7 +153,7 @@ def assemble(segments: tuple[Segment, ...]) -> Graph:
         outgoing=_lists(all_edges[:, 0], len(names)),
         incoming=_lists(all_edges[:, 1], len(names)),
         by_file=_lists(all_nodes[:, 2], len(names)),
-        places=_joined(places, (0, 2), "<i4"),
+        places=places,
         file_ranks=_file_ranks(names, np.concatenate((all_nodes[:, 2], all_edges[:, 4]))),
         kinds={names[number]: number for number in np.unique(all_nodes[:, 1]).tolist()},
         by_last=_keyed(_column(segments, "last_keys"), counted),
@@ -173,6 +161,27 @@ def assemble(segments: tuple[Segment, ...]) -> Graph:
         seconds=_column(segments, "second_keys"),
         shorts=_column(segments, "short_keys"),
     )
+
+
+def _rows(segments: tuple[Segment, ...], tables: list[Array]) -> tuple[Array, Array, Array]:
+    """(nodes, edges, places) of all segments, with the numbers of `tables`; written in place, to be no more than that."""
+    counts = [(len(one.arrays["nodes"]), len(one.arrays["edges"])) for one in segments]
+    nodes = np.empty((sum(count for count, _ in counts), NODE_COLUMNS), "<i4")
+    edges = np.empty((sum(count for _, count in counts), EDGE_COLUMNS), "<i4")
+    places = np.empty((len(nodes), 2), "<i4")
+    node = edge = groups = 0
+    for at, (segment, table) in enumerate(zip(segments, tables, strict=True)):
+        count, width = counts[at]
+        own, rows = nodes[node : node + count], edges[edge : edge + width]
+        own[:], rows[:] = segment.arrays["nodes"], segment.arrays["edges"]
+        own[:, :3] = table[own[:, :3]]
+        rows[:, (0, 1, 4)] = table[rows[:, (0, 1, 4)]]
+        most = int(rows[:, 7].max(initial=0))
+        rows[:, 7] += np.where(rows[:, 7] > 0, groups, 0).astype("<i4")
+        places[node : node + count, 0] = at
+        places[node : node + count, 1] = np.arange(count)
+        node, edge, groups = node + count, edge + width, groups + most
+    return nodes, edges, places
 
 
 def _number(segments: tuple[Segment, ...]) -> tuple[Names, list[Array]]:
@@ -228,4 +237,5 @@ class GraphOpener:
         opened = {name: self._segments.get(name) or open_segment(self._folder / name) for name in wanted}
         self._graph = assemble(tuple(opened.values()))
         self._segments = opened
+        allocator.trim()
         return self._graph
