@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.config import Config, Embedding, Indexing
+from cortex.embedders import open_embedder
 from cortex.embedders.static import open_static
 from cortex.indexer import manifest as manifests
 from cortex.indexer import parse, pool, run, shards
@@ -147,7 +148,7 @@ def test_an_edit_rewrites_only_what_changed_and_keeps_times_of_the_rest(project)
 def test_only_a_changed_text_is_embedded_anew(project, monkeypatch):
     index(project)
     embedded: list[str] = []
-    embedder = open_static()
+    embedder = open_embedder(project)
     plain = embedder.embed
     monkeypatch.setattr(
         embedder, "embed", lambda texts, mode="passage": embedded.extend(texts) or plain(texts, mode)
@@ -263,7 +264,7 @@ def test_a_branch_switch_equals_a_fresh_index_and_embeds_nothing_twice(repositor
     shutil.copytree(repository.root, fresh.root, ignore=shutil.ignore_patterns(".cortex"))
     index(fresh)
     assert contents(repository) == contents(fresh)
-    embedder = open_static()
+    embedder = open_embedder(repository)
     embedded: list[str] = []
     monkeypatch.setattr(embedder, "embed", lambda texts, _mode: embedded.extend(texts))
     git(repository.root, "switch", "main")

@@ -155,9 +155,10 @@ class Writer:
         wanted = {shard_name(kind, number, shards) for kind in STEMS for number in range(shards)}
         others = [name for name in _json_files(self._folder) if name not in wanted and _NAME.match(name)]
         ours = [name for name in others if name in self.manifest.chunk_files or is_ours(self._folder / name)]
-        for name in ours:
+        lost = self.manifest.chunk_files.keys() - wanted
+        for name in {*ours, *lost}:
             self._delete(name)
-        if ours:
+        if ours or lost:
             manifests.save(self._config.manifest, self.manifest)
 
     def _delete(self, name: str) -> None:
