@@ -48,7 +48,7 @@ class Served:
         return Dispatch(used, self, Freshness(used), time.monotonic() + 60.0)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def serve() -> Callable[[Path], Served]:
     return open_project
 
