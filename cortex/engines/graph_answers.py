@@ -25,8 +25,14 @@ DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX = 10, 500, 100, 20
 #: what an answer shows of a node, beside its signature
 SHOWN = ("id", "kind", "file", "start_line", "end_line")
 
-#: operations whose results are shown where the edge is written; the others where the result is defined
-_AT_EDGE = frozenset({"callers", "dependencies", "dependents", "type_usages", "impact"})
+#: why an operation found nothing, where it is not for what syntax cannot follow
+_NOTHING = {
+    "implementations": "No type of the project says that it implements, extends or embeds {0}, as far as syntax tells.",
+    "type_usages": "No signature, field or base in the project names {0}, as far as syntax tells.",
+    "dependencies": "No edge leads from {0} to anything else in the project.",
+    "dependents": "Nothing else in the project refers to {0}, as far as syntax tells.",
+    "callees": "The graph has no calls in {0} of anything that the project defines.",
+}
 #: the share of shown results from which on unsure ones are spoken of
 _UNSURE_SHARE = 0.25
 
@@ -109,14 +115,10 @@ class GraphSnapshot:
     def _why_nothing(self, request: GraphSearch, name: str) -> str:
         if request.scope or request.exclude_patterns:
             return f"Nothing for {name} within scope and exclude_patterns; loosen them."
-        if request.operation in ("dependencies", "dependents") and ":" not in name:
-            return (
-                f"No edge leads from {name} to another file."
-                if request.operation == "dependencies"
-                else (f"No other file refers to {name}, as far as syntax tells.")
-            )
         if request.operation == "path":
             return f"No chain of calls or other edges leads from {name} to {request.to}."
+        if request.operation in _NOTHING:
+            return _NOTHING[request.operation].format(name)
         return (
             f"The graph has no {request.operation} of {name}. Calls through values that syntax cannot follow "
             "(callbacks, reflection, untyped receivers) are not in it; cortex_exact finds every mention of the name."
@@ -137,7 +139,7 @@ class GraphSnapshot:
             result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
             if edge[7]:
                 result["candidates"] = graph.candidates(step.edge)
-            if request.operation in _AT_EDGE:
+            if request.operation != "implementations":  # those are shown where they are defined
                 path, line = place["file"], place["line"]
         if step.impact_type:
             result |= {"impact_type": step.impact_type, "severity": step.severity}

@@ -184,6 +184,7 @@ def graph(
     scope: Annotated[str, typer.Option(help="Only results in files that match this glob.")] = "",
     exclude: Annotated[list[str] | None, typer.Option(help="None of these globs; may be repeated.")] = None,
     limit: Annotated[int, typer.Option("-k", "--limit", help="How many results, 1 to 500.")] = 100,
+    per_level: Annotated[int, typer.Option(help="How many results of one level, 1 to 100.")] = 50,
     as_json: AsJson = False,
     project: Project = None,
 ) -> None:
@@ -196,7 +197,10 @@ def graph(
         "scope": scope,
         "exclude_patterns": exclude or [],
         "max_results": limit,
+        "max_per_level": per_level,
     }
+    if not as_json:
+        arguments["context_lines"] = 0
     answer, raw = _call("cortex_graph", arguments, project)
     print(raw.decode()) if as_json else render.print_graph(answer)
     raise typer.Exit(EXIT_FOUND if answer["results"] else EXIT_NOTHING)

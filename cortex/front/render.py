@@ -93,19 +93,25 @@ def print_answer(answer: dict[str, Any]) -> None:
 
 
 def print_graph(answer: dict[str, Any]) -> None:
-    """Each result with its place and how it was resolved."""
+    """Each result with its place, how it was resolved, and the source line."""
     from rich.text import Text
 
     out = console()
     for result in answer["results"]:
         node = result["node"]
-        place = result.get("location") or {"file": node.get("file", ""), "line": node.get("start_line", 0)}
+        place = {"file": node.get("file", ""), "line": node.get("start_line", 0)}
+        if answer["operation"] != "implementations":
+            place = result.get("location", place)
         head = Text.assemble(("  " * (result["depth"] - 1), ""), (str(node["id"]), "bold cyan"))
         head.append(f"  {place['file']}:{place['line']}", "green")
         told = [result.get(name, "") for name in ("edge", "confidence", "impact_type", "severity")]
         head.append("  " + " ".join(filter(None, told)), "dim")
+        if candidates := result.get("candidates"):
+            head.append(f"  one of {len(candidates)} that it may mean", "yellow")
         out.print(head)
-    print_notes(answer)
+        for line in result.get("context") or ():
+            out.print(Text("  " * result["depth"] + "  " + line["text"].strip(), "dim"))
+    print_notes(answer, f"{answer['total_returned']} of {answer['total_found']} are shown.")
 
 
 def _excerpt(result: dict[str, Any]) -> Iterable[Any]:
@@ -132,11 +138,12 @@ def _explain(explanation: dict[str, Any]) -> str:
     return f"{' + '.join(parts)} = {explanation['sum']:.3f}"
 
 
-def print_notes(answer: dict[str, Any]) -> None:
+def print_notes(answer: dict[str, Any], cut: str = "Some texts were cut.") -> None:
+    """What is amiss, to standard error; `cut` is what an answer that was cut says."""
     index = answer["index"]
     notes = [answer.get("suggestion") or "", index.get("message", "")]
     if answer.get("truncated"):
-        notes.append("Some texts were cut.")
+        notes.append(cut)
     if index["pending_count"]:
         notes.append(
             f"{index['pending_count']} saved files are not in the index yet: {', '.join(index['pending'])}"
