@@ -15,8 +15,8 @@ from ipc.messages import Array
 
 #: rows of a block: a gap between two of them is less than 2^14, and takes one byte (under 128) or two
 BLOCK = 1 << 14
-#: bytes of folded text that are sorted at a time, 8 bytes of memory for each
-_SORT_BYTES = 4 << 20
+#: texts that are sorted at a time: a trigram and the number of its text are one u32
+_BATCH = 256
 #: a list longer than so many bytes for each row that is left costs more to read than it can save
 _WORTH = 400
 _LOWER = bytes(range(256)).lower()
@@ -63,12 +63,13 @@ def make_sections(texts: Sequence[bytes | None]) -> dict[str, Array]:
     ends = [0]
     for start in range(0, len(texts), BLOCK):
         pairs = _pairs(texts[start : start + BLOCK])
-        grams, first = np.unique(pairs >> 14, return_index=True)
-        data, places = _encode(pairs, first)
-        codes.append(grams.astype("<u4"))
-        sizes.append(np.diff(places))
+        grams = (pairs >> np.uint64(14)).astype("<u4")
+        first = np.flatnonzero(np.concatenate([[True], grams[1:] != grams[:-1]])) if len(grams) else pairs
+        data, lengths = _encode(pairs.astype(np.uint16) & np.uint16(BLOCK - 1), first)
+        codes.append(grams[first])
+        sizes.append(lengths)
         postings.append(data)
-        ends.append(ends[-1] + len(grams))
+        ends.append(ends[-1] + len(first))
     starts = np.zeros(ends[-1] + 1, "<u8")
     if sizes:
         np.cumsum(np.concatenate(sizes), out=starts[1:])
@@ -91,49 +92,46 @@ def _pairs(texts: Sequence[bytes | None]) -> Array:
 
 
 def _batches(texts: Sequence[bytes | None]) -> Iterator[tuple[list[bytes], list[int]]]:
-    """Folded texts of some _SORT_BYTES together, and their rows."""
-    batch: list[bytes] = []
-    rows: list[int] = []
-    size = 0
-    for row, text in enumerate(texts):
-        if text is None:
-            continue
-        batch.append(fold(text))
-        rows.append(row)
-        size += len(batch[-1])
-        if size > _SORT_BYTES:
-            yield batch, rows
-            batch, rows, size = [], [], 0
-    if batch:
-        yield batch, rows
+    """Folded texts, _BATCH of them together, and their rows."""
+    wanted = [(fold(text), row) for row, text in enumerate(texts) if text is not None]
+    for start in range(0, len(wanted), _BATCH):
+        some = wanted[start : start + _BATCH]
+        yield [text for text, _ in some], [row for _, row in some]
 
 
 def _sorted_pairs(batch: list[bytes], rows: list[int]) -> Array:
     # The line feed between two texts belongs to no folded text, so no trigram of both is ever asked for.
     data = np.frombuffer(b"\n".join(batch), np.uint8)
-    owners = np.repeat(np.array(rows, np.uint64), [len(text) + 1 for text in batch])[: len(data)]
-    pairs = data[:-2].astype(np.uint64)
-    for follower in (data[1:-1], data[2:]):
-        pairs <<= np.uint64(8)
+    owners = np.repeat(np.arange(len(batch), dtype=np.uint8), [len(text) + 1 for text in batch])
+    pairs = data[:-2].astype(np.uint32)
+    for follower in (data[1:-1], data[2:], owners[: max(len(data) - 2, 0)]):
+        pairs <<= np.uint32(8)
         pairs |= follower
-    pairs <<= np.uint64(14)
-    pairs |= owners[: len(pairs)]
     pairs.sort()
-    return pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])] if len(pairs) else pairs
+    if len(pairs):
+        pairs = pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])]
+    out = (pairs >> np.uint32(8)).astype(np.uint64) << np.uint64(14)
+    out |= np.array(rows, np.uint64)[pairs & np.uint32(_BATCH - 1)]
+    return out
 
 
-def _encode(pairs: Array, first: Array) -> tuple[Array, Array]:
-    """(u8: for each trigram the gaps between its rows; i64 [grams + 1]: where each trigram's begin)"""
-    rows = (pairs & np.uint64(BLOCK - 1)).astype(np.int32)
-    gaps = np.diff(rows, prepend=np.int32(-1)) - 1
+def _encode(rows: Array, first: Array) -> tuple[Array, Array]:
+    """(u8: for each trigram the gaps between its `rows`, u16; i64: how many bytes they are). A trigram begins at each
+    of `first`.
+    """
+    if not len(rows):
+        return np.zeros(0, np.uint8), np.zeros(0, np.int64)
+    gaps = rows.copy()
+    gaps[1:] -= rows[:-1] + np.uint16(1)
     gaps[first] = rows[first]
     large = gaps >= 128
-    last = np.cumsum(1 + large) - 1
-    data = np.zeros(int(last[-1]) + 1 if len(last) else 0, np.uint8)
-    data[last] = gaps & 127
-    data[last[large] - 1] = 128 | (gaps[large] >> 7)
-    places = np.append(last[first] - large[first], len(data)) if len(first) else np.zeros(1, np.int64)
-    return data, places
+    pairs = np.empty((len(rows), 2), np.uint8)
+    pairs[:, 0] = (gaps >> np.uint16(7)) | np.uint16(128)
+    pairs[:, 1] = gaps & np.uint16(127)
+    kept = np.ones((len(rows), 2), bool)
+    kept[:, 0] = large
+    lengths = np.diff(np.append(first, len(rows))) + np.add.reduceat(large.astype(np.int64), first)
+    return pairs[kept], lengths
 
 
 def _decode(data: Array) -> Array:

@@ -146,7 +146,7 @@ def make_document(key: int, chunk: Mapping[str, Any]) -> tantivy.Document:
     document.add_unsigned("start_line", read.line)
     defined = definitions_of(read.metadata, read.text) if read.kind != "documentation" else []
     for name in dict.fromkeys([*(name for name, _ in defined), *_strings(read.metadata.get("symbols"))]):
-        document.add_text("symbols", tokens.split_text(tokens.words(name)))
+        document.add_text("symbols", tokens.split_name(name))
     if read.kind in COVERING_TYPES:
         _add_lanes(document, read, found, defined)
     return document

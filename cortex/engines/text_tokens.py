@@ -130,6 +130,11 @@ def split_text(found: list[str]) -> str:
     return _SPLITS.join(found)
 
 
+def split_name(name: str) -> str:
+    """`split_text` of a name, which mostly is one word."""
+    return _SPLITS[name] if name.isidentifier() else split_text(words(name))
+
+
 def joined_text(found: list[str]) -> str:
     """The joined forms of the words in snake case (those in camel case are their own joined form)."""
     return _JOINED.join([word for word in found if "_" in word])

@@ -390,10 +390,13 @@ class Comparison:
     def theirs(self, arguments: dict[str, Any]) -> set[tuple[str, int]]:
         pattern = arguments["query"]
         pattern = pattern if arguments["match_type"] == "substring" else ascii_classes(pattern)
+        command = [*ripgrep(arguments), "--null", "--with-filename", "--hidden", "--no-ignore", "-e", pattern]
+        command.remove("--no-messages")
         run = subprocess.run(
-            [*ripgrep(arguments), "--null", "--with-filename", "--hidden", "--no-ignore", "-e", pattern, "--", *self.files],
-            cwd=self.project.root, capture_output=True, check=False,
-        )  # fmt: skip
+            [*command, "--", *self.files], cwd=self.project.root, capture_output=True, check=False
+        )
+        if run.returncode not in (0, 1) or run.stderr:
+            raise SystemExit(f"ripgrep ended with {run.returncode}: {run.stderr[:500].decode()}")
         out = set()
         for line in run.stdout.split(b"\n"):
             path, _, rest = line.partition(b"\0")
