@@ -1,10 +1,12 @@
 """The program `cortex` without any worker: exit codes, what is imported when, what is printed."""
 
+import io
 import os
 import subprocess
 import sys
 
 import pytest
+from rich.console import Console
 
 from cortex import __version__
 from cortex.front import cli, doctor, render
@@ -58,7 +60,8 @@ def test_an_error_is_one_sentence_on_standard_error(capsys, monkeypatch, error, 
 
 
 @pytest.mark.parametrize(
-    "name", ["init", "index", "mcp", "up", "down", "status", "search", "exact", "related", "doctor", "version"]
+    "name",
+    ["init", "index", "mcp", "up", "down", "status", "search", "exact", "related", "doctor", "version"],
 )
 def test_every_command_is_listed(capsys, name):
     assert cli.main(["--help"]) == 0
@@ -66,7 +69,8 @@ def test_every_command_is_listed(capsys, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["init", "index", "up", "down", "status", "search", "exact", "related", "doctor", "embed serve", "mcp"]
+    "name",
+    ["init", "index", "up", "down", "status", "search", "exact", "related", "doctor", "embed serve", "mcp"],
 )
 def test_every_command_takes_a_project(capsys, name):
     with pytest.raises(SystemExit) if name == "mcp" else _nothing():
@@ -155,9 +159,25 @@ def test_progress_without_a_terminal_is_plain_lines_now_and_then(capsys, monkeyp
         for done in range(4):
             progress(done, 10, 5 * done)
     assert capsys.readouterr().err.splitlines() == [
-        "indexing: 1 of 10 files, 5 chunks",
-        "indexing: 3 of 10 files, 15 chunks",
+        "indexing: 1 of 10 files, 5 chunks, 0.1 files/s, 1 min 12 s left",
+        "indexing: 3 of 10 files, 15 chunks, 0.2 files/s, 37 s left",
     ]
+
+
+def test_progress_on_a_terminal_is_a_bar_with_rate_and_time_left(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(render.sys, "stderr", screen)
+    monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(
+        render, "console", lambda **_: Console(file=screen, force_terminal=True, width=120, color_system=None)
+    )
+    with render.Progress() as progress:
+        progress(100, 300, 900)
+        progress(300, 300, 2700)
+    shown = screen.getvalue()
+    assert "━" in shown
+    assert "300 of 300 files, 2700 chunks, linking names" in shown
+    assert render.say_pace(100, 300, 900, 2.0) == "100 of 300 files, 900 chunks, 50 files/s, 4 s left"
 
 
 def test_doctor_names_what_is_wrong(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -19,6 +19,7 @@ import orjson
 from cortex import __version__, supervise
 from cortex import config as configuration
 from cortex.config import Config
+from cortex.freshness import Freshness, say_progress
 from cortex.front.link import Link
 from cortex.front.tool import Tool
 from cortex.front.tools import INSTRUCTIONS, choose
@@ -34,6 +35,8 @@ EXIT_USAGE, EXIT_UNAVAILABLE = 2, 3
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 #: seconds in which everything must be closed once the client is gone
 CLOSE_S = 3.0
+#: seconds between two looks at how far indexing is, for a client that asked to be told
+PROGRESS_S = 0.2
 #: bytes of one message from the client; a query may have 64 kB
 LINE_BYTES_MAX = 16 * 1024 * 1024
 
@@ -220,9 +223,10 @@ def make_server(tools: Mapping[str, Tool], link: Link | None, problem: str = "")
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         return listed
 
-    async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            text = await call(tools, link, problem, params.name, params.arguments)
+            async with _progress(link, context):
+                text = await call(tools, link, problem, params.name, params.arguments)
         except CortexError as error:
             raise MCPError(code_of(error), str(error)) from error
         except Exception as error:
@@ -242,6 +246,31 @@ def make_server(tools: Mapping[str, Tool], link: Link | None, problem: str = "")
     )
     server.middleware.clear()  # traces for a collector that is never there
     return server
+
+
+@contextlib.asynccontextmanager
+async def _progress(link: Link | None, context: Any) -> AsyncIterator[None]:
+    """Meanwhile tell the client how far indexing is, if its request has a progress token."""
+    if link is None or "progress_token" not in (context.meta or {}):
+        yield
+        return
+    task = asyncio.create_task(tell_progress(link.freshness, context.session.report_progress))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def tell_progress(freshness: Freshness, tell: Callable[[float, float, str], Awaitable[None]]) -> None:
+    """Report (files done, files to do, sentence) for as long as the project is being indexed; never a smaller number."""
+    told = -1
+    while True:
+        progress = freshness.progress()
+        if progress.indexing and progress.total and progress.done > told:
+            told = progress.done
+            await tell(told, progress.total, say_progress(progress))
+        await asyncio.sleep(PROGRESS_S)
 
 
 async def call(

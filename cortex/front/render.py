@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 EXCERPT_LINES = 6
 #: seconds between two lines of progress where there is no terminal
 LINE_S = 5.0
+#: files a second below which a decimal is worth showing
+SLOW_RATE = 10
 #: left-out files that a report names without --verbose
 SKIPPED_NAMED = 3
 
@@ -160,36 +162,51 @@ class Progress:
 
     def __init__(self) -> None:
         self._bar: Bar | None = None
-        self._said = time.monotonic()
+        self._started = self._said = time.monotonic()
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
 
-            columns = (
-                TextColumn("indexing"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("files, {task.fields[chunks]} chunks"),
-            )
-            self._bar = Bar(*columns, TimeElapsedColumn(), console=console(stderr=True))
-            self._task = self._bar.add_task("index", total=None, chunks=0)
+            columns = (TextColumn("indexing"), BarColumn(), TextColumn("{task.fields[told]}"))
+            self._bar = Bar(*columns, console=console(stderr=True))
+            self._task = self._bar.add_task("index", total=None, told="")
             self._bar.start()
         return self
 
     def __call__(self, done: int, total: int, chunks: int) -> None:
+        now = time.monotonic()
+        told = say_pace(done, total, chunks, now - self._started)
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, total=total, chunks=chunks)
-        elif time.monotonic() - self._said >= LINE_S:
-            self._said = time.monotonic()
-            print(f"indexing: {done} of {total} files, {chunks} chunks", file=sys.stderr)
+            self._bar.update(self._task, completed=done, total=total, told=told)
+        elif now - self._said >= LINE_S:
+            self._said = now
+            print(f"indexing: {told}", file=sys.stderr)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def say_pace(done: int, total: int, chunks: int, seconds: float) -> str:
+    """Files, chunks, rate and time left; when all is read, what still has to be done."""
+    told = f"{done} of {total} files, {chunks} chunks"
+    if done >= total:
+        return f"{told}, linking names"
+    if done == 0 or seconds <= 0:
+        return told
+    rate = done / seconds
+    return (
+        f"{told}, {rate:.{0 if rate >= SLOW_RATE else 1}f} files/s, {_duration((total - done) / rate)} left"
+    )
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def print_report(report: Report, *, verbose: bool) -> None:

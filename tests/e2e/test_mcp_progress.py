@@ -1,0 +1,35 @@
+"""A client that asks for progress is told how far the first index is, while its call waits."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+#: so many that indexing them takes longer than the client needs for its first call
+FILES = 3000
+
+
+def test_a_call_with_a_progress_token_hears_how_far_indexing_is(project):
+    folder = project.root / "many"
+    folder.mkdir()
+    for number in range(FILES):
+        body = "".join(f"    total += compute_{number}({line})\n" for line in range(20))
+        (folder / f"m{number}.py").write_text(f"def made_{number}(total):\n{body}    return total\n")
+    heard: list[tuple[float, float | None, str | None]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, total, message))
+
+    async def ask() -> None:
+        async with project.front() as front, asyncio.timeout(60):
+            while not heard:
+                await front.session.call_tool("cortex_exact", {"query": "made_1"}, progress_callback=hear)
+
+    asyncio.run(ask())
+    done = [progress for progress, _, _ in heard]
+    assert done == sorted(set(done))
+    assert {total for _, total, _ in heard} <= {float(n) for n in range(FILES, FILES + 100)}
+    assert "Indexing is at" in str(heard[0][2])
