@@ -87,7 +87,7 @@ def test_structure_is_answered_through_the_whole_path(sources):
         ["app/disk:DiskStore"],
         ["app/disk:DiskStore.save"],
         ["app/disk"],
-        ["app/disk", "app/disk:DiskStore"],
+        ["app/disk"],
         ["app/disk:DiskStore"],
         ["app/main:run", "app/main:main", "app/disk:DiskStore.save", "app/base:Store.save"],
         ["app/disk:DiskStore.save", "app/main:main", "app/main:run"],
