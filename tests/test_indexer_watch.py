@@ -233,3 +233,18 @@ def test_the_pool_dies_with_a_killed_parent(tmp_path):
     assert len(gone) == 2
     report = run.index(Config(root=Path(root)))
     assert report.files == 1500
+
+
+def test_an_idle_indexer_gives_its_memory_back_and_goes_on(project, monkeypatch):
+    monkeypatch.setattr(watch, "REST_S", 0.0)
+    monkeypatch.setattr(watch, "HEARTBEAT_S", 0.02)
+    forgotten: list[int] = []
+    plain = run.Indexer.forget
+    monkeypatch.setattr(run.Indexer, "forget", lambda self: (forgotten.append(1), plain(self)))
+    with following(project):
+        wait_for(lambda: is_idle(project) and forgotten)
+        before = len(forgotten)
+        (project.root / "pkg/b.py").write_text("def second():\n    return 2\n")
+        wait_for(lambda: {"first", "second"} <= names(project) and len(forgotten) > before)
+    graph = b"".join(path.read_bytes() for path in project.graph_dir.glob("code-graph*.json"))
+    assert b"pkg/b:second" in graph

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import logging
 import os
 import threading
@@ -19,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from cortex import allocator
 from cortex.config import Config, open_home
 from cortex.embedders import open_embedder
 from cortex.generations import read_current
@@ -48,6 +50,8 @@ DIRTY_S = 30.0
 DEBOUNCE_MAX_S = 1.0
 #: seconds between two progress reports of a long run
 PROGRESS_S = 0.25
+#: seconds without a change after which what only the next one needs is forgotten
+REST_S = 60.0
 #: paths that are named as dirty
 DIRTY_MAX = 5000
 
@@ -80,6 +84,7 @@ class _Follower:
         self._dirty: dict[str, tuple[int, float]] = {}  # path → (sequence, when it was written; 0: not yet)
         self._sweep_at = 0.0
         self._told = 0.0
+        self._worked = 0.0  # when something changed last; 0: memory has been given back since
 
     def run(self) -> None:
         threading.Thread(target=self._wake_on_stop, daemon=True).start()
@@ -96,6 +101,8 @@ class _Follower:
             elif paths:
                 self._guard(functools.partial(self._update, paths))
             self._forget_served()
+            if self._worked and time.monotonic() - self._worked >= REST_S:
+                self._rest()
 
     def close(self) -> None:
         self._folders.close()
@@ -111,6 +118,12 @@ class _Follower:
         while not self._stop.wait(HEARTBEAT_S):
             with contextlib.suppress(OSError):
                 self._write()
+
+    def _rest(self) -> None:
+        self._worked = 0.0
+        self._indexer.forget()
+        gc.collect()
+        allocator.trim()
 
     def _pause(self) -> float:
         return max(0.0, min(SERVED_S if self._dirty else HEARTBEAT_S, self._sweep_at - time.monotonic()))
@@ -153,6 +166,8 @@ class _Follower:
                 self._tell(state="indexing", done=0, total=len(changed), message="")
             self._indexer.run(scan, manifest, on_progress=self._progress)
             self._settle(changed, manifest)
+        if changed:
+            self._worked = time.monotonic()
         took = time.monotonic() - started
         pause = max(SWEEP_S, took / SWEEP_SHARE) if self._folders.complete else POLL_SWEEP_S
         self._sweep_at = time.monotonic() + pause
@@ -176,6 +191,7 @@ class _Follower:
             self._tell(state="indexing", done=0, total=len(changes), message="")
             self._indexer.update(manifest, changes)
             self._settle(changes, manifest)
+        self._worked = time.monotonic()
         self._tell(state="idle", message="")
 
     @contextlib.contextmanager
