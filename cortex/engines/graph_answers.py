@@ -50,6 +50,7 @@ class GraphSnapshot:
 
     def search(self, request: GraphSearch) -> GraphHits:
         """Raises BadRequest for a question that cannot be asked."""
+        self._sources.begin()
         found = self._targets.find(request.target)
         if not found.nodes:
             return self._nothing(found.suggestion, found.candidates)
@@ -90,6 +91,7 @@ class GraphSnapshot:
 
     def pattern(self, request: PatternSearch) -> GraphHits:
         """Raises BadRequest for a pattern that cannot be read."""
+        self._sources.begin()
         files = (path for path in self._targets.files if language_of(path).name == request.language)
         return search_pattern(request, files, self._sources, self._number)
 

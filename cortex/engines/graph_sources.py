@@ -20,6 +20,12 @@ class Sources:
     def __init__(self, root: Path) -> None:
         self._root = os.path.realpath(root)
         self._kept: dict[str, tuple[tuple[int, int], list[str]]] = {}
+        #: folder as it is named → where it really is
+        self._folders: dict[str, str] = {}
+
+    def begin(self) -> None:
+        """To be called before each question: where folders really are is looked up once for a question."""
+        self._folders.clear()
 
     def lines(self, path: str, line: int, around: int) -> list[dict[str, Any]]:
         """`around` lines on each side of `line`, with their numbers; none when the file cannot be shown."""
@@ -32,7 +38,12 @@ class Sources:
         return "\n".join(self._read(path))
 
     def _read(self, path: str) -> list[str]:
-        whole = os.path.realpath(os.path.join(self._root, path))
+        folder, name = os.path.split(os.path.join(self._root, path))
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(folder)
+        whole = os.path.normpath(
+            os.path.join(self._folders[folder], name)
+        )  # a link itself is not followed: O_NOFOLLOW
         if not whole.startswith(self._root.rstrip("/") + "/"):
             return []
         try:

@@ -259,7 +259,7 @@ class Walker:
         self, start: list[int], goal: set[int], kinds: tuple[str, ...], limits: Limits, scope: Scope
     ) -> list[Step]:
         edges = self.graph.edges
-        wanted = np.array([_TYPE[kind] for kind in kinds])
+        wanted = np.array([kind in kinds for kind in EDGE_TYPES])
         came = np.full(len(self.graph.names), -2, dtype="<i8")  # the edge that a node was reached by
         frontier = np.array(start, dtype="<i8")
         came[frontier] = -1
@@ -269,9 +269,7 @@ class Walker:
             return [Step(int(both[0]), 0, -1)]
         while frontier.size:
             rows = self.graph.outgoing.of(frontier)
-            rows = rows[
-                np.isin(edges[rows, 2], wanted) & (edges[rows, 7] == 0) & (came[edges[rows, 1]] == -2)
-            ]
+            rows = rows[wanted[edges[rows, 2]] & (edges[rows, 7] == 0) & (came[edges[rows, 1]] == -2)]
             frontier, first = np.unique(edges[rows, 1], return_index=True)
             rows = rows[first]
             allowed, _ = scope.of(self.graph, frontier)
