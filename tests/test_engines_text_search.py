@@ -269,12 +269,16 @@ def test_at_most_three_lines_are_shown_and_those_with_more_terms_are_preferred(t
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("Providr", "did you mean `provider`"),
+        ("Providr", "did you mean `Provider`"),
         ("handler zzyzx", "Nothing matches `zzyzx`. Joined by OR the query has 5 matches"),
         ("Provider decorator", "no chunk holds all of them; joined by OR the query has 2 matches"),
         ("title:zzyzx", "`zzyzx` in title"),
         ('"RWMutex sync"', "Nothing matches"),
-        ("mutex NOT sync", "excludes"),
+        ("mutex NOT sync", "Excluding `sync` removes everything: without that 1 match."),
+        ("RWMUTEX case:yes", "in this case; in any case one chunk does"),
+        ("/RWMutexes/ foo", "No line of code or documentation matches `RWMutexes` (did you mean `RWMutex`?)"),
+        ("/RWMutex/ decorator", "no chunk holds all of them"),
+        ("/RWMutex/ zzyzx", "Nothing matches `zzyzx`"),
         ("tags:nothing", "`nothing` in tags"),
         ("/qqq+/", "No line of code"),
     ],

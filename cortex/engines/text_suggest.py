@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import tantivy
 from tantivy import Query
 
@@ -18,24 +21,53 @@ _TERMS_MAX = 12
 _NEIGHBOURS_MAX = 4_000
 
 
-def suggest(index: tantivy.Index, searcher: tantivy.Searcher, node: Node, kept: Query | None) -> str:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Where the reasons are looked for. `kept` is what the filters keep (None: all); `written` gives an indexed word as
+    it stands in some text.
+    """
+
+    index: tantivy.Index
+    searcher: tantivy.Searcher
+    kept: Query | None
+    written: Callable[[str], str]
+
+
+def suggest(asked: Asked, node: Node) -> str:
     """One or two sentences for an answer without hits; never empty."""
-    if kept is not None and (without := _count(index, searcher, node, None)):
+    if asked.kept is not None and (without := _count(asked, node, filters=False)):
         return f"The filters leave nothing: without them {_hits(without)}."
     clauses = _clauses(node)[:_TERMS_MAX]
-    missing = [clause for clause in clauses if not _count(index, searcher, clause, None)]
+    missing = [clause for clause in clauses if not _count(asked, clause, filters=False)]
     if missing:
-        said = "; ".join(_missing(searcher, clause) for clause in missing[:3])
+        said = "; ".join(_missing(asked, clause) for clause in missing[:3])
         others = [clause for clause in clauses if clause not in missing]
-        rest = _count(index, searcher, Any(tuple(others)), kept) if others else 0
+        rest = _count(asked, Any(tuple(others))) if others else 0
         return f"{said}." + (f" Joined by OR the query has {_hits(rest)}." if rest else "")
+    if said := _excluded(asked, node):
+        return said
     if len(clauses) > 1:
-        joined = _count(index, searcher, Any(tuple(clauses)), kept)
+        joined = _count(asked, Any(tuple(clauses)))
         if joined:
             return f"Every term occurs, but no chunk holds all of them; joined by OR the query has {_hits(joined)}."
     if isinstance(node, Phrase | Term) and len(tokens.part_words(node.text)) > 1:
         return f"The words of `{node.text}` do not stand side by side; leave out the quotes, or write them as words."
     return "What the query excludes leaves nothing; remove a NOT or a minus."
+
+
+def _excluded(asked: Asked, node: Node) -> str:
+    """Which of the excluded clauses took away what the others had found."""
+    if not isinstance(node, All):
+        return ""
+    wanted = tuple(child for child in node.children if not isinstance(child, Not))
+    before = _count(asked, All(wanted)) if wanted else 0
+    if not before:
+        return ""
+    for child in node.children:
+        if isinstance(child, Not) and not _count(asked, All((*wanted, child))):
+            shown = " or ".join(f"`{_shown(clause)}`" for clause in _clauses(child.child)[:3])
+            return f"Excluding {shown} removes everything: without that {_hits(before)}."
+    return f"What the query excludes removes everything: without it {_hits(before)}."
 
 
 def _clauses(node: Node) -> list[Node]:
@@ -49,10 +81,10 @@ def _clauses(node: Node) -> list[Node]:
     return [node]
 
 
-def _count(index: tantivy.Index, searcher: tantivy.Searcher, node: Node, kept: Query | None) -> int:
+def _count(asked: Asked, node: Node, *, filters: bool = True) -> int:
     try:
-        query = compile_query(node, index.schema)
-        return count_of(searcher.search(filtered(query, kept), 1, count=True))
+        query = filtered(compile_query(node, asked.index.schema), asked.kept if filters else None)
+        return count_of(asked.searcher.search(query, 1, count=True))
     except (BadRequest, ValueError):
         return 0
 
@@ -61,10 +93,10 @@ def _hits(count: int) -> str:
     return "1 match" if count == 1 else f"{count} matches"
 
 
-def _missing(searcher: tantivy.Searcher, clause: Node) -> str:
+def _missing(asked: Asked, clause: Node) -> str:
     where = "" if getattr(clause, "field", "text") == "text" else f" in {clause.field}"  # type: ignore[union-attr]
     said = f"Nothing matches `{_shown(clause)}`{where}"
-    near = _nearest(searcher, clause) if isinstance(clause, Term) and clause.field == "text" else ""
+    near = nearest(asked, clause.text) if isinstance(clause, Term) and clause.field == "text" else ""
     return said + (f" (did you mean `{near}`?)" if near else "")
 
 
@@ -79,10 +111,12 @@ def _shown(clause: Node) -> str:
     return str(getattr(clause, "text", ""))
 
 
-def _nearest(searcher: tantivy.Searcher, clause: Term) -> str:
-    """The indexed word nearest to the one that was not found: same beginning, at most two edits, the most frequent."""
-    words = [word for word in tokens.whole_words(clause.text) if not searcher.doc_freq("text", word)]
-    for word in words[:1]:
+def nearest(asked: Asked, text: str) -> str:
+    """The indexed word nearest to the first one of `text` that is not indexed: same beginning, at most two edits, the
+    most frequent. Empty when there is none.
+    """
+    searcher = asked.searcher
+    for word in [word for word in tokens.whole_words(text) if not searcher.doc_freq("text", word)][:1]:
         best: tuple[int, int, str] | None = None
         for start in (word[:2], word[:1]):
             for term, count in searcher.terms_with_prefix("text", start, limit=_NEIGHBOURS_MAX):
@@ -90,5 +124,5 @@ def _nearest(searcher: tantivy.Searcher, clause: Term) -> str:
                 if distance and (best is None or (distance, -count) < best[:2]):
                     best = (distance, -count, term)
             if best:
-                return best[2].replace(tokens.UNDERSCORE, "_")
+                return asked.written(best[2].replace(tokens.UNDERSCORE, "_"))
     return ""

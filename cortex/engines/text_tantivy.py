@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +15,7 @@ import tantivy
 from cortex.engines import text_signals
 from cortex.engines.query_compile import Tiers, compile_filters, compile_query, compile_tiers, filtered
 from cortex.engines.query_parse import Parsed, check, parse
-from cortex.engines.query_tree import Fuzzy, Node, Regex, Wildcard, leaves, split_expressions
+from cortex.engines.query_tree import Fuzzy, Node, Term, Wildcard, leaves, split_expressions
 from cortex.engines.text_fold import Folds, Found, Places, page
 from cortex.engines.text_highlight import Span, find_spans, fragments, line_numbers, make_needles
 from cortex.engines.text_matching import Matching
@@ -26,7 +28,7 @@ from cortex.engines.text_scan import (
     mark,
 )
 from cortex.engines.text_schema import make_schema, register
-from cortex.engines.text_suggest import suggest
+from cortex.engines.text_suggest import Asked, nearest, suggest
 from cortex.engines.text_writer import META, TextWriter, open_index
 from cortex.excerpt import cut, fit, query_words
 from cortex.references import COUNTS
@@ -125,7 +127,7 @@ class TextSnapshot:
         if outcome.truncated:
             suggestion = TRUNCATED
         elif not total:
-            suggestion = self._suggest(parsed, request.filters)
+            suggestion = self._suggest(parsed, expressions, rest, request.filters)
         best = page(outcome.found, self._id_ranks(), offset, limit)
         hits, fragments, lines, blobs, cut_short = self._show(
             request, parsed, best, expressions, outcome.marks
@@ -153,12 +155,45 @@ class TextSnapshot:
         found, total = self._find(rest, filters, wanted)
         return Scanned(found), total
 
-    def _suggest(self, parsed: Parsed, filters: Filters) -> str:
-        if any(isinstance(leaf, Regex) for leaf in leaves(parsed.node)):
-            if filters != Filters():
-                return "No line matches in what the filters leave; drop a filter, or shorten the expression."
-            return "No line of code or documentation matches; shorten the expression, or search for words instead."
-        return suggest(self._index, self._searcher, parsed.node, self._filters(filters))
+    def _suggest(
+        self, parsed: Parsed, expressions: list[Expression], rest: Node | None, filters: Filters
+    ) -> str:
+        kept = self._filters(filters)
+        asked = Asked(self._index, self._searcher, kept, self._as_written)
+        if not expressions:
+            return suggest(asked, parsed.node)
+        if filters != Filters() and (found := len(self._scan(expressions, rest, Filters()).found)):
+            return f"The filters leave nothing: without them {found} chunks match."
+        for one in expressions:
+            if not one.excluded and not len(self._scan([one], None, Filters()).found):
+                return self._no_line(asked, one)
+        if rest is not None and not self._answer([], rest, filters, 1)[1]:
+            return suggest(asked, rest)
+        if any(one.excluded for one in expressions):
+            return "What the query excludes leaves nothing; remove a NOT or a minus."
+        return "Each part of the query matches somewhere, but no chunk holds all of them."
+
+    def _no_line(self, asked: Asked, one: Expression) -> str:
+        said = f"No line of code or documentation matches `{one.source.pattern}`"
+        if one.source.case:
+            found = len(
+                self._scan([compile_expression(replace(one.source, case=False))], None, Filters()).found
+            )
+            if found:
+                return f"{said} in this case; in any case {'one chunk does' if found == 1 else f'{found} chunks do'}."
+        if near := nearest(asked, one.source.pattern):
+            return f"{said} (did you mean `{near}`?)."
+        return f"{said}; shorten it, or search for words instead."
+
+    def _as_written(self, word: str) -> str:
+        """An indexed word, which is in lower case, as it stands in a text."""
+        best, _ = self._matching.best(compile_query(Term("text", word), self._index.schema), 1)
+        for ordinal in best.ordinals.tolist():
+            if found := re.search(
+                rf"(?<!\w){re.escape(word)}(?!\w)", self._rows.text(ordinal), re.IGNORECASE
+            ):
+                return found[0]
+        return word
 
     def _scan(self, expressions: list[Expression], rest: Node | None, filters: Filters) -> Scanned:
         """The rows in which every expression matches and that `rest`, where there is one, finds."""
