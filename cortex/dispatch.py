@@ -399,6 +399,8 @@ class Dispatch:
     async def graph(self, question: Structure) -> dict[str, Any]:
         """The answer of cortex_graph. Raises BadRequest, and Unavailable when the graph worker cannot answer."""
         started = time.perf_counter()
+        if not question.target.strip():
+            raise BadRequest("The target is empty; pass the name of a type, function, method or file.")
         check_query(question.target)
         if question.to:
             check_query(question.to)

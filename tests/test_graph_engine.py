@@ -433,7 +433,9 @@ def test_a_pattern_finds_shapes_and_their_variables(worker):
     assert [r["variables"]["NAME"] for r in results] == ["Disk"]
     hits, results = pattern(worker, "check($WHAT)", limit=1, exclude_paths=("app/main.py",))
     assert (len(results), hits.truncated) == (1, False)
-    assert pattern(worker, "nowhere($X)")[0].suggestion.endswith(".")
+    assert pattern(worker, "nowhere($X)")[0].suggestion.endswith("has this shape.")
+    assert "not balanced" in pattern(worker, "nowhere($X")[0].suggestion
+    assert "no python file" in pattern(worker, "check($X)", paths=("nowhere/**",))[0].suggestion
 
 
 @pytest.mark.parametrize(

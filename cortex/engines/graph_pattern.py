@@ -41,6 +41,7 @@ TEXT_CHARS_MAX = 600
 PATTERN_CHARS_MAX = 4000
 
 _VARIABLE = re.compile(r"\$\$\$([A-Z_][A-Z0-9_]*)?|\$([A-Z_][A-Z0-9_]*)")
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
 
 
@@ -73,7 +74,7 @@ def search_pattern(
     if looked < len(chosen):
         suggestion = f"{looked} of {len(chosen)} files were looked at; narrow it by paths."
     elif not results:
-        suggestion = f"Nothing in {len(chosen)} {request.language} files has this shape."
+        suggestion = _why_nothing(request, len(chosen))
     return GraphHits(
         generation=generation,
         target=request.pattern,
@@ -85,6 +86,15 @@ def search_pattern(
         summary={"files_searched": looked, "files": len(chosen)},
         results=tuple(raw for _, raw in results),
     )
+
+
+def _why_nothing(request: PatternSearch, files: int) -> str:
+    if not files:
+        return f"There is no {request.language} file in the graph within paths and exclude_paths."
+    bare = _QUOTED.sub("", request.pattern)
+    if any(bare.count(opening) != bare.count(closing) for opening, closing in ("()", "[]", "{}")):
+        return f"Nothing in {files} {request.language} files has this shape; the pattern's brackets are not balanced."
+    return f"Nothing in {files} {request.language} files has this shape."
 
 
 def _check(pattern: str, language: str) -> None:

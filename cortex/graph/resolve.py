@@ -400,7 +400,10 @@ class _Resolver:
         else:
             owners = self.evaluator.evaluate(receiver, self.path, one.scope, one.at)
             if name in ("call", "apply") and self.rules.family == "script" and self._callable(owners, -1):
-                yield from self._found(one, self._callable(owners, -1), "exact")  # the function's own methods
+                # the function's own methods
+                refs = self._callable(owners, -1)
+                near = all(self.project.home(ref[0]) == self.project.home(self.path) for ref in refs)
+                yield from self._found(one, refs, "exact" if near else "import")
                 return
             owners = tuple(owner for owner in owners if not self._is_constant(owner))
             dotted = self.evaluator._dotted_import(one.chain, self.path)  # noqa: SLF001 - one module in two files
