@@ -1,17 +1,21 @@
 """The documents say what the code does: every message, every section, every wire code."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
+import orjson
 
 from cortex.rows import Row, write_rows
 from ipc.errors import BY_CODE
 from ipc.messages import PROTOCOL, Message
 from ipc.segment import open_segment
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
 
 
 def test_the_protocol_names_every_message_with_its_fields():
@@ -35,3 +39,19 @@ def test_the_segment_document_names_every_section(tmp_path):
     table = re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE)
     named = {name for cell in table for name in re.findall(r"`(\w+)`", cell)}
     assert named == set(open_segment(tmp_path / "s").arrays)
+
+
+def test_the_table_of_languages_is_what_the_code_gives():
+    command = [sys.executable, "-P", str(ROOT / "scripts" / "languages.py"), "--print"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stdout == (DOCS / "LANGUAGES.md").read_text(), "run scripts/languages.py"
+
+
+def test_every_field_of_a_chunks_metadata_is_described():
+    text = (DOCS / "LANGUAGES.md").read_text()
+    told = set(re.findall(r"`(\w+)`", text[text.index("| field | of | what |") :].partition("\n\n")[0]))
+    found: set[str] = set()
+    for golden in (ROOT / "tests" / "golden" / "indexer").glob("*.json"):
+        for chunk in orjson.loads(golden.read_bytes()):
+            found |= chunk["metadata"].keys()
+    assert found - {"source"} <= told

@@ -335,6 +335,13 @@ def test_every_chunk_names_the_chunk_that_encloses_it():
     assert next(c for c in chunks if c.chunk_type == "symbols").metadata["imports"] == ["import os"]
 
 
+def test_where_nobody_looked_for_definitions_and_comments_the_metadata_does_not_say_there_are_none():
+    (window, *_) = cut("a.jl", "# what it does\nfunction go(x)\n    x\nend\n")
+    assert not {"definitions", "comment_text"} & window.metadata.keys()
+    (read, *_) = [one for one in cut("a.py", "x()\n") if one.chunk_type == "code"]
+    assert (read.metadata["definitions"], read.metadata["comment_text"]) == ([], "")
+
+
 def test_a_section_names_the_section_above_it():
     chunks = cut("a.md", "# One\n\na\n\n## Two\n\nb\n\n### Three\n\nc\n\n## Four\n\nd\n")
     assert [c.metadata.get("parent") for c in chunks] == [None, "doc-a.md-s0", "doc-a.md-s1", "doc-a.md-s0"]
