@@ -179,14 +179,15 @@ def test_a_lane_that_fails_is_left_out_and_named(config, worker):
     assert answer["total"] == 3
 
 
-def test_a_silent_lane_costs_its_share_of_the_deadline_and_no_more(config):
+@pytest.mark.parametrize("worker", ["vector", "embed", "text"])
+def test_a_silent_lane_costs_its_share_of_the_deadline_and_no_more(config, worker):
     publish(config)
     workers = Workers()
-    workers.silent = {"vector"}
+    workers.silent = {worker}
     short = Config(root=config.root, server=type(config.server)(deadline_s=0.5))
     answer = search(short, workers, deadline_s=0.5)
-    assert answer["index"]["degraded"] == ["vector"]
-    assert found(answer)[0] == "b.py"
+    assert answer["index"]["degraded"] == [worker]
+    assert found(answer)[0] == ("a.py" if worker == "text" else "b.py")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Measures ranking quality: annotated queries against real repositories, through the MCP front and its workers.
 
     scripts/bench/quality.py --repos DIR --queries DIR [--only NAME] [--jsonl [FILE]] [--json]
-        [--baseline rg|bm25|semble] [--cmd COMMAND] [--without SIGNAL|model] [--ablate] [--candidates WORDS,VECTORS]
+        [--baseline rg|bm25|semble] [--cmd COMMAND] [--without SIGNAL|model|words] [--ablate] [--candidates WORDS,VECTORS]
 
 DIR of `--queries` holds `repos.json` and `annotations/<name>.json`; DIR of `--repos` one folder for each repository.
 
@@ -15,7 +15,8 @@ Beside the product, in the same run, on the same files:
 `--baseline semble`  semble, with the model of `--peer-model DIR`
 `--cmd`              another program, run as `COMMAND QUERY` in the repository's folder; it prints one JSON object a line with `file`,
                      `start`, `end`, best first, as `cortex search --jsonl` does
-`--without SIGNAL`   the product with a weight of 0 for a signal of docs/RANKING.md; `model` leaves the vectors out
+`--without SIGNAL`   the product with a weight of 0 for a signal of docs/RANKING.md; `model` leaves the vectors out, `words`
+                     all but them: what is left when a worker is down
 `--ablate`           that for every signal, one after the other: what each of them earns
 `--candidates 1000,1000`  the product with so many candidates of each lane: what is lost by taking fewer
 Only the front ranks, so a variant costs its questions alone. The packages of the peers go into a virtual environment
@@ -51,6 +52,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TOKEN_BYTES = 4
 #: the product as it is
 CORTEX = "cortex"
+#: what a variant may go without beside a signal: the vector worker, the text worker
+LANES = ("model", "words")
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ def choose_systems(options: argparse.Namespace) -> list[System]:
         more = partial(product, variant=("--candidates", sizes))
         chosen.append(System(f"@{sizes}", more, ours=True))
     signals = list(vars_of_weights()) if options.ablate else []
-    for name in dict.fromkeys([*options.without, *signals, *(["model"] if options.ablate else [])]):
+    for name in dict.fromkeys([*options.without, *signals, *(LANES if options.ablate else ())]):
         chosen.append(System(f"-{name}", ours=True, without=name))
     for name in options.baseline:
         if name == "rg":
@@ -282,10 +285,10 @@ def arguments() -> argparse.Namespace:
         "--without",
         action="append",
         default=[],
-        choices=[*asdict(WITH_VECTORS), "model"],
+        choices=[*asdict(WITH_VECTORS), *LANES],
         help="may be repeated",
     )
-    parser.add_argument("--ablate", action="store_true", help="--without every signal in turn, and model")
+    parser.add_argument("--ablate", action="store_true", help="--without every signal in turn, and each lane")
     parser.add_argument(
         "--candidates", action="append", default=[], metavar="WORDS,VECTORS", help="may be repeated"
     )

@@ -1,7 +1,7 @@
 """`cortex`, with the ranking changed for an experiment: front.py [--switch FILE] [--candidates WORDS,VECTORS] -- ARGUMENTS.
 
 Only the front ranks, so the index and the workers are those of the product. FILE names the signals whose weight is 0, read
-for every question; `model` there leaves the vectors out.
+for every question; `model` there leaves the vectors out, `words` the text worker's lanes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from cortex import dispatch
 from cortex.front.cli import main as cortex
 from cortex.ranking.weights import Weights
 
+#: what may be left out beside the signals
+LANES = ("model", "words")
+
 
 def leave_out(switch: Path) -> None:
     """Give the signals that `switch` names the weight 0."""
@@ -23,11 +26,13 @@ def leave_out(switch: Path) -> None:
     def weigh_less(*, vectors: bool, bm25_weight: float) -> Weights:
         names = switch.read_text().split()
         weights = weigh(vectors=vectors and "model" not in names, bm25_weight=bm25_weight)
-        return dataclasses.replace(weights, **{name: 0.0 for name in names if name != "model"})
+        return dataclasses.replace(weights, **{name: 0.0 for name in names if name not in LANES})
 
     def rank_less(question, text, vector, *more, **named):
-        without = "model" in switch.read_text().split()
-        return rank(question, text, None if without else vector, *more, **named)
+        names = switch.read_text().split()
+        return rank(
+            question, None if "words" in names else text, None if "model" in names else vector, *more, **named
+        )
 
     dispatch.weigh, dispatch.rank = weigh_less, rank_less
 
