@@ -442,7 +442,12 @@ def _flags(node: Node) -> tuple[str, ...]:
         texts = [text_of(child).lstrip("@") for child in parent.named_children if child.type == "decorator"]
         names = [text.partition("(")[0].rpartition(".")[2] for text in texts]
         return tuple(name for name in names if name in FLAGS or name == "setter")
-    return tuple(sorted({child.type for child in node.children if child.type == "static"}))
+    found = {child.type for child in node.children if child.type == "static"}
+    parameters = node.child_by_field_name("parameters") if node.type == "method_declaration" else None
+    for first in parameters.named_children[:1] if parameters is not None else ():
+        if any(child.type == "modifier" and child.text == b"this" for child in first.children):
+            found.add("extension")  # C#
+    return tuple(sorted(found))
 
 
 def _type_names(text: str) -> list[str]:

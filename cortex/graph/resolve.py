@@ -33,213 +33,23 @@ COMMON = frozenset(
     for kind in (str, bytes, list, dict, set, frozenset, tuple, int, float, type, object)
     for name in dir(kind)
 ) | frozenset(
-    [
-        "append",
-        "add",
-        "get",
-        "set",
-        "push",
-        "pop",
-        "map",
-        "filter",
-        "reduce",
-        "forEach",
-        "find",
-        "includes",
-        "indexOf",
-        "join",
-        "slice",
-        "splice",
-        "concat",
-        "keys",
-        "values",
-        "entries",
-        "then",
-        "catch",
-        "finally",
-        "toString",
-        "valueOf",
-        "hasOwnProperty",
-        "call",
-        "apply",
-        "bind",
-        "length",
-        "size",
-        "has",
-        "delete",
-        "clear",
-        "next",
-        "send",
-        "close",
-        "read",
-        "write",
-        "readline",
-        "readlines",
-        "writelines",
-        "flush",
-        "seek",
-        "tell",
-        "open",
-        "start",
-        "stop",
-        "run",
-        "wait",
-        "lock",
-        "unlock",
-        "Lock",
-        "Unlock",
-        "RLock",
-        "RUnlock",
-        "Close",
-        "Read",
-        "Write",
-        "Error",
-        "String",
-        "Len",
-        "Less",
-        "Swap",
-        "Add",
-        "Done",
-        "Wait",
-        "Get",
-        "Set",
-        "Load",
-        "Store",
-        "println",
-        "print",
-        "printf",
-        "Println",
-        "Printf",
-        "Sprintf",
-        "Errorf",
-        "equals",
-        "hashCode",
-        "getClass",
-        "iter",
-        "collect",
-        "unwrap",
-        "expect",
-        "clone",
-        "len",
-        "is_empty",
-        "push_str",
-        "as_str",
-        "to_string",
-        "into",
-        "from",
-        "iterator",
-        "hasNext",
-        "begin",
-        "end",
-        "push_back",
-        "emplace_back",
-        "front",
-        "back",
-        "at",
-        "c_str",
-        "str",
-        "data",
-        "empty",
-        "insert",
-        "erase",
-        "match",
-        "group",
-        "search",
-        "sub",
-        "findall",
-        "test",
-        "exec",
-        "trim",
-        "replace",
-        "toLowerCase",
-        "toUpperCase",
-        "charAt",
-        "substring",
-        "some",
-        "every",
-        "flat",
-        "flatMap",
-        "sort",
-        "reverse",
-        "fill",
-        "on",
-        "once",
-        "emit",
-        "off",
-        "addEventListener",
-        "removeEventListener",
-        "querySelector",
-        "log",
-        "warn",
-        "error",
-        "info",
-        "debug",
-        "exception",
-        "acquire",
-        "release",
-        "submit",
-        "result",
-        "cancel",
-        "done",
-        "set_result",
-        "put",
-        "task_done",
-        "exists",
-        "mkdir",
-        "unlink",
-        "resolve",
-        "stat",
-        "as_posix",
-        "relative_to",
-        "read_text",
-        "write_text",
-        "read_bytes",
-        "write_bytes",
-        "execute",
-        "fetchone",
-        "fetchall",
-        "commit",
-        "rollback",
-        "cursor",
-        "parse",
-        "dump",
-        "dumps",
-        "loads",
-        "load",
-        "encode",
-        "decode",
-        "getvalue",
-        "group_by",
-        "order_by",
-        "subscribe",
-        "each",
-        "select",
-        "first",
-        "last",
-        "new",
-        "inspect",
-        "to_s",
-        "to_a",
-        "to_h",
-        "respond_to",
-        "apply",
-        "also",
-        "let",
-        "takeIf",
-        "forEachIndexed",
-        "contains",
-        "isEmpty",
-        "ToString",
-        "Equals",
-        "GetHashCode",
-        "Dispose",
-        "Where",
-        "Select",
-        "First",
-        "Any",
-        "All",
-        "Count",
-    ]
+    (  # noqa: SIM905
+        "append add get set push pop map filter reduce forEach find includes indexOf join slice splice concat "
+        "keys values entries then catch finally toString valueOf hasOwnProperty call apply bind length size "
+        "has delete clear next send close read write readline readlines writelines flush seek tell open start "
+        "stop run wait lock unlock Lock Unlock RLock RUnlock Close Read Write Error String Len Less Swap Add "
+        "Done Wait Get Set Load Store println print printf Println Printf Sprintf Errorf equals hashCode "
+        "getClass iter collect unwrap expect clone len is_empty push_str as_str to_string into from iterator "
+        "hasNext begin end push_back emplace_back front back at c_str str data empty insert erase match group "
+        "search sub findall test exec trim replace toLowerCase toUpperCase charAt substring some every flat "
+        "flatMap sort reverse fill on once emit off addEventListener removeEventListener querySelector log "
+        "warn error info debug exception acquire release submit result cancel done set_result put task_done "
+        "exists mkdir unlink resolve stat as_posix relative_to read_text write_text read_bytes write_bytes "
+        "execute fetchone fetchall commit rollback cursor parse dump dumps loads load encode decode getvalue "
+        "group_by order_by subscribe each select first last new inspect to_s to_a to_h respond_to also let "
+        "takeIf forEachIndexed contains isEmpty ToString Equals GetHashCode Dispose Where Select First Any "
+        "All Count"
+    ).split()
 )
 
 
@@ -413,14 +223,19 @@ class _Resolver:
                 dict.fromkeys(v for owner in owners for v in self.evaluator.attribute(owner, name))
             )
             confidence = "import" if any(owner.tag == "mod" for owner in owners) else "receiver"
+            extended = () if self._callable(values, -1) else self._extended(name, one.arguments)
             if not owners:
                 values = self.evaluator.evaluate(one.chain, self.path, one.scope, one.at)
                 if values and "()" not in one.chain:  # a function by its whole name
                     yield from self._found(one, self._callable(values, one.arguments), "import")
+                elif extended:
+                    yield from self._found(one, extended, "name")
                 else:
                     yield from self._by_name(one, name, owners)
                 return
-        if receiver:
+            if extended:
+                yield from self._found(one, extended, "name")
+                return
             values = self._overloaded(values, one.arguments)
         yield from self._found(one, self._callable(values, one.arguments), confidence)
 
@@ -441,6 +256,18 @@ class _Resolver:
             if value.tag == "def" and len(self.project.definition(value.ref).parameters) == arguments
         ]
         return tuple(fitting) or values
+
+    def _extended(self, name: str, arguments: int) -> list[Ref]:
+        """C#'s extension methods of that name that take so many arguments after the receiver, or may with defaults."""
+        if self.facts.language != "csharp" or name in COMMON:
+            return []
+        found = {
+            ref: len(self.project.definition(ref).parameters) - 1
+            for ref in self.evaluator.methods_named(self.rules.family, name)
+            if "extension" in self.project.definition(ref).flags
+        }
+        exact = [ref for ref, count in found.items() if count == arguments]
+        return exact or [ref for ref, count in found.items() if count >= arguments]
 
     def _super(self, one: Reference) -> Iterator[Edge]:
         """Ruby's bare `super`: what the supertypes have by the name of the method that it stands in."""

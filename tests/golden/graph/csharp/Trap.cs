@@ -61,3 +61,25 @@ namespace Shop.Trap
         }
     }
 }
+
+namespace Shop.More
+{
+    public static class Extensions
+    {
+        public static int Ask(this System.Data.IDbConnection self, string text, object more = null) => text.Shorten(3);
+        public static int Shorten(this string self, int length) => length;
+        public static int Shorten(this string self) => self.Shorten(9);
+    }
+
+    public class Asker
+    {
+        private System.Data.IDbConnection connection;
+
+        public void Go(string text)
+        {
+            connection.Ask(text);
+            text.Shorten();
+            Extensions.Ask(connection, text);
+        }
+    }
+}
