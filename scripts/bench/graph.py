@@ -375,8 +375,9 @@ def memory(config: Config) -> dict[str, float]:
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             if str(config.root) in process.cmdline() and "graph" in process.cmdline():
-                info = process.memory_full_info()
-                return {"resident": round(info.rss / 2**20, 1), "anonymous": round(info.uss / 2**20, 1)}
+                info = process.memory_info()
+                own = info.rss - getattr(info, "shared", 0)
+                return {"resident": round(info.rss / 2**20, 1), "anonymous": round(own / 2**20, 1)}
     return {}
 
 
