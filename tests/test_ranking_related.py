@@ -52,6 +52,14 @@ def test_names_worth_looking_for_are_the_longer_ones_without_their_scopes():
     assert mention_query([]) == ""
 
 
+def test_tests_that_only_import_the_file_count_where_nothing_surer_is_there():
+    calling, importing = Guard("t/a.py"), Guard("t/b.py")
+    importing.add("imports")
+    assert order_tests([calling, importing], "src/a.py")[-1].file == "t/a.py"
+    calling.add("calls", 3, "test_it")
+    assert [one.file for one in order_tests([calling, importing], "src/a.py")] == ["t/a.py"]
+
+
 @pytest.mark.parametrize(
     ("line", "names"),
     [

@@ -54,7 +54,12 @@ def names_of_tests(path: str) -> list[str]:
 
 
 def order_tests(tests: Iterable[Guard], path: str) -> list[Guard]:
-    """The surest first; of those that are as sure, the nearest to `path` in the tree."""
+    """The surest first; of those that are as sure, the nearest to `path` in the tree. Beside tests that call something or are
+    named like the file, those that only import it (in Go every test of the package) are left out.
+    """
+    found = list(tests)
+    if any("calls" in one.why or "name" in one.why for one in found):
+        found = [one for one in found if one.why != ["imports"]]
     folders = path.split("/")[:-1]
 
     def key(one: Guard) -> tuple[float, int, str]:
@@ -62,7 +67,7 @@ def order_tests(tests: Iterable[Guard], path: str) -> list[Guard]:
         near = len(set(own) & set(folders))
         return (-sum(_WORTH[why] for why in one.why), -near, one.file)
 
-    return sorted(tests, key=key)
+    return sorted(found, key=key)
 
 
 def telling(names: Sequence[str]) -> list[str]:
