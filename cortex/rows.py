@@ -232,9 +232,10 @@ class Rows:
     def id(self, ordinal: int) -> str:
         return self._cut(ordinal, "id").decode()
 
-    def chunk(self, ordinal: int) -> bytes:
-        """The JSON object of the chunk, without its embedding."""
-        return b'%b,"text":%b}' % (self._cut(ordinal, "chunk")[:-1], orjson.dumps(self.text(ordinal)))
+    def chunk(self, ordinal: int, text: str | None = None) -> bytes:
+        """The JSON object of the chunk, without its embedding. Its `text` is looked up if it is not given."""
+        text = self.text(ordinal) if text is None else text
+        return b'%b,"text":%b}' % (self._cut(ordinal, "chunk")[:-1], orjson.dumps(text))
 
     def text(self, ordinal: int) -> str:
         """The text of the chunk."""

@@ -74,9 +74,12 @@ class Folds:
         return kept
 
     def _larger(self, rows: Array) -> Array:
-        """Those of the views `rows` that overlap a smaller one. Files with one view, the usual case, cost nothing."""
-        _, inverse, counts = np.unique(self._base[rows], return_inverse=True, return_counts=True)
-        rows = rows[counts[inverse] > 1]
+        """Those of the views `rows` that overlap a smaller one."""
+        files = np.sort(self._base[rows])
+        crowded = files[1:][files[1:] == files[:-1]]
+        if not len(crowded):  # files with one view, the usual case
+            return np.zeros(0, np.int64)
+        rows = rows[np.isin(self._base[rows], crowded)]
         order = np.lexsort((self._start[rows], self._end[rows] - self._start[rows], self._base[rows]))
         kept: list[tuple[int, int]] = []
         out: list[int] = []

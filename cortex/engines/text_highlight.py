@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 
 from cortex.engines import text_tokens as tokens
 from cortex.engines.query_compile import pattern_source, pattern_words
@@ -36,7 +36,7 @@ class Needle:
 
     `source` is looked for as a regular expression in the text in lower case; what it finds counts when it begins and
     ends where a word does or, with `parts`, a part of one (the end is free with `prefix`). `near` instead marks words
-    and parts within `distance` edits of it; `group` the words that stand together with at most `slop` others.
+    and parts within `distance` edits of it, which all hold a `source`; `group` the words that stand together with at most `slop` others.
     """
 
     source: re.Pattern[str] | None = None
@@ -77,7 +77,7 @@ def _needles(leaf: Leaf) -> list[Needle]:
                 out.append(Needle(re.compile(_GAP.join(parts)), parts=True, prefix=True))
             return out
         case Fuzzy(field="text", text=text, distance=distance):
-            return [Needle(near=word, distance=distance) for word in _whole(text)]
+            return [Needle(_rough(word, distance), near=word, distance=distance) for word in _whole(text)]
     return []
 
 
@@ -90,6 +90,17 @@ def _sequence(text: str) -> list[Needle]:
     if len(whole) == 1 and len(parts) == 1 and "_" not in whole[0]:
         out.append(Needle(re.compile(_BEFORE + "_*".join(whole[0][:_JOINED_MAX]) + _AFTER), spare=True))
     return out
+
+
+def _rough(word: str, distance: int) -> re.Pattern[str]:
+    """What every word within `distance` edits of `word` holds: each edit spoils two neighbouring pieces of it at most (a
+    swap over their border does), so of twice as many and one more, one is left.
+    """
+    count = 2 * distance + 1
+    if len(word) < count:
+        return re.compile("")
+    cuts = [len(word) * at // count for at in range(count + 1)]
+    return re.compile("|".join(re.escape(word[a:b]) for a, b in pairwise(cuts)))
 
 
 def _whole(text: str) -> list[str]:
@@ -178,11 +189,13 @@ def _word_around(text: str, at: int) -> Span:
 def _alike(needle: Needle, text: str) -> list[Span]:
     """Each distinct word is compared once for a query; those that are near are then looked for."""
     known = needle.known
+    assert needle.source is not None
     near = []
     for word in set(tokens.words(text)):
         spans = known.get(word)
         if spans is None:
-            spans = known[word] = _near_spans(needle, word)
+            lower = word.lower()
+            spans = known[word] = _near_spans(needle, word) if needle.source.search(lower) else ()
         if spans:
             near.append((word, spans))
     out: list[Span] = []

@@ -16,7 +16,7 @@ from cortex.engines import text_signals
 from cortex.engines.query_compile import Tiers, compile_filters, compile_query, compile_tiers, filtered
 from cortex.engines.query_parse import Parsed, check, parse
 from cortex.engines.query_tree import Fuzzy, Node, Term, Wildcard, leaves, split_expressions
-from cortex.engines.text_fold import Folds, Found, Places, page
+from cortex.engines.text_fold import Folds, Found, page
 from cortex.engines.text_highlight import Span, find_spans, fragments, line_numbers, make_needles
 from cortex.engines.text_matching import Matching
 from cortex.engines.text_scan import (
@@ -84,7 +84,7 @@ class TextSnapshot:
         self._index = index
         self._searcher = index.searcher()
         self._rows = rows
-        self._matching = Matching(self._searcher, Places(rows))
+        self._matching = Matching(index.schema, self._searcher, rows)
         self._folds: Folds | None = None
         self._ranks: Array | None = None
         self._paths = frozenset(rows.path_names)
@@ -233,7 +233,7 @@ class TextSnapshot:
             found[best.ordinals] = True
             kept = self._made_folds().fold(found & mask)
             return best.take(kept[best.ordinals]), int(kept.sum())
-        kept = self._made_folds().fold(self._matching.every(query) & mask)
+        kept = self._made_folds().fold(self._matching.every_of(node) & mask)
         return self._best_of(query, kept, wanted, best), int(kept.sum())
 
     def _find_tiers(self, tiers: Tiers, filters: Filters, wanted: int) -> tuple[Found, int]:
@@ -296,14 +296,13 @@ class TextSnapshot:
     ) -> tuple[tuple[Hit, ...], tuple[tuple[str, ...], ...], tuple[tuple[int, ...], ...], Blobs, bool]:
         """(hits, highlights, their lines, chunks, were chunks cut?) of one page."""
         rows, needles = self._rows, make_needles(leaves(parsed.node))
-        hits = rows.hits(best.ordinals)
-        chunks = [rows.chunk(ordinal) for ordinal in best.ordinals.tolist()]
+        ordinals, hits = best.ordinals.tolist(), rows.hits(best.ordinals)
+        texts = [rows.text(ordinal) for ordinal in ordinals]
+        chunks = [rows.chunk(ordinal, text) for ordinal, text in zip(ordinals, texts, strict=True)]
         shown = []
-        for ordinal, hit in zip(best.ordinals.tolist(), hits, strict=True):
-            text = rows.text(ordinal)
-            spans = mark(text, expressions, marks.get(ordinal, [])) + find_spans(
-                text, needles, alone=not expressions
-            )
+        for ordinal, hit, text in zip(ordinals, hits, texts, strict=True):
+            spans = mark(text, expressions, marks.get(ordinal, []))
+            spans += find_spans(text, needles, alone=not expressions)
             shown.append(fragments(text, spans, line_numbers(text, hit.chunk_type, hit.start_line)))
         words = query_words(request.query) if request.detail == "snippet" else frozenset()
         blobs, cut_short = fit([cut(chunk, request.detail, words) for chunk in chunks], request.max_bytes)

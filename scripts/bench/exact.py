@@ -172,6 +172,7 @@ def draw(texts: list[str], count: int, seed: int = 7) -> dict[str, list[dict[str
         "fuzzy ~2": lambda: {"query": typo(one()) + "~2"},
         "substring": lambda: {"query": piece(texts, chance), "match_type": "substring"},
         "regex": lambda: {"query": expression(texts, chance), "match_type": "regex"},
+        "regex, any chunk": lambda: {"query": unselective(texts, chance), "match_type": "regex"},
     }
     return {name: [make() for _ in range(count)] for name, make in makers.items()}
 
@@ -206,8 +207,16 @@ def expression(texts: list[str], chance: random.Random) -> str:
         lambda: rf"{literal(line[: chance.randrange(6, 20)])}",
         lambda: rf"(?-i){a}\s*[=({{]",
         lambda: rf"[A-Z]\w+{literal(b[-3:])}\(",
-        lambda: rf"{a[0]}[^\s]{{{len(a) - 2}}}{a[-1]}\s+\w",
     ])()  # fmt: skip
+
+
+def unselective(texts: list[str], chance: random.Random) -> str:
+    """An expression that demands no three letters in a row: every chunk must be looked at."""
+    while True:
+        words = re.findall(r"[A-Za-z_]{4,12}", chance.choice(texts))
+        if words:
+            word = chance.choice(words)
+            return rf"{word[0]}[^\s]{{{len(word) - 2}}}{word[-1]}\s+\w"
 
 
 def ripgrep(arguments: dict[str, Any]) -> list[str]:
@@ -256,7 +265,7 @@ async def measure_speed(project: Project, queries: dict[str, list[dict[str, Any]
             slowest = sorted(zip(seconds, requests, strict=True), key=lambda pair: -pair[0])[:3]
             row["slowest"] = [f"{arguments['query']}  {1000 * time_:.1f} ms" for time_, arguments in slowest]
             table.append(row)
-    for kind in ("substring", "regex"):
+    for kind in ("substring", "regex", "regex, any chunk"):
         row = next(row for row in table if row["case"] == kind)
         peer = [time_ripgrep(project.root, arguments) for arguments in queries[kind][:40]]
         row["ripgrep"] = {
