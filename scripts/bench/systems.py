@@ -57,6 +57,9 @@ def sparse_copy(source: Path, root: str) -> Iterator[Path]:
         project = Path(folder, source.name)
         shutil.copytree(source / root, project / root, symlinks=True)
         (project / ".cortex").mkdir(exist_ok=True)
+        (
+            project / ".cortex" / "config.yml"
+        ).touch()  # by which a program that is started there knows it for a project
         yield project
 
 
@@ -69,9 +72,13 @@ def indexed(project: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        subprocess.run(
-            [*CORTEX, "down", "--project", project], check=False, stdout=subprocess.DEVNULL, timeout=60
-        )
+        _stop(project)
+
+
+def _stop(project: Path) -> None:
+    subprocess.run(
+        [*CORTEX, "down", "--project", project], check=False, stdout=subprocess.DEVNULL, timeout=60
+    )
 
 
 @asynccontextmanager
@@ -129,9 +136,15 @@ async def program(project: Path, command: str) -> AsyncIterator[Ask]:
             text=True,
             timeout=QUESTION_S,
         )
-        return _sized(project, [json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"])
+        rows = [json.loads(line) for line in done.stdout.splitlines() if line[:1] == "{"]
+        if done.returncode and not rows:
+            print(f"{command}: exit code {done.returncode}: {done.stderr.strip()[-300:]}", file=sys.stderr)
+        return _sized(project, rows)
 
-    yield ask
+    try:
+        yield ask
+    finally:  # it may have been ours
+        _stop(project)
 
 
 @asynccontextmanager
