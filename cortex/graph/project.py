@@ -26,7 +26,7 @@ from cortex.graph.tables import WORD, FileIndex, Packed, Ref, derived, head_of, 
 __all__ = ["Project", "Ref", "Roots", "home_of", "stem_of"]
 
 #: definitions and imports of unpacked files, twice that at most: about 100 MB
-UNPACKED_MAX = 60_000
+UNPACKED_MAX = 40_000
 #: answers of `find_module` that are remembered
 MODULES_MAX = 100_000
 #: words that are each searched for; for more of them the files' words are taken apart

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import mmap
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import orjson
@@ -26,6 +27,7 @@ from cortex.graph.resolve import Edge, edges_of
 from cortex.graph.structure import MethodSets
 from cortex.graph.tables import Packed
 from cortex.indexer.shards import shard_of
+from ipc.errors import Damaged, Unavailable
 
 #: `_metadata.version` of the graph files
 GRAPH_VERSION = "1.0"
@@ -49,6 +51,24 @@ class _FactsFile(msgspec.Struct):
     files: list[Packed]
 
 
+class _Mapped(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """As Packed, over the bytes of a mapped file: several processes share one copy. For reading only."""
+
+    path: str
+    language: str
+    sha256: str
+    package: str
+    words: memoryview
+    head: memoryview
+    inner: memoryview
+
+
+class _MappedFile(msgspec.Struct):
+    version: int
+    shards: int
+    files: list[_Mapped]
+
+
 class State(msgspec.Struct):
     """`wanted` names the content of all files that the graph files were made from; `structural` are their edges of
     types that implement something without saying so.
@@ -67,6 +87,7 @@ class ShardTask(msgspec.Struct, tag="graph"):
     """
 
     run: str
+    facts: int
     folder: str
     shards: int
     numbers: list[int]
@@ -100,9 +121,11 @@ class ShardBuilder:
     def build(self, task: ShardTask) -> int:
         """How many graph files were written. Raises OSError."""
         folder = Path(task.folder)
+        if task.facts != FACTS_VERSION:
+            raise Unavailable("Cortex was replaced by another version while it was indexing; index again.")
         if self._tools is None or self._run != task.run:
             project = Project(task.roots)
-            project.update({one.path: one for _, one in read_facts(folder)})
+            project.update({one.path: one for one in map_facts(folder)})
             self._tools, self._run = Tools.of(project), task.run
             self._homes = homes(project, task.shards)
         affected = None if task.affected is None else set(task.affected)
@@ -188,6 +211,19 @@ def read_facts(folder: Path) -> Iterator[tuple[int, Packed]]:
                     yield from ((stored.shards, one) for one in stored.files if one.language in SYNTAX)
 
 
+def map_facts(folder: Path) -> Iterator[Packed]:
+    """The facts of all files, mapped. Raises OSError and Damaged: they have just been written by ourselves."""
+    for name in sorted(_names(folder / FACTS, ".msgpack")):
+        if _FACTS_NAME.match(name):
+            with (folder / FACTS / name).open("rb") as file:
+                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            try:
+                stored = msgspec.msgpack.decode(memoryview(data), type=_MappedFile)
+            except msgspec.DecodeError as error:
+                raise Damaged(f"{folder / FACTS / name} cannot be read: {error}.") from error
+            yield from cast("list[Packed]", stored.files)
+
+
 def place_facts(folder: Path, place: tuple[int, int], facts: Iterable[Packed]) -> None:
     number, shards = place
     stored = _FactsFile(FACTS_VERSION, shards, list(facts))
@@ -212,16 +248,20 @@ def drop_state(folder: Path) -> None:
     (folder / FACTS / STATE).unlink(missing_ok=True)
 
 
-def drop_others(folder: Path, shards: int) -> None:
-    """Delete our files of another layout."""
-    graphs = {shard_name(number, shards) for number in range(shards)}
-    facts = {f"facts.{number:03d}.msgpack" for number in range(shards)}
-    for name in _names(folder, ".json"):
-        if _NAME.match(name) and name not in graphs and _is_ours(folder / name):
-            (folder / name).unlink(missing_ok=True)
+def drop_facts(folder: Path, shards: int) -> None:
+    """Delete the facts of another layout."""
+    wanted = {f"facts.{number:03d}.msgpack" for number in range(shards)}
     for name in _names(folder / FACTS, ".msgpack"):
-        if _FACTS_NAME.match(name) and name not in facts:
+        if _FACTS_NAME.match(name) and name not in wanted:
             (folder / FACTS / name).unlink(missing_ok=True)
+
+
+def drop_graphs(folder: Path, shards: int) -> None:
+    """Delete our graph files of another layout."""
+    wanted = {shard_name(number, shards) for number in range(shards)}
+    for name in _names(folder, ".json"):
+        if _NAME.match(name) and name not in wanted and _is_ours(folder / name):
+            (folder / name).unlink(missing_ok=True)
 
 
 def shard_name(number: int, shards: int) -> str:

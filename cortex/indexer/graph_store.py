@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 
+from cortex import allocator
 from cortex.config import Config
 from cortex.graph.evaluate import Evaluator
 from cortex.graph.facts import FACTS_VERSION
@@ -35,8 +36,11 @@ POOL_FILES_MIN = 400
 #: tasks for each shard-building process: the last ones to end should not keep the others waiting for long
 TASKS_MAX = 16
 
-#: builds shards in several processes and returns how many were written; None: there is only one
-Resolve = Callable[[Sequence[ShardTask]], int | None]
+#: files of a project that is not kept in memory here while other processes resolve it, nor after that
+KEPT_FILES_MAX = 10_000
+
+#: builds shards in several processes and returns how many were written
+Resolve = Callable[[Sequence[ShardTask]], int]
 
 
 class GraphStore:
@@ -56,8 +60,9 @@ class GraphStore:
         self._state = State()
         self._without.clear()
 
-    def update(self, entries: Mapping[str, Entry], fresh: Mapping[str, Packed | None]) -> int:
-        """Bring the graph files up to `entries` (the manifest). `fresh` are facts of files that were just parsed.
+    def update(self, entries: Mapping[str, Entry], fresh: dict[str, Packed | None]) -> int:
+        """Bring the graph files up to `entries` (the manifest). `fresh` are facts of files that were just parsed; it may
+        be emptied.
 
         Returns how many graph files were written. Raises OSError.
         """
@@ -88,7 +93,12 @@ class GraphStore:
         if not self._state.wanted:  # an interrupted run: nobody knows what of it was written
             affected = set(project.packed)
         self._project = project
-        return self._write({path for path in affected if path in project.packed}, changes, _name_of(wanted))
+        work = self._prepare({path for path in affected if path in project.packed}, changes, _name_of(wanted))
+        if isinstance(work, list):
+            del project, changes
+            fresh.clear()
+            return self._others(work)
+        return self._build(*work)
 
     def _is_done(self, wanted: Mapping[str, str]) -> bool:
         """Whether the graph files are those of `wanted`, as far as can be seen without reading them."""
@@ -144,7 +154,10 @@ class GraphStore:
         project.update(found)
         return project
 
-    def _write(self, affected: set[str], changes: Mapping[str, Packed | None], wanted: str) -> int:
+    def _prepare(
+        self, affected: set[str], changes: Mapping[str, Packed | None], wanted: str
+    ) -> list[ShardTask] | tuple[Tools, Sequence[int], set[str] | None]:
+        """Write the facts, and say what is to be built of them: tasks for others, or what `_build` takes."""
         project = self._project
         assert project is not None
         shards = shard_count(len(project.packed))
@@ -164,12 +177,29 @@ class GraphStore:
             touched = set(range(shards))
         graph_shards.drop_state(self._folder)
         self._write_facts(shards, touched if anew else {shard_of(path, shards) for path in changes})
-        self._state = State(FACTS_VERSION, shards, wanted, project.roots, structural)
-        written = self._build(tools, sorted(touched), None if anew else affected)
         if anew:
-            graph_shards.drop_others(self._folder, shards)
-        graph_shards.place_state(self._folder, self._state)
+            graph_shards.drop_facts(self._folder, shards)
+        self._state = State(FACTS_VERSION, shards, wanted, project.roots, structural)
+        files = len(project.packed) if anew else len(affected)
+        if self._resolve is not None and files >= POOL_FILES_MIN:
+            homes = graph_shards.homes(project, shards)
+            return self._tasks(sorted(touched), homes, None if anew else affected)
+        return tools, sorted(touched), None if anew else affected
+
+    def _others(self, tasks: list[ShardTask]) -> int:
+        assert self._resolve is not None
+        assert self._project is not None
+        state = self._state
+        if len(self._project.packed) > KEPT_FILES_MAX:
+            self.forget()
+            allocator.trim()
+        written = self._resolve(tasks)
+        self._finish(state)
         return written
+
+    def _finish(self, state: State) -> None:
+        graph_shards.drop_graphs(self._folder, state.shards)
+        graph_shards.place_state(self._folder, state)
 
     def _write_facts(self, shards: int, numbers: set[int]) -> None:
         assert self._project is not None
@@ -179,19 +209,14 @@ class GraphStore:
             graph_shards.place_facts(self._folder, (number, shards), facts)
 
     def _build(self, tools: Tools, numbers: Sequence[int], affected: set[str] | None) -> int:
-        """Build those shards, in several processes where that is worth it."""
         shards, structural = self._state.shards, self._state.structural
         homes = graph_shards.homes(tools.project, shards)
-        files = sum(len(homes.get(number, ())) for number in numbers) if affected is None else len(affected)
-        if self._resolve is not None and files >= POOL_FILES_MIN:
-            done = self._resolve(self._tasks(numbers, homes, affected))
-            if done is not None:
-                return done
         written = 0
         for number in numbers:
             before = graph_shards.read_shard(self._folder, number, shards)
             body = graph_shards.shard_body(tools, homes.get(number, ()), before, affected, structural)
             written += graph_shards.place_shard(self._folder, (number, shards), body, before)
+        self._finish(self._state)
         return written
 
     def _tasks(
@@ -204,6 +229,7 @@ class GraphStore:
             files = [path for number in part for path in homes.get(number, ())]
             task = ShardTask(
                 run=f"{id(self)}.{state.wanted}",
+                facts=FACTS_VERSION,
                 folder=str(self._folder),
                 shards=state.shards,
                 numbers=list(part),

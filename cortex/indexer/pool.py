@@ -20,6 +20,7 @@ from typing import IO, Any
 
 import msgspec
 
+from cortex import allocator
 from cortex.config import Config, Embedding
 from cortex.embedders import Embedder, open_embedder
 from cortex.indexer.graph_shards import ShardBuilder, ShardTask
@@ -31,7 +32,7 @@ POOL_FILES_MIN = 200
 POOL_BYTES_MIN = 2 << 20
 #: children at most: each takes about 100 MB
 WORKERS_MAX = 8
-#: tasks of a child after which it looks for garbage
+#: tasks of a child after which it looks for garbage and gives memory back
 COLLECT_TASKS = 8
 #: seconds that a child gets to end after its standard input was closed
 STOP_S = 2.0
@@ -247,6 +248,7 @@ def serve() -> None:
         answers.flush()
         if count % COLLECT_TASKS == 0:
             gc.collect()
+            allocator.trim()
 
 
 def _listen(frames: queue.SimpleQueue[bytes]) -> None:

@@ -31,8 +31,10 @@ __all__ = ["Indexer", "Progress", "Report", "foreign_files", "index", "watch", "
 
 log = logging.getLogger(__name__)
 
-#: seconds between two publications of finished shards during a long run
+#: seconds between two publications of finished shards during a long run; more where one takes over FLUSH_SHARE of that
 FLUSH_S = 2.0
+#: part of a run's time that publishing may take: the manifest of 50 000 files has 50 MB
+FLUSH_SHARE = 1 / 30
 
 #: called with (files done, files to do, chunks made so far)
 Progress = Callable[[int, int, int], None]
@@ -103,7 +105,7 @@ class Indexer:
             cache_folder(),
         )
         self._stop = stop or threading.Event()
-        self._graph = GraphStore(config, self._resolve)
+        self._graph = self._open_graph()
 
     def run(
         self,
@@ -184,7 +186,7 @@ class Indexer:
         """Build and place. When every file moves, nothing is placed before all is built: the old shards are read."""
         ready: list[Built] = []
         facts: dict[str, Packed | None] = {}
-        flushed = time.monotonic()
+        flush_at = time.monotonic() + FLUSH_S
         done = chunks = finished = 0
         for built in self._build(plan):
             ready.append(built)
@@ -194,10 +196,10 @@ class Indexer:
             chunks += built.chunks
             if on_progress is not None:
                 on_progress(done, plan.indexed, chunks)
-            if not plan.moves and time.monotonic() - flushed >= FLUSH_S:
+            if not plan.moves and (now := time.monotonic()) >= flush_at:
                 writer.place(ready, plan.gone, plan.sequence)
                 ready.clear()
-                flushed = time.monotonic()
+                flush_at = time.monotonic() + max(FLUSH_S, (time.monotonic() - now) / FLUSH_SHARE)
         if finished < len(plan.tasks) and plan.moves:
             return  # stopped: the old layout stays as it was
         writer.manifest.shards = plan.shards
@@ -216,13 +218,13 @@ class Indexer:
             ) from error
         except Exception:  # the chunks are in place; a fault of the graph must not undo that
             log.exception("the graph files could not be brought up to date; made anew by the next run")
-            self._graph = GraphStore(self.config, self._resolve)
+            self._graph = self._open_graph()
 
-    def _resolve(self, tasks: Sequence[ShardTask]) -> int | None:
-        count = children_for(len(tasks))
-        if not count:
-            return None
-        pool = Pool(self.settings, self.config, count)
+    def _open_graph(self) -> GraphStore:
+        return GraphStore(self.config, self._resolve if children_for(2) else None)
+
+    def _resolve(self, tasks: Sequence[ShardTask]) -> int:
+        pool = Pool(self.settings, self.config, max(1, children_for(len(tasks))))
         try:
             return pool.resolve(tasks)
         finally:
