@@ -22,10 +22,13 @@ from ipc.errors import Damaged
 WRITER = "writer"
 META = "meta.json"
 
-#: chunks; a change of more is written by two threads with a large heap, because fewer, larger segments come of it
+#: chunks; a change of more is written with a large heap, because fewer, larger segments come of it
 _BULK_CHUNKS = 4_000
-#: bytes of heap: tantivy takes at least 15 MB a thread; 1 000 chunks fill some 10 MB
-_SMALL_HEAP, _BULK_HEAP = 30_000_000, 100_000_000
+#: bytes of heap: tantivy takes at least 15 MB; 1 000 chunks fill some 10 MB
+_SMALL_HEAP, _BULK_HEAP = 30_000_000, 200_000_000
+#: With two, each commit leaves two segments, which every query pays for, and takes a quarter more time in all: the other
+#: core is busy with making the documents.
+_THREADS = 1
 #: attempts to link a commit's files while background merges replace them; each merge ends in milliseconds
 _LINK_ATTEMPTS = 20
 
@@ -93,7 +96,7 @@ class TextWriter:
             self._close_writer()
             assert self._index is not None
             self._bulk = bulk
-            self._writer = self._index.writer(_BULK_HEAP if bulk else _SMALL_HEAP, 2 if bulk else 1)
+            self._writer = self._index.writer(_BULK_HEAP if bulk else _SMALL_HEAP, _THREADS)
         return self._writer
 
     def _close_writer(self) -> None:
