@@ -1,17 +1,22 @@
-"""How fast a tree is indexed: cold, unchanged, and one saved file. Prints a table; `--json` keeps the figures.
+"""How fast trees are indexed: cold, unchanged, and one saved file; where the time goes; beside semble, if it is there.
 
-    python scripts/bench/index.py TREE [--runs 3] [--files 5000] [--json]
+    python scripts/bench/index.py TREE [TREE …] [--files 5000] [--runs 3] [--limit-s 600]
+        [--peer PYTHON --peer-model DIR] [--json]
 
-TREE is copied to a temporary folder first: nothing is written into it.
+Each TREE is copied to a temporary folder first: nothing is written into it. Every run is a process of its own that is
+ended after `--limit-s`; its figures are then missing, and the others go on. `--peer` is the interpreter of an environment
+with semble in it. Memory is the largest sum of proportional set sizes (pages that processes share count once).
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime as dt
 import json
 import os
 import platform
+import resource
 import shutil
 import statistics
 import subprocess
@@ -19,8 +24,9 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import psutil
@@ -28,55 +34,85 @@ import psutil
 from cortex import __version__
 from cortex.config import Config
 from cortex.embedders import open_embedder
+from cortex.indexer import run
+from cortex.indexer.graph_store import GraphStore
 from cortex.indexer.run import Indexer, index, writer_lock
 from cortex.indexer.scan import Candidate, Scanner
+from cortex.indexer.writer import Writer
 
 RESULTS = Path(__file__).parent / "results"
-#: seconds between two looks at the memory of this process and its children
-SAMPLE_S = 0.05
+PEER = Path(__file__).parent / "peers" / "index_semble.py"
+#: seconds between two looks at the memory of a run and its children
+SAMPLE_S = 0.2
 #: saved files after which p95 is worth printing
 SAVES = 40
+#: runs over an unchanged tree
+UNCHANGED = 3
+
+Figures = dict[str, Any]
 
 
 def main() -> None:
-    arguments = parse_arguments()
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder).resolve() / "tree"
-        copy(arguments.tree, root, arguments.files)
-        config = Config(root=root, explicit_root=True)
-        figures = machine(arguments.tree) | measure(config, arguments.runs)
-    width = max(map(len, figures))
-    for name, value in figures.items():
-        print(f"{name:<{width}}  {value}")
-    if arguments.json:
-        commit = git("rev-parse", "--short", "HEAD")
-        path = RESULTS / f"{dt.date.today().isoformat()}-{commit}-index.json"
+    options = parse_arguments()
+    if options.child:
+        print(json.dumps(CHILDREN[options.child](config_of(options.trees[0]))))
+        return
+    figures: Figures = {"bench": "index"} | machine()
+    for tree in options.trees:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder).resolve() / "tree"
+            say(f"copying {tree}")
+            copy(tree, root, options.files)
+            figures[tree.name] = measure(root, options)
+        show(tree.name, figures[tree.name])
+    if options.json:
+        path = RESULTS / f"{dt.date.today().isoformat()}-{git('rev-parse', '--short', 'HEAD')}-index.json"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({"bench": "index"} | figures, indent=2) + "\n")
+        path.write_text(json.dumps(figures, indent=2) + "\n")
         print(f"\nwritten to {path}")
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("tree", type=Path)
+    parser.add_argument("trees", type=Path, nargs="+", metavar="TREE")
     parser.add_argument("--runs", type=int, default=3, help="cold runs; the median counts")
     parser.add_argument("--files", type=int, default=0, help="take only the first N files")
+    parser.add_argument("--limit-s", type=float, default=600.0, help="seconds after which a run is ended")
+    parser.add_argument("--peer", default="", help="the Python of an environment with semble")
+    parser.add_argument("--peer-model", default="", help="the folder of semble's model")
     parser.add_argument("--json", action="store_true", help=f"write {RESULTS}/<date>-<commit>-index.json")
+    parser.add_argument("--child", choices=CHILDREN, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
+def say(text: str) -> None:
+    print(f"[{dt.datetime.now():%H:%M:%S}] {text}", file=sys.stderr, flush=True)
+
+
+def show(name: str, figures: Figures) -> None:
+    print(f"\n{name}")
+    width = max(map(len, figures))
+    for key, value in figures.items():
+        print(f"  {key:<{width}}  {value}")
+
+
+def config_of(root: Path) -> Config:
+    return Config(root=root.resolve(), explicit_root=True)
+
+
 def copy(tree: Path, root: Path, limit: int) -> None:
-    files = sorted(Scanner(Config(root=tree.resolve(), explicit_root=True)).walk().files)
-    for path in files[: limit or None]:
+    for path in sorted(Scanner(config_of(tree)).walk().files)[: limit or None]:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(tree / path, root / path)
 
 
-def machine(tree: Path) -> dict[str, object]:
+def machine() -> Figures:
+    total = psutil.virtual_memory().total >> 30
     return {
-        "tree": tree.name,
-        "machine": f"{cpu_name()}, {len(os.sched_getaffinity(0))} cores, {psutil.virtual_memory().total >> 30} GiB",
-        "versions": f"cortex {__version__} {git('rev-parse', '--short', 'HEAD')}, Python {platform.python_version()}, numpy {np.__version__}",
+        "machine": f"{cpu_name()}, {len(os.sched_getaffinity(0))} cores, {total} GiB",
+        "cortex": f"{__version__} {git('rev-parse', '--short', 'HEAD')}",
+        "python": platform.python_version(),
+        "numpy": np.__version__,
         "load": round(os.getloadavg()[0], 2),
     }
 
@@ -86,85 +122,187 @@ def cpu_name() -> str:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
         return platform.processor()
-    return next(
-        (line.partition(":")[2].strip() for line in text.split("\n") if line.startswith("model name")), ""
-    )
+    lines = (line.partition(":")[2].strip() for line in text.split("\n") if line.startswith("model name"))
+    return next(lines, "")
 
 
 def git(*arguments: str) -> str:
-    here = Path(__file__).parent
-    return subprocess.run(
-        ["git", *arguments], cwd=here, check=True, capture_output=True, text=True
-    ).stdout.strip()
+    command = ["git", *arguments]
+    done = subprocess.run(command, cwd=Path(__file__).parent, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
 
 
-def measure(config: Config, runs: int) -> dict[str, object]:
-    cold: list[float] = []
-    with Memory() as memory:
-        for _ in range(runs):
-            shutil.rmtree(config.home, ignore_errors=True)
-            report = index(config)
-            cold.append(report.seconds)
-    unchanged = [index(config).seconds for _ in range(max(runs, 5))]
-    seconds = statistics.median(cold)
+def measure(root: Path, options: argparse.Namespace) -> Figures:
+    figures: Figures = {}
+    cold = []
+    for number in range(options.runs):
+        shutil.rmtree(root / ".cortex", ignore_errors=True)
+        say(f"cold run {number + 1} of {options.runs}")
+        cold.append(ours("cold", root, options.limit_s))
+    done = [one for one in cold if one]
+    if done:
+        middle = sorted(done, key=lambda one: one["seconds"])[len(done) // 2]
+        figures |= about(middle) | {"cold_s_runs": [round(one["seconds"], 2) for one in done]}
+        figures["memory_peak_mb"] = max(one["memory_mb"] for one in done)
+        say("unchanged")
+        again = [found for _ in range(UNCHANGED) if (found := ours("unchanged", root, options.limit_s))]
+        figures["unchanged_s"] = round(statistics.median(one["seconds"] for one in again), 3)
+        figures["unchanged_command_s"] = round(statistics.median(one["wall_s"] for one in again), 2)
+        say("saves")
+        figures |= ours("saves", root, options.limit_s) or {"save_ms": None}
+    else:
+        figures["cold_s"] = f"over {options.limit_s:g}"
+    if options.peer:
+        shutil.rmtree(root / ".cortex", ignore_errors=True)
+        say("semble")
+        figures["semble"] = watched([options.peer, str(PEER), str(root), options.peer_model], options.limit_s)
+    return figures
+
+
+def about(cold: Figures) -> Figures:
+    seconds = cold["seconds"]
     return {
-        "files": report.files,
-        "source_mb": round(report.bytes / 1e6, 1),
-        "chunks": report.chunks,
-        "skipped": len(report.skipped),
-        "chunk_files_mb": round(
-            sum(path.stat().st_size for path in config.chunks_dir.glob("*.json")) / 1e6, 1
-        ),
+        "files": cold["files"],
+        "source_mb": round(cold["bytes"] / 1e6, 1),
+        "chunks": cold["chunks"],
+        "left_out": cold["left_out"],
+        "chunk_files_mb": cold["chunk_files_mb"],
+        "graph_files_mb": cold["graph_files_mb"],
         "cold_s": round(seconds, 2),
-        "cold_s_runs": [round(one, 2) for one in cold],
-        "cold_files_per_s": round(report.files / seconds),
-        "cold_mb_per_s": round(report.bytes / 1e6 / seconds, 2),
-        "cold_chunks_per_s": round(report.chunks / seconds),
-        "unchanged_s": round(statistics.median(unchanged), 3),
-        "memory_peak_mb": round(memory.peak / 1e6),
-        **saves(config),
-        **embedding(config),
+        "cold_files_per_s": round(cold["files"] / seconds),
+        "cold_chunks_per_s": round(cold["chunks"] / seconds),
+        "cold_processor_s": round(cold["processor_s"], 1),
+        "cold_phases_s": cold["phases_s"],
+        "load_before": cold["load"],
     }
 
 
-def saves(config: Config) -> dict[str, object]:
-    """One appended line at a time, from after it was seen until the chunk files and the manifest hold it."""
+def ours(what: str, root: Path, limit_s: float) -> Figures | None:
+    return watched([sys.executable, __file__, "--child", what, str(root)], limit_s)
+
+
+def watched(command: list[str], limit_s: float) -> Figures | None:
+    """What a process prints as JSON, with the time and memory that it took; None when it was ended or failed."""
+    load, started = round(os.getloadavg()[0], 2), time.perf_counter()
+    # A session of its own, so that children do not outlive a run that is ended.
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    with Memory(process.pid) as memory:
+        try:
+            out, _ = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            say(f"ended after {limit_s:g} s")
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, 9)
+            process.communicate()
+            return None
+    if process.returncode != 0:
+        say(f"failed with {process.returncode}")
+        return None
+    wall = round(time.perf_counter() - started, 2)
+    found: Figures = json.loads(out)
+    return found | {"wall_s": wall, "memory_mb": round(memory.peak / 1e6), "load": load}
+
+
+def cold(config: Config) -> Figures:
+    phases: dict[str, float] = {}
+    timed(phases, Scanner, "walk", "walk")
+    timed(phases, Writer, "place", "place")
+    timed(phases, GraphStore, "update", "graph")
+    report = index(config)
+    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return {
+        "seconds": report.seconds,
+        "files": report.files,
+        "bytes": report.bytes,
+        "chunks": report.chunks,
+        "left_out": len(report.skipped),
+        "chunk_files_mb": megabytes(config.chunks_dir),
+        "graph_files_mb": megabytes(config.graph_dir),
+        "processor_s": sum(one.ru_utime + one.ru_stime for one in usage),
+        "phases_s": {name: round(seconds, 2) for name, seconds in phases.items()}
+        | {"read, cut, embed": round(report.seconds - sum(phases.values()), 2)},
+    }
+
+
+def timed(phases: dict[str, float], owner: type, name: str, phase: str) -> None:
+    plain: Callable[..., Any] = getattr(owner, name)
+
+    def measured(*arguments: Any, **named: Any) -> Any:
+        started = time.perf_counter()
+        try:
+            return plain(*arguments, **named)
+        finally:
+            phases[phase] = phases.get(phase, 0.0) + time.perf_counter() - started
+
+    setattr(owner, name, measured)
+
+
+def megabytes(folder: Path) -> float:
+    return round(sum(path.stat().st_size for path in folder.glob("*.json")) / 1e6, 1)
+
+
+def unchanged(config: Config) -> Figures:
+    report = index(config)
+    return {"seconds": report.seconds, "indexed": report.indexed}
+
+
+def saves(config: Config) -> Figures:
+    """One appended line at a time, from after it was seen until the chunk files and the manifest hold it; and until the
+    graph does.
+    """
     indexer = Indexer(config, open_embedder(config))
     scanner = Scanner(config)
     manifest = indexer.load()
-    paths = sorted(manifest.files)[:: max(1, len(manifest.files) // SAVES)][:SAVES]
-    times: list[float] = []
+    code = [path for path in sorted(manifest.files) if path.endswith((".py", ".ts", ".go", ".java", ".rs"))]
+    paths = (code or sorted(manifest.files))[:: max(1, len(code or manifest.files) // SAVES)][:SAVES]
+    chunks: list[float] = []
+    whole: list[float] = []
     for path in paths:
         with (config.root / path).open("a") as file:
             file.write(f"\nx{time.time_ns()} = 1\n")
         candidate = scanner.look(path)
-        assert isinstance(candidate, Candidate)
-        started = time.perf_counter()
+        if not isinstance(candidate, Candidate):
+            continue
         with writer_lock(config):
-            indexer.update(manifest, {path: candidate})
-        times.append((time.perf_counter() - started) * 1000)
-    times = sorted(times[1:])  # the first one loads grammars
-    return {f"save_ms_p{p}": round(float(np.percentile(times, p)), 1) for p in (50, 95, 99)}
+            started = time.perf_counter()
+            with placed(lambda at=started: chunks.append((time.perf_counter() - at) * 1000)):
+                indexer.update(manifest, {path: candidate})
+            whole.append((time.perf_counter() - started) * 1000)
+    # the first ones load grammars and the facts of the project
+    return {
+        f"{name}_ms_p{p}": round(float(np.percentile(times[2:], p)), 1)
+        for name, times in (("save_to_chunk_files", chunks), ("save_to_graph_files", whole))
+        for p in (50, 95)
+    } | {"first_save_to_graph_files_ms": round(whole[0], 1)}
 
 
-def embedding(config: Config) -> dict[str, object]:
-    embedder = open_embedder(config)
-    texts = [
-        path.read_text(errors="replace")[:1500]
-        for path in list(config.root.rglob("*.*"))[:3000]
-        if path.is_file()
-    ]
-    embedder.embed(texts)
-    started = time.perf_counter()
-    embedder.embed(texts)
-    return {"embed_chunks_per_s_per_core": round(len(texts) / (time.perf_counter() - started))}
+@contextlib.contextmanager
+def placed(tell: Callable[[], None]) -> Iterator[None]:
+    """Calls `tell` when chunk files and the manifest are in place."""
+    plain = run.Writer.place
+
+    def place(self: Writer, *arguments: Any) -> None:
+        plain(self, *arguments)
+        tell()
+
+    run.Writer.place = place  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        run.Writer.place = plain  # type: ignore[method-assign]
+
+
+CHILDREN: dict[str, Callable[[Config], Figures]] = {"cold": cold, "unchanged": unchanged, "saves": saves}
 
 
 class Memory:
-    """The largest sum of resident memory of this process and its children (shared pages counted for each)."""
+    """The largest sum of the memory of a process and its children: proportional set sizes where the system has them."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self.peak = 0
 
     def __enter__(self) -> Self:
-        self.peak = 0
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._sample)
         self._thread.start()
@@ -175,15 +313,20 @@ class Memory:
         self._thread.join()
 
     def _sample(self) -> None:
-        me = psutil.Process()
         while not self._stop.wait(SAMPLE_S):
-            total = 0
-            for process in (me, *me.children(recursive=True)):
-                try:
-                    total += process.memory_info().rss
-                except psutil.Error:
-                    continue
-            self.peak = max(self.peak, total)
+            with contextlib.suppress(psutil.Error):
+                top = psutil.Process(self._pid)
+                self.peak = max(self.peak, sum(map(_memory, (top, *top.children(recursive=True)))))
+
+
+def _memory(process: psutil.Process) -> int:
+    try:
+        text = Path(f"/proc/{process.pid}/smaps_rollup").read_text()
+        return int(text.partition("\nPss:")[2].split()[0]) * 1024
+    except (OSError, IndexError, ValueError):
+        with contextlib.suppress(psutil.Error):
+            return int(process.memory_info().rss)
+        return 0
 
 
 if __name__ == "__main__":
