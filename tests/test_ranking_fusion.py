@@ -1,5 +1,6 @@
 """The ranking over made-up signals: what beats what, and what must not matter."""
 
+import itertools
 import math
 
 import numpy as np
@@ -271,3 +272,16 @@ def test_a_shorter_list_is_the_beginning_of_a_longer_one(rows, question):
     assert [one.hit for one in rank(question, *lanes, weigh(vectors=True), 3)] == [
         one.hit for one in whole[:3]
     ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(candidates, questions)
+def test_the_score_rises_strictly_with_the_sum_and_does_not_depend_on_the_other_results(rows, question):
+    straight = list(range(len(rows)))
+    lanes = lanes_of(rows, straight, straight)
+    found = rank(question, *lanes, weigh(vectors=True), 100)
+    first = [one for one in found if one.place == 1]
+    for better, worse in itertools.pairwise(first):
+        assert (better.total > worse.total) == (better.score > worse.score)
+    alone = rank(question, *lanes, weigh(vectors=True), 1)
+    assert [one.score for one in alone] == [one.score for one in first[:1]]

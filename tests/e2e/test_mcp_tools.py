@@ -122,8 +122,12 @@ def test_filters_modes_and_details_are_honoured(project):
     assert {hit["chunk"]["metadata"]["file_path"] for hit in located["results"]} == {"auth/login.py"}
     assert all("text" not in hit["chunk"] for hit in located["results"])
     assert {hit["chunk"]["metadata"]["file_path"] for hit in one_file["results"]} == {"store/ledger.go"}
-    signals = explained["results"][0]["explain"]["signals"]
+    told = explained["results"][0]["explain"]
+    signals = told["signals"]
     assert {"ctop3", "smax", "test"} <= set(signals)
+    assert sum(one["value"] * one["weight"] for one in signals.values()) == pytest.approx(told["sum"])
+    assert told["base"] + sum(one["points"] for one in signals.values()) == pytest.approx(told["score"])
+    assert explained["results"][0]["combined_score"] == pytest.approx(told["score"], abs=1e-4)
 
 
 def test_wrong_arguments_are_errors_with_one_sentence(project):
