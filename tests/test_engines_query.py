@@ -187,7 +187,8 @@ def test_match_type_applies_to_bare_terms_and_operators_win(query, match_type, e
         ('"a b"~1000', "too far"),
         ("(" * 60 + "a" + ")" * 60, "groups inside each other"),
         ("a " * (TERMS_MAX + 1), "at most"),
-        ("\ud800", "surrogate"),
+        ("\ud800", "surrogate at position 1"),
+        ("a~2 " * 65, "at most 64 are answered (the next is at position 257)"),
     ],
 )
 def test_a_query_that_cannot_be_read_is_refused_with_the_place(query, said):

@@ -35,6 +35,8 @@ from ipc.messages import MatchType
 QUERY_BYTES_MAX = 64 * 1024
 #: terms of a query; each is a walk over postings
 TERMS_MAX = 1_024
+#: terms of a query that stand for many words (wildcards, edits); each walks through all indexed words, 10 ms for ~2
+WIDE_MAX = 64
 #: a larger boost is a mistake, and would swallow every other clause
 BOOST_MAX = 1_000.0
 #: edits beyond which a term is another word; the automata grow with it
@@ -97,8 +99,32 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
             f"{found[TERMS_MAX].position + 1})."
         )
     if reader.boolean or match_type == "boolean":
-        return Parsed(node, "boolean")
-    return Parsed(_as_asked(node, match_type), match_type or _kind(found))
+        return Parsed(_checked(node), "boolean")
+    return Parsed(_checked(_as_asked(node, match_type)), match_type or _kind(found))
+
+
+def _checked(node: Node) -> Node:
+    """`node`, unless it has too many terms that stand for many words."""
+    wide = _wide(node)
+    if len(wide) > WIDE_MAX:
+        raise BadRequest(
+            f"The query has {len(wide)} terms with wildcards or ~; at most {WIDE_MAX} are answered (the next is at "
+            f"position {wide[WIDE_MAX].position + 1})."
+        )
+    return node
+
+
+def _wide(node: Node) -> list[Wildcard | Fuzzy]:
+    match node:
+        case Wildcard() | Fuzzy():
+            return [node]
+        case Boost(child=child) | Not(child=child):
+            return _wide(child)
+        case All(children=children):
+            return [leaf for child in children for leaf in _wide(child)]
+        case Any(children=children, required=required, excluded=excluded):
+            return [leaf for child in (*children, *required, *excluded) for leaf in _wide(child)]
+    return []
 
 
 def check(query: str) -> None:

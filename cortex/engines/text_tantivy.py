@@ -44,6 +44,8 @@ LIMIT_MAX = 100
 MATCHES_MAX = 60_000
 #: matches fetched at first, and by how much more when they are not enough for a page
 _FETCH, _FETCH_MORE = 400, 8
+#: expressions that are looked for one by one when nothing was found
+_REASONS_MAX = 4
 #: filters that keep a smaller share of the rows are applied inside the search
 _MASK_SHARE = 0.3
 #: the tantivy score that becomes 0.5; a rare identifier, found whole, has about 30
@@ -149,7 +151,7 @@ class TextSnapshot:
         self, expressions: list[Expression], rest: Node | None, filters: Filters, wanted: int
     ) -> tuple[Scanned, int]:
         if expressions:
-            outcome = self._scan(expressions, rest, filters)
+            outcome = self._scan(expressions, rest, filters, time.monotonic() + SCAN_S)
             return outcome, len(outcome.found)
         assert rest is not None
         found, total = self._find(rest, filters, wanted)
@@ -162,23 +164,23 @@ class TextSnapshot:
         asked = Asked(self._index, self._searcher, kept, self._as_written)
         if not expressions:
             return suggest(asked, parsed.node)
-        if filters != Filters() and (found := len(self._scan(expressions, rest, Filters()).found)):
+        deadline = time.monotonic() + SCAN_S
+        if filters != Filters() and (found := len(self._scan(expressions, rest, Filters(), deadline).found)):
             return f"The filters leave nothing: without them {found} chunks match."
-        for one in expressions:
-            if not one.excluded and not len(self._scan([one], None, Filters()).found):
-                return self._no_line(asked, one)
+        for one in expressions[:_REASONS_MAX]:
+            if not one.excluded and not len(self._scan([one], None, Filters(), deadline).found):
+                return self._no_line(asked, one, deadline)
         if rest is not None and not self._answer([], rest, filters, 1)[1]:
             return suggest(asked, rest)
         if any(one.excluded for one in expressions):
             return "What the query excludes leaves nothing; remove a NOT or a minus."
         return "Each part of the query matches somewhere, but no chunk holds all of them."
 
-    def _no_line(self, asked: Asked, one: Expression) -> str:
+    def _no_line(self, asked: Asked, one: Expression, deadline: float) -> str:
         said = f"No line of code or documentation matches `{one.source.pattern}`"
         if one.source.case:
-            found = len(
-                self._scan([compile_expression(replace(one.source, case=False))], None, Filters()).found
-            )
+            any_case = compile_expression(replace(one.source, case=False))
+            found = len(self._scan([any_case], None, Filters(), deadline).found)
             if found:
                 return f"{said} in this case; in any case {'one chunk does' if found == 1 else f'{found} chunks do'}."
         if near := nearest(asked, one.source.pattern):
@@ -195,9 +197,10 @@ class TextSnapshot:
                 return found[0]
         return word
 
-    def _scan(self, expressions: list[Expression], rest: Node | None, filters: Filters) -> Scanned:
+    def _scan(
+        self, expressions: list[Expression], rest: Node | None, filters: Filters, deadline: float
+    ) -> Scanned:
         """The rows in which every expression matches and that `rest`, where there is one, finds."""
-        deadline = time.monotonic() + SCAN_S
         texts, mask = self._texts, self._made_folds().covering & self._rows.mask(filters)
         outcome = None
         if rest is not None:
