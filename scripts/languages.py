@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 
-from cortex.graph.grammars import SYNTAX
+from cortex.graph.grammars import RULES, SYNTAX
 from cortex.indexer.chunkers import CHUNKERS_VERSION
 from cortex.indexer.languages import KEYED, NAMED, PARSED, Language
 from cortex.indexer.origins import HEAD_LINES, VENDORED
@@ -37,7 +37,7 @@ are described in `parse.py`), the grammar's wheel in `pyproject.toml`, and a sam
 
 Every language has `code` chunks, which cover each line exactly once. Files with definitions also have the views `symbols`
 (an overview) and `definitions` (signatures and type bodies), and `data` where the language has constants, enums or globals.
-`graph`: callers, callees and the like are resolved (docs/GRAPH.md).
+`graph`: callers, callees and the like are resolved (docs/GRAPH.md), or only definitions are in it.
 
 | language | files | definitions | data | graph |
 |---|---|---|---|---|
@@ -162,7 +162,11 @@ def _kinds(language: Language) -> tuple[str, str, str]:
     if language.query == "html":
         return "of its parts", "of its parts", ""
     definitions = ", ".join(kind for kind in kinds if kind not in DATA)
-    return definitions, ", ".join(kind for kind in kinds if kind in DATA), "yes" * (language.name in SYNTAX)
+    return definitions, ", ".join(kind for kind in kinds if kind in DATA), _graph(language.name)
+
+
+def _graph(name: str) -> str:
+    return "resolved" if name in SYNTAX else "definitions" if name in RULES else ""
 
 
 def _words(names: Iterable[str], *, keep: bool = False) -> str:

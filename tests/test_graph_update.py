@@ -211,3 +211,17 @@ def test_random_edits_end_where_a_fresh_reading_does(config, tmp_path):
         (config.root / path.relative_to(PROJECTS)).write_text("".join(kept) or "\n")
         store.update(entries(config.root), {})
     assert graph(config) == fresh(config, tmp_path / "fresh")
+
+
+def test_languages_that_are_not_resolved_have_their_definitions_as_nodes(tmp_path):
+    samples = Path(__file__).parent / "golden" / "indexer" / "files" / "shop"
+    other = Config(root=tmp_path)
+    for name in ("session.lua", "inventory.ex", "barcode.zig", "backup.sh", "schema.sql", "Catalog.hs"):
+        shutil.copy(samples / name, tmp_path / name)
+    GraphStore(other).update(entries(tmp_path), {})
+    found = [orjson.loads(line) for line in graph(other)]
+    assert not [one for one in found if "from" in one]
+    assert {one["file"] for one in found if one["kind"] != "module"} == {
+        "session.lua", "inventory.ex", "barcode.zig", "backup.sh", "schema.sql", "Catalog.hs",
+    }  # fmt: skip
+    assert len({one["id"] for one in found}) == len(found)

@@ -73,6 +73,21 @@ def test_the_users_global_rules_count(root, tmp_path):
     assert list(walk(root, respect_gitignore=False).files) == ["a.py", "b.tmp.py"]
 
 
+def test_the_file_that_gits_configuration_names_counts(root, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    write(tmp_path, {"home/.gitconfig": "[core]\n\texcludesFile = ~/mine\n", "home/mine": "*.tmp.py\n"})
+    write(root, {"a.py": "", "b.tmp.py": ""})
+    assert list(walk(root).files) == ["a.py"]
+
+
+def test_a_hundred_megabytes_are_left_out_unread(root):
+    write(root, {"a.py": "", "huge.py": ""})
+    os.truncate(root / "huge.py", 100 << 20)
+    found = walk(root)
+    assert list(found.files) == ["a.py"]
+    assert [one.reason for one in found.skipped] == ["larger than 1024 kB"]
+
+
 def test_our_own_ignore_file_and_the_configuration_count(root):
     write(
         root, {".cortexignore": "big/\n", "big/a.py": "", "b.py": "", "c.go": "", "gen/d.py": "", "e.md": ""}

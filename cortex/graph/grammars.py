@@ -391,4 +391,16 @@ RULES: dict[str, Rules] = {
         shared="project",
         constructors=frozenset({"initialize"}),
     ),
+    # Named only: their definitions are nodes, and nothing is resolved.
+    **{
+        name: Rules(name, (suffix,), self_names=frozenset(), super_names=frozenset())
+        for name, suffix in (
+            ("elixir", ".ex"),
+            ("haskell", ".hs"),
+            ("lua", ".lua"),
+            ("zig", ".zig"),
+            ("shell", ".sh"),
+            ("sql", ".sql"),
+        )
+    },
 }

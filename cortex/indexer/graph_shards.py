@@ -20,7 +20,7 @@ import orjson
 
 from cortex.graph.evaluate import Evaluator
 from cortex.graph.facts import FACTS_VERSION
-from cortex.graph.grammars import SYNTAX
+from cortex.graph.grammars import RULES
 from cortex.graph.project import Project, Roots
 from cortex.graph.render import nodes_of
 from cortex.graph.resolve import Edge, edges_of
@@ -208,7 +208,7 @@ def read_facts(folder: Path) -> Iterator[tuple[int, Packed]]:
             with contextlib.suppress(OSError, msgspec.DecodeError):
                 stored = msgspec.msgpack.decode((folder / FACTS / name).read_bytes(), type=_FactsFile)
                 if stored.version == FACTS_VERSION:
-                    yield from ((stored.shards, one) for one in stored.files if one.language in SYNTAX)
+                    yield from ((stored.shards, one) for one in stored.files if one.language in RULES)
 
 
 def map_facts(folder: Path) -> Iterator[Packed]:

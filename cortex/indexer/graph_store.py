@@ -15,7 +15,7 @@ from cortex import allocator
 from cortex.config import Config
 from cortex.graph.evaluate import Evaluator
 from cortex.graph.facts import FACTS_VERSION
-from cortex.graph.grammars import SYNTAX
+from cortex.graph.grammars import RULES
 from cortex.graph.project import Project, Roots
 from cortex.graph.resolve import Edge
 from cortex.graph.structure import structural_edges
@@ -133,7 +133,7 @@ class GraphStore:
     def _extract(self, path: str, sha256: str) -> Packed | None:
         """The facts of a file that was indexed without them (an older index, a lost folder)."""
         name = language_of(path).name
-        if name not in SYNTAX:
+        if name not in RULES:
             return None
         try:
             descriptor = os.open(self._config.root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
