@@ -69,7 +69,9 @@ def _metadata(frame: Frame, start: int, end: int, owner: Symbol | None) -> dict[
     comments = [span.text for span in outline.comments if start <= span.start <= end and span.text]
     text = "\n".join(comments)
     doc = owner.doc[:DOC_CHARS] if owner else ""
-    if frame.language.grammar is None and not frame.language.keys:  # nobody has looked: readers may by themselves
+    if (
+        frame.language.grammar is None and not frame.language.keys
+    ):  # nobody has looked: readers may by themselves
         return {
             name: value for name, value in frame.metadata(start, end, ()).items() if name != "definitions"
         } | {"scope": "", "signature": ""}
