@@ -239,7 +239,11 @@ class Rows:
 
     def text(self, ordinal: int) -> str:
         """The text of the chunk."""
-        return self._cut(ordinal, "text")[:-1].decode()
+        return self.raw_text(ordinal)[:-1].decode()
+
+    def raw_text(self, ordinal: int) -> bytes:
+        """The text of the chunk as it is stored: UTF-8, and a line feed."""
+        return self._cut(ordinal, "text")
 
     def _cut(self, ordinal: int, what: str) -> bytes:
         at = int(np.searchsorted(self.starts, ordinal, side="right")) - 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import reduce
+from math import nan
 
 import numpy as np
 import tantivy
@@ -21,6 +22,8 @@ from cortex.rows import Rows
 from ipc.errors import BadRequest
 from ipc.messages import Array
 
+#: terms of a query whose sets are joined; of more it is cheaper to ask for all at once
+_TERMS_MAX = 8
 #: bytes of the sets that are remembered, one for each row and set, and the least number of sets
 _SETS_BYTES, _SETS_MIN = 16 << 20, 16
 #: slots of one answer; tantivy refuses more buckets
@@ -63,7 +66,7 @@ class Matching:
 
     def every_of(self, node: Node) -> Array:
         """Bool [all rows]: all live rows that match. Raises ValueError as `best` does, BadRequest as `compile_query`."""
-        if _is_of_terms(node):
+        if 0 < _terms_of(node) <= _TERMS_MAX:
             found = self._combined(node)
             if found is not None:
                 return found
@@ -122,16 +125,16 @@ class Matching:
         return self._places.mask_of_bits(numbers, np.concatenate(bits, axis=1))
 
 
-def _is_of_terms(node: Node) -> bool:
-    """Whether a query consists of terms alone."""
+def _terms_of(node: Node) -> float:
+    """How many terms a query consists of; not a number when it has anything else."""
     match node:
         case Boost(child=child) | Not(child=child):
-            return _is_of_terms(child)
+            return _terms_of(child)
         case All(children=children):
-            return all(map(_is_of_terms, children))
+            return sum(map(_terms_of, children))
         case Any(children=children, required=required, excluded=excluded):
-            return all(map(_is_of_terms, (*children, *required, *excluded)))
-    return isinstance(node, Term)
+            return sum(map(_terms_of, (*children, *required, *excluded)))
+    return 1 if isinstance(node, Term) else nan
 
 
 def _joined(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:

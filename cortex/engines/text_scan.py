@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from itertools import groupby, islice, pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import re2
@@ -202,9 +202,7 @@ class Texts:
     def _join(self, groups: list[list[int]]) -> _Body:
         """The texts of each group as one text without line feeds between them."""
         texts = [
-            self._rows.text(row).encode() + (b"\n" if row == group[-1] else b"")
-            for group in groups
-            for row in group
+            self._rows.raw_text(row)[: None if row == group[-1] else -1] for group in groups for row in group
         ]
         ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
         ordinals = np.array([row for group in groups for row in group], np.int64)
@@ -216,23 +214,24 @@ class Texts:
         files = self._files_of(needs, np.unique(columns["path"][mask]))
         rows = np.flatnonzero(self._covering)
         rows = rows[np.isin(columns["path"][rows], files)]
-        rows = rows[np.lexsort((columns["start_line"][rows], columns["path"][rows]))]
-        pieces = {row: at for at, row in enumerate(self._split.ordinals.tolist())}
-        for _, group in groupby(rows.tolist(), key=lambda row: int(columns["path"][row])):
-            file = sorted(group, key=lambda row: (int(columns["start_line"][row]), pieces.get(row, -1)))
-            texts = [self._rows.text(row) for row in file]
-            joined = [
-                text if row in pieces and self._goes_on(row, follower) else text.removesuffix("\n") + "\n"
-                for row, follower, text in zip(file, [*file[1:], -1], texts, strict=True)
-            ]
-            raw = [text.encode() for text in joined]
-            ends = np.cumsum([len(one) for one in raw], dtype=np.int64)
-            yield _Body(b"".join(raw), np.array(file, np.int64), np.concatenate([[0], ends[:-1]]), ends)
-
-    def _goes_on(self, row: int, follower: int) -> bool:
-        """Whether the line that `row` ends with goes on in `follower`."""
-        start = self._rows.columns["start_line"]
-        return follower in self._split.ordinals and start[row] == start[follower]
+        pieces = np.full(len(self._rows), -1, np.int64)
+        pieces[self._split.ordinals] = np.arange(len(self._split.ordinals))
+        starts, ends, paths = (columns[name].astype(np.int64) for name in ("start_line", "end_line", "path"))
+        rows = rows[np.lexsort((pieces[rows], starts[rows], paths[rows]))]
+        feeds = (ends - starts)[rows].tolist()
+        goes_on = np.zeros(len(rows), bool)
+        goes_on[:-1] = (
+            (pieces[rows[:-1]] >= 0) & (pieces[rows[1:]] >= 0) & (starts[rows[:-1]] == starts[rows[1:]])
+        )
+        cuts = np.flatnonzero(np.diff(paths[rows])) + 1
+        for first, stop in pairwise([0, *cuts.tolist(), len(rows)] if len(rows) else []):
+            texts = []
+            for at, row in enumerate(rows[first:stop].tolist(), first):
+                raw = self._rows.raw_text(row)
+                # A line in pieces goes on; other programs' chunks may hold their last line feed.
+                texts.append(raw[:-1] if goes_on[at] or raw.count(b"\n") > feeds[at] + 1 > 0 else raw)
+            sizes = np.cumsum([len(text) for text in texts], dtype=np.int64)
+            yield _Body(b"".join(texts), rows[first:stop], np.concatenate([[0], sizes[:-1]]), sizes)
 
     def _files_of(self, needs: Needs, files: Array) -> Array:
         """Those of `files` (ordinals of paths, ascending) whose chunks together hold what `needs` asks for."""
@@ -267,7 +266,7 @@ def _pieces(rows: Rows, covering: Array) -> list[list[int]]:
     out = []
     for (_, start), group in groups.items():
         members = [row for _, row in sorted(group)]
-        feeds = sum(rows.text(row).count("\n") for row in members)
+        feeds = sum(rows.raw_text(row).count(b"\n") - 1 for row in members)
         if feeds <= int(columns["end_line"][members[0]]) - start and len(members) > 1:
             out.append(members)
     return out
@@ -369,7 +368,7 @@ def _scan_file(
 ) -> None:
     ends, begins, ordinals = body.ends.tolist(), body.begins.tolist(), body.ordinals.tolist()
     spans: list[tuple[int, Span]] = []
-    for match in islice(expression.compiled.finditer(bytes(body.data)), len(ordinals) * _MARKS_MAX):
+    for match in islice(expression.compiled.finditer(body.data), len(ordinals) * _MARKS_MAX):
         place = min(bisect_right(ends, match.start()), len(ordinals) - 1)
         spans.append((place, match.span()))
     values = _edges(

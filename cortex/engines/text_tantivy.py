@@ -46,6 +46,8 @@ MATCHES_MAX = 60_000
 _FETCH, _FETCH_MORE = 400, 8
 #: expressions that are looked for one by one when nothing was found
 _REASONS_MAX = 4
+#: terms of a query that are marked; with more the page is one mark
+_LEAVES_MARKED = 100
 #: filters that keep a smaller share of the rows are applied inside the search
 _MASK_SHARE = 0.3
 #: the tantivy score that becomes 0.5; a rare identifier, found whole, has about 30
@@ -298,7 +300,7 @@ class TextSnapshot:
         marks: dict[int, list[Span]],
     ) -> tuple[tuple[Hit, ...], tuple[tuple[str, ...], ...], tuple[tuple[int, ...], ...], Blobs, bool]:
         """(hits, highlights, their lines, chunks, were chunks cut?) of one page."""
-        rows, needles = self._rows, make_needles(leaves(parsed.node))
+        rows, needles = self._rows, make_needles(leaves(parsed.node)[:_LEAVES_MARKED])
         ordinals, hits = best.ordinals.tolist(), rows.hits(best.ordinals)
         texts = [rows.text(ordinal) for ordinal in ordinals]
         chunks = [rows.chunk(ordinal, text) for ordinal, text in zip(ordinals, texts, strict=True)]
