@@ -6,7 +6,9 @@ import base64
 import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -324,6 +326,40 @@ def test_a_run_that_is_killed_is_finished_by_the_next(project, monkeypatch, stop
     index(fresh)
     assert chunks(project) == chunks(fresh)
     assert not os.listdir(project.chunks_dir / ".tmp")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from cortex.config import Config
+from cortex.indexer import run, shards
+
+shards.SHARD_FILES, run.FLUSH_S = 4, 0.0
+plain, left = os.replace, [int(sys.argv[2])]
+
+def replace(source, target):
+    left[0] -= 1
+    if left[0] < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    plain(source, target)
+
+os.replace = replace
+run.index(Config(root=Path(sys.argv[1])))
+print(int(sys.argv[2]) - left[0])
+"""
+
+
+def test_a_run_that_is_killed_for_good_anywhere_is_finished_by_the_next(project, monkeypatch):
+    monkeypatch.setattr(shards, "SHARD_FILES", 4)
+    command = [sys.executable, "-P", "-c", KILLED, str(project.root)]
+    whole = subprocess.run([*command, "100000"], check=True, capture_output=True, text=True)
+    steps, expected = int(whole.stdout), contents(project)
+    for step in {*range(0, steps, max(1, steps // 5)), steps - 2, steps - 1}:
+        shutil.rmtree(project.home)
+        killed = subprocess.run([*command, str(step)], check=False, capture_output=True)
+        assert killed.returncode == -signal.SIGKILL
+        index(project)
+        assert contents(project) == expected, step
 
 
 def test_a_lost_manifest_does_not_lower_the_sequence(project):
