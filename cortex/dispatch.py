@@ -10,19 +10,32 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import orjson
 
 from cortex.config import Config
 from cortex.freshness import Freshness
 from cortex.generations import Generation
+from cortex.questions import (
+    LIMIT_MAX,
+    NO_FILTERS,
+    OFFSET_MAX,
+    TOKEN_BYTES,
+    TOKENS_MAX,
+    TOKENS_MIN,
+    Exact,
+    Search,
+    Structure,
+    check_query,
+    clamp,
+    fitting,
+)
 from cortex.ranking import Ranked, Reading, cite, define, rank, rank_by_cosine, read, weigh
 from ipc.errors import BadRequest, CortexError, NotReady, Unavailable
 from ipc.messages import (
     Array,
     Chunks,
-    Detail,
     Embed,
     Embedded,
     ExactHits,
@@ -30,11 +43,9 @@ from ipc.messages import (
     Fetch,
     Filters,
     GraphHits,
-    GraphOperation,
     GraphSearch,
     Locate,
     Located,
-    MatchType,
     Message,
     OutlineSearch,
     PatternSearch,
@@ -44,8 +55,6 @@ from ipc.messages import (
 )
 
 M = TypeVar("M")
-
-NO_FILTERS = Filters()
 
 #: what a lane gets of the deadline of a call
 LANE_SHARE = 0.6
@@ -59,14 +68,6 @@ TEXT_CANDIDATES, VECTOR_CANDIDATES = 120, 60
 TEXT_CANDIDATES_PER_HIT, VECTOR_CANDIDATES_PER_HIT = 4, 2
 #: chunks that the text worker returns for a name in a pasted text: enough to see that too many define it
 NAME_CANDIDATES = 8
-#: hits of one answer
-LIMIT_MAX = 100
-#: hits that may be skipped; the text worker orders no more
-OFFSET_MAX = 60_000
-#: bytes of a query
-QUERY_BYTES_MAX = 64 * 1024
-#: bytes that a token stands for, and the bounds of `max_tokens`
-TOKEN_BYTES, TOKENS_MIN, TOKENS_MAX = 4, 100, 1_000_000
 #: a set whose workers have just been started: seconds after the front's start in which an absent worker is waited for
 SETTLE_S = 10.0
 
@@ -75,49 +76,6 @@ class Asker(Protocol):
     """What dispatch needs of ipc.client.Client."""
 
     async def ask(self, worker: str, message: Message, deadline_s: float) -> Message: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """A question by meaning and words. `min_score` None sets no floor."""
-
-    query: str
-    limit: int = 15
-    filters: Filters = NO_FILTERS
-    mode: Literal["hybrid", "semantic"] = "hybrid"
-    min_score: float | None = None
-    detail: Detail = "full"
-    max_tokens: int = 20_000
-    explain: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Exact:
-    """A keyword question (syntax: docs/TOOLS.md)."""
-
-    query: str
-    match_type: MatchType | None = None
-    limit: int = 15
-    offset: int = 0
-    filters: Filters = NO_FILTERS
-    detail: Detail = "full"
-    max_tokens: int = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Structure:
-    """A question about structure (docs/GRAPH.md); fields as in GraphSearch."""
-
-    operation: GraphOperation
-    target: str
-    to: str = ""
-    scope: str = ""
-    exclude_patterns: tuple[str, ...] = ()
-    include_context: bool = True
-    context_lines: int = 3
-    depth: int = 1
-    max_results: int = 100
-    max_per_level: int = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -536,36 +494,6 @@ class Dispatch:
 
     def left_s(self) -> float:
         return max(0.0, self.until - time.monotonic())
-
-
-def check_query(query: str) -> None:
-    """Raises BadRequest for a query that nothing can be made of."""
-    if not query.strip():
-        raise BadRequest("The query is empty; pass words to look for.")
-    if "\0" in query:
-        raise BadRequest(
-            f"The query holds a NUL character at position {query.index(chr(0)) + 1}; leave it out."
-        )
-    try:
-        size = len(query.encode())
-    except UnicodeEncodeError as error:
-        raise BadRequest("The query is not valid Unicode (it holds a lone surrogate).") from error
-    if size > QUERY_BYTES_MAX:
-        raise BadRequest(f"The query is {size} bytes long; at most {QUERY_BYTES_MAX} are allowed.")
-
-
-def clamp(value: int, low: int, high: int) -> int:
-    return min(max(value, low), high)
-
-
-def fitting(sizes: Sequence[int], budget: int) -> int:
-    """How many of the first results fit `budget` bytes; at least one, so that an answer is never empty for its size."""
-    used = 0
-    for at, size in enumerate(sizes):
-        used += size
-        if used > budget and at:
-            return at
-    return len(sizes)
 
 
 def _nobody(errors: Sequence[CortexError]) -> Unavailable:

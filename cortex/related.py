@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 
 import orjson
 
-from cortex.dispatch import LANE_SHARE, LIMIT_MAX, TOKEN_BYTES, TOKENS_MAX, TOKENS_MIN, Dispatch, clamp
+from cortex.dispatch import LANE_SHARE, Dispatch
 from cortex.generations import Generation
+from cortex.questions import LIMIT_MAX, TOKEN_BYTES, TOKENS_MAX, TOKENS_MIN, clamp
 from cortex.ranking.paths import is_test
 from cortex.ranking.related import Guard, mention_query, mentions, names_of_tests, order_tests, telling
 from ipc.errors import BadRequest, CortexError, NotFound, NotReady, Unavailable

@@ -10,9 +10,10 @@ import pytest
 
 from cortex import generations
 from cortex.config import Config
-from cortex.dispatch import Dispatch, Exact, Search
+from cortex.dispatch import Dispatch
 from cortex.freshness import Freshness
 from cortex.generations import Generation, SegmentRef
+from cortex.questions import Exact, Search
 from cortex.records import IndexerState
 from ipc.codec import decode, encode
 from ipc.errors import BY_CODE, BadRequest, CortexError, NotReady, Unavailable

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex.dispatch import Search
+from cortex.questions import Search
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "tests" / "golden" / "quality"

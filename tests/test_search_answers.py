@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from cortex.config import Fusion
-from cortex.dispatch import Search
 from cortex.front.tools import TOOLS
+from cortex.questions import Search
 from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
 from ipc.errors import Unavailable
 from ipc.messages import Embed, Filters, TextSignals, VectorSearch

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import orjson
 from msgspec import Meta
 
-from cortex.dispatch import Dispatch, Search
+from cortex.dispatch import Dispatch
+from cortex.questions import Search
 from ipc.messages import Filters
 
 

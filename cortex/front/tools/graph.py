@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.dispatch import Dispatch, Structure
+from cortex.dispatch import Dispatch
+from cortex.questions import Structure
 from ipc.messages import GraphOperation
 
 

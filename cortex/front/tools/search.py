@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from cortex.dispatch import Dispatch, Search
+from cortex.dispatch import Dispatch
 from cortex.front.tools.arguments import (
     ChunkTypes,
     DetailLevel,
@@ -17,6 +17,7 @@ from cortex.front.tools.arguments import (
     Tags,
     make_filters,
 )
+from cortex.questions import Search
 
 
 async def cortex_search(
