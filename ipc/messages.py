@@ -274,7 +274,8 @@ class PatternSearch:
 class GraphHits:
     """The answer to GraphSearch, OutlineSearch and PatternSearch: `results` are JSON, `paths` the file that each was cut from.
 
-    `target` is the id that was meant, "" when it is unknown or may be several: `candidates` are then ids to choose from.
+    `target` is the id that was meant, "" when it is unknown or may be several: `candidates` are then ids to choose from;
+    with a target they are what else its name might have meant.
     """
 
     generation: int

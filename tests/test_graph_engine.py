@@ -19,6 +19,7 @@ from cortex.rows import open_rows
 from ipc.errors import BadRequest
 from ipc.messages import GraphSearch, OutlineSearch, PatternSearch
 from workers.graph import GraphWorker
+from workers.watcher import WatcherWorker
 
 FILES = {
     "app/store.py": (
@@ -156,6 +157,39 @@ def test_of_several_meanings_the_one_in_main_code_is_meant_and_the_others_are_na
         hits, _ = ask(worker, "callers", target)
         assert (hits.target, hits.candidates) == (meant, others), target
     assert "Also called 'Box': tests/test_echo:Box." in ask(worker, "callers", "Box")[0].suggestion
+
+
+def test_overloads_of_one_thing_are_not_unsure(config):
+    nodes = [("a:f", "function", "a.cs"), ("a:f~2", "function", "a.cs"), ("b:f", "function", "b.cs")]
+    nodes += [("c:one", "function", "c.cs"), ("c:two", "function", "c.cs")]
+    served(config, nodes)
+    data = orjson.loads((config.graph_dir / "code-graph.json").read_bytes())
+    place = {"file": "c.cs", "line": 1, "column": 0}
+    data["edges"] = [
+        {"from": "c:one", "to": "", "type": "calls", "location": place, "candidates": ["a:f", "a:f~2"]},
+        {"from": "c:two", "to": "", "type": "calls", "location": place, "candidates": ["a:f", "b:f"]},
+    ]
+    (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(data))
+    publish(config)
+    worker = GraphWorker(config)
+    worker.reload()
+    hits, results = ask(worker, "impact", "a:f")
+    assert {r["node"]["id"]: r["severity"] for r in results} == {"c:one": "high", "c:two": "medium"}
+    assert "1 of these 2 are calls that may mean something else" in hits.suggestion
+    assert results[0]["candidates"] == ["a:f", "a:f~2"]
+
+
+def test_the_watcher_sees_both_folders_by_events_as_soon_as_they_are_there(config):
+    watcher = WatcherWorker(config)
+    try:
+        watcher._watch()
+        assert set(watcher._watched) == {config.chunks_dir}
+        config.graph_dir.mkdir(parents=True)
+        watcher._watch()
+        assert set(watcher._watched) == {config.chunks_dir, config.graph_dir}
+    finally:
+        watcher._unwatch()
+        watcher._builder.close()
 
 
 def test_what_ruby_opens_again_in_other_files_is_one_thing(config):

@@ -109,7 +109,7 @@ class GraphSnapshot:
         )
 
     def _unsure(self, walk: Walk) -> str:
-        count = sum(1 for step in walk.steps if step.edge >= 0 and self.graph.edges[step.edge, 7])
+        count = sum(1 for step in walk.steps if step.edge >= 0 and self.graph.is_unsure(step.edge))
         if count < _UNSURE_SHARE * len(walk.steps):
             return ""
         return f"{count} of these {len(walk.steps)} are calls that may mean something else: see their candidates."

@@ -16,7 +16,7 @@ import orjson
 
 from cortex import allocator
 from cortex.engines.graph_segments import EDGE_COLUMNS, NODE_COLUMNS
-from cortex.graph.names import key_of
+from cortex.graph.names import key_of, uncopied
 from ipc.messages import Array
 from ipc.segment import Segment, open_segment
 
@@ -126,6 +126,10 @@ class Graph:
         """The kind of the node `number`; "" when it is none."""
         row = int(self.node_of[number])
         return self.names[int(self.nodes[row, 1])] if row >= 0 else ""
+
+    def is_unsure(self, edge: int) -> bool:
+        """Whether the edge may end at several things that are not merely overloads of one."""
+        return bool(self.edges[edge, 7]) and len({uncopied(name) for name in self.candidates(edge)}) > 1
 
     def candidates(self, edge: int) -> list[str]:
         """What the ambiguous edge in row `edge` may end at: its group's rows lie together."""

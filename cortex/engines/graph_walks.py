@@ -251,7 +251,7 @@ class Walker:
     def _impact(self, row: int, depth: int) -> tuple[str, str]:
         edge = self.graph.edges[row]
         kind, severity = _IMPACT[EDGE_TYPES[int(edge[2])]]
-        unsure = bool(edge[7]) or CONFIDENCES[int(edge[3])] == "name"
+        unsure = self.graph.is_unsure(row) or CONFIDENCES[int(edge[3])] == "name"
         lower = _SEVERITIES.index(severity) + (depth > 1) + (depth > 2) + unsure
         return kind, _SEVERITIES[min(lower, len(_SEVERITIES) - 1)]
 
