@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import os
 import re
 import shutil
@@ -377,6 +378,48 @@ def test_other_settings_cut_everything_anew(project):
     report = index(small)
     assert report.indexed == before.files
     assert report.chunks > before.chunks
+
+
+class Recorded:
+    """The default embedder under another name, which remembers what it embedded."""
+
+    def __init__(self, identity: str = "") -> None:
+        self._embedder = open_static()
+        self.identity = identity or self._embedder.identity
+        self.dimensions = self._embedder.dimensions
+        self.texts: list[str] = []
+
+    def embed(self, texts, mode="passage"):
+        self.texts.extend(texts)
+        return self._embedder.embed(texts, mode)
+
+    def count_tokens(self, text):
+        return self._embedder.count_tokens(text)
+
+
+def test_another_version_of_the_chunkers_cuts_all_files_and_embeds_only_what_differs(project, monkeypatch):
+    config = dataclasses.replace(project, embedding=Embedding(dimensions=open_static().dimensions))
+    whole = Indexer(config, Recorded()).run()
+    before, written = contents(config), stats(config)
+    monkeypatch.setattr(manifests, "CHUNKERS_VERSION", 999)
+    embedder = Recorded()
+    report = Indexer(config, embedder).run()
+    assert report.indexed == whole.files
+    assert embedder.texts == []
+    assert stats(config) == written
+    assert contents(config) == before
+
+
+def test_another_embedder_embeds_every_text_once_and_changes_nothing_else(project):
+    config = dataclasses.replace(project, embedding=Embedding(dimensions=open_static().dimensions))
+    Indexer(config, Recorded()).run()
+    before = {chunk["id"]: chunk | {"updated_at": ""} for chunk in chunks(config).values()}
+    embedder = Recorded("another@1")
+    Indexer(config, embedder).run()
+    after = {chunk["id"]: chunk | {"updated_at": ""} for chunk in chunks(config).values()}
+    assert after == before
+    assert sorted(embedder.texts) == sorted({embed_text(c["metadata"], c["text"]) for c in after.values()})
+    assert {data["_metadata"]["model"] for data in shard_files(config).values()} == {"another@1"}
 
 
 def test_bad_files_are_told_and_stop_nothing(project):
