@@ -158,3 +158,28 @@ def test_pages_of_many_equal_scores_are_complete_whatever_is_fetched_at_first(tm
             assert answer.total_found == total
             found += [hit.id for hit in answer.hits]
         assert found == [one["id"] for one in chunks][:total]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["alpha AND beta", "alpha OR gamma", "alpha NOT beta", "-alpha", "alpha OR +beta OR -gamma", "alpha^2 -> beta", "(alpha OR beta) AND NOT gamma"],
+)  # fmt: skip
+def test_a_query_of_terms_finds_the_same_with_and_without_remembered_sets(tmp_path, monkeypatch, query):
+    monkeypatch.setattr("cortex.engines.text_tantivy._FETCH", 2)
+    words = ["alpha", "beta", "gamma"]
+    chunks = [
+        chunk(
+            f"c{at}", " ".join(word for bit, word in enumerate(words) if at >> bit & 1) or "-", path=f"{at}.c"
+        )
+        for at in range(64)
+    ]
+    snapshot = open_parts(tmp_path, chunks)
+    cold = snapshot.search(ExactSearch(query, limit=100))
+    for word in words:
+        snapshot.search(ExactSearch(word, limit=1))
+    snapshot._matching._sets = {
+        key: one for key, one in snapshot._matching._sets.items() if hasattr(key, "text")
+    }
+    warm = snapshot.search(ExactSearch(query, limit=100))
+    assert (ids(warm), warm.total_found) == (ids(cold), cold.total_found)
+    assert warm.total_found == len(warm.hits)

@@ -80,16 +80,20 @@ class Folds:
         if not len(crowded):  # files with one view, the usual case
             return np.zeros(0, np.int64)
         rows = rows[np.isin(self._base[rows], crowded)]
-        order = np.lexsort((self._start[rows], self._end[rows] - self._start[rows], self._base[rows]))
+        place = (self._base[rows], self._end[rows] - self._start[rows], self._start[rows])
+        order = np.lexsort(place[::-1])
         kept: list[tuple[int, int]] = []
         out: list[int] = []
-        file = -1
-        for row in rows[order].tolist():
-            if self._base[row] != file:
-                kept, file = [], int(self._base[row])
-            first, last = int(self._start[row]), int(self._end[row])
-            if any(first <= other_last and other_first <= last for other_first, other_last in kept):
-                out.append(row)
+        before = -1
+        files, sizes, starts = (one[order].tolist() for one in place)
+        for row, file, size, first in zip(rows[order].tolist(), files, sizes, starts, strict=True):
+            if file != before:
+                kept, before = [], file
+            last = first + size
+            for other_first, other_last in kept:
+                if first <= other_last and other_first <= last:
+                    out.append(row)
+                    break
             else:
                 kept.append((first, last))
         return np.array(out, np.int64)

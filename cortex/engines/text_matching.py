@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import reduce
-from math import nan
 
 import numpy as np
 import tantivy
@@ -22,8 +21,6 @@ from cortex.rows import Rows
 from ipc.errors import BadRequest
 from ipc.messages import Array
 
-#: terms of a query whose sets are joined; of more it is cheaper to ask for all at once
-_TERMS_MAX = 8
 #: bytes of the sets that are remembered, one for each row and set, and the least number of sets
 _SETS_BYTES, _SETS_MIN = 16 << 20, 16
 #: slots of one answer; tantivy refuses more buckets
@@ -66,7 +63,9 @@ class Matching:
 
     def every_of(self, node: Node) -> Array:
         """Bool [all rows]: all live rows that match. Raises ValueError as `best` does, BadRequest as `compile_query`."""
-        if 0 < _terms_of(node) <= _TERMS_MAX:
+        terms = _terms_of(node)
+        # What is not remembered costs as much as the whole query.
+        if terms and sum(term not in self._sets for term in terms) <= 1:
             found = self._combined(node)
             if found is not None:
                 return found
@@ -125,16 +124,20 @@ class Matching:
         return self._places.mask_of_bits(numbers, np.concatenate(bits, axis=1))
 
 
-def _terms_of(node: Node) -> float:
-    """How many terms a query consists of; not a number when it has anything else."""
+def _terms_of(node: Node) -> set[Term] | None:
+    """The terms, without their positions, that a query consists of; None when it has anything else."""
     match node:
         case Boost(child=child) | Not(child=child):
             return _terms_of(child)
         case All(children=children):
-            return sum(map(_terms_of, children))
+            parts = [_terms_of(child) for child in children]
         case Any(children=children, required=required, excluded=excluded):
-            return sum(map(_terms_of, (*children, *required, *excluded)))
-    return 1 if isinstance(node, Term) else nan
+            parts = [_terms_of(child) for child in (*children, *required, *excluded)]
+        case Term():
+            return {replace(node, position=0)}
+        case _:
+            return None
+    return set().union(*(part for part in parts if part)) if None not in parts else None
 
 
 def _joined(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:
