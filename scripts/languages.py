@@ -17,7 +17,7 @@ from cortex.indexer.chunkers import CHUNKERS_VERSION
 from cortex.indexer.languages import KEYED, NAMED, PARSED, Language
 from cortex.indexer.origins import HEAD_LINES, VENDORED
 from cortex.indexer.outline import DATA
-from cortex.indexer.parse import PARSE_STEPS_MAX
+from cortex.indexer.parse import PARSE_STEPS_MAX, UNBOUNDED_BYTES
 from cortex.indexer.scan import FOLDERS_SKIPPED, GENERATED, GENERATED_SUFFIXES
 from cortex.indexer.source import LINE_CHARS_MAX, MINIFIED_CHARS_MIN, SCRIPTS
 
@@ -115,7 +115,7 @@ Each file that is left out or read with a reservation is listed by `cortex index
   (`@generated`, `DO NOT EDIT`, …). Marked `vendored`: below {vendored}. They are found, but the ranking puts them behind the
   project's own code; the chunk says why.
 * Read with a reservation: what is not UTF-8 is read as Latin-1; files with syntax errors keep what the parser made out; a file
-  that takes a parser more than {steps} steps, or ends it, is cut into windows of lines.
+  of over {unbounded} kB that takes a parser more than {steps} steps, or ends it, is cut into windows of lines.
 
 ## Where the time goes
 
@@ -144,6 +144,7 @@ def render() -> str:
         head_lines=HEAD_LINES,
         vendored=_words(VENDORED),
         steps=f"{PARSE_STEPS_MAX:,}",
+        unbounded=UNBOUNDED_BYTES // 1024,
     )
 
 

@@ -44,6 +44,8 @@ from cortex.records import Symbol
 
 #: steps of a parser (each a hundred of its operations) for one file; a megabyte of usual code takes 15 000
 PARSE_STEPS_MAX = 200_000
+#: bytes of a file up to which no grammar takes long, whatever is in it
+UNBOUNDED_BYTES = 128 * 1024
 #: bytes that a parser gets at once
 READ_BYTES = 1 << 16
 #: characters of an import that are kept
@@ -114,6 +116,8 @@ def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
     """
     raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
     parser = _tools(language)[0]
+    if len(raw) <= UNBOUNDED_BYTES:  # tree-sitter's Python binding never lets go of what a callback gave it
+        return raw, parser.parse(raw)
     steps = itertools.count(1)
     try:
         tree = parser.parse(
