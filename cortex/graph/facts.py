@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 7
+FACTS_VERSION = 8
 
 #: definition kinds that can have members
 TYPE_KINDS = frozenset({"class", "struct", "interface", "trait", "enum", "type"})

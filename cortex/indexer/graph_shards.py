@@ -138,11 +138,14 @@ class ShardBuilder:
         return written
 
 
-def homes(project: Project, shards: int) -> dict[int, list[str]]:
-    """Shard → its files, in order."""
-    found: dict[int, list[str]] = {}
-    for path in sorted(project.packed):
-        found.setdefault(shard_of(path, shards), []).append(path)
+def homes(project: Project, shards: int, numbers: Iterable[int] | None = None) -> dict[int, list[str]]:
+    """Shard → its files, in order; of all shards, or of some."""
+    found: dict[int, list[str]] = {number: [] for number in (range(shards) if numbers is None else numbers)}
+    for path in project.packed:
+        if (files := found.get(shard_of(path, shards))) is not None:
+            files.append(path)
+    for files in found.values():
+        files.sort()
     return found
 
 

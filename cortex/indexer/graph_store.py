@@ -203,14 +203,14 @@ class GraphStore:
 
     def _write_facts(self, shards: int, numbers: set[int]) -> None:
         assert self._project is not None
-        homes = graph_shards.homes(self._project, shards)
+        homes = graph_shards.homes(self._project, shards, numbers)
         for number in numbers:
             facts = [self._project.packed[path] for path in homes.get(number, ())]
             graph_shards.place_facts(self._folder, (number, shards), facts)
 
     def _build(self, tools: Tools, numbers: Sequence[int], affected: set[str] | None) -> int:
         shards, structural = self._state.shards, self._state.structural
-        homes = graph_shards.homes(tools.project, shards)
+        homes = graph_shards.homes(tools.project, shards, numbers)
         written = 0
         for number in numbers:
             before = graph_shards.read_shard(self._folder, number, shards)
@@ -256,7 +256,5 @@ class GraphStore:
 
 def _name_of(wanted: Mapping[str, str]) -> str:
     """One short name for the content of many files."""
-    found = hashlib.blake2b(digest_size=16)
-    for path in sorted(wanted):
-        found.update(f"{path}\0{wanted[path]}\n".encode("utf-8", "surrogatepass"))
-    return found.hexdigest()
+    text = "".join([f"{path}\0{wanted[path]}\n" for path in sorted(wanted)])
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

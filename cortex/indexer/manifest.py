@@ -12,7 +12,7 @@ from cortex.config import Config
 from cortex.indexer.chunkers import CHUNKERS_VERSION
 
 #: raised when this file's or the chunk files' shape changes; a manifest of another number is forgotten
-MANIFEST_VERSION = 1
+MANIFEST_VERSION = 2
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):

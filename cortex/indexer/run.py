@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cortex import allocator
@@ -119,7 +119,8 @@ class Indexer:
         started = time.monotonic()
         scan = scan or Scanner(self.config).walk()
         manifest = manifest or self.load()
-        plan = self._run(manifest, scan.files, force=force, on_progress=on_progress)
+        fresh, gone = differences(manifest, scan.files)
+        plan = self._run(manifest, scan.files if force else fresh, gone, force=force, on_progress=on_progress)
         self._count(manifest, scan.skipped)
         left_out = [Skipped(path, entry.skipped) for path, entry in manifest.files.items() if entry.skipped]
         return Report(
@@ -156,23 +157,26 @@ class Indexer:
 
     def update(self, manifest: Manifest, changes: dict[str, Candidate | None]) -> Plan:
         """As `run`, for some files only: None means gone. `manifest` is brought up to date."""
-        files = {path: Candidate(entry.size, entry.mtime_ns) for path, entry in manifest.files.items()}
-        for path, candidate in changes.items():
-            if candidate is None:
-                files.pop(path, None)
-            else:
-                files[path] = candidate
-        return self._run(manifest, files, force=False, on_progress=None)
+        present = {path: candidate for path, candidate in changes.items() if candidate is not None}
+        gone = [path for path in changes.keys() - present.keys() if path in manifest.files]
+        fresh = {path: one for path, one in present.items() if _differs(manifest.files.get(path), one)}
+        return self._run(manifest, fresh, gone, force=False, on_progress=None)
 
     def _run(
-        self, manifest: Manifest, files: dict[str, Candidate], *, force: bool, on_progress: Progress | None
+        self,
+        manifest: Manifest,
+        fresh: dict[str, Candidate],
+        gone: Sequence[str],
+        *,
+        force: bool,
+        on_progress: Progress | None,
     ) -> Plan:
         writer = Writer(self.config, manifest)
         first = not manifest.files and not manifest.chunk_files
         if first:
             manifest.sequence = writer.last_sequence()
-            manifest.shards = shard_count(len(files))
-        plan = make_plan(manifest, files, stale=writer.stale(), force=force)
+            manifest.shards = shard_count(len(fresh))
+        plan = make_plan(manifest, fresh, gone, stale=writer.stale(), force=force)
         if not plan.tasks and not first:
             self._write_graph(manifest, {})
             return plan
@@ -259,42 +263,52 @@ class Indexer:
                 return
 
 
-def make_plan(manifest: Manifest, files: dict[str, Candidate], *, stale: set[int], force: bool) -> Plan:
-    """What is to be done so that the chunk files hold `files`. `stale` are shards whose chunk files are not as they
-    were written: their files are read again.
+def differences(manifest: Manifest, files: dict[str, Candidate]) -> tuple[dict[str, Candidate], list[str]]:
+    """Of a walk over the tree: the files that are new or not as the manifest knows them, and those that are gone."""
+    known = manifest.files
+    fresh = {path: candidate for path, candidate in files.items() if _differs(known.get(path), candidate)}
+    return fresh, [path for path in known if path not in files]
+
+
+def _differs(entry: Entry | None, candidate: Candidate) -> bool:
+    return entry is None or (entry.size, entry.mtime_ns) != (candidate.size, candidate.mtime_ns)
+
+
+def make_plan(
+    manifest: Manifest, fresh: dict[str, Candidate], gone: Collection[str], *, stale: set[int], force: bool
+) -> Plan:
+    """What is to be done so that the chunk files hold the manifest's files with `fresh` and without `gone`. `stale` are
+    shards whose chunk files are not as they were written: their files are read again. `force`: nothing that is known of
+    `fresh` is used.
     """
-    shards, old_shards = shard_count(len(files)), manifest.shards
+    entries, old_shards = manifest.files, manifest.shards
+    total = len(entries) - len(gone) + sum(path not in entries for path in fresh)
+    shards = shard_count(total)
     plan = Plan(shards=shards, moves=shards != old_shards, sequence=manifest.sequence + 1)
+    lost = {path for path in entries if shard_of(path, old_shards) in stale} if stale else set()
+    fresh = {
+        path: Candidate(entries[path].size, entries[path].mtime_ns) for path in lost.difference(gone)
+    } | fresh
+    plan.indexed, plan.removed = len(fresh), len(gone)
+    plan.bytes = sum(candidate.size for candidate in fresh.values())
+    for path in gone:
+        plan.gone.setdefault(shard_of(path, shards), []).append(path)
+    touched = {shard_of(path, shards) for path in fresh} | plan.gone.keys() | stale
+    if plan.moves or force:
+        touched = set(range(shards))
     now = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    touched = set(range(shards)) if plan.moves or force else set(stale)
-    fresh: dict[str, Candidate] = {}
-    homes: dict[int, list[str]] = {}
-    for path, candidate in files.items():
-        entry = manifest.files.get(path)
-        number = shard_of(path, shards)
-        homes.setdefault(number, []).append(path)
-        lost = bool(stale) and shard_of(path, old_shards) in stale
-        same = entry is not None and (entry.size, entry.mtime_ns) == (candidate.size, candidate.mtime_ns)
-        if force or lost or not same:
-            fresh[path] = candidate
-            touched.add(number)
-            plan.bytes += candidate.size
-    for path in manifest.files.keys() - files.keys():
-        number = shard_of(path, shards)
-        touched.add(number)
-        plan.gone.setdefault(number, []).append(path)
-        plan.removed += 1
-    plan.indexed = len(fresh)
-    for number in sorted(touched):
-        task = Task(number, shards, old_shards, plan.sequence, now, {}, {}, {}, anew=force)
-        for path in homes.get(number, ()):
-            known: Entry | None = manifest.files.get(path)
-            if path not in fresh:
-                assert known is not None
-                task.kept[path] = known
-                continue
-            task.fresh[path] = (fresh[path].size, fresh[path].mtime_ns)
-            if known is not None and not force and shard_of(path, old_shards) not in stale:
-                task.known[path] = known
-        plan.tasks[number] = task
+    plan.tasks = {
+        number: Task(number, shards, old_shards, plan.sequence, now, {}, {}, {}, anew=force)
+        for number in sorted(touched)
+    }
+    leaving = set(gone)
+    for path, entry in entries.items():
+        task = plan.tasks.get(shard_of(path, shards))
+        if task is not None and path not in fresh and path not in leaving:
+            task.kept[path] = entry
+    for path, candidate in fresh.items():
+        task = plan.tasks[shard_of(path, shards)]
+        task.fresh[path] = (candidate.size, candidate.mtime_ns)
+        if path in entries and path not in lost and not force:
+            task.known[path] = entries[path]
     return plan
