@@ -26,7 +26,6 @@ from cortex.questions import (
     TOKENS_MIN,
     Exact,
     Search,
-    Structure,
     check_query,
     clamp,
     fitting,
@@ -42,13 +41,9 @@ from ipc.messages import (
     ExactSearch,
     Fetch,
     Filters,
-    GraphHits,
-    GraphSearch,
     Locate,
     Located,
     Message,
-    OutlineSearch,
-    PatternSearch,
     Signals,
     TextSignals,
     VectorSearch,
@@ -159,7 +154,7 @@ class Dispatch:
             raise NotReady("another generation")
         needed = [vector] if question.mode == "semantic" else [text, vector]
         if all(lane.error is not None for lane in needed):
-            raise _nobody([lane.error for lane in needed if lane.error is not None])
+            raise nobody([lane.error for lane in needed if lane.error is not None])
         ranked = self._rank(question, text.signals, vector.signals, named)
         answered = [name for name, lane in (("text", text), ("vector", vector)) if lane.signals is not None]
         reply = await self._fetch(question, generation, ranked, answered)
@@ -282,7 +277,7 @@ class Dispatch:
                 raise
             except CortexError as error:
                 errors.append(error)
-        raise _nobody(errors)
+        raise nobody(errors)
 
     async def exact(self, question: Exact) -> dict[str, Any]:
         """The answer of cortex_exact. Raises BadRequest, and Unavailable when the text worker cannot answer."""
@@ -308,12 +303,12 @@ class Dispatch:
                 hits = await self.ask("text", request, ExactHits, until)
             except NotReady as error:
                 if final:
-                    raise _nobody([error]) from error
+                    raise nobody([error]) from error
                 generation = self.freshness.current()
             except BadRequest:
                 raise
             except CortexError as error:
-                raise _nobody([error]) from error
+                raise nobody([error]) from error
             else:
                 return self._exact_answer(question, hits, generation, started)
         raise AssertionError("unreachable")
@@ -353,89 +348,6 @@ class Dispatch:
             "metadata": {"took_ms": round(1000 * (time.perf_counter() - started), 1), "source": "exact"},
             "index": self.freshness.block(generation),
         }
-
-    async def graph(self, question: Structure) -> dict[str, Any]:
-        """The answer of cortex_graph. Raises BadRequest, and Unavailable when the graph worker cannot answer."""
-        started = time.perf_counter()
-        if not question.target.strip():
-            raise BadRequest("The target is empty; pass the name of a type, function, method or file.")
-        check_query(question.target)
-        if question.to:
-            check_query(question.to)
-        fields = {name: getattr(question, name) for name in Structure.__dataclass_fields__}
-        hits, generation = await self._ask_graph(GraphSearch(**fields))
-        echo = {"operation": question.operation, "target": (hits.target if hits else "") or question.target}
-        answer = self._graph_answer(echo, hits, generation, started)
-        if hits is not None and hits.summary:
-            answer["summary"] = hits.summary
-        return answer
-
-    async def outline(self, path: str, max_tokens: int) -> dict[str, Any]:
-        """The answer of cortex_outline. Raises Unavailable when the graph worker cannot answer."""
-        started = time.perf_counter()
-        if path:
-            check_query(path)
-        budget = TOKEN_BYTES * clamp(max_tokens, TOKENS_MIN, TOKENS_MAX)
-        hits, generation = await self._ask_graph(OutlineSearch(path, budget))
-        answer = self._graph_answer({"path": path}, hits, generation, started)
-        answer["symbols_shown"] = hits.summary.get("shown", 0) if hits is not None else 0
-        return answer
-
-    async def pattern(
-        self, pattern: str, language: str, paths: tuple[str, ...], exclude_paths: tuple[str, ...], limit: int
-    ) -> dict[str, Any]:
-        """The answer of cortex_pattern. Raises BadRequest, and Unavailable when the graph worker cannot answer."""
-        started = time.perf_counter()
-        check_query(pattern)
-        request = PatternSearch(pattern, language, paths, exclude_paths, limit)
-        hits, generation = await self._ask_graph(request)
-        answer = self._graph_answer({"pattern": pattern, "language": language}, hits, generation, started)
-        answer["files_searched"] = hits.summary.get("files_searched", 0) if hits is not None else 0
-        return answer
-
-    async def _ask_graph(
-        self, request: GraphSearch | OutlineSearch | PatternSearch
-    ) -> tuple[GraphHits | None, Generation]:
-        """The graph worker's reply, None before the first generation, and the generation that it is of."""
-        generation = await self.first_generation()
-        for final in (False, True):
-            if not generation.number:
-                break
-            until = time.monotonic() + min(LANE_SHARE * self.config.server.deadline_s, self.left_s())
-            try:
-                asked = replace(request, generation=generation.number)
-                return await self.ask("graph", asked, GraphHits, until), generation
-            except NotReady as error:
-                if final:
-                    raise _nobody([error]) from error
-                generation = self.freshness.current()
-            except BadRequest:
-                raise
-            except CortexError as error:
-                raise _nobody([error]) from error
-        return None, generation
-
-    def _graph_answer(
-        self, echo: dict[str, Any], hits: GraphHits | None, generation: Generation, started: float
-    ) -> dict[str, Any]:
-        stale = self.freshness.stale(hits.paths, generation) if hits is not None else frozenset()
-        results = [
-            orjson.Fragment(raw[:-1] + b',"stale":true}' if path in stale else raw)
-            for path, raw in (zip(hits.paths, hits.results, strict=True) if hits is not None else ())
-        ]
-        answer: dict[str, Any] = {
-            **echo,
-            "results": results,
-            "total_found": hits.total_found if hits is not None else 0,
-            "total_returned": len(results),
-            "truncated": hits is not None and hits.truncated,
-            "suggestion": hits.suggestion if hits is not None else self.freshness.explain_nothing(),
-            "metadata": {"took_ms": round(1000 * (time.perf_counter() - started), 1), "source": "graph"},
-        }
-        if hits is not None and hits.candidates:
-            answer["candidates"] = hits.candidates
-        answer["index"] = self.freshness.block(generation)
-        return answer
 
     def explain_nothing(self, question: Search, found: Found) -> str:
         """Why `found` is empty, in a sentence."""
@@ -496,7 +408,7 @@ class Dispatch:
         return max(0.0, self.until - time.monotonic())
 
 
-def _nobody(errors: Sequence[CortexError]) -> Unavailable:
+def nobody(errors: Sequence[CortexError]) -> Unavailable:
     """Nobody is left who could answer: one sentence for each reason, each once."""
     return Unavailable(" ".join(dict.fromkeys(str(error) for error in errors)) or "No worker answers.")
 

@@ -80,7 +80,9 @@ def contents(config: Config) -> dict[str, Any]:
         for path in folder.glob("*.json")
     }
     manifest = manifests.load(config.manifest)
-    found["files"] = {path: (e.sha256, e.chunks, e.skipped, e.remarks) for path, e in manifest.files.items()}
+    found["files"] = {
+        path: (e.sha256, e.chunks, e.ids, e.skipped, e.remarks) for path, e in manifest.files.items()
+    }
     found["layout"] = (manifest.shards, sorted(manifest.chunk_files), manifest.left_out)
     return found
 

@@ -13,11 +13,12 @@ from typing import Any
 import msgspec
 
 from cortex.graph.chains import split
-from cortex.graph.evaluate import EXTERNAL, Evaluator, Value
+from cortex.graph.evaluate import Evaluator
 from cortex.graph.facts import CALLABLE_KINDS, TYPE_KINDS, Definition, Import, Reference
 from cortex.graph.grammars import RULES
 from cortex.graph.project import Project, Ref
 from cortex.graph.types import alternatives
+from cortex.graph.values import EXTERNAL, Value
 
 #: candidates that an ambiguous call lists; with more it says nothing
 CANDIDATES_MAX = 12

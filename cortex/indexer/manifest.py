@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -16,12 +18,16 @@ MANIFEST_VERSION = 2
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One source file. `skipped` says why it has no chunks, "" if it has been indexed; `remarks` what is unusual."""
+    """One source file. `skipped` says why it has no chunks, "" if it has been indexed; `remarks` what is unusual.
+
+    `ids` stands for the ids of its `chunks` (see name_of): the manifest is written and read at every save.
+    """
 
     sha256: str
     size: int
     mtime_ns: int
-    chunks: tuple[str, ...] = ()
+    chunks: int = 0
+    ids: str = ""
     skipped: str = ""
     remarks: tuple[str, ...] = ()
 
@@ -43,6 +49,11 @@ class Manifest(msgspec.Struct):
     files: dict[str, Entry] = msgspec.field(default_factory=dict)
     left_out: dict[str, int] = msgspec.field(default_factory=dict)
     chunk_files: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
+
+
+def name_of(ids: Iterable[str]) -> str:
+    """A short name for the ids of a file's chunks, in their order."""
+    return hashlib.blake2b("\n".join(ids).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def recipe(config: Config, model: str) -> str:

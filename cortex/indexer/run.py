@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 #: seconds between two publications of finished shards during a long run; more where one takes over FLUSH_SHARE of that
 FLUSH_S = 2.0
-#: part of a run's time that publishing may take: the manifest of 50 000 files has 50 MB
+#: part of a run's time that publishing may take: the manifest of 50 000 files has 10 MB
 FLUSH_SHARE = 1 / 30
 
 #: called with (files done, files to do, chunks made so far)
@@ -128,7 +128,7 @@ class Indexer:
             indexed=plan.indexed,
             unchanged=len(scan.files) - plan.indexed,
             removed=plan.removed,
-            chunks=sum(len(entry.chunks) for entry in manifest.files.values()),
+            chunks=sum(entry.chunks for entry in manifest.files.values()),
             skipped=tuple(sorted([*scan.skipped, *left_out], key=lambda skipped: skipped.path)),
             remarks=tuple(
                 Skipped(path, remark) for path, entry in manifest.files.items() for remark in entry.remarks

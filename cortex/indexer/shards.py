@@ -24,7 +24,7 @@ from cortex.graph.tables import Packed
 from cortex.indexer.chunkers import cut, embed_text
 from cortex.indexer.embeddings import EmbeddingCache, open_cache
 from cortex.indexer.graph_facts import facts_of
-from cortex.indexer.manifest import Entry
+from cortex.indexer.manifest import Entry, name_of
 from cortex.indexer.source import decode, digest
 from cortex.records import CHUNK_TYPES, Chunk
 
@@ -181,7 +181,10 @@ def _kept(path: str, task: Task, old: _Old) -> Entry | None:
 
 
 def _holds(old: _Old, path: str, entry: Entry) -> bool:
-    return tuple(str(body["id"]) for body in old.by_path.get(path, ())) == entry.chunks
+    bodies = old.by_path.get(path, ())
+    if len(bodies) != entry.chunks:
+        return False
+    return not bodies or name_of(str(body["id"]) for body in bodies) == entry.ids
 
 
 def _kept_by_content(path: str, sha256: str, stat: tuple[int, int], task: Task, old: _Old) -> Entry | None:
@@ -218,7 +221,8 @@ def _cut(
     except RecursionError:
         return Entry(sha256, *stat, skipped="nested too deeply"), [], None
     made = sorted(found.chunks, key=lambda one: CHUNK_TYPES.index(one.chunk_type))
-    entry = Entry(sha256, *stat, chunks=tuple(one.id for one in made), remarks=found.remarks)
+    ids = name_of(one.id for one in made)
+    entry = Entry(sha256, *stat, chunks=len(made), ids=ids, remarks=found.remarks)
     return entry, made, None if plain else facts_of(source, sha256)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from cortex import structure
 from cortex.dispatch import Dispatch
 from cortex.questions import Structure
 from ipc.messages import GraphOperation
@@ -61,7 +62,8 @@ async def cortex_graph(
     - {"operation": "dependents", "target": "src/auth/session.ts"}
 
     """
-    return await dispatch.graph(
+    return await structure.graph(
+        dispatch,
         Structure(
             operation=operation,
             target=target,
@@ -73,5 +75,5 @@ async def cortex_graph(
             depth=depth,
             max_results=max_results,
             max_per_level=max_per_level,
-        )
+        ),
     )

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from cortex import structure
 from cortex.dispatch import Dispatch
 from cortex.front.tools.arguments import MaxTokens
 
@@ -30,4 +31,4 @@ async def cortex_outline(
     - {} - a map of the project
 
     """
-    return await dispatch.outline(path, max_tokens)
+    return await structure.outline(dispatch, path, max_tokens)

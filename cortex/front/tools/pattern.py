@@ -6,8 +6,10 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from cortex import structure
 from cortex.dispatch import Dispatch
 from cortex.front.tools.arguments import ExcludePaths, Paths
+from ipc.messages import PatternSearch
 
 
 async def cortex_pattern(
@@ -41,4 +43,4 @@ async def cortex_pattern(
     - {"pattern": "useEffect($F, [])", "language": "tsx"}
 
     """
-    return await dispatch.pattern(pattern, language, paths, exclude_paths, limit)
+    return await structure.pattern(dispatch, PatternSearch(pattern, language, paths, exclude_paths, limit))
