@@ -138,7 +138,9 @@ def test_an_interrupted_run_is_made_good_by_the_next(config):
     assert graph(config) == whole
 
 
-def test_what_other_processes_resolve_is_the_same(config, monkeypatch, tmp_path):
+@pytest.mark.parametrize("kept", [0, 10_000])
+def test_what_other_processes_resolve_is_the_same(config, monkeypatch, tmp_path, kept):
+    monkeypatch.setattr("cortex.indexer.graph_store.KEPT_FILES_MAX", kept)
     monkeypatch.setattr("cortex.indexer.graph_store.POOL_FILES_MIN", 1)
     monkeypatch.setattr("cortex.indexer.shards.SHARD_FILES", 8)
     whole = fresh(config, tmp_path / "fresh")

@@ -20,7 +20,7 @@ from cortex.graph.values import ANYWHERE, EXTERNAL, VALUES_MAX, Value
 #: evaluations inside one another
 DEPTH_MAX = 12
 #: answers of each kind that are remembered from file to file: about 20 MB
-MEMO_MAX = 60_000
+MEMO_MAX = 20_000
 
 _LINK = re.compile(r"\(\)|\[\]|[^.\[\]()]+")
 #: members of a container that are one of its elements when called, and those that are the container again

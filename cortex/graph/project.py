@@ -7,6 +7,7 @@ import: the file, or what `Rules.shared` says. Files are kept packed (tables.py)
 from __future__ import annotations
 
 import bisect
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -26,7 +27,7 @@ from cortex.graph.tables import WORD, FileIndex, Packed, Ref, derived, head_of, 
 __all__ = ["Project", "Ref", "Roots", "home_of", "stem_of"]
 
 #: definitions and imports of unpacked files, twice that at most: about 100 MB
-UNPACKED_MAX = 40_000
+UNPACKED_MAX = 20_000
 #: answers of `find_module` that are remembered
 MODULES_MAX = 100_000
 #: words that are each searched for; for more of them the files' words are taken apart
@@ -320,14 +321,14 @@ class Project:
         facts, home, family = index.facts, home_of(packed), RULES[packed.language].family
         _put(self.stems, stem_of(path, packed.language), path)
         for at, one in enumerate(facts.definitions):
-            ref = (path, at)
+            ref, name, scope = (path, at), sys.intern(one.name), sys.intern(one.scope)
             # In one order, whatever came first: of several the first counts in places.
             if home != path:
-                _put(self._members.setdefault((home, one.scope), {}), one.name, ref)
+                _put(self._members.setdefault((home, scope), {}), name, ref)
             if one.kind == "method":
-                _put(self.methods, (family, one.name), ref)
+                _put(self.methods, (family, name), ref)
                 if family in _OPEN:
-                    _put(self.open_methods, (family, one.name, one.scope.rpartition(".")[2]), ref)
+                    _put(self.open_methods, (family, name, sys.intern(scope.rpartition(".")[2])), ref)
         for extension in facts.extensions:
             given = self.extensions.setdefault(extension.type.rpartition(".")[2], [])
             bisect.insort(given, (path, extension), key=lambda item: item[0])
@@ -336,9 +337,9 @@ class Project:
         _put(self.homes, home, path)
         for qualified, names in index.fields.items():
             for name in names:
-                _put(self._fields.setdefault((home, qualified), {}), name, path)
+                _put(self._fields.setdefault((home, sys.intern(qualified)), {}), sys.intern(name), path)
         for _, name in index.tops:
-            _put(self._tops, (home, name), path)
+            _put(self._tops, (home, sys.intern(name)), path)
 
     def _remove(self, path: str) -> None:
         index = self.index(path)

@@ -6,10 +6,13 @@ the files that its change concerns; shards whose content stays are left alone. F
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
 
 from cortex import allocator
 from cortex.config import Config
@@ -20,6 +23,7 @@ from cortex.graph.project import Project, Roots
 from cortex.graph.resolve import Edge
 from cortex.graph.structure import structural_edges
 from cortex.graph.tables import Packed
+from cortex.graph.types import alternatives
 from cortex.indexer import graph_shards
 from cortex.indexer.graph_facts import facts_of
 from cortex.indexer.graph_roots import NAMES, read_roots
@@ -95,7 +99,7 @@ class GraphStore:
         self._project = project
         work = self._prepare({path for path in affected if path in project.packed}, changes, _name_of(wanted))
         if isinstance(work, list):
-            del project, changes
+            del project, changes, affected, coming, gone
             fresh.clear()
             return self._others(work)
         return self._build(*work)
@@ -191,8 +195,15 @@ class GraphStore:
         assert self._project is not None
         state = self._state
         if len(self._project.packed) > KEPT_FILES_MAX:
+            # What stays was made among the facts, and each of it would keep a megabyte of them: encoded meanwhile.
+            raw = msgspec.msgpack.encode((tasks, state))
+            tasks.clear()
+            del state
             self.forget()
+            alternatives.cache_clear()
+            gc.collect()  # a project and its files know each other
             allocator.trim()
+            tasks, state = msgspec.msgpack.decode(raw, type=tuple[list[ShardTask], State])
         written = self._resolve(tasks)
         self._finish(state)
         return written

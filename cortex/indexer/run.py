@@ -22,7 +22,7 @@ from cortex.indexer.graph_store import GraphStore
 from cortex.indexer.manifest import Entry, Manifest
 from cortex.indexer.pool import Pool, children_for, workers_for
 from cortex.indexer.scan import Candidate, Scan, Scanner
-from cortex.indexer.shards import Built, Settings, Task, build, shard_count, shard_of
+from cortex.indexer.shards import FACTS, Built, Settings, Task, build, shard_count, shard_of
 from cortex.indexer.writer import Writer, foreign_files, writer_lock
 from cortex.records import Skipped
 from ipc.errors import Misconfigured
@@ -178,7 +178,7 @@ class Indexer:
             manifest.shards = shard_count(len(fresh))
         plan = make_plan(manifest, fresh, gone, stale=writer.stale(), force=force)
         if not plan.tasks and not first:
-            self._write_graph(manifest, {})
+            self._write_graph(manifest, [])
             return plan
         writer.open()
         for task in plan.tasks.values():
@@ -189,12 +189,12 @@ class Indexer:
     def _carry_out(self, plan: Plan, writer: Writer, on_progress: Progress | None) -> None:
         """Build and place. When every file moves, nothing is placed before all is built: the old shards are read."""
         ready: list[Built] = []
-        facts: dict[str, Packed | None] = {}
+        facts: list[bytes] = []
         flush_at = time.monotonic() + FLUSH_S
         done = chunks = finished = 0
         for built in self._build(plan):
             ready.append(built)
-            facts |= built.facts
+            facts.append(built.facts)
             finished += 1
             done += len(plan.tasks[built.number].fresh)
             chunks += built.chunks
@@ -212,7 +212,10 @@ class Indexer:
             writer.drop_others(plan.shards)
             self._write_graph(writer.manifest, facts)
 
-    def _write_graph(self, manifest: Manifest, facts: dict[str, Packed | None]) -> None:
+    def _write_graph(self, manifest: Manifest, parts: list[bytes]) -> None:
+        facts: dict[str, Packed | None] = {}
+        while parts:
+            facts |= FACTS.decode(parts.pop())
         try:
             with allocator.no_collector():
                 self._graph.update(manifest.files, facts)

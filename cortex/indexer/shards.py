@@ -100,8 +100,13 @@ class Built(msgspec.Struct):
     deleted: list[str]
     same: list[str]
     chunks: int = 0
-    #: the graph's facts of the files that were read; None for a file that has none
-    facts: dict[str, Packed | None] = {}
+    #: the graph's facts of the files that were read, encoded (see FACTS): a long run holds all of them, and objects among
+    #: the entries, which stay, would keep their memory for ever
+    facts: bytes = b""
+
+
+#: reads Built.facts: by path, None for a file that has none
+FACTS = msgspec.msgpack.Decoder(dict[str, Packed | None])
 
 
 def shard_count(files: int) -> int:
@@ -170,7 +175,7 @@ def build(task: Task, settings: Settings, embedder: Embedder) -> Built:
     _remember(old, chunks, cache)
     written = [body for path in sorted(chunks) for body in chunks[path]]
     built = _write(task, settings, embedder, written, old)
-    built.entries, built.facts = entries, facts
+    built.entries, built.facts = entries, msgspec.msgpack.encode(facts)
     return built
 
 
