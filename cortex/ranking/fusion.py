@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -219,7 +220,7 @@ def rank_by_cosine(vector: Signals, limit: int) -> list[Ranked]:
 def _collect(replies: Sequence[Signals]) -> _Candidates:
     """One candidate for each row key that any lane names. In order of the ids: the replies' own order has no say."""
     found = {hit.key: hit for signals in replies for hit in signals.hits}
-    hits = sorted(found.values(), key=lambda hit: (hit.id, hit.key))
+    hits = sorted(found.values(), key=attrgetter("id", "key"))
     places = {hit.key: at for at, hit in enumerate(hits)}
     lanes = {lane: np.zeros(len(hits)) for lane in (*_LANES, *_COUNTS, *_NAMED)}
     lanes["cosine"].fill(np.nan)

@@ -61,7 +61,7 @@ def question_words(question: str) -> frozenset[str]:
 def stem_share(path: str, words: frozenset[str]) -> float:
     """The share (0-1) of the file stem's parts that the question holds."""
     stems = _stems(path)
-    return sum(stem in words for stem in stems) / len(stems) if stems else 0.0
+    return sum(map(words.__contains__, stems)) / len(stems) if stems else 0.0
 
 
 def folder_share(path: str, words: frozenset[str]) -> float:
@@ -75,13 +75,18 @@ def superseded(paths: Iterable[str], question: str) -> list[bool]:
 
     Never where the question names a version itself.
     """
-    found = [_VERSION_FOLDER.search(path) for path in paths]
+    found = [_version_folder(path) for path in paths]
     newest: dict[str, int] = {}
-    for one in found:
-        if one is not None:
-            newest[one[1]] = max(newest.get(one[1], 0), int(one[2]))
+    for before, number in filter(None, found):
+        newest[before] = max(newest.get(before, 0), number)
     asked = _VERSION.search(question) is not None
-    return [one is not None and not asked and int(one[2]) < newest[one[1]] for one in found]
+    return [one is not None and not asked and one[1] < newest[one[0]] for one in found]
+
+
+@functools.lru_cache(_MEMO)
+def _version_folder(path: str) -> tuple[str, int] | None:
+    found = _VERSION_FOLDER.search(path)
+    return (found[1], int(found[2])) if found is not None else None
 
 
 @functools.lru_cache(_MEMO)
