@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 
+from rapidfuzz.distance import OSA
+
 from cortex.engines import text_tokens as tokens
 from cortex.engines.query_compile import pattern_source, pattern_words
 from cortex.engines.query_tree import Fuzzy, Leaf, Phrase, Term, Wildcard
@@ -249,22 +251,7 @@ def _outermost(spans: list[Span]) -> list[Span]:
 
 def within(one: str, other: str, distance: int) -> bool:
     """Whether two words are at most `distance` edits apart; a swap of neighbours is one (optimal string alignment)."""
-    # Each edit changes at most one letter of either word: a cheap look that refuses nearly all.
-    if abs(len(one) - len(other)) > distance or len(set(one) ^ set(other)) > 2 * distance:
-        return False
-    before: list[int] = []
-    last = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
-        row = [i]
-        for j, b in enumerate(other, 1):
-            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
-                cost = min(cost, before[j - 2] + 1)
-            row.append(cost)
-        if min(row) > distance:
-            return False
-        before, last = last, row
-    return last[-1] <= distance
+    return OSA.distance(one, other, score_cutoff=distance) <= distance
 
 
 def fragments(

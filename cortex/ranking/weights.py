@@ -41,7 +41,7 @@ WITH_VECTORS = Weights(
     refs=1.0,
     test=-2.0,
     example=-0.5,
-    superseded=-1.5,
+    superseded=-2.5,
     cited=6.0,
 )
 #: the same, fitted without the cosine
@@ -57,7 +57,7 @@ WITHOUT_VECTORS = Weights(
     refs=1.5,
     test=-2.0,
     example=-0.5,
-    superseded=-1.5,
+    superseded=-2.5,
     cited=6.0,
 )
 
