@@ -58,8 +58,8 @@ FIRST_GENERATION_S = 8.0
 #: seconds between two looks at CURRENT while waiting for the first generation
 LOOK_S = 0.05
 #: chunks that each lane of the text worker returns, and the vector worker, at least, and for each hit of the answer. More
-#: cost more on both sides and rank no better: NDCG@10 of 423 questions is .885 for 100 and 60 as well as for 400 and 400
-TEXT_CANDIDATES, VECTOR_CANDIDATES = 120, 60
+#: cost more on both sides and rank no better: docs/RANKING.md has the figures
+TEXT_CANDIDATES, VECTOR_CANDIDATES = 90, 45
 TEXT_CANDIDATES_PER_HIT, VECTOR_CANDIDATES_PER_HIT = 4, 2
 #: chunks that the text worker returns for a name in a pasted text: enough to see that too many define it
 NAME_CANDIDATES = 8
