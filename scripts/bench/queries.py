@@ -1,0 +1,94 @@
+"""Keyword queries drawn from the text that is searched, so that frequent and rare words both occur."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+from cortex.engines.query_parse import literal
+
+Maker = Callable[[], dict[str, Any]]
+
+
+def draw(texts: list[str], count: int, seed: int = 7) -> dict[str, list[dict[str, Any]]]:
+    """Arguments of cortex_exact by kind. Words come as often as in the text, so that frequent and rare ones both occur."""
+    chance = random.Random(seed)
+
+    def words() -> list[str]:
+        found: list[str] = []
+        while len(found) < 4:
+            text = chance.choice(texts)
+            found = [word for word in re.findall(r"[^\W\d_]\w*", text) if 3 < len(word) < 40]
+        return found
+
+    def one() -> str:
+        return chance.choice(words())
+
+    def pair() -> tuple[str, str]:
+        found = words()
+        at = chance.randrange(len(found) - 1)
+        return found[at], found[at + 1]
+
+    def typo(word: str) -> str:
+        at = chance.randrange(1, len(word) - 1)
+        return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+
+    makers: dict[str, Maker] = {
+        "term": lambda: {"query": one()},
+        "and": lambda: {"query": " ".join(pair())},
+        "boolean": lambda: {"query": f"({one()} OR {one()}) AND NOT {one()}"},
+        "phrase": lambda: {"query": '"{} {}"'.format(*pair())},
+        "filtered": lambda: {"query": one(), "exclude_paths": ["test*/", "*_test.*"]},
+        "prefix": lambda: {"query": one()[:4] + "*"},
+        "wildcard": lambda: {"query": f"{(word := one())[:2]}*{word[-1]}"},
+        "fuzzy ~1": lambda: {"query": typo(one()) + "~1"},
+        "fuzzy ~2": lambda: {"query": typo(one()) + "~2"},
+        "substring": lambda: {"query": piece(texts, chance), "match_type": "substring"},
+        "regex": lambda: {"query": expression(texts, chance), "match_type": "regex"},
+        "regex, any chunk": lambda: {"query": unselective(texts, chance), "match_type": "regex"},
+    }
+    return {name: [make() for _ in range(count)] for name, make in makers.items()}
+
+
+def piece(texts: list[str], chance: random.Random) -> str:
+    """5 to 24 characters of a line."""
+    while True:
+        line = chance.choice(chance.choice(texts).split("\n")).strip()
+        if len(line) > 12:
+            start = chance.randrange(len(line) - 8)
+            found = line[start : start + chance.randrange(5, 25)].strip()
+            if len(found) > 3:
+                return found
+
+
+def expression(texts: list[str], chance: random.Random) -> str:
+    """An expression that matches the line that it was made of."""
+    while True:
+        line = chance.choice(chance.choice(texts).split("\n")).strip()
+        words = re.findall(r"[A-Za-z_]{3,}", line)
+        if len(line) < 200 and len(words) > 1:
+            break
+    a, b = words[0], words[-1]
+    short = a[: chance.randrange(3, len(a) + 1)]
+    return chance.choice([
+        lambda: rf"{short}\w*.*{b}",
+        lambda: rf"\b{a}\b",
+        lambda: rf"^\s*{literal(line[:12].rstrip())}",
+        lambda: rf"{literal(line[-12:].lstrip())}$",
+        lambda: rf"({a}|{b})[(.:,]",
+        lambda: rf"{a[:-1]}[a-z]?\W+{words[1][:3]}",
+        lambda: rf"{literal(line[: chance.randrange(6, 20)])}",
+        lambda: rf"(?-i){a}\s*[=({{]",
+        lambda: rf"[A-Z]\w+{literal(b[-3:])}\(",
+    ])()  # fmt: skip
+
+
+def unselective(texts: list[str], chance: random.Random) -> str:
+    """An expression that demands no three letters in a row: every chunk must be looked at."""
+    while True:
+        words = re.findall(r"[A-Za-z_]{4,12}", chance.choice(texts))
+        if words:
+            word = chance.choice(words)
+            return rf"{word[0]}[^\s]{{{len(word) - 2}}}{word[-1]}\s+\w"
