@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ipc.errors import BadRequest
-from ipc.messages import Detail, Filters, GraphOperation, MatchType
+from ipc.messages import Detail, Filters, MatchType
 
 NO_FILTERS = Filters()
 
@@ -46,22 +46,6 @@ class Exact:
     filters: Filters = NO_FILTERS
     detail: Detail = "full"
     max_tokens: int = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Structure:
-    """A question about structure (docs/GRAPH.md); fields as in GraphSearch."""
-
-    operation: GraphOperation
-    target: str
-    to: str = ""
-    scope: str = ""
-    exclude_patterns: tuple[str, ...] = ()
-    include_context: bool = True
-    context_lines: int = 3
-    depth: int = 1
-    max_results: int = 100
-    max_per_level: int = 50
 
 
 def check_query(query: str) -> None:

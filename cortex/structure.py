@@ -10,22 +10,21 @@ import orjson
 
 from cortex.dispatch import LANE_SHARE, Dispatch, nobody
 from cortex.generations import Generation
-from cortex.questions import TOKEN_BYTES, TOKENS_MAX, TOKENS_MIN, Structure, check_query, clamp
+from cortex.questions import TOKEN_BYTES, TOKENS_MAX, TOKENS_MIN, check_query, clamp
 from ipc.errors import BadRequest, CortexError, NotReady
 from ipc.messages import GraphHits, GraphSearch, OutlineSearch, PatternSearch
 
 
-async def graph(dispatch: Dispatch, question: Structure) -> dict[str, Any]:
+async def graph(dispatch: Dispatch, request: GraphSearch) -> dict[str, Any]:
     """The answer of cortex_graph. Raises BadRequest, and Unavailable when the graph worker cannot answer."""
     started = time.perf_counter()
-    if not question.target.strip():
+    if not request.target.strip():
         raise BadRequest("The target is empty; pass the name of a type, function, method or file.")
-    check_query(question.target)
-    if question.to:
-        check_query(question.to)
-    fields = {name: getattr(question, name) for name in Structure.__dataclass_fields__}
-    hits, generation = await _ask(dispatch, GraphSearch(**fields))
-    echo = {"operation": question.operation, "target": (hits.target if hits else "") or question.target}
+    check_query(request.target)
+    if request.to:
+        check_query(request.to)
+    hits, generation = await _ask(dispatch, request)
+    echo = {"operation": request.operation, "target": (hits.target if hits else "") or request.target}
     answer = _answer(dispatch, echo, hits, generation, started)
     if hits is not None and hits.summary:
         answer["summary"] = hits.summary

@@ -8,8 +8,7 @@ from msgspec import Meta
 
 from cortex import structure
 from cortex.dispatch import Dispatch
-from cortex.questions import Structure
-from ipc.messages import GraphOperation
+from ipc.messages import GraphOperation, GraphSearch
 
 
 async def cortex_graph(
@@ -64,7 +63,7 @@ async def cortex_graph(
     """
     return await structure.graph(
         dispatch,
-        Structure(
+        GraphSearch(
             operation=operation,
             target=target,
             to=to,
