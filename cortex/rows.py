@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 from pathspec import GitIgnoreSpec
 
-from cortex import trigrams
+from cortex import trigrams, words
 from cortex.generations import Generation
 from cortex.records import COVERING_TYPES
 from cortex.references import COUNTS, count_rows
@@ -73,21 +73,18 @@ def write_rows(path: Path, rows: Sequence[Row], dimensions: int) -> int:
         **table.arrays(),
     }
     meta = {"dimensions": dimensions, **table.names()}
-    write_segment(path, arrays | _trigrams(arrays, meta), meta)
+    write_segment(path, arrays | _tables(arrays, meta), meta)
     return int(has_vector.sum())
 
 
-def _trigrams(arrays: dict[str, Array], meta: dict[str, Any]) -> dict[str, Array]:
-    """The trigrams of those rows that hold each line of a file once."""
+def _tables(arrays: dict[str, Array], meta: dict[str, Any]) -> dict[str, Array]:
+    """The words of all rows, and the trigrams of those rows that hold each line of a file once."""
     covering = [at for at, name in enumerate(meta["type_names"]) if name in COVERING_TYPES]
-    offsets, data = arrays["text_offsets"].tolist(), arrays["text_bytes"].data
+    data = arrays["text_bytes"].data
+    texts = [bytes(data[begin:end]) for begin, end in pairwise(arrays["text_offsets"].tolist())]
     wanted = np.isin(arrays["type"], covering).tolist()
-    return trigrams.make_sections(
-        [
-            bytes(data[begin:end]) if want else None
-            for want, (begin, end) in zip(wanted, pairwise(offsets), strict=True)
-        ]
-    )
+    grams = trigrams.make_sections([text if want else None for text, want in zip(texts, wanted, strict=True)])
+    return grams | words.make_sections(text.decode() for text in texts)
 
 
 def _offsets(parts: Sequence[bytes], dtype: str) -> Array:
@@ -428,7 +425,7 @@ def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
     meta["tag_names"] = list(table)
     _sort_by_key(arrays)
     if len(arrays["keys"]):
-        write_segment(path, arrays | _trigrams(arrays, meta), meta)
+        write_segment(path, arrays | _tables(arrays, meta), meta)
     return len(arrays["keys"]), int(arrays["has_vector"].sum())
 
 

@@ -57,17 +57,68 @@ def compile_query(node: Node, schema: tantivy.Schema) -> Query:
     return query
 
 
+def compile_leaf(node: Node, factor: float, schema: tantivy.Schema) -> Query | None:
+    """As `compile_query`, with the score multiplied; None where that raises."""
+    query = _compile(node, schema)
+    return query if query is None or factor == 1.0 else Query.boost_query(query, factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Rows whose text holds one of `terms`: a set that the word table knows (words.py), as the next two."""
+
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """Rows whose text holds a term that begins with one of `starts`."""
+
+    starts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Rows whose text holds a term at most `most` edits away from `word`; others up to `distance` are asked for, too."""
+
+    word: str
+    distance: int
+    most: int
+
+
+Known = Holding | Starting | Within
+
+
+def find_known(leaf: Node) -> Known | None:
+    """What finds the same as `leaf` in the word table; None when the table cannot tell."""
+    match leaf:
+        case Term(field="text", text=text) | Phrase(field="text", text=text):
+            words, parts = tokens.whole_words(text), tokens.part_words(text)
+            if len(words) == 1 and len(parts) < 2:
+                return Holding((words[0], words[0].replace(tokens.UNDERSCORE, ""), *parts))
+        case Wildcard(field="text", pieces=pieces) if leaf.is_prefix:
+            words, parts = tokens.whole_words(pieces[0]), tokens.part_words(pieces[0])
+            if len(words) == 1 and len(parts) < 2 and pattern_words(pieces) == [words[0] + _STAR]:
+                return Starting((words[0], words[0].replace(tokens.UNDERSCORE, ""), *parts))
+        case Fuzzy(field="text", text=text, distance=distance):
+            words, parts = tokens.whole_words(text), tokens.part_words(text)
+            if len(words) == 1 and len(parts) < 2:
+                return Within(words[0], distance, distance)
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Tiers:
     """A query of one wildcard or fuzzy term, in pieces. What they find is the same as what the whole query finds, but
-    each of their automata is run once, and ties are known without scores.
+    each of their sets is made once, and ties are known without scores.
 
-    Each of `flats` adds its value to the score of what it finds; what `scored` (the word as it stands) finds beats all
-    others.
+    Each of `flats` adds its value to the score of what it finds; what `same` (the word as it stands; its score counts
+    `factor` times) finds beats all others.
     """
 
-    flats: tuple[tuple[Query, float], ...]
-    scored: Query | None
+    flats: tuple[tuple[Query | Known, float], ...]
+    same: Node | None
+    factor: float = 1.0
 
 
 def compile_tiers(node: Node, schema: tantivy.Schema) -> Tiers | None:
@@ -77,20 +128,25 @@ def compile_tiers(node: Node, schema: tantivy.Schema) -> Tiers | None:
             tiers = compile_tiers(child, schema)
             if tiers is None:
                 return None
-            scored = tiers.scored and Query.boost_query(tiers.scored, factor)
-            return Tiers(tuple((query, value * factor) for query, value in tiers.flats), scored)
+            flats = tuple((one, value * factor) for one, value in tiers.flats)
+            return Tiers(flats, tiers.same, tiers.factor * factor)
         case Wildcard() if node.field not in _RAW_FIELDS and not _is_glob(node):
-            ways = _wildcard_ways(node, schema)
-            scored = _words(node.field, node.pieces[0], 0, schema) if node.is_prefix else None
-            return Tiers(((_should(ways), _FLAT),), scored) if ways else None
-        case Fuzzy() if node.field not in _RAW_FIELDS:
-            words = tokens.whole_words(node.text)
+            same = Term(node.field, node.pieces[0]) if node.is_prefix else None
+            known = find_known(node)
+            if known is None:
+                ways = _wildcard_ways(node, schema)
+                return Tiers(((_should(ways), _FLAT),), same) if ways else None
+            return Tiers(((known, _FLAT),), same)
+        case Fuzzy(field=name, text=text, distance=distance) if name not in _RAW_FIELDS:
+            words = tokens.whole_words(text)
             if len(words) != 1:
                 return None
+            word = words[0]
             flats = tuple(
-                (_near(node.field, words[0], at, schema), _FLAT) for at in range(node.distance, 0, -1)
+                (Within(word, distance, at) if name == "text" else _near(name, word, at, schema), _FLAT)
+                for at in range(distance, 0, -1)
             )
-            return Tiers(flats, _words(node.field, words[0].replace(tokens.UNDERSCORE, "_"), 0, schema))
+            return Tiers(flats, Term(name, word.replace(tokens.UNDERSCORE, "_")))
     return None
 
 
@@ -236,10 +292,13 @@ def _is_glob(node: Wildcard) -> bool:
 
 
 def _wildcard_ways(node: Wildcard, schema: tantivy.Schema) -> list[Query]:
-    """What finds a wildcard term: among whole words and, as a prefix, among their parts."""
+    """What finds a wildcard term: among whole words and, as a prefix, among their parts and joined forms."""
     whole_field = node.field == "text"
-    ways = [_patterns(node, "text" if whole_field else node.field, pattern_words(node.pieces), schema)]
+    words = pattern_words(node.pieces)
+    ways = [_patterns(node, node.field, words, schema)]
     if node.is_prefix:
+        if whole_field and len(words) == 1:
+            ways.append(_patterns(node, "joined", [words[0].replace(tokens.UNDERSCORE, "")], schema))
         parts = tokens.part_words(node.pieces[0])
         if parts and (whole_field or len(parts) > 1):
             name = "parts" if whole_field else node.field
@@ -304,8 +363,8 @@ def _fuzzy(node: Fuzzy, schema: tantivy.Schema) -> Query | None:
 
 
 def _near(name: str, word: str, distance: int, schema: tantivy.Schema) -> Query:
-    """Words, whole or parts of identifiers, at most `distance` edits away from `word`."""
-    fields = ("text", "parts") if name == "text" else (name,)
+    """Words, whole, joined or parts of identifiers, at most `distance` edits away from `word`."""
+    fields = ("text", "parts", "joined") if name == "text" else (name,)
     return _should([Query.fuzzy_term_query(schema, field, word, distance) for field in fields])
 
 

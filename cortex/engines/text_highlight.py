@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
-
-from rapidfuzz.distance import OSA
+from itertools import islice
 
 from cortex.engines import text_tokens as tokens
 from cortex.engines.query_compile import pattern_source, pattern_words
@@ -29,7 +27,11 @@ _GAP = r"[\W_]*"
 #: the comment above each definition says which lines of the file it is from
 _LINES_MARK = re.compile(r"\bLines (\d+)-(\d+)")
 
+#: terms that are looked for one by one; of more, the words of the text are looked up
+_TERMS_SOUGHT = 48
+
 Span = tuple[int, int]
+Near = Callable[[str, int], Iterable[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +39,30 @@ class Needle:
     """What one leaf of a query marks.
 
     `source` is looked for as a regular expression in the text in lower case; what it finds counts when it begins and
-    ends where a word does or, with `parts`, a part of one (the end is free with `prefix`). `near` instead marks words
-    and parts within `distance` edits of it, which all hold a `source`; `group` the words that stand together with at most `slop` others.
+    ends where a word does or, with `parts`, a part of one (the end is free with `prefix`). `terms` instead are words, parts
+    and joined forms to mark; `group` words that stand together with at most `slop` others.
     """
 
     source: re.Pattern[str] | None = None
     parts: bool = False
     prefix: bool = False
-    near: str = ""
-    distance: int = 0
+    terms: frozenset[str] = frozenset()
     group: tuple[str, ...] = ()
     slop: int = 0
     #: looked for only where nothing else was found
     spare: bool = False
-    #: memo: word → its spans that are near
+    #: memo: word → its spans that are among the terms
     known: dict[str, tuple[Span, ...]] = field(default_factory=dict, compare=False)
 
 
-def make_needles(leaves: Iterable[Leaf]) -> list[list[Needle]]:
-    """For each leaf that was looked for in the text, its needles."""
-    return [needles for leaf in leaves if (needles := _needles(leaf))]
+def make_needles(leaves: Iterable[Leaf], near: Near) -> list[list[Needle]]:
+    """For each leaf that was looked for in the text, its needles. `near` gives the indexed terms that are at most so many
+    edits from a word.
+    """
+    return [needles for leaf in leaves if (needles := _needles(leaf, near))]
 
 
-def _needles(leaf: Leaf) -> list[Needle]:
+def _needles(leaf: Leaf, near: Near) -> list[Needle]:
     match leaf:
         case Phrase(field="text", text=text, slop=slop) if slop:
             return [
@@ -79,7 +82,10 @@ def _needles(leaf: Leaf) -> list[Needle]:
                 out.append(Needle(re.compile(_GAP.join(parts)), parts=True, prefix=True))
             return out
         case Fuzzy(field="text", text=text, distance=distance):
-            return [Needle(_rough(word, distance), near=word, distance=distance) for word in _whole(text)]
+            return [
+                Needle(terms=frozenset(term.replace(tokens.UNDERSCORE, "_") for term in near(word, distance)))
+                for word in tokens.whole_words(text)
+            ]
     return []
 
 
@@ -92,17 +98,6 @@ def _sequence(text: str) -> list[Needle]:
     if len(whole) == 1 and len(parts) == 1 and "_" not in whole[0]:
         out.append(Needle(re.compile(_BEFORE + "_*".join(whole[0][:_JOINED_MAX]) + _AFTER), spare=True))
     return out
-
-
-def _rough(word: str, distance: int) -> re.Pattern[str]:
-    """What every word within `distance` edits of `word` holds: each edit spoils two neighbouring pieces of it at most (a
-    swap over their border does), so of twice as many and one more, one is left.
-    """
-    count = 2 * distance + 1
-    if len(word) < count:
-        return re.compile("")
-    cuts = [len(word) * at // count for at in range(count + 1)]
-    return re.compile("|".join(re.escape(word[a:b]) for a, b in pairwise(cuts)))
 
 
 def _whole(text: str) -> list[str]:
@@ -133,9 +128,8 @@ def _spans_of(needles: list[Needle], text: str, lower: str, lines: int) -> list[
 def _spans(needle: Needle, text: str, lower: str, lines: int) -> list[Span]:
     if needle.group:
         return _together(needle, text, lower)
-    if needle.near:
-        return _alike(needle, text)
-    assert needle.source is not None
+    if needle.source is None:
+        return _among(needle, text, lower)
     out: list[Span] = []
     line_end = -1
     for match in islice(needle.source.finditer(lower), _MATCHES_MAX):
@@ -188,37 +182,41 @@ def _word_around(text: str, at: int) -> Span:
     return begin, found.end() if found else at
 
 
-def _alike(needle: Needle, text: str) -> list[Span]:
-    """Each distinct word is compared once for a query; those that are near are then looked for."""
+def _among(needle: Needle, text: str, lower: str) -> list[Span]:
+    """The spans of the needle's terms: each is looked for when there are few, else (or when none stands in the text as it
+    is, because it is a joined form) each distinct word of the text is looked up.
+    """
+    out: list[Span] = []
+    for term in needle.terms if len(needle.terms) <= _TERMS_SOUGHT else ():
+        at = lower.find(term)
+        while at >= 0 and len(out) < _MATCHES_MAX:
+            end = at + len(term)
+            if _is_edge(text, at) and _is_edge(text, end):
+                out.append((at, end))
+            at = lower.find(term, end)
+    if out:
+        return sorted(out)
     known = needle.known
-    assert needle.source is not None
-    near = []
     for word in set(tokens.words(text)):
         spans = known.get(word)
         if spans is None:
-            lower = word.lower()
-            spans = known[word] = _near_spans(needle, word) if needle.source.search(lower) else ()
+            spans = known[word] = _term_spans(needle.terms, word)
         if spans:
-            near.append((word, spans))
-    out: list[Span] = []
-    for word, spans in near:
-        for match in islice(re.finditer(rf"\b{re.escape(word)}\b", text), _MATCHES_MAX):
-            out.extend((match.start() + a, match.start() + b) for a, b in spans)
-    return out
+            for match in islice(re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text), _MATCHES_MAX):
+                out.extend((match.start() + a, match.start() + b) for a, b in spans)
+    return sorted(out)
 
 
-def _near_spans(needle: Needle, word: str) -> tuple[Span, ...]:
-    """The spans of `word` that are near: all of it, else its parts."""
-    near, distance = needle.near, needle.distance
-    low, high = len(near) - distance, len(near) + distance
-    if low <= len(word) <= high and within(word.lower(), near, distance):
+def _term_spans(terms: frozenset[str], word: str) -> tuple[Span, ...]:
+    """The spans of `word` that are among `terms`: all of it, else its parts."""
+    lower = word.lower()
+    if lower in terms:
         return ((0, len(word)),)
-    if len(word) < low or (word.islower() and word.isalpha() and word.isascii()):  # one part
+    if lower == word and word.isalpha() and word.isascii():  # one part
         return ()
-    spans = tokens.parts_of(word)
-    return tuple(
-        (a, b) for a, b in spans if low <= b - a <= high and within(word[a:b].lower(), near, distance)
-    )
+    if "_" in word and lower.replace("_", "") in terms:
+        return ((0, len(word)),)
+    return tuple((a, b) for a, b in tokens.parts_of(word) if word[a:b].lower() in terms)
 
 
 def _together(needle: Needle, text: str, lower: str) -> list[Span]:
@@ -247,11 +245,6 @@ def _outermost(spans: list[Span]) -> list[Span]:
         elif not out or span[0] > out[-1][1]:
             out.append(span)
     return out
-
-
-def within(one: str, other: str, distance: int) -> bool:
-    """Whether two words are at most `distance` edits apart; a swap of neighbours is one (optimal string alignment)."""
-    return OSA.distance(one, other, score_cutoff=distance) <= distance
 
 
 def fragments(

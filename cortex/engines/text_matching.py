@@ -1,22 +1,23 @@
 """Which documents match: all of them as a set, or the best with their scores. Between tantivy's keys and our rows.
 
-Sets are remembered: the next page needs the same one, and queries for frequent words share theirs.
+Sets of words come from the word table. Those that only tantivy knows (phrases, other fields) are remembered: the next
+page needs the same one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import reduce
 
 import numpy as np
 import tantivy
 from tantivy import Query
 
-from cortex.engines.query_compile import compile_query
-from cortex.engines.query_tree import All, Any, Boost, Node, Not, Term
+from cortex.engines.query_compile import Holding, Known, Starting, Within, compile_query, find_known
+from cortex.engines.query_tree import All, Any, Anything, Boost, Leaf, Node, Not
 from cortex.engines.text_fold import Found, Places
 from cortex.engines.text_schema import BIT_FIELDS, BITS
+from cortex.engines.text_words import Words
 from cortex.rows import Rows
 from ipc.errors import BadRequest
 from ipc.messages import Array
@@ -41,9 +42,12 @@ def count_of(result: tantivy.SearchResult) -> int:
 class Matching:
     """Asks one searcher. Rows are named by their ordinals in a generation. Frozen; caches hold derived values only."""
 
-    def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher, rows: Rows) -> None:
+    def __init__(
+        self, schema: tantivy.Schema, searcher: tantivy.Searcher, rows: Rows, words: Words
+    ) -> None:
         self._schema = schema
         self._searcher = searcher
+        self._words = words
         self._places = Places(rows)
         self._live = rows.live
         self._sets: dict[Node, Array] = {}
@@ -61,27 +65,28 @@ class Matching:
         live = ordinals >= 0
         return Found(ordinals[live], scores[live]), count_of(result)
 
+    def known(self, node: Node) -> Array | None:
+        """Bool [all rows]: all live rows that match, when the word table can tell; else None."""
+        return self._combined(node) if all(find_known(leaf) for leaf in _every_leaf(node)) else None
+
     def every_of(self, node: Node) -> Array:
         """Bool [all rows]: all live rows that match. Raises ValueError as `best` does, BadRequest as `compile_query`."""
-        terms = _terms_of(node)
-        # What is not remembered costs as much as the whole query.
-        if terms and sum(term not in self._sets for term in terms) <= 1:
-            found = self._combined(node)
-            if found is not None:
-                return found
-        return self._remembered(node, compile_query(node, self._schema))
+        new = {leaf for leaf in _every_leaf(node) if leaf not in self._sets and not find_known(leaf)}
+        # What is not known costs as much as the whole query.
+        found = self._combined(node) if len(new) <= 1 else None
+        return self._remembered(node) if found is None else found
 
-    def _remembered(self, node: Node, query: Query) -> Array:
+    def _remembered(self, node: Node) -> Array:
         found = self._sets.pop(node, None)
         if found is None:
-            found = self.every(query)
+            found = self.every(compile_query(node, self._schema))
             if len(self._sets) >= self._sets_max:
                 del self._sets[next(iter(self._sets))]
         self._sets[node] = found  # the last one used goes last
         return found
 
     def _combined(self, node: Node) -> Array | None:
-        """The set of a query of terms, from the sets of the terms: as compile_query joins them. None: no condition."""
+        """The set of a query, from the sets of its leaves: as compile_query joins them. None: no condition."""
         match node:
             case Boost(child=child):
                 return self._combined(child)
@@ -98,16 +103,28 @@ class Matching:
                 if unwanted is None:
                     return wanted
                 return (self._live if wanted is None else wanted) & ~unwanted
-            case Term():
-                leaf = replace(node, position=0)
-                try:
-                    return self._remembered(leaf, compile_query(leaf, self._schema))
-                except BadRequest:  # punctuation only
-                    return None
-        return None
+            case Anything():
+                return self._live
+        known = find_known(node)
+        if known is not None:
+            return self.every(known)
+        try:
+            return self._remembered(node)
+        except BadRequest:  # punctuation only
+            return None
 
-    def every(self, query: Query) -> Array:
+    def every(self, query: Query | Known) -> Array:
         """Bool [all rows]: all live rows that match. Raises ValueError as `best` does."""
+        match query:
+            case Holding(terms=terms):
+                return self._words.holding(terms)
+            case Starting(starts=starts):
+                return reduce(np.logical_or, map(self._words.starting, starts))
+            case Within(word=word, distance=distance, most=most):
+                return self._words.within(word, distance, most)
+        return self._every(query)
+
+    def _every(self, query: Query) -> Array:
         slots = self._searcher.aggregate(query, _SETS)["slots"]
         if slots["sum_other_doc_count"]:  # keys so far apart that there are more slots than buckets
             hits = self._searcher.search(query, max(self._searcher.num_docs, 1), count=False).hits
@@ -124,20 +141,18 @@ class Matching:
         return self._places.mask_of_bits(numbers, np.concatenate(bits, axis=1))
 
 
-def _terms_of(node: Node) -> set[Term] | None:
-    """The terms, without their positions, that a query consists of; None when it has anything else."""
+def _every_leaf(node: Node) -> list[Leaf]:
+    """The leaves of a query, those that are excluded too."""
     match node:
         case Boost(child=child) | Not(child=child):
-            return _terms_of(child)
+            return _every_leaf(child)
         case All(children=children):
-            parts = [_terms_of(child) for child in children]
+            return [leaf for child in children for leaf in _every_leaf(child)]
         case Any(children=children, required=required, excluded=excluded):
-            parts = [_terms_of(child) for child in (*children, *required, *excluded)]
-        case Term():
-            return {replace(node, position=0)}
-        case _:
-            return None
-    return set().union(*(part for part in parts if part)) if None not in parts else None
+            return [leaf for child in (*children, *required, *excluded) for leaf in _every_leaf(child)]
+        case Anything():
+            return []
+    return [node]
 
 
 def _joined(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:

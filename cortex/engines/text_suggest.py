@@ -11,14 +11,12 @@ from tantivy import Query
 from cortex.engines import text_tokens as tokens
 from cortex.engines.query_compile import compile_query, filtered
 from cortex.engines.query_tree import All, Any, Boost, Node, Not, Phrase, Range, Regex, Term, Wildcard
-from cortex.engines.text_highlight import within
 from cortex.engines.text_matching import count_of
+from cortex.engines.text_words import Words
 from ipc.errors import BadRequest
 
 #: terms of a query that are looked at one by one
 _TERMS_MAX = 12
-#: indexed words compared with one that was not found
-_NEIGHBOURS_MAX = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +28,7 @@ class Asked:
     index: tantivy.Index
     searcher: tantivy.Searcher
     kept: Query | None
+    words: Words
     written: Callable[[str], str]
 
 
@@ -112,17 +111,14 @@ def _shown(clause: Node) -> str:
 
 
 def nearest(asked: Asked, text: str) -> str:
-    """The indexed word nearest to the first one of `text` that is not indexed: same beginning, at most two edits, the
-    most frequent. Empty when there is none.
+    """The indexed term nearest to the first word of `text` that is not indexed: of those at most two edits away the
+    nearest, then the most frequent. Empty when there is none.
     """
-    searcher = asked.searcher
-    for word in [word for word in tokens.whole_words(text) if not searcher.doc_freq("text", word)][:1]:
-        best: tuple[int, int, str] | None = None
-        for start in (word[:2], word[:1]):
-            for term, count in searcher.terms_with_prefix("text", start, limit=_NEIGHBOURS_MAX):
-                distance = next((d for d in (1, 2) if within(term, word, d)), 0)
-                if distance and (best is None or (distance, -count) < best[:2]):
-                    best = (distance, -count, term)
-            if best:
-                return asked.written(best[2].replace(tokens.UNDERSCORE, "_"))
+    for word in tokens.whole_words(text):
+        near = asked.words.near(word, 2)
+        if 0 in near.values():
+            continue
+        ranked = [(edits, -asked.searcher.doc_freq("text", term), term) for term, edits in near.items()]
+        indexed = [one for one in ranked if one[1]]  # others are parts or joined forms, and stand in no text
+        return asked.written(min(indexed)[2].replace(tokens.UNDERSCORE, "_")) if indexed else ""
     return ""

@@ -13,7 +13,14 @@ import numpy as np
 import tantivy
 
 from cortex.engines import text_signals
-from cortex.engines.query_compile import Tiers, compile_filters, compile_query, compile_tiers, filtered
+from cortex.engines.query_compile import (
+    Tiers,
+    compile_filters,
+    compile_leaf,
+    compile_query,
+    compile_tiers,
+    filtered,
+)
 from cortex.engines.query_parse import Parsed, check, parse
 from cortex.engines.query_tree import Fuzzy, Node, Term, Wildcard, leaves, split_expressions
 from cortex.engines.text_fold import Folds, Found, page
@@ -29,6 +36,7 @@ from cortex.engines.text_scan import (
 )
 from cortex.engines.text_schema import make_schema, register
 from cortex.engines.text_suggest import Asked, nearest, suggest
+from cortex.engines.text_words import Words
 from cortex.engines.text_writer import META, TextWriter, open_index
 from cortex.excerpt import cut, fit, query_words
 from cortex.references import COUNTS
@@ -88,7 +96,8 @@ class TextSnapshot:
         self._index = index
         self._searcher = index.searcher()
         self._rows = rows
-        self._matching = Matching(index.schema, self._searcher, rows)
+        self._words = Words(rows)
+        self._matching = Matching(index.schema, self._searcher, rows, self._words)
         self._folds: Folds | None = None
         self._ranks: Array | None = None
         self._paths = frozenset(rows.path_names)
@@ -163,7 +172,7 @@ class TextSnapshot:
         self, parsed: Parsed, expressions: list[Expression], rest: Node | None, filters: Filters
     ) -> str:
         kept = self._filters(filters)
-        asked = Asked(self._index, self._searcher, kept, self._as_written)
+        asked = Asked(self._index, self._searcher, kept, self._words, self._as_written)
         if not expressions:
             return suggest(asked, parsed.node)
         deadline = time.monotonic() + SCAN_S
@@ -231,15 +240,17 @@ class TextSnapshot:
         query, mask = compile_query(node, self._index.schema), self._rows.mask(filters)
         if filters != Filters() and mask.mean() < _MASK_SHARE:
             query = filtered(query, self._filters(filters))
-        limit = max(2 * wanted, _FETCH)
+        found = self._matching.known(node)
+        limit = 4 * wanted if found is not None else max(2 * wanted, _FETCH)
         best, count = self._matching.best(query, limit)
-        if count <= limit:
-            found = np.zeros(len(mask), bool)
-            found[best.ordinals] = True
-            kept = self._made_folds().fold(found & mask)
-            return best.take(kept[best.ordinals]), int(kept.sum())
-        kept = self._made_folds().fold(self._matching.every_of(node) & mask)
-        return self._best_of(query, kept, wanted, best), int(kept.sum())
+        if found is None:
+            if count <= limit:
+                found = np.zeros(len(mask), bool)
+                found[best.ordinals] = True
+            else:
+                found = self._matching.every_of(node)
+        kept = self._made_folds().fold(found & mask)
+        return self._best_of(query, kept, wanted, best, count), int(kept.sum())
 
     def _find_tiers(self, tiers: Tiers, filters: Filters, wanted: int) -> tuple[Found, int]:
         """As `_find`, for a query in tiers."""
@@ -248,37 +259,42 @@ class TextSnapshot:
         found = np.zeros(len(mask), bool)
         for query, value in tiers.flats:
             here = self._matching.every(query)
-            scores[here] += value
+            scores += here * np.float32(value)
             found |= here
-        limit = max(2 * wanted, _FETCH)
-        best, count = Found(np.zeros(0, np.int64), np.zeros(0, np.float32)), 0
-        if tiers.scored is not None:
-            best, count = self._matching.best(tiers.scored, limit)
-            if count <= limit:
-                found[best.ordinals] = True
-            else:
-                found |= self._matching.every(tiers.scored)
+        same = tiers.same and compile_leaf(tiers.same, tiers.factor, self._index.schema)
+        if same is None:
+            kept = self._made_folds().fold(found & mask)
+            return _taken(kept, scores), int(kept.sum())
+        assert tiers.same is not None
+        known = self._matching.known(tiers.same)
+        limit = 4 * wanted if known is not None else max(2 * wanted, _FETCH)
+        best, count = self._matching.best(same, limit)
+        if known is not None:
+            found |= known
+        elif count <= limit:
+            found[best.ordinals] = True
+        else:
+            found |= self._matching.every_of(tiers.same)
         kept = self._made_folds().fold(found & mask)
         total = int(kept.sum())
-        if count > limit and tiers.scored is not None:
-            best = self._best_of(tiers.scored, kept, wanted, best)
+        if count > limit:
+            best = self._best_of(same, kept, wanted, best, count)
             if len(best) >= wanted:  # what has the word as it stands fills the page
                 return Found(best.ordinals, best.scores + scores[best.ordinals]), total
         scores[best.ordinals] += best.scores
-        ordinals = np.flatnonzero(kept)
-        return Found(ordinals, scores[ordinals]), total
+        return _taken(kept, scores), total
 
-    def _best_of(self, query: tantivy.Query, kept: Array, wanted: int, best: Found) -> Found:
-        """At least `wanted` of the best matches among the rows `kept` (bool [all rows]), and all that are as good as
-        the last of those, because of equal scores the ids decide. `best` are the best of all, as far as known.
+    def _best_of(self, query: tantivy.Query, kept: Array, wanted: int, best: Found, count: int) -> Found:
+        """At least `wanted` of the best of `count` matches among the rows `kept` (bool [all rows]), and all that are as
+        good as the last of those, because of equal scores the ids decide. `best` are the best of all, as far as known.
         """
         while True:
             shown = best.take(kept[best.ordinals])
             enough = len(shown) >= wanted and best.scores[-1] < shown.scores[wanted - 1]
-            if enough or len(best) >= MATCHES_MAX:
+            if enough or count <= len(best) or len(best) >= MATCHES_MAX:
                 return shown
-            more, count = self._matching.best(query, max(len(best), _FETCH) * _FETCH_MORE)
-            if len(more) == len(best) or count <= len(more):
+            more, count = self._matching.best(query, max(len(best) * _FETCH_MORE, _FETCH))
+            if len(more) == len(best):
                 return more.take(kept[more.ordinals])
             best = more
 
@@ -300,7 +316,7 @@ class TextSnapshot:
         marks: dict[int, list[Span]],
     ) -> tuple[tuple[Hit, ...], tuple[tuple[str, ...], ...], tuple[tuple[int, ...], ...], Blobs, bool]:
         """(hits, highlights, their lines, chunks, were chunks cut?) of one page."""
-        rows, needles = self._rows, make_needles(leaves(parsed.node)[:_LEAVES_MARKED])
+        rows, needles = self._rows, make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self._words.near)
         ordinals, hits = best.ordinals.tolist(), rows.hits(best.ordinals)
         texts = [rows.text(ordinal) for ordinal in ordinals]
         chunks = [rows.chunk(ordinal, text) for ordinal, text in zip(ordinals, texts, strict=True)]
@@ -341,6 +357,11 @@ class TextSnapshot:
             ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
             self._ranks = ranks
         return self._ranks
+
+
+def _taken(kept: Array, scores: Array) -> Found:
+    ordinals = np.flatnonzero(kept)
+    return Found(ordinals, scores[ordinals])
 
 
 def _too_wide(node: Node, error: ValueError) -> str:

@@ -145,6 +145,14 @@ def lane_text(found: list[str]) -> str:
     return _LANES.join(found)
 
 
+def terms_of(word: str) -> set[str]:
+    """The terms of a word as written, in all three fields: whole, parts, joined."""
+    found = {*whole_words(word), *_SPLITS[word].lower().split(), _JOINED[word]} - {""}
+    if len(word) > WORD_BYTES_MAX // 4:
+        return {term for term in found if len(term.encode()) <= WORD_BYTES_MAX}
+    return found
+
+
 def whole_words(text: str) -> list[str]:
     """The terms of the field of whole words, in order: the query side of `spaced` and its analyzer."""
     found = _INDEXED_WORD.findall(spaced(text))

@@ -1,0 +1,65 @@
+"""Which rows of a generation hold a word: words.py over all segments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from cortex.rows import Rows
+from cortex.words import WordTable
+from ipc.messages import Array
+
+#: words whose neighbours are remembered: a query asks for them to find and to mark
+_NEAR_MAX = 16
+
+Near = list[tuple[Array, Array]]
+
+
+class Words:
+    """Answers for the live rows. Frozen; caches hold derived values only."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._live = rows.live
+        self._starts = rows.starts.tolist()
+        self._tables = [WordTable(segment.arrays) for segment in rows.segments]
+        self._near: dict[tuple[str, int], Near] = {}
+
+    def holding(self, terms: Iterable[str]) -> Array:
+        """Bool [all rows]: those that hold one of `terms`."""
+        wanted = set(terms)
+        return self._mask(table.codes_of(wanted) for table in self._tables)
+
+    def starting(self, start: str) -> Array:
+        """Bool [all rows]: those that hold a term that begins with `start`."""
+        return self._mask(table.codes_from(start) for table in self._tables)
+
+    def within(self, word: str, distance: int, most: int) -> Array:
+        """Bool [all rows]: those that hold a term at most `most` edits away from `word`; `most` is at most `distance`, up
+        to which neighbours are looked for once.
+        """
+        return self._mask(codes[edits <= most] for codes, edits in self._neighbours(word, distance))
+
+    def near(self, word: str, distance: int) -> dict[str, int]:
+        """The terms at most `distance` edits away from `word`, and how many."""
+        return {
+            term: edit
+            for table, (codes, edits) in zip(self._tables, self._neighbours(word, distance), strict=True)
+            for term, edit in zip(table.terms(codes), edits.tolist(), strict=True)
+        }
+
+    def _neighbours(self, word: str, distance: int) -> Near:
+        known = self._near.get((word, distance))
+        if known is None:
+            if len(self._near) >= _NEAR_MAX:
+                self._near.clear()
+            known = self._near[word, distance] = [table.near(word, distance) for table in self._tables]
+        return known
+
+    def _mask(self, codes: Iterable[Array]) -> Array:
+        out = np.zeros(len(self._live), bool)
+        for start, table, some in zip(self._starts, self._tables, codes, strict=False):
+            if len(some):
+                out[table.rows(some) + start] = True
+        out &= self._live
+        return out

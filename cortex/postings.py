@@ -1,0 +1,123 @@
+"""Sorted lists of rows, one for each code, in little space: what the tables of trigrams and of words are made of. Pure.
+
+Rows are numbered within their segment and put into blocks. Each block has its codes in ascending order, and for each
+code the rows that have it, as gaps less one: under 128 in one byte, else in two (128 + high 7 bits, low 7 bits).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ipc.messages import Array
+
+#: bits of a row within its block; a gap between two of them takes one byte or two
+ROW_BITS = 14
+#: rows of a block
+BLOCK = 1 << ROW_BITS
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block of a table: `codes` u32 [n], ascending; `starts` u64 [n + 1]: where each code's list begins in `data`."""
+
+    first_row: int
+    codes: Array
+    starts: Array
+    data: Array
+
+    def places(self, wanted: Array) -> Array:
+        """Where the codes `wanted` (ascending) are in `codes`; those that are not there are left out."""
+        wanted = wanted.astype(np.uint32)  # or searchsorted converts all codes
+        at = np.searchsorted(self.codes, wanted)
+        at[at == len(self.codes)] = 0
+        return at[self.codes[at] == wanted] if len(self.codes) else at[:0]
+
+    def rows(self, place: int) -> Array:
+        """I32, ascending: the rows of one code, numbered within the block."""
+        return _decode(self.data[int(self.starts[place]) : int(self.starts[place + 1])])
+
+    def rows_of(self, places: Array) -> Array:
+        """I32: the rows of all codes at `places` (ascending), numbered within the block, list after list."""
+        if len(places) < 2:
+            return self.rows(int(places[0])) if len(places) else np.zeros(0, np.int32)
+        begins = self.starts[places].astype(np.int64)
+        sizes = self.starts[places + 1].astype(np.int64) - begins
+        ends = np.cumsum(sizes)
+        if int(places[-1]) - int(places[0]) + 1 == len(places):
+            data = self.data[int(begins[0]) : int(begins[0] + ends[-1])]
+        else:
+            data = self.data[np.repeat(begins - (ends - sizes), sizes) + np.arange(ends[-1])]
+        return _decode(data, ends[:-1])
+
+
+def pack(prefix: str, blocks: Iterable[Array]) -> dict[str, Array]:
+    """The sections of a table whose blocks hold the pairs `code << ROW_BITS | row` (u64, ascending, each once)."""
+    codes: list[Array] = []
+    sizes: list[Array] = []
+    lists: list[Array] = []
+    ends = [0]
+    for pairs in blocks:
+        every = (pairs >> np.uint64(ROW_BITS)).astype("<u4")
+        first = np.flatnonzero(np.concatenate([[True], every[1:] != every[:-1]])) if len(every) else pairs
+        first = first.astype(np.int64)
+        data, lengths = _encode(pairs.astype(np.uint16) & np.uint16(BLOCK - 1), first)
+        codes.append(every[first])
+        sizes.append(lengths)
+        lists.append(data)
+        ends.append(ends[-1] + len(first))
+    starts = np.zeros(ends[-1] + 1, "<u8")
+    if sizes:
+        np.cumsum(np.concatenate(sizes), out=starts[1:])
+    return {
+        f"{prefix}_blocks": np.array(ends, "<u4"),
+        f"{prefix}_codes": np.concatenate(codes) if codes else np.zeros(0, "<u4"),
+        f"{prefix}_starts": starts,
+        f"{prefix}_rows": np.concatenate(lists) if lists else np.zeros(0, "|u1"),
+    }
+
+
+def blocks_of(prefix: str, sections: Mapping[str, Array]) -> Iterator[Block]:
+    """The blocks of a table that `pack` made."""
+    edges, codes = sections[f"{prefix}_blocks"].tolist(), sections[f"{prefix}_codes"]
+    starts, data = sections[f"{prefix}_starts"], sections[f"{prefix}_rows"]
+    for number in range(len(edges) - 1):
+        low, high = edges[number], edges[number + 1]
+        yield Block(number * BLOCK, codes[low:high], starts[low : high + 1], data)
+
+
+def _encode(rows: Array, first: Array) -> tuple[Array, Array]:
+    """(u8: the gaps between `rows`, u16; i64: how many bytes each list has). A list begins at each of `first`."""
+    if not len(rows):
+        return np.zeros(0, np.uint8), np.zeros(0, np.int64)
+    gaps = rows.copy()
+    gaps[1:] -= rows[:-1] + np.uint16(1)
+    gaps[first] = rows[first]
+    large = gaps >= 128
+    pairs = np.empty((len(rows), 2), np.uint8)
+    pairs[:, 0] = (gaps >> np.uint16(7)) | np.uint16(128)
+    pairs[:, 1] = gaps & np.uint16(127)
+    kept = np.ones((len(rows), 2), bool)
+    kept[:, 0] = large
+    lengths = np.diff(np.append(first, len(rows))) + np.add.reduceat(large.astype(np.int64), first)
+    return pairs[kept], lengths
+
+
+def _decode(data: Array, edges: Array | None = None) -> Array:
+    """I32: the rows of a list, or of several, of which all but the first begin at the bytes `edges`."""
+    gaps = data.astype(np.int32)
+    if len(data) and data.max() >= 128:
+        high = data >= 128
+        at = np.flatnonzero(~high)
+        gaps = gaps[at]
+        wide = np.flatnonzero(high[at - 1])
+        gaps[wide] |= (data[at[wide] - 1].astype(np.int32) & 127) << 7
+        edges = None if edges is None else np.searchsorted(at, edges)
+    gaps += 1
+    if edges is not None:  # each list begins anew: take away what the one before it has added up to
+        gaps[edges] -= np.add.reduceat(gaps, np.concatenate([[0], edges]))[:-1]
+    np.cumsum(gaps, out=gaps)
+    gaps -= 1
+    return gaps
