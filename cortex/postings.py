@@ -30,6 +30,10 @@ class Block:
 
     def places(self, wanted: Array) -> Array:
         """Where the codes `wanted` (ascending) are in `codes`; those that are not there are left out."""
+        if len(wanted) > 2 and int(wanted[-1]) - int(wanted[0]) + 1 == len(wanted):
+            return np.arange(
+                *np.searchsorted(self.codes, wanted[[0, -1]].astype(np.uint32) + np.array([0, 1], np.uint32))
+            )
         wanted = wanted.astype(np.uint32)  # or searchsorted converts all codes
         at = np.searchsorted(self.codes, wanted)
         at[at == len(self.codes)] = 0

@@ -1,6 +1,7 @@
 """Which rows of a segment hold which word, part of a word or joined form: how the table is made, and how it is asked.
 
-The terms are those of the tantivy fields text, parts and joined (engines/text_tokens.py), in one vocabulary. tantivy
+The terms are those of the tantivy fields text (with underscores as they are), parts and joined (engines/text_tokens.py)
+in one vocabulary. tantivy
 scores; which rows match is read off here in a tenth of the time that a set takes to leave tantivy, and what is near a
 word needs no automaton over its dictionaries.
 """
@@ -95,9 +96,7 @@ class WordTable:
         wanted = [term.encode() for term in terms]
         places = [(self._place(term), term) for term in wanted]
         count = len(self._offsets) - 1
-        return np.array(
-            sorted(at for at, term in places if at < count and self._term(at) == term), np.int64
-        )
+        return np.array(sorted(at for at, term in places if at < count and self._term(at) == term), np.int64)
 
     def codes_from(self, start: str) -> Array:
         """I64, ascending: the codes of the terms that begin with `start`."""

@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import logging
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import zmq
-import zmq.asyncio
-from zmq.utils.monitor import recv_monitor_message
+from zmq.utils.monitor import parse_monitor_message
 
 from ipc.codec import MESSAGE_BYTES_MAX, decode, encode, read_envelope
 from ipc.errors import BY_CODE, CortexError, Unavailable
 from ipc.messages import Failure, Message
+
+log = logging.getLogger(__name__)
 
 #: seconds; a worker that is not connected by then counts as absent (the supervisor replaces a dead one within 2)
 CONNECT_S = 2.5
@@ -35,9 +37,13 @@ class _Gone(Exception):  # noqa: N818
 
 
 class _Replica:
-    """One socket to one worker process, with the requests that wait for it."""
+    """One socket to one worker process, with the requests that wait for it.
 
-    def __init__(self, context: zmq.asyncio.Context, address: str) -> None:
+    The sockets are read in callbacks of the loop: through zmq.asyncio a round trip takes 0.1 ms more, in tasks that only
+    wake others.
+    """
+
+    def __init__(self, context: zmq.Context[Any], address: str) -> None:
         self.address = address
         self.connected = asyncio.Event()
         self._waiting: dict[int, asyncio.Future[Message]] = {}
@@ -52,15 +58,19 @@ class _Replica:
         self._monitor = self._socket.get_monitor_socket(
             zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
         )
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._socket.FD, self._read)
+        self._loop.add_reader(self._monitor.FD, self._follow)
         self._socket.connect(address)
-        self._tasks = [asyncio.create_task(self._receive()), asyncio.create_task(self._follow())]
+        self._follow()
 
     async def ask(self, message: Message, request: int, deadline: float) -> Message:
         """Send and wait. Raises _Gone, TimeoutError, or what the worker raised."""
-        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Message] = self._loop.create_future()
         self._waiting[request] = future
         try:
-            await self._socket.send_multipart(encode(message, request, deadline), zmq.NOBLOCK)
+            self._socket.send_multipart(encode(message, request, deadline), zmq.NOBLOCK)
+            self._read()
             async with asyncio.timeout(deadline - time.monotonic()):
                 return await future
         except zmq.Again:
@@ -69,25 +79,25 @@ class _Replica:
         finally:
             self._waiting.pop(request, None)
 
-    async def _receive(self) -> None:
-        while True:
-            frames = await self._socket.recv_multipart()
+    def _read(self) -> None:
+        """Take in the replies that have come. Also called after sending: the descriptor tells of each change only once."""
+        for frames in _arrived(self._socket):
             try:
                 request, _ = read_envelope(frames)
-                reply: Message | CortexError = decode(frames)
             except CortexError as error:
-                reply = error
+                log.warning("dropped a message from %s: %s", self.address, error)
+                continue
             future = self._waiting.get(request)
             if future is None or future.done():
                 continue  # its asker has given up
-            if isinstance(reply, CortexError):
-                future.set_exception(reply)
-            else:
-                future.set_result(reply)
+            try:
+                future.set_result(decode(frames))
+            except CortexError as error:
+                future.set_exception(error)
 
-    async def _follow(self) -> None:
-        while True:
-            event = await recv_monitor_message(self._monitor)
+    def _follow(self) -> None:
+        for frames in _arrived(self._monitor):
+            event = parse_monitor_message(frames)
             if event["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED:
                 self.connected.set()
             elif event["event"] == zmq.EVENT_DISCONNECTED:
@@ -96,13 +106,17 @@ class _Replica:
                     if not future.done():
                         future.set_exception(_Gone(sent=True))
 
-    async def close(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+    def close(self) -> None:
+        for socket in (self._socket, self._monitor):
+            self._loop.remove_reader(socket.FD)
         self._socket.disable_monitor()
         self._monitor.close(0)
         self._socket.close(0)
+
+
+def _arrived(socket: zmq.Socket[bytes]) -> Iterator[list[bytes]]:
+    while not socket.closed and socket.EVENTS & zmq.POLLIN:
+        yield socket.recv_multipart(zmq.NOBLOCK)
 
 
 class Client:
@@ -110,7 +124,7 @@ class Client:
 
     def __init__(self, runtime_dir: Path) -> None:
         self._folder = runtime_dir
-        self._context = zmq.asyncio.Context()
+        self._context: zmq.Context[Any] = zmq.Context()
         self._replicas: dict[Path, _Replica] = {}
         self._turns: dict[str, Iterator[int]] = {}
         self._requests = itertools.count(1)
@@ -142,7 +156,7 @@ class Client:
     async def _choose(self, worker: str, until: float) -> _Replica:
         """The next connected replica of `worker`; waits for one until then. Raises Unavailable."""
         while True:
-            replicas = await self._registered(worker)
+            replicas = self._registered(worker)
             ready = [replica for replica in replicas if replica.connected.is_set()]
             if ready:
                 return ready[next(self._turns.setdefault(worker, itertools.count())) % len(ready)]
@@ -151,7 +165,7 @@ class Client:
                 raise Unavailable(f"The {worker} worker is not running; see `cortex status`.")
             await _first([replica.connected.wait() for replica in replicas], min(left, REGISTRY_S))
 
-    async def _registered(self, worker: str) -> list[_Replica]:
+    def _registered(self, worker: str) -> list[_Replica]:
         now = time.monotonic()
         here = [replica for path, replica in self._replicas.items() if path.name.startswith(f"{worker}.")]
         if now - self._looked_at < REGISTRY_S and any(replica.connected.is_set() for replica in here):
@@ -159,10 +173,8 @@ class Client:
         self._looked_at = now
         present = set(self._folder.glob("*.sock"))
         for path in [path for path in self._replicas if path not in present]:
-            gone = self._replicas.get(path)  # another asker may have taken it out while we waited
-            if gone is not None and not gone.connected.is_set():
-                del self._replicas[path]
-                await gone.close()
+            if not self._replicas[path].connected.is_set():
+                self._replicas.pop(path).close()
         for path in sorted(present):
             parts = path.name.split(".")
             if parts[0] == worker and len(parts) == 3 and path not in self._replicas:
@@ -170,7 +182,8 @@ class Client:
         return [replica for path, replica in self._replicas.items() if path.name.startswith(f"{worker}.")]
 
     async def close(self) -> None:
-        await asyncio.gather(*(replica.close() for replica in self._replicas.values()))
+        for replica in self._replicas.values():
+            replica.close()
         self._replicas.clear()
         self._context.destroy(0)
 

@@ -7,6 +7,7 @@ one machine share; 0 for none). Vectors and chunk bytes are raw frames, never JS
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import struct
 from collections.abc import Sequence
 from typing import Any, cast, get_args, get_type_hints
@@ -52,8 +53,8 @@ def encode(message: Message, request: int = 0, deadline: float = 0.0) -> list[Fr
         raw.append(array.data.cast("B") if array.size else b"")
     for name in _BLOBS[kind]:
         blobs: Sequence[bytes] = getattr(message, name)
-        layout[name] = len(blobs)
-        raw.extend(blobs)
+        layout[name] = [len(blob) for blob in blobs]
+        raw.append(b"".join(blobs))  # a frame for each would cost more to send than to copy
     fields = {name: getattr(message, name) for name in _PLAIN[kind]}
     body = orjson.dumps({"fields": fields, "raw": layout} if layout else {"fields": fields})
     frames: list[Frame] = [_ENVELOPE.pack(request, deadline), kind.encode(), body, *raw]
@@ -86,7 +87,7 @@ def decode(frames: Sequence[Frame]) -> Message:
     except (
         msgspec.ValidationError,
         orjson.JSONDecodeError,
-        KeyError,
+        LookupError,
         TypeError,
         ValueError,
         AttributeError,
@@ -105,8 +106,12 @@ def _raw_fields(kind: str, layout: dict[str, Any], raw: Sequence[Frame]) -> dict
         fields[name] = np.frombuffer(raw[at], dtype=dtype).reshape(shape)
         at += 1
     for name in _BLOBS[kind]:
-        fields[name] = tuple(bytes(frame) for frame in raw[at : at + layout[name]])
-        at += layout[name]
+        sizes, data = layout[name], bytes(raw[at])
+        if sum(sizes) != len(data) or min(sizes, default=0) < 0:
+            raise ValueError(f"{name} has {len(data)} bytes for sizes that add up to {sum(sizes)}")
+        ends = list(itertools.accumulate(sizes))
+        fields[name] = tuple(data[end - size : end] for end, size in zip(ends, sizes, strict=True))
+        at += 1
     if at != len(raw):
         raise ValueError(f"{len(raw)} raw frames where {at} are announced")
     return fields

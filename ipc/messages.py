@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 #: raised with every change that an older process would misread; part of the sockets' folder name
-PROTOCOL = 1
+PROTOCOL = 2
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Blobs = tuple[bytes, ...]

@@ -95,16 +95,22 @@ def find_known(leaf: Node) -> Known | None:
         case Term(field="text", text=text) | Phrase(field="text", text=text):
             words, parts = tokens.whole_words(text), tokens.part_words(text)
             if len(words) == 1 and len(parts) < 2:
-                return Holding((words[0], words[0].replace(tokens.UNDERSCORE, ""), *parts))
+                return Holding((_written(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts))
         case Wildcard(field="text", pieces=pieces) if leaf.is_prefix:
             words, parts = tokens.whole_words(pieces[0]), tokens.part_words(pieces[0])
             if len(words) == 1 and len(parts) < 2 and pattern_words(pieces) == [words[0] + _STAR]:
-                return Starting((words[0], words[0].replace(tokens.UNDERSCORE, ""), *parts))
+                starts = (_written(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts)
+                return Starting(tuple(dict.fromkeys(starts)))
         case Fuzzy(field="text", text=text, distance=distance):
             words, parts = tokens.whole_words(text), tokens.part_words(text)
             if len(words) == 1 and len(parts) < 2:
-                return Within(words[0], distance, distance)
+                return Within(_written(words[0]), distance, distance)
     return None
+
+
+def _written(word: str) -> str:
+    """An indexed word with its underscores."""
+    return word.replace(tokens.UNDERSCORE, "_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +149,13 @@ def compile_tiers(node: Node, schema: tantivy.Schema) -> Tiers | None:
                 return None
             word = words[0]
             flats = tuple(
-                (Within(word, distance, at) if name == "text" else _near(name, word, at, schema), _FLAT)
+                (
+                    Within(_written(word), distance, at) if name == "text" else _near(name, word, at, schema),
+                    _FLAT,
+                )
                 for at in range(distance, 0, -1)
             )
-            return Tiers(flats, Term(name, word.replace(tokens.UNDERSCORE, "_")))
+            return Tiers(flats, Term(name, _written(word)))
     return None
 
 
@@ -355,7 +364,7 @@ def _fuzzy(node: Fuzzy, schema: tantivy.Schema) -> Query | None:
     clauses: list[tuple[Occur, Query]] = []
     for word in tokens.whole_words(node.text):
         ways = [_flat(_near(node.field, word, at, schema)) for at in range(1, node.distance + 1)]
-        same = _words(node.field, word.replace(tokens.UNDERSCORE, "_"), 0, schema)
+        same = _words(node.field, _written(word), 0, schema)
         clauses.append((Occur.Must, _should([*ways, same] if same is not None else ways)))
     if not clauses:
         return None

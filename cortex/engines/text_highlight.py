@@ -82,10 +82,7 @@ def _needles(leaf: Leaf, near: Near) -> list[Needle]:
                 out.append(Needle(re.compile(_GAP.join(parts)), parts=True, prefix=True))
             return out
         case Fuzzy(field="text", text=text, distance=distance):
-            return [
-                Needle(terms=frozenset(term.replace(tokens.UNDERSCORE, "_") for term in near(word, distance)))
-                for word in tokens.whole_words(text)
-            ]
+            return [Needle(terms=frozenset(near(word, distance))) for word in _whole(text)]
     return []
 
 

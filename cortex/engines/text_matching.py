@@ -42,9 +42,7 @@ def count_of(result: tantivy.SearchResult) -> int:
 class Matching:
     """Asks one searcher. Rows are named by their ordinals in a generation. Frozen; caches hold derived values only."""
 
-    def __init__(
-        self, schema: tantivy.Schema, searcher: tantivy.Searcher, rows: Rows, words: Words
-    ) -> None:
+    def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher, rows: Rows, words: Words) -> None:
         self._schema = schema
         self._searcher = searcher
         self._words = words

@@ -115,10 +115,13 @@ def nearest(asked: Asked, text: str) -> str:
     nearest, then the most frequent. Empty when there is none.
     """
     for word in tokens.whole_words(text):
-        near = asked.words.near(word, 2)
+        near = asked.words.near(word.replace(tokens.UNDERSCORE, "_"), 2)
         if 0 in near.values():
             continue
-        ranked = [(edits, -asked.searcher.doc_freq("text", term), term) for term, edits in near.items()]
+        ranked = [
+            (edits, -asked.searcher.doc_freq("text", term.replace("_", tokens.UNDERSCORE)), term)
+            for term, edits in near.items()
+        ]
         indexed = [one for one in ranked if one[1]]  # others are parts or joined forms, and stand in no text
-        return asked.written(min(indexed)[2].replace(tokens.UNDERSCORE, "_")) if indexed else ""
+        return asked.written(min(indexed)[2]) if indexed else ""
     return ""

@@ -146,8 +146,11 @@ def lane_text(found: list[str]) -> str:
 
 
 def terms_of(word: str) -> set[str]:
-    """The terms of a word as written, in all three fields: whole, parts, joined."""
-    found = {*whole_words(word), *_SPLITS[word].lower().split(), _JOINED[word]} - {""}
+    """The terms of a word as written, with its underscores: itself, its parts, its joined form."""
+    whole = (
+        (word.lower(),) if word.isascii() else [term.replace(UNDERSCORE, "_") for term in whole_words(word)]
+    )
+    found = {*whole, *_SPLITS[word].lower().split(), _JOINED[word]} - {""}
     if len(word) > WORD_BYTES_MAX // 4:
         return {term for term in found if len(term.encode()) <= WORD_BYTES_MAX}
     return found

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import fcntl
 import io
 import logging
 import os
 import select
 import signal
+import socket
+import stat
 import sys
+import termios
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -140,14 +144,37 @@ class Wire:
                     self._answered.clear()
 
     async def write(self, line: str) -> None:
-        """Send one message; in a thread, because a client may read slowly, and whole, so that flush has nothing to do."""
-        await asyncio.to_thread(_write_all, self._target, line.encode())
+        """Send one message whole, so that flush has nothing to do. What the client does not take at once is written in a
+        thread: it may read slowly.
+        """
+        data = line.encode()
+        sent = _send_now(self._target, data)
+        if sent < len(data):
+            await asyncio.to_thread(_write_all, self._target, data[sent:])
         if line.startswith('{"jsonrpc":"2.0","id":'):
             self._waiting -= 1
             self._answered.set()
 
     async def flush(self) -> None:
         """Nothing is ever buffered."""
+
+
+def _send_now(descriptor: int, data: bytes) -> int:
+    """How many bytes of `data` were written without waiting: of a socket's what it takes, of a pipe's all or none."""
+    try:
+        kind = os.fstat(descriptor).st_mode
+        if stat.S_ISSOCK(kind):
+            with socket.socket(fileno=os.dup(descriptor)) as there:
+                return there.send(data, socket.MSG_DONTWAIT)
+        if stat.S_ISFIFO(kind) and len(data) <= fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ):
+            unread = int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)
+            return os.write(descriptor, data) if not unread else 0
+    except (
+        OSError,
+        AttributeError,
+    ):  # a system without these calls; an end of the client is told by the thread
+        return 0
+    return 0
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
