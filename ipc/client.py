@@ -115,7 +115,7 @@ class _Replica:
 
 
 def _arrived(socket: zmq.Socket[bytes]) -> Iterator[list[bytes]]:
-    while not socket.closed and socket.EVENTS & zmq.POLLIN:
+    while not socket.closed and socket.getsockopt(zmq.EVENTS) & zmq.POLLIN:  # type: ignore[arg-type, operator]
         yield socket.recv_multipart(zmq.NOBLOCK)
 
 

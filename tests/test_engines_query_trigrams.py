@@ -31,7 +31,34 @@ def grams_of(text):
         ("abc.*def", Every((b"abc", b"def"))),
         ("abc|def", Either((Every((b"abc",)), Every((b"def",))))),
         ("abc|x", ANYTHING),
-        ("x(abc|def)y", Either((Every((b"abc",)), Every((b"def",))))),
+        ("x(abc|def)y", Either((Every((b"xab", b"abc", b"bcy")), Every((b"xde", b"def", b"efy"))))),
+        ("abc(x|.*)", Every((b"abc",))),
+        ("(abc|.*def)x", Either((Every((b"abc",)), Every((b"def",))))),
+        (
+            "(for|iter)[(.]",
+            Either(
+                tuple(
+                    map(
+                        Every,
+                        [
+                            (b"for", b"or("),
+                            (b"for", b"or."),
+                            (b"ite", b"ter", b"er("),
+                            (b"ite", b"ter", b"er."),
+                        ],
+                    )
+                )
+            ),
+        ),
+        (
+            r"abc\s*[=(]",
+            Every(
+                (b"abc",),
+                (Either(tuple(map(Every, [(b"bc=",), (b"bc(",), (b"bc ", b"c ="), (b"bc ", b"c (")]))),),
+            ),
+        ),
+        (r"ab\s+c", Every((b"ab ", b"b c"))),
+        ("ab(c|d)?e", Either((Every((b"abe",)), Every((b"abc", b"bce")), Every((b"abd", b"bde"))))),
         ("abcd?", Every((b"abc",))),
         ("abc+d", Every((b"abc",))),
         ("ab{3}c", Every((b"abb", b"bbb"))),
@@ -43,11 +70,18 @@ def grams_of(text):
         (r"foo\bbar", Every((b"foo", b"oob", b"oba", b"bar"))),
         (r"abc\d+def", Every((b"abc", b"def"))),
         ("a[b]c", Every((b"abc",))),
-        ("abc[xy]def", Every((b"abc", b"def"))),
+        (
+            "abc[xy]def",
+            Every(
+                (b"abc", b"def"),
+                (Either((Every((b"bcx", b"cxd", b"xde")), Every((b"bcy", b"cyd", b"yde")))),),
+            ),
+        ),
         (r"\x61bc", Every((b"abc",))),
         (r"\Qa.c\E", Every((b"a.c",))),
         ("[[:alpha:]]abc", Every((b"abc",))),
-        ("[]x]abc", Every((b"abc",))),
+        ("[]x]abc", Every((b"abc",), (Either((Every((b"]ab",)), Every((b"xab",)))),))),
+        ("[xyzuvwst0]abc", Every((b"abc",))),
         ("a    b", Every((b"a b",))),
         ("中文", Every((b"\xe4\xb8\xad", b"\xb8\xad\xe6", b"\xad\xe6\x96", b"\xe6\x96\x87"))),
         ("ΑΣΣ", ANYTHING),
@@ -77,7 +111,24 @@ def test_expressions_that_name_a_lines_end(pattern, multiline):
 
 ATOMS = st.one_of(
     st.text(ALPHABET, min_size=1, max_size=6).map(re2.escape),
-    st.sampled_from([".", "[ab]", "[^a]", r"\w", r"\s", r"\b", "^", "$", "[a]", r"\x61", r"\Qab(\E"]),
+    st.sampled_from(
+        [
+            ".",
+            "[ab]",
+            "[ (]",
+            "[^a]",
+            r"\w",
+            r"\s",
+            r"\s*",
+            r"\s+",
+            r"\b",
+            "^",
+            "$",
+            "[a]",
+            r"\x61",
+            r"\Qab(\E",
+        ]
+    ),
 )
 PATTERNS = st.recursive(
     ATOMS,
@@ -92,7 +143,7 @@ PATTERNS = st.recursive(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(PATTERNS, st.data())
 def test_no_text_that_matches_is_filtered_out(pattern, data):
     options = re2.Options()

@@ -5,8 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.engines import text_matching
+from cortex.engines import text_matching, text_scan
+from cortex.engines.query_parse import literal
+from cortex.engines.query_tree import Regex
 from cortex.engines.text_fold import Places
+from cortex.engines.text_scan import compile_expression
 from cortex.engines.text_tantivy import TextWriter, open_text
 from cortex.rows import Row, assemble, write_rows
 from ipc.messages import ExactSearch
@@ -101,15 +104,43 @@ def test_what_matches_as_a_word_comes_before_what_is_inside_of_one(tmp_path):
     assert answer.scores == (0.5, 0.3333, 0.2)
 
 
-def test_much_text_is_searched_in_several_batches_and_threads(tmp_path, monkeypatch):
+def test_much_text_is_searched_in_several_batches(tmp_path, monkeypatch):
     monkeypatch.setattr("cortex.engines.text_scan._BATCH_BYTES", 200)
-    monkeypatch.setattr("cortex.engines.text_scan._ALONE_BYTES", 500)
     chunks = [
         chunk(f"c{at:03}", f"line {at} of many\nneedle {at % 7}", path=f"{at}.c", end=2) for at in range(300)
     ]
     snapshot = open_parts(tmp_path, chunks[:100], chunks[100:])
     answer = snapshot.search(ExactSearch("needle 3$", "regex", limit=100))
     assert ids(answer) == [f"c{at:03}" for at in range(300) if at % 7 == 3]
+
+
+LETTERS = "abkKsS_ (\u212a\u017fé\u0130"
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.text(LETTERS, max_size=12), min_size=1, max_size=6),
+    st.text("abks_ (", min_size=1, max_size=4),
+    st.booleans(),
+    st.tuples(st.booleans(), st.booleans()),
+)
+def test_plain_text_is_found_where_the_expression_finds_it(texts, wanted, case, edges):
+    pattern = r"\b" * edges[0] + literal(wanted) + r"\b" * edges[1]
+    expression = compile_expression(Regex(pattern, case=case))
+    assert expression.plain is not None
+    raw = [f"{text}\n".encode() for text in texts]
+    ends = np.cumsum([len(text) for text in raw])
+    body = text_scan._Body(memoryview(b"".join(raw)), np.arange(len(raw)), np.append(0, ends[:-1]), ends)
+    if not text_scan._is_plain(expression, body):
+        return
+    fast = text_scan._scan_plain(expression, body, text_scan._batches(body), float("inf"))
+    slow = text_scan._scan(expression, body, text_scan._batches(body), float("inf"))
+    assert [one.tolist() for one in fast[:2]] == [one.tolist() for one in slow[:2]]
+
+
+@pytest.mark.parametrize("pattern", ["a.b", "a+", "[a]", "é", "a|b", r"a\d", "(a)", "^a", r"a\b+", ""])
+def test_what_is_more_than_plain_text_is_left_to_re2(pattern):
+    assert compile_expression(Regex(pattern)).plain is None
 
 
 @settings(max_examples=60, deadline=None)
@@ -162,24 +193,23 @@ def test_pages_of_many_equal_scores_are_complete_whatever_is_fetched_at_first(tm
 
 @pytest.mark.parametrize(
     "query",
-    ["alpha AND beta", "alpha OR gamma", "alpha NOT beta", "-alpha", "alpha OR +beta OR -gamma", "alpha^2 -> beta", "(alpha OR beta) AND NOT gamma"],
+    ["alpha AND tags:x", "alpha OR tags:x", "alpha NOT tags:x", "-tags:x", "alpha OR +tags:x OR -gamma", "tags:x^2 -> beta",
+     "(alpha OR tags:x) AND NOT gamma", '"alpha beta" OR tags:x', '"alpha beta" AND alp* AND gamam~2'],
 )  # fmt: skip
-def test_a_query_of_terms_finds_the_same_with_and_without_remembered_sets(tmp_path, monkeypatch, query):
+def test_a_query_finds_the_same_with_and_without_remembered_sets(tmp_path, monkeypatch, query):
     monkeypatch.setattr("cortex.engines.text_tantivy._FETCH", 2)
     words = ["alpha", "beta", "gamma"]
     chunks = [
         chunk(
             f"c{at}", " ".join(word for bit, word in enumerate(words) if at >> bit & 1) or "-", path=f"{at}.c"
         )
+        | {"tags": ["x"] if at & 8 else []}
         for at in range(64)
     ]
     snapshot = open_parts(tmp_path, chunks)
     cold = snapshot.search(ExactSearch(query, limit=100))
-    for word in words:
-        snapshot.search(ExactSearch(word, limit=1))
-    snapshot._matching._sets = {
-        key: one for key, one in snapshot._matching._sets.items() if hasattr(key, "text")
-    }
+    for leaf in ("tags:x", '"alpha beta"'):
+        snapshot.search(ExactSearch(leaf, limit=1))
     warm = snapshot.search(ExactSearch(query, limit=100))
     assert (ids(warm), warm.total_found) == (ids(cold), cold.total_found)
     assert warm.total_found == len(warm.hits)

@@ -14,6 +14,10 @@ from cortex.trigrams import ANYTHING, Either, Every, Needs, fold
 
 #: trigrams asked for by one run of literal text; more of them hardly select better
 _RUN_TRIGRAMS_MAX = 24
+#: literal texts that a piece of an expression is written out as: (a|b)[xy]? are six
+_VARIANTS_MAX = 24
+#: characters of a class that are variants
+_CLASS_MAX = 8
 #: nested groups looked into
 _DEPTH_MAX = 40
 
@@ -49,8 +53,8 @@ def analyse(pattern: str) -> Analysis:
     """What a match of `pattern` needs."""
     multiline = _WHOLE_FILE.search(_BACKSLASH.sub("", pattern)) is not None
     try:
-        reader = _Reader(pattern)
-        needs = reader.alternatives(0)
+        reader = _Reader(pattern, multiline=multiline)
+        needs = reader.alternatives(0).needs
         if reader.at != len(pattern):
             return Analysis(ANYTHING, multiline)
     except (_NotUnderstoodError, IndexError, RecursionError):
@@ -58,14 +62,32 @@ def analyse(pattern: str) -> Analysis:
     return Analysis(needs, multiline)
 
 
-class _Reader:
-    """One pass over the expression. A sequence is runs of literal characters and what stands between them."""
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of an expression: the literal texts that it stands for, when those are few, else what it needs."""
 
-    def __init__(self, pattern: str) -> None:
+    variants: tuple[str, ...] | None
+    other: Needs = ANYTHING
+
+    @property
+    def needs(self) -> Needs:
+        return self.other if self.variants is None else _needs_of(self.variants)
+
+
+_EMPTY, _UNKNOWN, _SPACE = _Piece(("",)), _Piece(None), _Piece((" ",))
+
+
+class _Reader:
+    """One pass over the expression. A sequence is runs of literal text, each in a few variants, and what stands between
+    them.
+    """
+
+    def __init__(self, pattern: str, *, multiline: bool) -> None:
         self.pattern = pattern
         self.at = 0
+        self.multiline = multiline
 
-    def alternatives(self, depth: int) -> Needs:
+    def alternatives(self, depth: int) -> _Piece:
         if depth > _DEPTH_MAX:
             raise _NotUnderstoodError
         branches = [self.sequence(depth)]
@@ -74,32 +96,41 @@ class _Reader:
             branches.append(self.sequence(depth))
         if len(branches) == 1:
             return branches[0]
-        return ANYTHING if ANYTHING in branches else Either(tuple(branches))
+        known = [branch.variants for branch in branches if branch.variants is not None]
+        variants = tuple(dict.fromkeys(text for texts in known for text in texts))
+        if len(known) == len(branches) and len(variants) <= _VARIANTS_MAX:
+            return _Piece(variants)
+        every = tuple(branch.needs for branch in branches)
+        return _UNKNOWN if ANYTHING in every else _Piece(None, Either(every))
 
-    def sequence(self, depth: int) -> Needs:
-        runs: list[str] = [""]
-        parts: list[Needs] = []
+    def sequence(self, depth: int) -> _Piece:
+        run: tuple[str, ...] = ("",)
+        whole = True
+        needs: list[Needs] = []
         while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
-            literal, needs = self.atom(depth)
-            least, repeated = self.quantifier()
-            if literal is None:  # a class, a group: the run ends
-                runs.append("")
-                if least and needs != ANYTHING:
-                    parts.append(needs)
-            elif not repeated:
-                runs[-1] += literal
-            elif least:  # a+, a{2,}: an `a` ends this run, and another begins the next
-                runs[-1] += literal * min(least, 3)
-                runs.append(literal)
-            else:
-                runs.append("")
-        trigrams = tuple(dict.fromkeys(gram for run in runs for gram in _trigrams(run)))
-        if not trigrams and len(parts) == 1:
-            return parts[0]
-        return Every(trigrams, tuple(parts))
+            atom = self.atom(depth)
+            least, most = self.quantifier()
+            if atom == _SPACE:  # a run of white space is one space in the table
+                most = 1
+            if atom.variants is None:  # the run ends
+                needs += [_needs_of(run)] + [atom.needs] * bool(least)
+                run, whole = ("",), False
+                continue
+            times = atom.variants if least else ("", *atom.variants)
+            if most > 1:  # a+, a{2,}: an `a` ends this run, and another begins the next
+                if not least:
+                    times = ("",)
+                for _ in range(min(least, 3)):
+                    run = _joined(run, times, needs)
+                needs.append(_needs_of(run))
+                run, whole = times, False
+                continue
+            before = len(needs)
+            run = _joined(run, times, needs)
+            whole = whole and len(needs) == before
+        return _Piece(run) if whole else _Piece(None, _all([*needs, _needs_of(run)]))
 
-    def atom(self, depth: int) -> tuple[str | None, Needs]:
-        """(the literal text or None, what the atom needs when it is no literal)"""
+    def atom(self, depth: int) -> _Piece:
         pattern, at = self.pattern, self.at
         character = pattern[at]
         if character == "(":
@@ -110,57 +141,98 @@ class _Reader:
                 raise _NotUnderstoodError
             self.at = found.end()
             inside = found[0][1:-1]
-            return (inside, ANYTHING) if len(inside) == 1 and inside not in "^\\" else (None, ANYTHING)
+            plain = not set("\\-[^") & set(inside)
+            return _Piece(tuple(dict.fromkeys(inside))) if plain and len(inside) <= _CLASS_MAX else _UNKNOWN
         if character == "\\":
             return self.escape()
         self.at += 1
         if character in "^$":
-            return "", ANYTHING
-        return (None if character == "." else character), ANYTHING
+            return _EMPTY
+        return _UNKNOWN if character == "." else _Piece((character,))
 
-    def group(self, depth: int) -> tuple[str | None, Needs]:
+    def group(self, depth: int) -> _Piece:
         if flags := _FLAGS.match(self.pattern, self.at):
             self.at = flags.end()
-            return "", ANYTHING
+            return _EMPTY
         opening = _GROUP.match(self.pattern, self.at)
         if opening is None:
             raise _NotUnderstoodError
         self.at = opening.end()
-        needs = self.alternatives(depth + 1)
+        inside = self.alternatives(depth + 1)
         if self.pattern[self.at] != ")":
             raise _NotUnderstoodError
         self.at += 1
-        return None, needs
+        return inside
 
-    def escape(self) -> tuple[str | None, Needs]:
+    def escape(self) -> _Piece:
         pattern, at = self.pattern, self.at
         following = pattern[at + 1]
         if quoted := _QUOTED.match(pattern, at):
             # \Qab\E* repeats the b only: nobody writes it, so the run just ends.
             self.at = quoted.end()
-            return None, Every(tuple(_trigrams(quoted[1])))
+            return _Piece(None, Every(tuple(_trigrams(quoted[1]))))
         if property_ := _PROPERTY.match(pattern, at):
             self.at = property_.end()
-            return None, ANYTHING
+            return _UNKNOWN
         if number := _NUMBER.match(pattern, at):
             self.at = number.end()
             code = int(number[1] or number[2] or "0", 16) if number[3] is None else int(number[3], 8)
-            return (chr(code) if code <= 0x10FFFF else None), ANYTHING
+            return _Piece((chr(code),)) if code <= 0x10FFFF else _UNKNOWN
         self.at += 2
         if following in _CONTROLS:
-            return _CONTROLS[following], ANYTHING
+            return _Piece((_CONTROLS[following],))
         if following in _ZERO_WIDTH:
-            return "", ANYTHING
-        return (None if following.isalnum() else following), ANYTHING
+            return _EMPTY
+        if following == "s" and not self.multiline:  # elsewhere it may be the line feed between two chunks
+            return _SPACE
+        return _UNKNOWN if following.isalnum() else _Piece((following,))
 
-    def quantifier(self) -> tuple[int, bool]:
-        """(least number of times, is there a quantifier at all?)"""
-        least, repeated = 1, False
+    def quantifier(self) -> tuple[int, int]:
+        """(least number of times, most: 1, or 2 for any number above)"""
+        least, most = 1, 1
         while found := _QUANTIFIER.match(self.pattern, self.at):
             self.at = found.end()
-            repeated = True
             least *= int(found[1]) if found[1] is not None else (found[0][0] == "+")
-        return least, repeated
+            most = most if found[0][0] == "?" else 2
+        return least, most
+
+
+def _joined(run: tuple[str, ...], following: tuple[str, ...], needs: list[Needs]) -> tuple[str, ...]:
+    """Every text of `run` with each of `following` after it. When those are too many, what `run` needs goes to `needs`, and
+    only the ends of its texts are kept, or nothing.
+    """
+    if len(run) * len(following) > _VARIANTS_MAX:
+        needs.append(_needs_of(run))
+        run = tuple(dict.fromkeys(text[-2:] for text in run))
+        if len(run) * len(following) > _VARIANTS_MAX:
+            run = ("",)
+    return tuple(dict.fromkeys(text + after for text in run for after in following))
+
+
+def _all(needs: list[Needs]) -> Needs:
+    """All of `needs` as one."""
+    grams: list[bytes] = []
+    parts: list[Needs] = []
+    for one in needs:
+        if isinstance(one, Every):
+            grams += one.trigrams
+            parts += one.parts
+        else:
+            parts.append(one)
+    if not grams and len(parts) == 1:
+        return parts[0]
+    return Every(tuple(dict.fromkeys(grams)), tuple(parts))
+
+
+def _needs_of(variants: tuple[str, ...]) -> Needs:
+    """What one of the texts needs: what all of them do, and of the rest that of one."""
+    each = [tuple(dict.fromkeys(_trigrams(text))) for text in variants]
+    common = tuple(gram for gram in each[0] if all(gram in grams for grams in each))
+    rests = dict.fromkeys(tuple(gram for gram in grams if gram not in common) for grams in each)
+    if () in rests:
+        return Every(common)
+    either = Either(tuple(Every(grams) for grams in rests))
+    return Every(common, (either,)) if common else either
 
 
 def _trigrams(run: str) -> list[bytes]:

@@ -8,12 +8,10 @@ line that is too long for one chunk.
 
 from __future__ import annotations
 
-import functools
 import re
 import time
 from bisect import bisect_right
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from itertools import islice, pairwise
@@ -38,8 +36,6 @@ _MARKS_MAX = 40
 #: bytes searched in one go, between two looks at the clock: they fit the processor's cache, and RE2 reads 30 MB/s where
 #: its automaton does not fit the memory
 _BATCH_BYTES = 1 << 18
-#: bytes under which a second thread costs more than it saves
-_ALONE_BYTES = 2 << 20
 #: matches between two looks at the clock
 _CLOCK_MATCHES = 256
 #: score of a match inside a word; doubled at each end where a word begins or ends
@@ -49,7 +45,27 @@ _PART = re.compile(r"-p(\d+)$")
 #: byte → does it belong to a word
 _IN_WORD = np.array([chr(at).isalnum() or at == ord("_") or at >= 128 for at in range(256)])
 
+#: plain text, as match type substring writes it, with or without \b at its ends
+_PLAIN = re.compile(r"(\\b)?((?:[A-Za-z0-9_ !\"#%&',/:;<=>@`~-]|\\[!-/:-@\[-`{-~])+?)(\\b)?")
+#: what RE2 takes for a k and an s in any case: KELVIN SIGN, LATIN SMALL LETTER LONG S
+_FOLDED = ("\u212a".encode(), "\u017f".encode())
+#: byte → does it belong to a word in the sense of RE2
+_IS_WORD = np.array([at < 128 and (chr(at).isalnum() or at == ord("_")) for at in range(256)])
+
 Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    r"""An expression that is plain ASCII text, in lower case unless the case counts, with or without \b at its ends.
+
+    `folds`: it has a letter that matches one beyond ASCII, too.
+    """
+
+    text: bytes
+    begins: bool
+    ends: bool
+    folds: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +75,7 @@ class Expression:
     source: Regex
     compiled: re2._Regexp
     analysis: Analysis
+    plain: Plain | None
     excluded: bool = False
 
     @property
@@ -116,7 +133,19 @@ def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:
             f"The regular expression at position {source.position + 1} is not valid: {said.replace('(?m)', '', 1)}. The syntax is RE2's (no "
             "look-around, no back-references); use match_type substring for literal text."
         ) from error
-    return Expression(source, compiled, analysis, excluded)
+    return Expression(source, compiled, analysis, _plain(source), excluded)
+
+
+def _plain(source: Regex) -> Plain | None:
+    """`source` as plain text; None when it is more than that."""
+    found = _PLAIN.fullmatch(source.pattern)
+    if found is None:
+        return None
+    text = re.sub(r"\\(.)", r"\1", found[2])
+    text = text if source.case else text.lower()
+    return Plain(
+        text.encode(), bool(found[1]), bool(found[3]), not source.case and bool(set(text) & {"k", "s"})
+    )
 
 
 class Texts:
@@ -129,18 +158,14 @@ class Texts:
 
     def candidates(self, needs: Needs, mask: Array) -> Array:
         """The rows of `mask` (bool [all rows]), ascending, that may hold what `needs` asks for."""
-        found = []
+        found = np.zeros(len(mask), bool)
         for start, segment in zip(self._rows.starts.tolist(), self._rows.segments, strict=False):
             rows = find_rows(segment.arrays, needs)
             if rows is None:
                 return np.flatnonzero(mask)
-            rows = rows + start
-            found.append(rows[mask[rows]])
-        split = self._split.ordinals
-        if len(split):  # a line in pieces has its trigrams in several
-            found.append(split[mask[split]])
-            return np.unique(np.concatenate(found))
-        return np.concatenate(found) if found else np.zeros(0, np.int64)
+            found[rows + start] = True
+        found[self._split.ordinals] = True  # a line in pieces has its trigrams in several
+        return np.flatnonzero(found & mask)
 
     def match_lines(self, expression: Expression, ordinals: Array, deadline: float) -> Scanned:
         """Those of the rows `ordinals` (ascending) that have a match in one line, with the score of the first."""
@@ -177,10 +202,11 @@ class Texts:
     def _bodies(self, ordinals: Array) -> Iterator[_Body]:
         """The texts of `ordinals`: those in each segment as they are mapped, and those of lines in pieces."""
         split = self._split
-        if np.isin(
-            split.ordinals, ordinals
-        ).any():  # all of them: a match may go on in a row that is not asked for
-            ordinals = np.setdiff1d(ordinals, split.ordinals, assume_unique=True)
+        asked = np.zeros(len(self._rows), bool)
+        asked[ordinals] = True
+        if asked[split.ordinals].any():  # all of them: a match may go on in a row that is not asked for
+            asked[split.ordinals] = False
+            ordinals = np.flatnonzero(asked)
             yield split
         edges = np.searchsorted(ordinals, self._rows.starts)
         for number, segment in enumerate(self._rows.segments):
@@ -276,25 +302,10 @@ def _first_matches(expression: Expression, body: _Body, deadline: float) -> tupl
     """(i64: the places in `body` of the rows with a match; i64 [m, 2]: the span of the first one in each, in the row's
     text; their scores; did the time end?)
     """
-    batches = _batches(body)
-    if int((body.ends - body.begins).sum()) < _ALONE_BYTES:
-        parts = [_scan(expression, body, batches, deadline)]
-    else:  # RE2 lets other threads run
-        half = len(batches) // 2
-        parts = list(
-            _threads().map(
-                lambda some: _scan(expression, body, some, deadline), (batches[:half], batches[half:])
-            )
-        )
-    places = np.array([place for part in parts for place in part[0]], np.int64)
-    spans = np.array([span for part in parts for span in part[1]], np.int64).reshape(-1, 2)
+    scan = _scan_plain if _is_plain(expression, body) else _scan
+    places, spans, late = scan(expression, body, _batches(body), deadline)
     scores = _edges(np.frombuffer(body.data, np.uint8), spans + body.begins[places, None])
-    return places, spans, scores, any(part[2] for part in parts)
-
-
-@functools.cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(2, thread_name_prefix="scan")
+    return places, spans, scores, late
 
 
 def _batches(body: _Body) -> list[tuple[int, int]]:
@@ -306,17 +317,72 @@ def _batches(body: _Body) -> list[tuple[int, int]]:
     return list(pairwise([0, *cuts, len(body.ends)]))
 
 
+def _is_plain(expression: Expression, body: _Body) -> bool:
+    """Whether `_scan_plain` finds the same as `_scan`. Not where lines are in pieces: there a match may span two rows."""
+    plain = expression.plain
+    if plain is None or isinstance(body.data, bytes):
+        return False
+    # A match that is no word could hide one that overlaps it.
+    text = plain.text
+    return not (plain.begins or plain.ends) or not any(text[:n] == text[-n:] for n in range(1, len(text)))
+
+
+def _scan_plain(
+    expression: Expression, body: _Body, batches: list[tuple[int, int]], deadline: float
+) -> tuple[Array, Array, bool]:
+    """As `_scan`. A call of RE2 for each match would be most of the time where matches are many."""
+    plain = expression.plain
+    assert plain is not None
+    size, late = len(plain.text), False
+    found = [(np.zeros(0, np.int64), np.zeros((0, 2), np.int64))]
+    for first, stop in batches:
+        late = late or time.monotonic() > deadline
+        if late:
+            break
+        data, ends = _gathered(body, first, stop)
+        if plain.folds and not data.isascii() and any(letter in data for letter in _FOLDED):
+            *here, late = _scan(expression, body, [(first, stop)], deadline)
+            found.append((here[0], here[1]))
+            continue
+        data = data if expression.source.case else data.lower()
+        between = data.split(plain.text)
+        if len(between) == 1:
+            continue
+        at = np.cumsum(np.fromiter(map(len, between[:-1]), np.int64, len(between) - 1) + size) - size
+        if plain.begins or plain.ends:
+            raw = np.frombuffer(data, np.uint8)
+            at = at[~(plain.begins & _both(raw, at)) & ~(plain.ends & _both(raw, at + size))]
+        rows = np.searchsorted(ends, at, side="right")
+        new = np.ones(len(rows), bool)
+        new[1:] = rows[1:] != rows[:-1]
+        rows = rows[new]
+        begins = at[new] - np.where(rows > 0, ends[rows - 1], 0)
+        found.append((first + rows, np.stack([begins, begins + size], axis=1)))
+    return np.concatenate([rows for rows, _ in found]), np.concatenate([spans for _, spans in found]), late
+
+
+def _both(data: Array, at: Array) -> Array:
+    r"""Whether the places `at` are no word boundaries: what stands before and after is of one kind (RE2's \b)."""
+    before = _IS_WORD[data[np.maximum(at - 1, 0)]] & (at > 0)
+    after = _IS_WORD[data[np.minimum(at, len(data) - 1)]] & (at < len(data))
+    same: Array = before == after
+    return same
+
+
 def _scan(
     expression: Expression, body: _Body, batches: list[tuple[int, int]], deadline: float
-) -> tuple[list[int], list[Span], bool]:
-    """(places, spans in their rows' texts, did the time end?)"""
+) -> tuple[Array, Array, bool]:
+    """(i64 [m]: places; i64 [m, 2]: spans in their rows' texts; did the time end?)"""
     match = expression.compiled._regexp.Match  # noqa: SLF001 - as _UNANCHORED
     places: list[int] = []
     spans: list[Span] = []
+    late = False
     for first, stop in batches:
-        if time.monotonic() > deadline:
-            return places, spans, True
-        data, ends = _gathered(body, first, stop)
+        late = late or time.monotonic() > deadline
+        if late:
+            break
+        data, edges = _gathered(body, first, stop)
+        ends = edges.tolist()
         row = position = start = 0
         size = ends[-1]
         while position < size:
@@ -329,11 +395,12 @@ def _scan(
             spans.append((begin - start, end - start))
             position = max(ends[row], end)
             if not len(places) % _CLOCK_MATCHES and time.monotonic() > deadline:
-                return places, spans, True
-    return places, spans, False
+                late = True
+                break
+    return np.array(places, np.int64), np.array(spans, np.int64).reshape(-1, 2), late
 
 
-def _gathered(body: _Body, first: int, stop: int) -> tuple[bytes, list[int]]:
+def _gathered(body: _Body, first: int, stop: int) -> tuple[bytes, Array]:
     """The texts of rows `first` to before `stop`, side by side, and where each ends: one call of RE2 costs as much as
     1 kB of text, and a chunk has hardly more.
     """
@@ -343,7 +410,7 @@ def _gathered(body: _Body, first: int, stop: int) -> tuple[bytes, list[int]]:
     stops = ends[np.concatenate([apart, [True]])].tolist()
     view = memoryview(body.data)
     data = b"".join([view[begin:end] for begin, end in zip(starts, stops, strict=True)])
-    return data, np.cumsum(ends - begins).tolist()
+    return data, np.cumsum(ends - begins)
 
 
 def _edges(data: Array, spans: Array) -> Array:

@@ -261,11 +261,10 @@ class TextSnapshot:
             here = self._matching.every(query)
             scores += here * np.float32(value)
             found |= here
-        same = tiers.same and compile_leaf(tiers.same, tiers.factor, self._index.schema)
-        if same is None:
+        same = compile_leaf(tiers.same, tiers.factor, self._index.schema) if tiers.same else None
+        if same is None or tiers.same is None:
             kept = self._made_folds().fold(found & mask)
             return _taken(kept, scores), int(kept.sum())
-        assert tiers.same is not None
         known = self._matching.known(tiers.same)
         limit = 4 * wanted if known is not None else max(2 * wanted, _FETCH)
         best, count = self._matching.best(same, limit)
