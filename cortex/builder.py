@@ -58,6 +58,7 @@ class Builder:
         self._dir = config.index_dir
         self._lock = _take_lock(config)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="hnsw")
+        self._rows_pool = ThreadPoolExecutor(1, thread_name_prefix="rows")
         self._hnsw: Future[str] | None = None
         self._manager = ChunkManager(config.chunks_dir, config.embedding.dimensions)
         self._graph = GraphFiles(config.graph_dir, config.index_dir / "graph")
@@ -122,14 +123,18 @@ class Builder:
                 for key, chunk in zip(keys, change.added, strict=True)
             ]
             name = f"rows-{number:08d}.seg"
-            vectors = write_rows(self._dir / "segments" / name, rows, self._config.embedding.dimensions)
-            segments = (*segments, SegmentRef(name, len(rows), vectors))
+            # Beside the text index: half of either lets other threads run.
+            written = self._rows_pool.submit(
+                write_rows, self._dir / "segments" / name, rows, self._config.embedding.dimensions
+            )
         gone = np.array([key for _, key in change.deleted], "<u8")
         deleted, count = self._write_deleted(number, self._deleted_keys(), gone)
         assert self._text is not None
         text = self._text.build(
             number, ((key, chunk.body) for key, chunk in zip(keys, change.added, strict=True)), gone.tolist()
         )
+        if change.added:
+            segments = (*segments, SegmentRef(name, len(rows), written.result()))
         generation = Generation(
             number=number,
             segments=segments,
@@ -296,6 +301,7 @@ class Builder:
             self._text.close()
             self._text = None
         self._pool.shutdown(wait=False, cancel_futures=True)
+        self._rows_pool.shutdown(wait=True, cancel_futures=True)
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1

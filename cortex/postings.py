@@ -6,7 +6,7 @@ code the rows that have it, as gaps less one: under 128 in one byte, else in two
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,6 +55,48 @@ class Block:
         else:
             data = self.data[np.repeat(begins - (ends - sizes), sizes) + np.arange(ends[-1])]
         return _decode(data, ends[:-1])
+
+    def pairs(self) -> tuple[Array, Array]:
+        """(u64: codes; i32: rows, numbered within the block) of all lists, list after list."""
+        data = self.data[int(self.starts[0]) : int(self.starts[-1])]
+        if not len(self.codes):
+            return np.zeros(0, np.uint64), np.zeros(0, np.int32)
+        edges = (self.starts[:-1] - self.starts[0]).astype(np.int64)
+        lengths = np.add.reduceat(data < 128, edges, dtype=np.int64)
+        return np.repeat(self.codes.astype(np.uint64), lengths), _decode(data, edges[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A table that goes into another: row i becomes `rows[i]` (i64; -1: left out), code j `codes[j]` (None: stays j)."""
+
+    sections: Mapping[str, Array]
+    rows: Array
+    codes: Array | None = None
+
+
+def merge(prefix: str, sources: Sequence[Source], count: int) -> dict[str, Array]:
+    """The sections of one table with `count` rows made of several, block by block to be sparing with memory."""
+    return pack(prefix, (_merge_block(prefix, sources, first) for first in range(0, count, BLOCK)))
+
+
+def _merge_block(prefix: str, sources: Sequence[Source], first: int) -> Array:
+    parts = [np.zeros(0, np.uint64)]
+    for source in sources:
+        for block in blocks_of(prefix, source.sections):
+            place = source.rows[block.first_row : block.first_row + BLOCK] - first
+            wanted = (place >= 0) & (place < BLOCK)
+            if not wanted.any():
+                continue
+            codes, rows = block.pairs()
+            kept = wanted[rows]
+            codes, rows = codes[kept], rows[kept]
+            if source.codes is not None:
+                codes = source.codes[codes]
+            parts.append(codes << np.uint64(ROW_BITS) | place[rows].astype(np.uint64))
+    pairs = np.concatenate(parts)
+    pairs.sort()
+    return pairs
 
 
 def pack(prefix: str, blocks: Iterable[Array]) -> dict[str, Array]:

@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 from pathspec import GitIgnoreSpec
 
-from cortex import trigrams, words
+from cortex import postings, trigrams, words
 from cortex.generations import Generation
 from cortex.records import COVERING_TYPES
 from cortex.references import COUNTS, count_rows
@@ -423,10 +423,26 @@ def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
     sizes = np.concatenate([np.diff(offsets) for offsets, _ in parts])
     arrays["tag_offsets"] = np.concatenate([np.zeros(1, "<u8"), np.cumsum(sizes)]).astype("<u8")
     meta["tag_names"] = list(table)
+    count = len(arrays["keys"])
+    places = np.empty(count, np.int64)
+    places[np.argsort(arrays["keys"])] = np.arange(count)
     _sort_by_key(arrays)
-    if len(arrays["keys"]):
-        write_segment(path, arrays | _tables(arrays, meta), meta)
-    return len(arrays["keys"]), int(arrays["has_vector"].sum())
+    if count:
+        write_segment(path, arrays | _merge_tables(segments, live, places), meta)
+    return count, int(arrays["has_vector"].sum())
+
+
+def _merge_tables(segments: Sequence[Segment], live: Sequence[Array], places: Array) -> dict[str, Array]:
+    """The words and trigrams of the live rows of all segments, which go to `places` one after the other."""
+    sources, first = [], 0
+    for segment, keep in zip(segments, live, strict=True):
+        rows = np.full(len(keep), -1, np.int64)
+        kept = int(keep.sum())
+        rows[keep] = places[first : first + kept]
+        first += kept
+        sources.append((segment.arrays, rows))
+    grams = postings.merge("gram", [postings.Source(*source) for source in sources], len(places))
+    return grams | words.merge_sections(sources, len(places))
 
 
 def _merge_names(segments: Sequence[Segment], live: Sequence[Array], column: str) -> tuple[Array, list[str]]:

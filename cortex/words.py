@@ -8,16 +8,16 @@ word needs no automaton over its dictionaries.
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from cortex.engines import text_tokens as tokens
-from cortex.postings import BLOCK, ROW_BITS, Block, blocks_of, pack
+from cortex.postings import BLOCK, ROW_BITS, Block, Source, blocks_of, merge, pack
 from ipc.messages import Array
 
 
@@ -31,49 +31,68 @@ class _Numbers(dict[str, int]):
 
 def make_sections(texts: Iterable[str]) -> dict[str, Array]:
     """The sections of a segment whose row i has the text `texts[i]`."""
-    numbers, found, ends = _Numbers(), array("I"), [0]
+    numbers, blocks = _Numbers(), list[tuple[Array, Array]]()
     number = numbers.__getitem__
-    for text in texts:
-        found.extend(map(number, set(tokens.words(text))))
-        ends.append(len(found))
-    terms, of_words, edges = _Numbers(), array("I"), [0]
+    rows = iter(texts)
+    while some := list(islice(rows, BLOCK)):
+        found, ends = list[int](), [0]
+        for text in some:
+            found += map(number, set(tokens.words(text)))
+            ends.append(len(found))
+        blocks.append((np.array(found, np.uint32), np.array(ends)))
+    terms, of_words, edges = _Numbers(), list[int](), [0]
     term = terms.__getitem__
     for word in numbers:
-        of_words.extend(map(term, tokens.terms_of(word)))
+        of_words += map(term, tokens.terms_of(word))
         edges.append(len(of_words))
-    names = sorted(terms)  # as their bytes: UTF-8 keeps the order of code points
+    names = sorted(terms)
     codes = np.zeros(len(names), np.uint64)
     codes[[terms[name] for name in names]] = np.arange(len(names), dtype=np.uint64)
+    each, starts = codes[np.array(of_words, np.int64)], np.array(edges)
+    return _vocabulary(names) | pack("word", (_pairs(*block, each, starts) for block in blocks))
+
+
+def merge_sections(sources: Sequence[tuple[Mapping[str, Array], Array]], count: int) -> dict[str, Array]:
+    """The sections of a segment with `count` rows, made of those of others. Of each source row i becomes `rows[i]` (i64;
+    -1: left out).
+    """
+    vocabularies = []
+    for sections, rows in sources:
+        table = WordTable(sections)
+        every = table.terms(np.arange(len(sections["word_offsets"]) - 1))
+        used = np.zeros(len(every), bool)
+        for block in blocks_of("word", sections):
+            codes, places = block.pairs()
+            used[codes[rows[places + block.first_row] >= 0]] = True
+        vocabularies.append((every, used))
+    names = sorted({every[at] for every, used in vocabularies for at in np.flatnonzero(used).tolist()})
+    numbers = {name: at for at, name in enumerate(names)}
+    merged = [
+        Source(sections, rows, np.array([numbers.get(term, 0) for term in every], np.uint64))
+        for (sections, rows), (every, _) in zip(sources, vocabularies, strict=True)
+    ]
+    return _vocabulary(names) | merge("word", merged, count)
+
+
+def _vocabulary(names: Sequence[str]) -> dict[str, Array]:
+    """The sections of the terms, which are in the order of their bytes: in UTF-8 it is that of code points."""
     encoded = [name.encode() for name in names]
     offsets = np.zeros(len(names) + 1, "<u4")
     np.cumsum([len(name) for name in encoded], out=offsets[1:])
-    pairs = _pairs(
-        np.array(found, np.int64), np.array(ends), codes[np.array(of_words, np.int64)], np.array(edges)
-    )
-    return {
-        "word_offsets": offsets,
-        "word_bytes": np.frombuffer(b"".join(encoded), "|u1"),
-        **pack("word", pairs),
-    }
+    return {"word_offsets": offsets, "word_bytes": np.frombuffer(b"".join(encoded), "|u1")}
 
 
-def _pairs(found: Array, ends: Array, codes: Array, edges: Array) -> Iterator[Array]:
-    """For each block u64 [p], ascending: term << ROW_BITS | row, each pair once.
+def _pairs(found: Array, ends: Array, codes: Array, edges: Array) -> Array:
+    """U64 [p], ascending: term << ROW_BITS | row, each pair once.
 
     Row i has the words `found[ends[i]:ends[i + 1]]`, word j the terms `codes[edges[j]:edges[j + 1]]`.
     """
-    for first in range(0, len(ends) - 1, BLOCK):
-        last = min(first + BLOCK, len(ends) - 1)
-        words = found[ends[first] : ends[last]]
-        sizes = edges[words + 1] - edges[words]
-        before = np.cumsum(sizes) - sizes
-        at = np.repeat(edges[words] - before, sizes) + np.arange(int(sizes.sum()))
-        of_rows = np.add.reduceat(np.append(sizes, 0), ends[first:last] - ends[first])
-        of_rows[np.diff(ends[first : last + 1]) == 0] = 0
-        pairs = codes[at] << np.uint64(ROW_BITS)
-        pairs |= np.repeat(np.arange(last - first, dtype=np.uint64), of_rows)
-        pairs.sort()
-        yield pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])] if len(pairs) else pairs
+    sizes = np.diff(edges)[found]
+    rows = np.repeat(np.repeat(np.arange(len(ends) - 1, dtype=np.uint64), np.diff(ends)), sizes)
+    at = np.repeat(edges[found] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(rows))
+    pairs = codes[at] << np.uint64(ROW_BITS) | rows
+    pairs.sort()
+    return pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])] if len(pairs) else pairs
 
 
 class WordTable:

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.generations import Generation, SegmentRef
+from cortex.postings import blocks_of
 from cortex.rows import Row, merge_rows, open_rows, write_rows
 from ipc.errors import BadRequest
 from ipc.messages import Filters
-from ipc.segment import write_segment
+from ipc.segment import open_segment, write_segment
 
 DIMENSIONS = 8
 
@@ -107,6 +108,14 @@ def test_segments_that_stay_are_not_opened_again(tmp_path):
     assert all(a is b for a, b in zip(before.segments, after.segments, strict=True))
 
 
+def trigrams_of(sections):
+    """(trigram, row) of all that can be asked for: those over the end of a text hold a line feed."""
+    (block,) = blocks_of("gram", sections)
+    codes, rows = block.pairs()
+    grams = [int(code).to_bytes(3, "big") for code in codes]
+    return {(gram, row) for gram, row in zip(grams, rows.tolist(), strict=True) if b"\n" not in gram}
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_merging_keeps_every_live_row_as_it_was(tmp_path_factory, data):
@@ -115,7 +124,11 @@ def test_merging_keeps_every_live_row_as_it_was(tmp_path_factory, data):
     split = data.draw(st.integers(1, len(keys) - 1))
     deleted = data.draw(st.sets(st.sampled_from(keys)))
     parts = [
-        [row(k, tags=("go", f"t{k % 4}")) for k in sorted(part)] for part in (keys[:split], keys[split:])
+        [
+            row(k, tags=("go", f"t{k % 4}"), text=f"getUser{k} of w{k % 5}é", kind=("code", "symbols")[k % 2])
+            for k in sorted(part)
+        ]
+        for part in (keys[:split], keys[split:])
     ]
     before = open_rows(publish(folder, *parts, deleted=deleted), folder)
     count, vectors = merge_rows(folder / "segments" / "merged", before, [0, 1])
@@ -129,6 +142,12 @@ def test_merging_keeps_every_live_row_as_it_was(tmp_path_factory, data):
         assert after.chunk(at) == before.chunk(was)
         assert after.hit(at) == before.hit(was)
         assert np.array_equal(after.vectors(np.array([at])), before.vectors(np.array([was])))
+    again = sorted((one for part in parts for one in part if one.key not in deleted), key=lambda one: one.key)
+    write_rows(folder / "segments" / "again", again, DIMENSIONS)
+    anew, merged = open_segment(folder / "segments" / "again").arrays, after.segments[0].arrays
+    for name in [name for name in anew if name.startswith("word_")]:
+        assert np.array_equal(merged[name], anew[name]), name
+    assert trigrams_of(merged) == trigrams_of(anew)
     for tag in ("t0", "t3"):
         filters = Filters(tags=(tag,))
         assert set(after.keys[after.mask(filters)]) == set(before.keys[before.mask(filters)])

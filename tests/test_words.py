@@ -12,7 +12,7 @@ from cortex.engines.query_parse import parse
 from cortex.engines.text_tantivy import TextWriter, open_text
 from cortex.postings import BLOCK
 from cortex.rows import Row, assemble, write_rows
-from cortex.words import WordTable, make_sections
+from cortex.words import WordTable, make_sections, merge_sections
 from ipc.segment import open_segment
 
 WORDS = st.one_of(
@@ -136,3 +136,17 @@ def test_the_table_finds_what_tantivy_finds(snapshot, query):
 )
 def test_what_the_table_cannot_tell_is_left_to_tantivy(query):
     assert find_known(parse(query, "").node) is None
+
+
+def test_merged_tables_of_many_rows_are_those_made_anew():
+    texts = [f"word{at % 7} Common{at % 3}Part" for at in range(2 * BLOCK + 50)]
+    half = len(texts) // 2 + 3
+    kept = np.arange(len(texts)) % 5 > 0
+    rows = np.full(len(texts), -1)
+    rows[kept] = np.arange(int(kept.sum()))
+    sources = [(make_sections(texts[:half]), rows[:half]), (make_sections(texts[half:]), rows[half:])]
+    merged = merge_sections(sources, int(kept.sum()))
+    anew = make_sections([text for text, keep in zip(texts, kept, strict=True) if keep])
+    assert {name: one.tolist() for name, one in merged.items()} == {
+        name: one.tolist() for name, one in anew.items()
+    }
