@@ -17,6 +17,8 @@ from ipc.messages import Array
 _BATCH = 256
 #: a list longer than so many bytes for each row that is left costs more to read than it can save
 _WORTH = 400
+#: rows that are sooner searched than another list is read
+_FEW = 16
 _LOWER = bytes(range(256)).lower()
 #: the one letter that a search in any case finds and that has no ASCII letter as its lower case (KELVIN SIGN has)
 _LONG_S = "\u017f".encode()
@@ -97,15 +99,22 @@ def find_rows(sections: Mapping[str, Array], needs: Needs) -> Array | None:
     if isinstance(needs, Either):
         found = [find_rows(sections, part) for part in needs.parts]
         kept = [rows for rows in found if rows is not None]
-        return np.unique(np.concatenate(kept)) if len(kept) == len(found) else None
+        return np.flatnonzero(_mask(np.concatenate(kept))) if len(kept) == len(found) else None
     out = _rows_of_all(sections, needs.trigrams) if needs.trigrams else None
     for part in needs.parts:
         if out is not None and not len(out):
             break
         rows = find_rows(sections, part)
         if rows is not None:
-            out = rows if out is None else np.intersect1d(out, rows, assume_unique=True)
+            out = rows if out is None else out[_mask(rows, int(out[-1]))[out]]
     return out
+
+
+def _mask(rows: Array, last: int = -1) -> Array:
+    """Bool: which rows are among `rows`, up to the highest of them and at least up to `last`."""
+    mask = np.zeros(max(int(rows.max(initial=-1)), last) + 1, bool)
+    mask[rows] = True
+    return mask
 
 
 def _rows_of_all(sections: Mapping[str, Array], trigrams: Sequence[bytes]) -> Array:
@@ -118,7 +127,7 @@ def _rows_of_all(sections: Mapping[str, Array], trigrams: Sequence[bytes]) -> Ar
         sizes = (block.starts[at + 1] - block.starts[at]).astype(np.int64)
         rows: Array | None = None
         for one in np.argsort(sizes).tolist():
-            if rows is not None and sizes[one] > _WORTH * len(rows):
+            if rows is not None and (len(rows) < _FEW or sizes[one] > _WORTH * len(rows)):
                 break
             found = block.rows(int(at[one]))
             if rows is not None:

@@ -37,16 +37,9 @@ def grams_of(text):
         (
             "(for|iter)[(.]",
             Either(
-                tuple(
-                    map(
-                        Every,
-                        [
-                            (b"for", b"or("),
-                            (b"for", b"or."),
-                            (b"ite", b"ter", b"er("),
-                            (b"ite", b"ter", b"er."),
-                        ],
-                    )
+                (
+                    Every((b"for",), (Either((Every((b"or(",)), Every((b"or.",)))),)),
+                    Every((b"ite", b"ter"), (Either((Every((b"er(",)), Every((b"er.",)))),)),
                 )
             ),
         ),
@@ -54,7 +47,15 @@ def grams_of(text):
             r"abc\s*[=(]",
             Every(
                 (b"abc",),
-                (Either(tuple(map(Every, [(b"bc=",), (b"bc(",), (b"bc ", b"c ="), (b"bc ", b"c (")]))),),
+                (
+                    Either(
+                        (
+                            Every((b"bc=",)),
+                            Every((b"bc(",)),
+                            Every((b"bc ",), (Either((Every((b"c =",)), Every((b"c (",)))),)),
+                        )
+                    ),
+                ),
             ),
         ),
         (r"ab\s+c", Every((b"ab ", b"b c"))),

@@ -225,13 +225,20 @@ def _all(needs: list[Needs]) -> Needs:
 
 
 def _needs_of(variants: tuple[str, ...]) -> Needs:
-    """What one of the texts needs: what all of them do, and of the rest that of one."""
-    each = [tuple(dict.fromkeys(_trigrams(text))) for text in variants]
+    """What one of the texts needs."""
+    return _one_of([tuple(dict.fromkeys(_trigrams(text))) for text in variants])
+
+
+def _one_of(each: list[tuple[bytes, ...]]) -> Needs:
+    """What all of `each` need and, of the rest, what one does; those that begin alike share what they have in common."""
     common = tuple(gram for gram in each[0] if all(gram in grams for grams in each))
     rests = dict.fromkeys(tuple(gram for gram in grams if gram not in common) for grams in each)
     if () in rests:
         return Every(common)
-    either = Either(tuple(Every(grams) for grams in rests))
+    groups: dict[bytes, list[tuple[bytes, ...]]] = {}
+    for grams in rests:
+        groups.setdefault(grams[0], []).append(grams)
+    either = Either(tuple(_one_of(group) for group in groups.values()))
     return Every(common, (either,)) if common else either
 
 
