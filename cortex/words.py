@@ -1,13 +1,14 @@
 """Which rows of a segment hold which word, part of a word or joined form: how the table is made, and how it is asked.
 
 The terms are those of the tantivy fields text (with underscores as they are), parts and joined (engines/text_tokens.py)
-in one vocabulary. tantivy
+in one vocabulary, what is derived from words apart from the words themselves. tantivy
 scores; which rows match is read off here in a tenth of the time that a set takes to leave tantivy, and what is near a
 word needs no automaton over its dictionaries.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -59,7 +60,7 @@ def merge_sections(sources: Sequence[tuple[Mapping[str, Array], Array]], count: 
     vocabularies = []
     for sections, rows in sources:
         table = WordTable(sections)
-        every = table.terms(np.arange(len(sections["word_offsets"]) - 1))
+        every = table.names(np.arange(len(sections["word_offsets"]) - 1))
         used = np.zeros(len(every), bool)
         for block in blocks_of("word", sections):
             codes, places = block.pairs()
@@ -111,16 +112,41 @@ class WordTable:
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
     def codes_of(self, terms: Iterable[str]) -> Array:
-        """I64, ascending: the codes of those of `terms` that occur."""
-        wanted = [term.encode() for term in terms]
+        """I64, ascending: the codes of those of `terms` that occur, as words, parts or joined forms."""
+        wanted = [(mark + term).encode() for term in terms for mark in ("", tokens.DERIVED)]
         places = [(self._place(term), term) for term in wanted]
         count = len(self._offsets) - 1
         return np.array(sorted(at for at, term in places if at < count and self._term(at) == term), np.int64)
 
-    def codes_from(self, start: str) -> Array:
-        """I64, ascending: the codes of the terms that begin with `start`."""
-        begin = start.encode()
-        return np.arange(self._place(begin), self._place(begin + b"\xff"), dtype=np.int64)
+    def codes_from(self, start: str) -> tuple[Array, Array]:
+        """I64, ascending: the codes of the parts and joined forms that begin with `start`, and those of the words."""
+        derived, words = (
+            np.arange(self._place(begin), self._place(begin + b"\xff"), dtype=np.int64)
+            for begin in ((tokens.DERIVED + start).encode(), start.encode())
+        )
+        return derived, words
+
+    def odd_rows(self) -> Array:
+        """I64: the rows with words that are not ASCII, or too long to be indexed."""
+        at = self._place(tokens.ODD.encode())
+        is_there = at < len(self._offsets) - 1 and self._term(at) == tokens.ODD.encode()
+        return self.rows(np.array([at] if is_there else [], np.int64))
+
+    def around(self, text: str, *, begins: bool, ends: bool) -> tuple[Array, Array]:
+        """(i64, ascending: the codes of the words, not parts, that hold `text`, which is ASCII in lower case; u8: at how many
+        of its ends the word begins or ends, 0 to 2). `begins`, `ends`: where it has to.
+        """
+        raw, offsets = text.encode(), self._offsets
+        base = int(offsets[self._place((tokens.ODD + "\x7f").encode())])
+        places = [match.start() + base for match in re.finditer(re.escape(raw), self._data[base:])]
+        at = np.array(places, np.int64)
+        codes = np.searchsorted(offsets, at, side="right") - 1
+        end = at + len(raw)
+        first, last = at == offsets[codes], end == offsets[codes + 1]
+        kept = (end <= offsets[codes + 1]) & (first | (not begins)) & (last | (not ends))
+        codes, edges = codes[kept], (first.astype(np.uint8) + last)[kept]
+        new = np.flatnonzero(np.diff(codes, prepend=-1))  # a word may hold it twice
+        return codes[new], np.maximum.reduceat(edges, new) if len(new) else edges
 
     def near(self, word: str, distance: int) -> tuple[Array, Array]:
         """(i64, ascending: the codes of the terms at most `distance` edits from `word`; u8: how many edits)
@@ -140,7 +166,11 @@ class WordTable:
         return codes[kept], edits[kept]
 
     def terms(self, codes: Array) -> list[str]:
-        """The terms of `codes`."""
+        """The terms of `codes`, without the mark of those that are derived."""
+        return [term.removeprefix(tokens.DERIVED) for term in self.names(codes)]
+
+    def names(self, codes: Array) -> list[str]:
+        """The terms of `codes` as they are in the table."""
         if not len(codes):
             return []
         begins = self._offsets[codes].astype(np.int64)
@@ -152,13 +182,16 @@ class WordTable:
         return data.tobytes().decode().split("\n")[:-1]
 
     def _shapes(self) -> tuple[Array, Array, Array]:
-        """Of each term: i64 characters, u64 its letters as a set, bool whether it is not ASCII."""
+        """Of each term without its mark: i64 characters, u64 its letters as a set, bool whether it is not ASCII."""
         if self._cached is None:
-            starts = self._offsets[:-1].astype(np.int64)
+            starts, data = self._offsets[:-1].astype(np.int64), self._bytes
+            marks = data < ord(" ")
+            letters = np.where(marks, np.uint64(0), np.uint64(1) << (data & 63).astype(np.uint64))
+            sizes = np.add.reduceat(((data & 0xC0) != 0x80) & ~marks, starts, dtype=np.int64)
             self._cached = (
-                np.add.reduceat((self._bytes & 0xC0) != 0x80, starts, dtype=np.int64),
-                np.bitwise_or.reduceat(np.uint64(1) << (self._bytes & 63).astype(np.uint64), starts),
-                np.maximum.reduceat(self._bytes, starts) >= 128,
+                np.where(sizes, sizes, np.iinfo(np.int64).max),  # ODD is near to nothing
+                np.bitwise_or.reduceat(letters, starts),
+                np.maximum.reduceat(data, starts) >= 128,
             )
         return self._cached
 

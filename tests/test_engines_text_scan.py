@@ -138,6 +138,30 @@ def test_plain_text_is_found_where_the_expression_finds_it(texts, wanted, case, 
     assert [one.tolist() for one in fast[:2]] == [one.tolist() for one in slow[:2]]
 
 
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.text("abkKS_1 (éK中", max_size=14), min_size=1, max_size=8),
+    st.text("abks_1", min_size=1, max_size=4),
+    st.tuples(st.booleans(), st.booleans()),
+)
+def test_a_piece_of_a_word_is_found_by_the_words_where_the_expression_finds_it(
+    tmp_path_factory, texts, wanted, edges
+):
+    texts = [*texts, "x" * 240 + wanted]
+    snapshot = open_parts(
+        tmp_path_factory.mktemp("words"),
+        [chunk(f"c{at}", text, path=f"{at}.c") for at, text in enumerate(texts)],
+    )
+    pattern = r"\b" * edges[0] + wanted + r"\b" * edges[1]
+    expression = compile_expression(Regex(pattern))
+    assert expression.plain is not None
+    assert expression.plain.in_word
+    answer = snapshot.search(ExactSearch(pattern, "regex", limit=100))
+    assert ids(answer) == sorted(
+        f"c{at}" for at, text in enumerate(texts) if expression.compiled.search(text) is not None
+    )
+
+
 @pytest.mark.parametrize("pattern", ["a.b", "a+", "[a]", "é", "a|b", r"a\d", "(a)", "^a", r"a\b+", ""])
 def test_what_is_more_than_plain_text_is_left_to_re2(pattern):
     assert compile_expression(Regex(pattern)).plain is None

@@ -31,15 +31,18 @@ def terms_of(text):
 def test_each_term_has_the_rows_that_hold_it(texts):
     table = WordTable(make_sections(texts))
     every = sorted({term for text in texts for term in terms_of(text)})
-    assert table.terms(np.arange(len(every))) == every
-    for term in every:
-        rows = table.rows(table.codes_of([term])).tolist()
-        assert rows == [at for at, text in enumerate(texts) if term in terms_of(text)]
+    assert table.names(np.arange(len(every))) == every
+    for term in {term.removeprefix(tokens.DERIVED) for term in every} - {tokens.ODD}:
+        rows = set(table.rows(table.codes_of([term])).tolist())
+        assert rows == {at for at, text in enumerate(texts) if {term, tokens.DERIVED + term} & terms_of(text)}
     for start in ("a", "ab", "get", "gr", "中", "zz"):
-        rows = set(table.rows(table.codes_from(start)).tolist())
-        assert rows == {
-            at for at, text in enumerate(texts) if any(term.startswith(start) for term in terms_of(text))
-        }
+        for mark, codes in zip((tokens.DERIVED, ""), table.codes_from(start), strict=True):
+            rows = set(table.rows(codes).tolist())
+            assert rows == {
+                at
+                for at, text in enumerate(texts)
+                if any(term.startswith(mark + start) for term in terms_of(text))
+            }
     assert table.codes_of(["nothing", "~"]).tolist() == []
 
 
@@ -52,7 +55,8 @@ def test_near_terms_are_those_that_comparing_every_one_gives(texts, word, distan
     expected = {
         term: edit
         for text in texts
-        for term in terms_of(text)
+        for marked in terms_of(text) - {tokens.ODD}
+        for term in [marked.removeprefix(tokens.DERIVED)]
         if (edit := OSA.distance(term, word)) <= distance
     }
     assert dict(zip(table.terms(codes), edits.tolist(), strict=True)) == expected

@@ -22,6 +22,7 @@ import re2
 from cortex.engines.query_tree import Regex
 from cortex.engines.query_trigrams import Analysis, analyse
 from cortex.engines.text_fold import Found
+from cortex.engines.text_words import Words
 from cortex.rows import Rows
 from cortex.trigrams import Either, Every, Needs, find_rows
 from ipc.errors import BadRequest
@@ -59,13 +60,20 @@ Span = tuple[int, int]
 class Plain:
     r"""An expression that is plain ASCII text, in lower case unless the case counts, with or without \b at its ends.
 
-    `folds`: it has a letter that matches one beyond ASCII, too.
+    `folds`: it has a letter that matches one beyond ASCII, too. `in_word`: it is a word or a piece of one, in any case.
     """
 
     text: bytes
     begins: bool
     ends: bool
     folds: bool
+    in_word: bool
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether a match may hide another that counts: one that is no word hides what overlaps it."""
+        ends = (self.text[:n] == self.text[-n:] for n in range(1, len(self.text)))
+        return (self.begins or self.ends) and any(ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +152,21 @@ def _plain(source: Regex) -> Plain | None:
     text = re.sub(r"\\(.)", r"\1", found[2])
     text = text if source.case else text.lower()
     return Plain(
-        text.encode(), bool(found[1]), bool(found[3]), not source.case and bool(set(text) & {"k", "s"})
+        text=text.encode(),
+        begins=bool(found[1]),
+        ends=bool(found[3]),
+        folds=not source.case and bool(set(text) & {"k", "s"}),
+        in_word=not source.case and text.replace("_", "a").isalnum(),
     )
 
 
 class Texts:
     """What is searched: the covering rows of a generation. Frozen; caches hold derived values only."""
 
-    def __init__(self, rows: Rows, covering: Array) -> None:
+    def __init__(self, rows: Rows, covering: Array, words: Words) -> None:
         """`covering`: bool [all rows], the live rows that hold each line of a file once."""
         self._rows = rows
+        self._words = words
         self._covering = covering
 
     def candidates(self, needs: Needs, mask: Array) -> Array:
@@ -168,8 +181,18 @@ class Texts:
         return np.flatnonzero(found & mask)
 
     def match_lines(self, expression: Expression, ordinals: Array, deadline: float) -> Scanned:
-        """Those of the rows `ordinals` (ascending) that have a match in one line, with the score of the first."""
+        """Those of the rows `ordinals` (ascending) that have a match in one line, with the score of the first, or of the best
+        where the word table tells.
+        """
         found, scores = [ordinals[:0]], [np.zeros(0, np.float32)]
+        plain = expression.plain
+        if plain is not None and plain.in_word and not plain.overlaps:
+            edges = self._words.around(plain.text.decode(), begins=plain.begins, ends=plain.ends)
+            told = ~self._untold[ordinals]
+            here = ordinals[told & (edges[ordinals] >= 0)]
+            found.append(here)
+            scores.append(np.float32(_INSIDE) * np.exp2(edges[here]).astype(np.float32))
+            ordinals = ordinals[~told]
         marks: dict[int, list[Span]] = {}
         truncated = False
         for body in self._bodies(ordinals):
@@ -219,6 +242,13 @@ class Texts:
                     offsets[row].astype(np.int64),
                     offsets[row + 1].astype(np.int64),
                 )
+
+    @cached_property
+    def _untold(self) -> Array:
+        """Bool [all rows]: those whose words do not tell which plain text they hold."""
+        out = self._words.odd.copy()
+        out[self._split.ordinals] = True  # a word may go on in the next piece of its line
+        return out
 
     @cached_property
     def _split(self) -> _Body:
@@ -319,12 +349,7 @@ def _batches(body: _Body) -> list[tuple[int, int]]:
 
 def _is_plain(expression: Expression, body: _Body) -> bool:
     """Whether `_scan_plain` finds the same as `_scan`. Not where lines are in pieces: there a match may span two rows."""
-    plain = expression.plain
-    if plain is None or isinstance(body.data, bytes):
-        return False
-    # A match that is no word could hide one that overlaps it.
-    text = plain.text
-    return not (plain.begins or plain.ends) or not any(text[:n] == text[-n:] for n in range(1, len(text)))
+    return expression.plain is not None and not expression.plain.overlaps and not isinstance(body.data, bytes)
 
 
 def _scan_plain(

@@ -299,7 +299,7 @@ class TextSnapshot:
 
     @cached_property
     def _texts(self) -> Texts:
-        return Texts(self._rows, self._made_folds().covering)
+        return Texts(self._rows, self._made_folds().covering, self._words)
 
     def _made_folds(self) -> Folds:
         if self._folds is None:

@@ -145,15 +145,24 @@ def lane_text(found: list[str]) -> str:
     return _LANES.join(found)
 
 
+#: before a term of the word table that is a part or a joined form, and the term of rows with words that are not ASCII or
+#: too long to be indexed
+DERIVED, ODD = "\x01", "\x02"
+
+
 def terms_of(word: str) -> set[str]:
-    """The terms of a word as written, with its underscores: itself, its parts, its joined form."""
-    whole = (
-        (word.lower(),) if word.isascii() else [term.replace(UNDERSCORE, "_") for term in whole_words(word)]
-    )
-    found = {*whole, *_SPLITS[word].lower().split(), _JOINED[word]} - {""}
+    """The terms of a word as written in the word table: itself in lower case with its underscores, and what is derived."""
+    lower = word.lower()
+    if word.isascii() and len(word) <= WORD_BYTES_MAX:
+        if word.isalpha() and lower[1:] == word[1:]:
+            return {lower}  # one part
+        found = {lower}
+    else:
+        found = {ODD, *(term.replace(UNDERSCORE, "_") for term in whole_words(word))}
+    derived = {*_SPLITS[word].lower().split(), _JOINED[word]} - {"", lower}
     if len(word) > WORD_BYTES_MAX // 4:
-        return {term for term in found if len(term.encode()) <= WORD_BYTES_MAX}
-    return found
+        derived = {term for term in derived if len(term.encode()) <= WORD_BYTES_MAX}
+    return found.union(DERIVED + term for term in derived)
 
 
 def whole_words(text: str) -> list[str]:

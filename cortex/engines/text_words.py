@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 
@@ -32,7 +33,23 @@ class Words:
 
     def starting(self, start: str) -> Array:
         """Bool [all rows]: those that hold a term that begins with `start`."""
-        return self._mask(table.codes_from(start) for table in self._tables)
+        found = [table.codes_from(start) for table in self._tables]
+        return self._mask(derived for derived, _ in found) | self._mask(words for _, words in found)
+
+    @cached_property
+    def odd(self) -> Array:
+        """Bool [all rows]: those with words that are not ASCII, or too long to be indexed."""
+        return self._rows_of(table.odd_rows() for table in self._tables)
+
+    def around(self, text: str, *, begins: bool, ends: bool) -> Array:
+        """I8 [all rows]: at how many ends of `text` (ASCII, in lower case) a word of the row that holds it begins or ends, at
+        the best of them; -1 for rows without one. `begins`, `ends`: where it has to. Not to be asked of `odd` rows.
+        """
+        found = [table.around(text, begins=begins, ends=ends) for table in self._tables]
+        out = np.full(len(self._live), -1, np.int8)
+        for count in range(3):
+            out[self._mask(codes[edges == count] for codes, edges in found)] = count
+        return out
 
     def within(self, word: str, distance: int, most: int) -> Array:
         """Bool [all rows]: those that hold a term at most `most` edits away from `word`; `most` is at most `distance`, up
@@ -57,9 +74,13 @@ class Words:
         return known
 
     def _mask(self, codes: Iterable[Array]) -> Array:
+        tables = zip(self._tables, codes, strict=True)
+        return self._rows_of(table.rows(some) if len(some) else some for table, some in tables)
+
+    def _rows_of(self, rows: Iterable[Array]) -> Array:
         out = np.zeros(len(self._live), bool)
-        for start, table, some in zip(self._starts, self._tables, codes, strict=False):
+        for start, some in zip(self._starts, rows, strict=False):
             if len(some):
-                out[table.rows(some) + start] = True
+                out[some + start] = True
         out &= self._live
         return out
