@@ -126,7 +126,7 @@ def _spans(needle: Needle, text: str, lower: str, lines: int) -> list[Span]:
     if needle.group:
         return _together(needle, text, lower)
     if needle.source is None:
-        return _among(needle, text, lower)
+        return _among(needle, text, lower, lines)
     out: list[Span] = []
     line_end = -1
     for match in islice(needle.source.finditer(lower), _MATCHES_MAX):
@@ -179,9 +179,9 @@ def _word_around(text: str, at: int) -> Span:
     return begin, found.end() if found else at
 
 
-def _among(needle: Needle, text: str, lower: str) -> list[Span]:
+def _among(needle: Needle, text: str, lower: str, lines: int) -> list[Span]:
     """The spans of the needle's terms: each is looked for when there are few, else (or when none stands in the text as it
-    is, because it is a joined form) each distinct word of the text is looked up.
+    is, because it is a joined form) the words of the text are looked up, until `lines` have one.
     """
     out: list[Span] = []
     for term in needle.terms if len(needle.terms) <= _TERMS_SOUGHT else ():
@@ -193,15 +193,22 @@ def _among(needle: Needle, text: str, lower: str) -> list[Span]:
             at = lower.find(term, end)
     if out:
         return sorted(out)
-    known = needle.known
-    for word in set(tokens.words(text)):
+    known, line_end = needle.known, -1
+    for match in tokens.WORD.finditer(text):
+        word, start = match[0], match.start()
         spans = known.get(word)
         if spans is None:
             spans = known[word] = _term_spans(needle.terms, word)
-        if spans:
-            for match in islice(re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text), _MATCHES_MAX):
-                out.extend((match.start() + a, match.start() + b) for a, b in spans)
-    return sorted(out)
+        if not spans:
+            continue
+        if start > line_end:
+            if not lines:
+                break
+            lines -= 1
+            line_end = text.find("\n", start)
+            line_end = len(text) if line_end < 0 else line_end
+        out.extend((start + a, start + b) for a, b in spans)
+    return out
 
 
 def _term_spans(terms: frozenset[str], word: str) -> tuple[Span, ...]:

@@ -212,7 +212,7 @@ def measure_indexing(rows: Rows) -> dict[str, Any]:
     chunks = [(int(rows.keys[at]), orjson.loads(rows.chunk(at))) for at in np.flatnonzero(rows.live).tolist()]
     cover = {int(rows.keys[at]) for at in covering(rows)}
     megabytes = sum(len(chunk["text"].encode()) for _, chunk in chunks) / 1e6
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:  # merges may still write
         writer = TextWriter(Path(name) / "text", "")
         started = time.perf_counter()
         with ThreadPoolExecutor(1) as pool:
