@@ -107,6 +107,16 @@ def test_a_wrong_type_is_named_with_its_field():
         decode(frames)
 
 
+def test_blobs_that_do_not_fit_their_sizes_are_refused():
+    frames = encode(Chunks(1, False, (b"abc", b"", b"de")))
+    for broken in ([*frames[:-1], b"abcdef"], frames[:-1], [*frames, b""]):
+        with pytest.raises(BadRequest, match="Chunks"):
+            decode(broken)
+    negative = [*frames[:2], bytes(frames[2]).replace(b"[3,0,2]", b"[3,-1,3]"), frames[3]]
+    with pytest.raises(BadRequest, match="Chunks"):
+        decode(negative)
+
+
 def test_an_oversized_message_is_refused_before_it_is_sent(monkeypatch):
     monkeypatch.setattr(codec, "MESSAGE_BYTES_MAX", 1000)
     with pytest.raises(TooLarge):
