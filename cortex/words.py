@@ -1,9 +1,8 @@
 """Which rows of a segment hold which word, part of a word or joined form: how the table is made, and how it is asked.
 
-The terms are those of the tantivy fields text (with underscores as they are), parts and joined (engines/text_tokens.py)
-in one vocabulary, what is derived from words apart from the words themselves. tantivy
-scores; which rows match is read off here in a tenth of the time that a set takes to leave tantivy, and what is near a
-word needs no automaton over its dictionaries.
+The terms are those of the tantivy fields text (with underscores as they are), parts and joined (engines/text_tokens.py) in
+one vocabulary; what is derived from words has a mark. tantivy scores; which rows match is read off here in a tenth of the
+time that a set takes to leave tantivy, and what is near a word needs no automaton over its dictionaries.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
 
 from cortex.engines import text_tokens as tokens
 from cortex.postings import BLOCK, ROW_BITS, Block, Source, blocks_of, merge, pack
@@ -153,6 +150,9 @@ class WordTable:
 
         A swap of neighbours is one edit.
         """
+        from rapidfuzz import process  # 3 MB that no process needs which only writes the table
+        from rapidfuzz.distance import OSA
+
         sizes, letters, wide = self._shapes()
         codes = np.flatnonzero((sizes >= len(word) - distance) & (sizes <= len(word) + distance))
         if word.isascii():  # an edit of one-byte letters takes away one kind of letter at most, and adds one
