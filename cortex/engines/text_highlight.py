@@ -74,7 +74,7 @@ def _needles(leaf: Leaf, near: Near) -> list[Needle]:
             return _sequence(text)
         case Wildcard(field="text", pieces=pieces):
             out = [
-                Needle(re.compile(_BEFORE + re.sub(r"\.", r"\\w", source) + _AFTER))
+                Needle(re.compile(_pattern(source)))
                 for word in pattern_words(pieces)
                 if (source := pattern_source(word).replace(tokens.UNDERSCORE, "_")).strip(".*")
             ]
@@ -84,6 +84,16 @@ def _needles(leaf: Leaf, near: Near) -> list[Needle]:
         case Fuzzy(field="text", text=text, distance=distance):
             return [Needle(terms=frozenset(near(word, distance))) for word in _whole(text)]
     return []
+
+
+def _pattern(source: str) -> str:
+    """An expression for whole words that match `source`. One that begins with letters is looked for by those, and what
+    stands before them is asked afterwards: the other way round each place of the text is tried.
+    """
+    first = re.match(r"\w*", source)
+    start = first[0] if first else ""
+    rest = re.sub(r"\.", r"\\w", source[len(start) :])
+    return f"{start}(?<!\\w{start}){rest}{_AFTER}"
 
 
 def _sequence(text: str) -> list[Needle]:
