@@ -1,8 +1,8 @@
 """Which rows of a segment hold which word, part of a word or joined form: how the table is made, and how it is asked.
 
 The terms are those of the tantivy fields text (with underscores as they are), parts and joined (engines/text_tokens.py) in
-one vocabulary; what is derived from words has a mark. tantivy scores; which rows match is read off here in a tenth of the
-time that a set takes to leave tantivy, and what is near a word needs no automaton over its dictionaries.
+one vocabulary; what is derived from words has a mark. tantivy scores; which rows match is read off here in a fraction of
+the time that a set takes to leave tantivy, and what is near a word needs no automaton over its dictionaries.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -135,11 +135,28 @@ def _spans_of(needles: list[Needle], text: str, lower: str, lines: int) -> list[
 def _spans(needle: Needle, text: str, lower: str, lines: int) -> list[Span]:
     if needle.group:
         return _together(needle, text, lower)
-    if needle.source is None:
-        return _among(needle, text, lower, lines)
+    if needle.source is not None:
+        return _on_lines(text, lines, _matches(needle, needle.source, text, lower))
+    return _few(needle.terms, text, lower) or _on_lines(text, lines, _known_words(needle, text))
+
+
+def _on_lines(text: str, lines: int, found: Iterable[list[Span]]) -> list[Span]:
+    """The spans of the first matches, of which each has some, that lie on at most `lines` lines."""
     out: list[Span] = []
     line_end = -1
-    for match in islice(needle.source.finditer(lower), _MATCHES_MAX):
+    for spans in islice(found, _MATCHES_MAX):
+        if spans[0][0] > line_end:
+            if not lines:
+                break
+            lines -= 1
+            line_end = text.find("\n", spans[-1][1])
+            line_end = len(text) if line_end < 0 else line_end
+        out.extend(spans)
+    return out
+
+
+def _matches(needle: Needle, source: re.Pattern[str], text: str, lower: str) -> Iterator[list[Span]]:
+    for match in islice(source.finditer(lower), _MATCHES_MAX):
         start, end = match.span()
         if needle.parts:
             # Mostly there is no letter on one side or the other: no need to look closer.
@@ -150,18 +167,11 @@ def _spans(needle: Needle, text: str, lower: str, lines: int) -> list[Span]:
                     end = _part_end(text, end)
                 elif not _is_edge(text, end):
                     continue
-        if start > line_end:
-            if not lines:
-                break
-            lines -= 1
-            line_end = text.find("\n", end)
-            line_end = len(text) if line_end < 0 else line_end
         found = text[start:end]
         if found.isalnum():  # one identifier, or a part of one: marked whole
-            out.append((start, end))
-        else:
-            out.extend((start + word.start(), start + word.end()) for word in tokens.WORD.finditer(found))
-    return out
+            yield [(start, end)]
+        elif words := [(start + word.start(), start + word.end()) for word in tokens.WORD.finditer(found)]:
+            yield words
 
 
 def _is_edge(text: str, at: int) -> bool:
@@ -189,36 +199,28 @@ def _word_around(text: str, at: int) -> Span:
     return begin, found.end() if found else at
 
 
-def _among(needle: Needle, text: str, lower: str, lines: int) -> list[Span]:
-    """The spans of the needle's terms: each is looked for when there are few, else (or when none stands in the text as it
-    is, because it is a joined form) the words of the text are looked up, until `lines` have one.
-    """
+def _few(terms: frozenset[str], text: str, lower: str) -> list[Span]:
+    """The spans of the terms as they stand in the text, in order, when there are few terms."""
     out: list[Span] = []
-    for term in needle.terms if len(needle.terms) <= _TERMS_SOUGHT else ():
+    for term in terms if len(terms) <= _TERMS_SOUGHT else ():
         at = lower.find(term)
         while at >= 0 and len(out) < _MATCHES_MAX:
             end = at + len(term)
             if _is_edge(text, at) and _is_edge(text, end):
                 out.append((at, end))
             at = lower.find(term, end)
-    if out:
-        return sorted(out)
-    known, line_end = needle.known, -1
+    return sorted(out)
+
+
+def _known_words(needle: Needle, text: str) -> Iterator[list[Span]]:
+    """The spans of the words of the text that are among the needle's terms, as a joined form too."""
+    known = needle.known
     for match in tokens.WORD.finditer(text):
-        word, start = match[0], match.start()
-        spans = known.get(word)
+        spans = known.get(match[0])
         if spans is None:
-            spans = known[word] = _term_spans(needle.terms, word)
-        if not spans:
-            continue
-        if start > line_end:
-            if not lines:
-                break
-            lines -= 1
-            line_end = text.find("\n", start)
-            line_end = len(text) if line_end < 0 else line_end
-        out.extend((start + a, start + b) for a, b in spans)
-    return out
+            spans = known[match[0]] = _term_spans(needle.terms, match[0])
+        if spans:
+            yield [(match.start() + a, match.start() + b) for a, b in spans]
 
 
 def _term_spans(terms: frozenset[str], word: str) -> tuple[Span, ...]:
