@@ -22,8 +22,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from cortex import config as configuration
-from cortex import supervise
+from cortex.processes import attach
+from cortex.settings import config as configuration
 from ipc.errors import CortexError
 
 CORTEX = str(Path(sys.executable).parent / "cortex")
@@ -190,7 +190,7 @@ def plain(text: str) -> None:
 
 def members(project: Path) -> list[psutil.Process]:
     """The running set of `project`: the supervisor and its processes."""
-    status = supervise.set_status(configuration.load(project))
+    status = attach.set_status(configuration.load(project))
     found = []
     for pid in (status.get("pid", 0), *(each["pid"] for each in status["processes"])):
         if pid:
@@ -202,7 +202,7 @@ def members(project: Path) -> list[psutil.Process]:
 def stop(project: Path) -> int:
     """Stop the set of `project`; the number of its processes that are left."""
     processes = members(project)
-    supervise.stop(configuration.load(project))
+    attach.stop(configuration.load(project))
     _, left = psutil.wait_procs(processes, timeout=10)
     return len(left)
 
@@ -212,7 +212,7 @@ def main(argument: str) -> int:
     if not project.is_dir():
         print(f"{project} is not a folder; name the folder of a project.", file=sys.stderr)
         return 2
-    ours = not supervise.set_status(configuration.load(project))["running"]
+    ours = not attach.set_status(configuration.load(project))["running"]
     with tempfile.TemporaryDirectory(prefix="cortex-demo-") as folder:
         scratch = Path(folder).resolve() / "copy"
         scratch.mkdir()

@@ -19,12 +19,12 @@ import atheris
 import numpy as np
 
 with atheris.instrument_imports(include=["cortex.engines", "luqum"]):
-    from cortex.engines.query_parse import parse
-    from cortex.engines.text_tantivy import TextSnapshot, TextWriter, open_text
-from cortex.rows import Row, assemble, write_rows
+    from cortex.engines.text.snapshot import TextSnapshot, TextWriter, open_text
+    from cortex.query.parse import parse
+from cortex.generation.rows import Row, assemble, write_rows
+from cortex.generation.segment import open_segment
 from ipc.errors import BadRequest
 from ipc.messages import ExactSearch, MatchType
-from ipc.segment import open_segment
 
 #: how the first byte of an input is read
 MATCH_TYPES: tuple[MatchType | None, ...] = (None, "exact", "phrase", "prefix", "fuzzy", "regex", "substring")

@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 
-from cortex.graph.grammars import RULES, SYNTAX
+from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.indexer.chunkers import CHUNKERS_VERSION
-from cortex.indexer.languages import KEYED, NAMED, PARSED, Language
-from cortex.indexer.origins import HEAD_LINES, VENDORED
-from cortex.indexer.outline import DATA
-from cortex.indexer.parse import PARSE_STEPS_MAX, UNBOUNDED_BYTES
 from cortex.indexer.scan import FOLDERS_SKIPPED, GENERATED, GENERATED_SUFFIXES
-from cortex.indexer.source import LINE_CHARS_MAX, MINIFIED_CHARS_MIN, SCRIPTS
+from cortex.indexer.syntax.origins import HEAD_LINES, VENDORED
+from cortex.indexer.syntax.outline import DATA
+from cortex.indexer.syntax.parse import PARSE_STEPS_MAX, UNBOUNDED_BYTES
+from cortex.indexer.syntax.source import LINE_CHARS_MAX, MINIFIED_CHARS_MIN, SCRIPTS
+from cortex.terms.languages import KEYED, NAMED, PARSED, Language
 
 PLACE = Path(__file__).parent.parent / "docs" / "LANGUAGES.md"
 
@@ -29,7 +29,7 @@ TEXT = """\
 What is indexed, how it is cut, and what is left out. Written by `scripts/languages.py` from the code: change that, run it,
 and never edit this file. Chunks of version {version}.
 
-To add a language: one row in `cortex/indexer/languages.py`, a query file `cortex/indexer/queries/<name>.scm` (its captures
+To add a language: one row in `cortex/terms/languages.py`, a query file `cortex/indexer/syntax/queries/<name>.scm` (its captures
 are described in `parse.py`), the grammar's wheel in `pyproject.toml`, and a sample with its golden file in
 `tests/golden/indexer`. To add a configuration format: one row with a pattern for the first line of each block.
 
@@ -157,7 +157,7 @@ def _rows(rows: Iterable[tuple[Language, *tuple[str, ...]]]) -> str:
 
 def _kinds(language: Language) -> tuple[str, str, str]:
     """(definitions, data, graph) as the query file captures them."""
-    folder = resources.files("cortex.indexer").joinpath("queries")
+    folder = resources.files("cortex.indexer.syntax").joinpath("queries")
     text = folder.joinpath(f"{language.query}.scm").read_text("utf-8")
     kinds = dict.fromkeys(re.findall(r"@definition\.(\w+)", text))
     if language.query == "html":

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from cortex.builder import Builder
-from cortex.config import Config
-from cortex.dispatch import Dispatch
-from cortex.freshness import Freshness
+from cortex.ask.dispatch import Dispatch
+from cortex.ask.freshness import Freshness
 from cortex.indexer.run import index
+from cortex.publish.builder import Builder
+from cortex.settings.config import Config
 from ipc.codec import decode, encode
 from ipc.errors import CortexError, Unavailable
 from workers.embed import EmbedWorker

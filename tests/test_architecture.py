@@ -1,7 +1,9 @@
-"""The invariants of docs/ARCHITECTURE.md that can be read off the source: imports point down, no pickle."""
+"""The invariants of docs/ARCHITECTURE.md that can be read off the source: who may import whom, no pickle."""
 
 import ast
+import functools
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -9,64 +11,183 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCES = [p for folder in ("ipc", "cortex", "workers") for p in sorted((ROOT / folder).rglob("*.py"))]
 
+#: the rooms from the bottom up: each imports only rooms of the lines above its own, and its own modules
+ORDER = (
+    ("ipc",),
+    ("cortex.system",),
+    ("cortex.settings",),
+    ("cortex.terms",),
+    ("cortex.query",),
+    ("cortex.generation",),
+    ("cortex.embedders", "cortex.graph", "cortex.ranking"),
+    ("cortex.engines", "cortex.indexer"),
+    ("cortex.memory",),
+    ("cortex.publish",),
+    ("cortex.ask",),
+    ("cortex.processes",),
+    ("cortex.front",),
+    ("workers",),
+)
+#: inside a room that is a plural of its own: the same rule, one level down
+INSIDE = (
+    (("cortex.graph.facts",), ("cortex.graph.resolution",)),
+    (
+        ("cortex.indexer.syntax",),
+        ("cortex.indexer.chunkers",),
+        ("cortex.indexer.store",),
+        ("cortex.indexer",),
+    ),
+    (("cortex.engines.chunks",), ("cortex.engines.text", "cortex.engines.vector", "cortex.engines.graph")),
+)
+#: who reaches what neither by itself nor through anything that it imports, at the top of a module or late
+DENIED = {
+    "cortex.ask": ("cortex.engines", "cortex.publish", "cortex.generation.rows", "tantivy", "usearch"),
+    "cortex.front": ("cortex.engines", "cortex.publish", "cortex.generation.rows", "tantivy", "usearch"),
+    "workers": ("ipc.client", "cortex.ask"),
+    "cortex.processes.supervisor": ("numpy", "zmq"),
+}
+#: packages that one place alone may import
+ALONE = {
+    "mcp": ("cortex.front.mcp", "cortex.front.http"),
+    "mcp_types": ("cortex.front.mcp", "cortex.front.http"),
+    "tantivy": ("cortex.engines.text",),
+    "usearch": ("cortex.engines.vector",),
+}
 
-def imports(path: Path) -> set[str]:
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {name_of(path): path for path in SOURCES}
+
+
+@functools.cache
+def imports(module: str) -> frozenset[str]:
+    """The modules that `module` names in an import anywhere in it, late ones too; packages of others by their first part."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: imports are absolute"
-            names |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
-    return names
+            assert node.level == 0, f"{module}: imports are absolute"
+            assert node.module is not None
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                found.add(whole if whole in MODULES else node.module)
+    return frozenset(name if name in MODULES else name.split(".")[0] for name in found)
 
 
-def tops(path: Path) -> set[str]:
-    return {name.split(".")[0] for name in imports(path)}
+def packages_of(module: str) -> Iterable[str]:
+    """The packages around `module`, which Python runs first."""
+    parts = module.split(".")
+    return (name for n in range(1, len(parts)) if (name := ".".join(parts[:n])) in MODULES)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_imports_point_down(path):
-    package = path.relative_to(ROOT).parts[0]
-    forbidden = {"ipc": {"cortex", "workers"}, "cortex": {"workers"}, "workers": set()}[package]
-    assert not tops(path) & forbidden
+@functools.cache
+def reached(module: str, *, packages: bool = True) -> frozenset[str]:
+    """All that is imported when `module` and each of its late imports are; the packages around them too, or not."""
+    seen: set[str] = set()
+    waiting = [module]
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        if one in MODULES:
+            waiting += [*imports(one), *(packages_of(one) if packages else ())]
+    return frozenset(seen)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_nothing_crosses_a_process_as_a_pickle_and_no_text_is_run_as_code(path):
-    assert not tops(path) & {"pickle", "marshal", "shelve", "dill", "cloudpickle"}
+def within(module: str, room: str) -> bool:
+    return module == room or module.startswith(f"{room}.")
+
+
+def place_in(order: tuple[tuple[str, ...], ...], module: str) -> tuple[int, str] | None:
+    """(line, room) of the innermost room that holds `module`."""
+    rooms = [(room, line) for line, names in enumerate(order) for room in names if within(module, room)]
+    return max((len(room), line, room) for room, line in rooms)[1:] if rooms else None
+
+
+def upward(order: tuple[tuple[str, ...], ...], module: str) -> list[str]:
+    here = place_in(order, module)
+    if here is None:
+        return []
+    found = []
+    for other in imports(module):
+        there = place_in(order, other)
+        if there is not None and there[1] != here[1] and there[0] >= here[0]:
+            found.append(f"{module} imports {other}")
+    return found
+
+
+def test_every_module_has_a_room():
+    roots = {"cortex", "cortex.__main__"}
+    assert not [name for name in MODULES if name not in roots and place_in(ORDER, name) is None]
+
+
+@pytest.mark.parametrize("order", [ORDER, *INSIDE], ids=lambda order: order[0][0])
+def test_imports_point_down(order):
+    assert not [sentence for name in MODULES for sentence in upward(order, name)]
+
+
+def test_no_import_goes_round_in_a_circle():
+    circles = {
+        name
+        for name in MODULES
+        for other in imports(name)
+        if other in MODULES and name in reached(other, packages=False)
+    }
+    assert not circles
+
+
+@pytest.mark.parametrize("room", DENIED)
+def test_what_a_room_may_not_reach_is_not_reached(room):
+    #: the command line indexes in its own process, and does so late
+    late = {"cortex.indexer.run", "cortex.indexer.watch"} if room == "cortex.front" else set()
+    found = set()
+    for module in (name for name in MODULES if within(name, room)):
+        over = set().union(
+            *(reached(name) for name in imports(module) - late if name in MODULES), imports(module)
+        )
+        found |= {f"{module} reaches {name}" for name in over for one in DENIED[room] if within(name, one)}
+    assert not found
+
+
+@pytest.mark.parametrize("package", ALONE)
+def test_only_its_room_imports_a_package(package):
+    importers = {name for name in MODULES if package in imports(name)}
+    assert importers
+    assert not [name for name in importers if not any(within(name, room) for room in ALONE[package])]
+
+
+def test_only_publish_publishes():
+    publishers = {
+        name
+        for name, path in MODULES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func).endswith(("generations.publish", "current.publish"))
+        )
+        or (
+            isinstance(node, ast.ImportFrom)
+            and node.module == "cortex.generation.current"
+            and any(alias.name == "publish" for alias in node.names)
+        )
+    }
+    assert publishers == {"cortex.publish.builder"}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_crosses_a_process_as_a_pickle_and_no_text_is_run_as_code(module):
+    assert not imports(module) & {"pickle", "marshal", "shelve", "dill", "cloudpickle"}
     calls = {
         n.func.id
-        for n in ast.walk(ast.parse(path.read_text()))
+        for n in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8")))
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
     }
     assert not calls & {"eval", "exec"}
-
-
-def test_only_the_mcp_front_imports_mcp():
-    importers = {p.relative_to(ROOT).as_posix() for p in SOURCES if tops(p) & {"mcp", "mcp_types"}}
-    assert importers <= {"cortex/front/mcp.py"}
-
-
-def test_fronts_import_no_engine_and_no_index():
-    for path in SOURCES:
-        if path.is_relative_to(ROOT / "cortex" / "front"):
-            names = imports(path)
-            assert not any(
-                n.startswith(("cortex.engines", "cortex.rows", "cortex.builder")) for n in names
-            ), path
-            assert not tops(path) & {"tantivy", "usearch", "numkong"}, path
-
-
-def test_workers_never_call_each_other():
-    for path in SOURCES:
-        if path.relative_to(ROOT).parts[0] == "workers":
-            assert not any(n.startswith(("ipc.client", "cortex.dispatch")) for n in imports(path)), path
-
-
-def test_only_the_builder_publishes():
-    publishers = [p for p in SOURCES if "generations.publish" in p.read_text()]
-    assert [p.name for p in publishers] == ["builder.py"]
 
 
 def test_every_test_that_the_architecture_names_exists():

@@ -9,10 +9,10 @@ from typing import get_args
 import numpy as np
 import orjson
 
-from cortex.rows import Row, write_rows
+from cortex.generation.rows import Row, write_rows
+from cortex.generation.segment import open_segment
 from ipc.errors import BY_CODE
 from ipc.messages import PROTOCOL, Message
-from ipc.segment import open_segment
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -7,7 +7,7 @@ import importlib
 import logging
 import sys
 
-from cortex import config as configuration
+from cortex.settings import config as configuration
 from ipc.errors import CortexError, Misconfigured, Unavailable
 
 NAMES = ("embed", "vector", "text", "graph", "watcher")

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from cortex import __version__
-from cortex.config import Config
 from cortex.embedders import open_embedder
+from cortex.settings.config import Config
 from ipc.errors import TooLarge
 from ipc.messages import Embed, Embedded, Message, Status
 from ipc.service import serve

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from cortex import __version__
-from cortex.config import Config
-from cortex.engines.graph_answers import GraphSnapshot, open_graph
-from cortex.engines.graph_arrays import GraphOpener
-from cortex.engines.graph_sources import Sources
-from cortex.snapshots import Snapshots
+from cortex.engines.graph.answers import GraphSnapshot, open_graph
+from cortex.engines.graph.arrays import GraphOpener
+from cortex.engines.graph.sources import Sources
+from cortex.generation.snapshots import Snapshots
+from cortex.settings.config import Config
 from ipc.messages import GraphHits, GraphSearch, Message, OutlineSearch, PatternSearch, Status
 from ipc.service import serve
 

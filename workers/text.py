@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from cortex import __version__
-from cortex.config import Config
-from cortex.engines.text_tantivy import TextSnapshot, open_text
-from cortex.excerpt import fetch
-from cortex.places import locate
-from cortex.snapshots import Snapshots
+from cortex.engines.chunks.fetch import fetch
+from cortex.engines.chunks.locate import locate
+from cortex.engines.text.snapshot import TextSnapshot, open_text
+from cortex.generation.snapshots import Snapshots
+from cortex.settings.config import Config
 from ipc.messages import (
     Chunks,
     ExactHits,

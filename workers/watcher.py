@@ -16,8 +16,8 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 
 from cortex import __version__
-from cortex.builder import Builder
-from cortex.config import Config
+from cortex.publish.builder import Builder
+from cortex.settings.config import Config
 from ipc.errors import CortexError
 from ipc.events import Announcer
 from ipc.messages import Message, Reload, Status

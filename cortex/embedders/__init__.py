@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cortex.config import Config
 from cortex.embedders.protocol import Embedder
+from cortex.settings.config import Config
 from ipc.errors import Misconfigured
 
 __all__ = ["Embedder", "open_embedder"]

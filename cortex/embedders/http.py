@@ -18,8 +18,8 @@ from collections.abc import Sequence
 import numpy as np
 import orjson
 
-from cortex.config import Config, Embedding, is_loopback
 from cortex.embedders.protocol import estimate_tokens
+from cortex.settings.config import Config, Embedding, is_loopback
 from ipc.errors import Misconfigured, Unavailable
 from ipc.messages import Array, Mode
 
@@ -84,7 +84,7 @@ def _start(config: Config, host: str, port: int) -> None:
         sys.executable,
         "-P",
         "-m",
-        "cortex.front.cli",
+        "cortex",
         "embed",
         "serve",
         "--project",

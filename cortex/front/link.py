@@ -8,11 +8,11 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from cortex import supervise
-from cortex.config import Config
-from cortex.dispatch import SETTLE_S, Dispatch
-from cortex.freshness import Freshness
+from cortex.ask.dispatch import SETTLE_S, Dispatch
+from cortex.ask.freshness import Freshness
 from cortex.front.tool import Tool
+from cortex.processes import attach
+from cortex.settings.config import Config
 from ipc.client import Client
 from ipc.errors import CortexError, Unavailable
 
@@ -36,7 +36,7 @@ class Link:
         self.freshness = Freshness(config)
         self._start = start
         self._client = Client(config.runtime_dir)
-        self._attachment: supervise.Attachment | None = None
+        self._attachment: attach.Attachment | None = None
         self._fault = ""
         self._tried = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -111,7 +111,7 @@ class Link:
         pause = RETRY_S
         while True:
             try:
-                self._attachment = await supervise.attach(self.config, start=self._start)
+                self._attachment = await attach.attach(self.config, start=self._start)
             except (CortexError, OSError) as error:
                 log.warning("%s", error)
                 self._fault = str(error)

@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from cortex.dispatch import Dispatch
+from cortex.ask.dispatch import Dispatch
 from ipc.errors import BadRequest
 
 ToolFunction = Callable[..., Awaitable[dict[str, Any]]]

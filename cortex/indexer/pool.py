@@ -20,11 +20,11 @@ from typing import IO, Any
 
 import msgspec
 
-from cortex import allocator
-from cortex.config import Config, Embedding
 from cortex.embedders import Embedder, open_embedder
-from cortex.indexer.graph_shards import ShardBuilder, ShardTask
-from cortex.indexer.shards import Built, Settings, Task, build
+from cortex.indexer.store.graph_shards import ShardBuilder, ShardTask
+from cortex.indexer.store.shards import Built, Settings, Task, build
+from cortex.settings.config import Config, Embedding
+from cortex.system import allocator
 from ipc.errors import BY_CODE, CortexError, Unavailable
 
 #: files and bytes of source under which starting processes (0.3 s) costs more than it saves

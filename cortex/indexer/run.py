@@ -11,23 +11,21 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from cortex import allocator
-from cortex.config import Config, open_home
 from cortex.embedders import Embedder, open_embedder
-from cortex.graph.tables import Packed
-from cortex.indexer import manifest as manifests
-from cortex.indexer.embeddings import cache_folder
-from cortex.indexer.graph_shards import ShardTask
-from cortex.indexer.graph_store import GraphStore
-from cortex.indexer.manifest import Entry, Manifest
+from cortex.graph.facts.tables import Packed
 from cortex.indexer.pool import Pool, children_for, workers_for
 from cortex.indexer.scan import Candidate, Scan, Scanner
-from cortex.indexer.shards import FACTS, Built, Settings, Task, build, shard_count, shard_of
-from cortex.indexer.writer import Writer, foreign_files, writer_lock
-from cortex.records import Skipped
+from cortex.indexer.store import manifest as manifests
+from cortex.indexer.store.embeddings import cache_folder
+from cortex.indexer.store.graph_shards import ShardTask
+from cortex.indexer.store.graph_store import GraphStore
+from cortex.indexer.store.manifest import Entry, Manifest
+from cortex.indexer.store.shards import FACTS, Built, Settings, Task, build, shard_count, shard_of
+from cortex.indexer.store.writer import Writer, writer_lock
+from cortex.settings.config import Config, open_home
+from cortex.system import allocator
+from cortex.terms.records import Skipped
 from ipc.errors import Misconfigured
-
-__all__ = ["Indexer", "Progress", "Report", "foreign_files", "index", "watch", "writer_lock"]
 
 log = logging.getLogger(__name__)
 
@@ -82,13 +80,6 @@ def index(config: Config, *, force: bool = False, on_progress: Progress | None =
     indexer = Indexer(config, open_embedder(config))
     with writer_lock(config):
         return indexer.run(force=force, on_progress=on_progress)
-
-
-def watch(config: Config, stop: threading.Event) -> int:
-    """Follow the source tree until `stop` is set; see watch.py. Returns the exit code."""
-    from cortex.indexer.watch import watch as follow  # it imports this module
-
-    return follow(config, stop)
 
 
 class Indexer:

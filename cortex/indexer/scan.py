@@ -14,9 +14,9 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from cortex.config import Config
-from cortex.indexer.languages import language_of
-from cortex.records import Skipped
+from cortex.settings.config import Config
+from cortex.terms.languages import language_of
+from cortex.terms.records import Skipped
 from ipc.errors import Misconfigured
 
 #: files of a project that nobody named explicitly; more than this is rather a disk than a project

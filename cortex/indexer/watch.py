@@ -20,16 +20,16 @@ from typing import Any
 
 import msgspec
 
-from cortex import allocator
-from cortex.config import Config, open_home
 from cortex.embedders import open_embedder
-from cortex.generations import read_current
+from cortex.generation.current import read_current
 from cortex.indexer.folders import Changes, Folders
-from cortex.indexer.manifest import Manifest
 from cortex.indexer.run import Indexer
 from cortex.indexer.scan import IGNORE_FILES, Candidate, Scanner
-from cortex.indexer.writer import foreign_files, writer_lock
-from cortex.records import IndexerState
+from cortex.indexer.store.manifest import Manifest
+from cortex.indexer.store.writer import foreign_files, writer_lock
+from cortex.settings.config import Config, open_home
+from cortex.system import allocator
+from cortex.terms.records import IndexerState
 from ipc.errors import CortexError
 
 log = logging.getLogger(__name__)

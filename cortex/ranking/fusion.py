@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cortex.ranking.paths import (
+from cortex.ranking.weights import Weights
+from cortex.terms.paths import (
     asks_for_tests,
     folder_share,
     is_example,
@@ -22,8 +23,7 @@ from cortex.ranking.paths import (
     stem_share,
     superseded,
 )
-from cortex.ranking.weights import Weights
-from cortex.records import COVERING_TYPES
+from cortex.terms.records import COVERING_TYPES
 from ipc.messages import Array, Hit, Signals
 
 Source = Literal["lex", "vec", "both"]

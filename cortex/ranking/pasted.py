@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cortex.engines import text_tokens as tokens
 from cortex.ranking import traces
 from cortex.ranking.traces import ENDING, KNOWN, START, Frame, clean, is_foreign, stem
+from cortex.terms import tokens
 from ipc.messages import Hit, Located, Place, Signals
 
 #: a text without any of these marks, and shorter than this, is not looked at

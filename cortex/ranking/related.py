@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from cortex.engines import text_tokens as tokens
-from cortex.ranking.paths import EMPTY_STEMS
+from cortex.terms import tokens
+from cortex.terms.paths import EMPTY_STEMS
 
 Why = Literal["name", "calls", "imports", "mentions"]
 

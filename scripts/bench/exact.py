@@ -41,13 +41,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from latency import Front, connect, describe_machine, summarise
 from queries import draw, expression, piece
 
-from cortex import config as configuration
-from cortex import supervise, trigrams, words
-from cortex.engines.query_parse import literal
-from cortex.engines.text_tantivy import TextWriter
-from cortex.freshness import Freshness
-from cortex.records import COVERING_TYPES
-from cortex.rows import Rows, open_rows
+from cortex.ask.freshness import Freshness
+from cortex.engines.text.snapshot import TextWriter
+from cortex.generation import trigrams, words
+from cortex.generation.rows import Rows, open_rows
+from cortex.processes import attach
+from cortex.query.parse import literal
+from cortex.settings import config as configuration
+from cortex.terms.records import COVERING_TYPES
 
 ROOT = Path(__file__).resolve().parents[2]
 #: files that a tree is made of: source and documents
@@ -105,7 +106,7 @@ class Project:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        supervise.stop(self.config)
+        attach.stop(self.config)
 
     @contextlib.asynccontextmanager
     async def front(self) -> Any:
@@ -406,7 +407,7 @@ async def measure_cold(project: Project, requests: list[dict[str, Any]]) -> dict
         forget(project.root)
         theirs.append(time_ripgrep(project.root, arguments))
     for arguments in requests[:3]:
-        supervise.stop(project.config)
+        attach.stop(project.config)
         forget(project.root)
         started = time.perf_counter()
         async with project.front() as front:

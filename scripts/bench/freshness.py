@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex import config as configuration
-from cortex import supervise
+from cortex.processes import attach
+from cortex.settings import config as configuration
 from ipc.client import Client
 from ipc.errors import CortexError
 from ipc.messages import ExactSearch, GetStatus
@@ -126,7 +126,7 @@ def scratch(**settings: Any) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        supervise.stop(configuration.load(folder))
+        attach.stop(configuration.load(folder))
         shutil.rmtree(folder)
         for name, value in before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
@@ -165,7 +165,7 @@ async def replaced(chunks: int, debounce_ms: int, runs: int) -> list[Measured]:
     with scratch(server_auto_index="false", server_debounce_ms=debounce_ms) as root:
         config = configuration.load(root)
         folder = ChunkFolder(config.chunks_dir, chunks, config.embedding.dimensions)
-        attachment = await supervise.attach(config)
+        attachment = await attach.attach(config)
         client = Client(config.runtime_dir)
         try:
             await served(client, "initial", chunks)
@@ -194,7 +194,7 @@ async def saved(debounce_ms: int, runs: int) -> list[Measured]:
         config = configuration.load(root)
         path = root / "cortex" / "fresh.py"
         path.write_text("def initial_marker(): ...\n")
-        attachment = await supervise.attach(config)
+        attachment = await attach.attach(config)
         client = Client(config.runtime_dir)
         try:
             await served(client, "initial_marker", 1)

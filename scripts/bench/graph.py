@@ -39,20 +39,21 @@ import psutil
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from cortex import __version__, supervise
-from cortex import config as configuration
-from cortex.config import Config
-from cortex.engines.graph_answers import GraphSnapshot
-from cortex.engines.graph_arrays import GraphOpener
-from cortex.engines.graph_segments import write_graph
-from cortex.engines.graph_sources import Sources
-from cortex.freshness import Freshness
-from cortex.graph.evaluate import Evaluator
-from cortex.graph.facts import TYPE_KINDS
-from cortex.graph.project import Project
-from cortex.graph.resolve import edges_of
-from cortex.indexer.graph_facts import facts_of
-from cortex.indexer.source import Source, decode, digest
+from cortex import __version__
+from cortex.ask.freshness import Freshness
+from cortex.engines.graph.answers import GraphSnapshot
+from cortex.engines.graph.arrays import GraphOpener
+from cortex.engines.graph.segments import write_graph
+from cortex.engines.graph.sources import Sources
+from cortex.graph.facts.facts import TYPE_KINDS
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import edges_of
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.syntax.source import Source, decode, digest
+from cortex.processes import attach
+from cortex.settings import config as configuration
+from cortex.settings.config import Config
 from ipc.client import Client
 from ipc.errors import CortexError
 from ipc.messages import ExactSearch, GraphSearch
@@ -391,7 +392,7 @@ async def freshness(project: Path | None, saves: int) -> dict[str, Any]:
         config = configuration.load(root)
         path = root / "fresh_bench.py"
         path.write_text("def fresh_0():\n    pass\n")
-        attachment = await supervise.attach(config)
+        attachment = await attach.attach(config)
         client = Client(config.runtime_dir)
         try:
             await until(client, ExactSearch("fresh_0", limit=1))
@@ -444,7 +445,7 @@ def scratch(**settings: str) -> Iterator[Path]:
         root = Path(tempfile.mkdtemp(prefix="cortex-bench-")).resolve()
         stack.callback(shutil.rmtree, root)
         (root / ".git").mkdir()
-        stack.callback(supervise.stop, configuration.load(root))
+        stack.callback(attach.stop, configuration.load(root))
         yield root
         for name in settings:
             del os.environ[f"CORTEX_{name}".upper()]

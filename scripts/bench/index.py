@@ -32,13 +32,13 @@ import numpy as np
 import psutil
 
 from cortex import __version__
-from cortex.config import Config
 from cortex.embedders import open_embedder
 from cortex.indexer import run
-from cortex.indexer.graph_store import GraphStore
-from cortex.indexer.run import Indexer, index, writer_lock
+from cortex.indexer.run import Indexer, index
 from cortex.indexer.scan import Candidate, Scanner
-from cortex.indexer.writer import Writer
+from cortex.indexer.store.graph_store import GraphStore
+from cortex.indexer.store.writer import Writer, writer_lock
+from cortex.settings.config import Config
 
 RESULTS = Path(__file__).parent / "results"
 PEER = Path(__file__).parent / "peers" / "index_semble.py"

@@ -33,9 +33,9 @@ import psutil
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from cortex import config as configuration
-from cortex import supervise
-from cortex.freshness import Freshness
+from cortex.ask.freshness import Freshness
+from cortex.processes import attach
+from cortex.settings import config as configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 CORTEX = str(Path(sys.executable).parent / "cortex")
@@ -301,7 +301,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             write_project(project, options.chunks)
         (project / ".git").mkdir(exist_ok=True)
         config = configuration.load(str(project))
-        stack.callback(supervise.stop, config)
+        stack.callback(attach.stop, config)
         return measure(config, environment, options)
 
 
@@ -313,7 +313,7 @@ def measure(
     asyncio.run(wait_whole(project, environment))
     warm = []
     for _ in range(options.starts):
-        supervise.stop(config)
+        attach.stop(config)
         warm.append(asyncio.run(measure_start(project, environment)))
     attached = [asyncio.run(measure_start(project, environment)) for _ in range(options.starts)]
     rows, memory = asyncio.run(measure_tools(project, environment, options.runs))

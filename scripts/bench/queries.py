@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from cortex.engines.query_parse import literal
+from cortex.query.parse import literal
 
 Maker = Callable[[], dict[str, Any]]
 

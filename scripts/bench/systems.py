@@ -29,7 +29,7 @@ DEPTH = 10
 #: seconds for one index, one question
 INDEX_S, QUESTION_S = 600, 60
 BASELINES = ("rg", "bm25", "semble")
-CORTEX = [sys.executable, "-P", "-m", "cortex.front.cli"]
+CORTEX = [sys.executable, "-P", "-m", "cortex"]
 #: what ripgrep is not asked for: words that say nothing about code
 STOP_WORDS = frozenset(
     "a an and are as at be by can do does for from has have how i in into is it its of on or so that the their this to was what "  # noqa: SIM905

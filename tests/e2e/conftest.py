@@ -21,8 +21,8 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from cortex import config as configuration
-from cortex import supervise
+from cortex.processes import attach
+from cortex.settings import config as configuration
 from ipc.errors import Unavailable
 
 #: seconds in which a state must be reached; generous, because it bounds a failure, not a pass
@@ -148,7 +148,7 @@ class Project:
         )
 
     def status(self) -> dict[str, Any]:
-        return supervise.set_status(self.config)
+        return attach.set_status(self.config)
 
     def members(self) -> dict[str, dict[str, Any]]:
         return {each["name"]: each for each in self.status()["processes"]}
@@ -219,7 +219,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
     try:
         yield made
         with contextlib.suppress(Unavailable):
-            supervise.stop(made.config)
+            attach.stop(made.config)
         made.nothing_left()
     finally:
         for process in made.processes():

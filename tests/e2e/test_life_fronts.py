@@ -48,7 +48,7 @@ def test_two_fronts_that_start_at_the_same_moment_share_one_set(project):
                 part
                 for process in project.processes()
                 for part in process.cmdline()
-                if part in ("embed", "vector", "text", "watcher", "cortex.supervisor")
+                if part in ("embed", "vector", "text", "watcher", "cortex.processes.supervisor")
             )
             assert set(running.values()) == {1}
             checked.set()

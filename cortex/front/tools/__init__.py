@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from cortex.front.tool import Tool, make_tool
-from cortex.front.tools.context import code_context
-from cortex.front.tools.exact import cortex_exact
-from cortex.front.tools.graph import cortex_graph
-from cortex.front.tools.outline import cortex_outline
-from cortex.front.tools.pattern import cortex_pattern
-from cortex.front.tools.related import find_related
-from cortex.front.tools.search import cortex_search
+from cortex.front.tools.code.context import code_context
+from cortex.front.tools.code.exact import cortex_exact
+from cortex.front.tools.code.graph import cortex_graph
+from cortex.front.tools.code.outline import cortex_outline
+from cortex.front.tools.code.pattern import cortex_pattern
+from cortex.front.tools.code.related import find_related
+from cortex.front.tools.code.search import cortex_search
 from ipc.errors import Misconfigured
 
 #: toolset → its tools, in the order in which agents see them

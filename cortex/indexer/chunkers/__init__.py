@@ -10,10 +10,10 @@ from cortex.indexer.chunkers.frame import Frame, embed_text
 from cortex.indexer.chunkers.notebook import cells, moved
 from cortex.indexer.chunkers.tiles import CountTokens
 from cortex.indexer.chunkers.views import data_chunks, definitions_chunks, symbols_chunks
-from cortex.indexer.languages import Language, sniff
-from cortex.indexer.parse import TooComplex, parse
-from cortex.indexer.source import Source
-from cortex.records import COVERING_TYPES, Chunk
+from cortex.indexer.syntax.parse import TooComplex, parse
+from cortex.indexer.syntax.source import Source
+from cortex.terms.languages import Language, sniff
+from cortex.terms.records import COVERING_TYPES, Chunk
 
 __all__ = ["CHUNKERS_VERSION", "Cut", "chunk", "cut", "embed_text"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from cortex.indexer.chunkers.frame import DOC_CHARS, Frame
 from cortex.indexer.chunkers.tiles import layout_costs, syntax_costs, tile
-from cortex.indexer.outline import DATA
-from cortex.records import Chunk, Symbol
+from cortex.indexer.syntax.outline import DATA
+from cortex.terms.records import Chunk, Symbol
 
 
 def code_chunks(frame: Frame) -> list[Chunk]:

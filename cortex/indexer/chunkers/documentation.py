@@ -10,8 +10,8 @@ import yaml
 
 from cortex.indexer.chunkers.frame import Frame
 from cortex.indexer.chunkers.tiles import layout_costs, syntax_costs, tile
-from cortex.indexer.headings import headings
-from cortex.records import Chunk
+from cortex.indexer.syntax.headings import headings
+from cortex.terms.records import Chunk
 
 #: tags that one document can give
 TAGS_MAX = 32

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from cortex.indexer.chunkers.tiles import CountTokens, parts
-from cortex.indexer.languages import Language
-from cortex.indexer.origins import origin
-from cortex.indexer.outline import DATA, Outline
-from cortex.indexer.source import Source
-from cortex.records import Chunk, ChunkType, Symbol
+from cortex.indexer.syntax.origins import origin
+from cortex.indexer.syntax.outline import DATA, Outline
+from cortex.indexer.syntax.source import Source
+from cortex.terms.languages import Language
+from cortex.terms.records import Chunk, ChunkType, Symbol
 
 #: parts of a path whose words are put before the text that is embedded
 PATH_PARTS = 3

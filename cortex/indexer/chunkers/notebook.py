@@ -14,10 +14,10 @@ from typing import Any
 import orjson
 from tree_sitter import Node
 
-from cortex.indexer.languages import Language, language_of
-from cortex.indexer.parse import syntax_tree
-from cortex.indexer.source import Source
-from cortex.records import Chunk
+from cortex.indexer.syntax.parse import syntax_tree
+from cortex.indexer.syntax.source import Source
+from cortex.terms.languages import Language, language_of
+from cortex.terms.records import Chunk
 
 #: names of kernels' languages that differ from suffixes
 _SUFFIXES = {

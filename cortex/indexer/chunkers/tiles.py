@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 
-from cortex.indexer.outline import Outline
+from cortex.indexer.syntax.outline import Outline
 
 #: a comment or attribute that would lose the line it belongs to; less than one level of nesting
 GLUE = 0.5

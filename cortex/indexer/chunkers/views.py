@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from cortex.indexer.chunkers.code import qualified
 from cortex.indexer.chunkers.frame import IMPORTS_MAX, Frame
 from cortex.indexer.chunkers.tiles import parts
-from cortex.indexer.outline import DATA
-from cortex.records import Chunk, ChunkType, Symbol
+from cortex.indexer.syntax.outline import DATA
+from cortex.terms.records import Chunk, ChunkType, Symbol
 
 #: a piece of a view's text, and the symbol that it speaks of
 Block = tuple[str, Symbol | None]

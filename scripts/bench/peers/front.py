@@ -11,7 +11,7 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from cortex import dispatch
+from cortex.ask import dispatch
 from cortex.front.cli import main as cortex
 from cortex.ranking.weights import Weights
 

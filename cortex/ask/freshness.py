@@ -1,0 +1,221 @@
+"""How fresh an answer is: the `index` block of every answer, and which hits no longer match their files.
+
+Reads what the watcher and the indexer publish (CURRENT, run/indexer.json, manifest.json) and the sources' sizes and
+times; writes nothing. Silent staleness is the worst fault that a search tool can have.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
+from cortex.settings.config import Config
+from cortex.terms.records import IndexerState
+from ipc.errors import Damaged
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+#: pending files that an answer names; the rest is a number
+PENDING_NAMED = 5
+#: seconds without a heartbeat after which an indexer counts as gone
+HEARTBEAT_MAX_S = 15.0
+#: a larger manifest is not read by fronts: hits are not compared with their files then
+MANIFEST_BYTES_MAX = 64 * 1024 * 1024
+
+
+class _Seen(msgspec.Struct):
+    """A source file as it was indexed."""
+
+    size: int = -1
+    mtime_ns: int = 0
+
+
+class _Manifest(msgspec.Struct):
+    files: dict[str, _Seen] = {}
+    sequence: int = 0
+
+
+class _Cached(Generic[T]):
+    """What a file held when it was last replaced; read again when its identity changes."""
+
+    def __init__(self, path: Path, empty: T) -> None:
+        self.path = path
+        self.value = self._empty = empty
+        self._identity: tuple[int, ...] | None = None
+
+    def changed(self) -> bool:
+        """Whether the file is another than at the last call. A file that is gone resets the value."""
+        try:
+            info = os.stat(self.path)
+        except OSError:
+            self.value, self._identity = self._empty, None
+            return False
+        identity = (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns)
+        if identity == self._identity:
+            return False
+        self._identity = identity
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the indexer is; `running` also while it only watches."""
+
+    state: str = "stopped"
+    done: int = 0
+    total: int = 0
+    running: bool = False
+    message: str = ""
+    dirty: dict[str, int] = field(default_factory=dict)
+    #: seconds since the last sign of life of an indexer that still runs
+    silent_s: float = 0.0
+
+    @property
+    def indexing(self) -> bool:
+        return self.running and self.state == "indexing"
+
+
+class Freshness:
+    """Knows what is published and what is not yet. Each call costs a few `stat`s; files are read when they change."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._root = str(config.root)
+        self._current = _Cached[Generation](config.index_dir / CURRENT, EMPTY)
+        self._indexer = _Cached[IndexerState | None](config.indexer_state, None)
+        self._manifest = _Cached[_Manifest](config.manifest, _Manifest())
+
+    def current(self) -> Generation:
+        """The published generation; EMPTY before the first. A damaged CURRENT leaves the last good one."""
+        cached = self._current
+        if cached.changed():
+            try:
+                cached.value = read_current(self._config.index_dir)
+            except (Damaged, OSError) as error:
+                log.warning("%s", error)
+        return cached.value
+
+    def progress(self) -> Progress:
+        cached = self._indexer
+        if cached.changed():
+            with contextlib.suppress(OSError, msgspec.DecodeError):
+                cached.value = msgspec.json.decode(cached.path.read_bytes(), type=IndexerState)
+        state = cached.value
+        if state is None:
+            return Progress()
+        running = state.state != "stopped" and _alive(state)
+        silent_s = time.time() - state.heartbeat if running else 0.0
+        return Progress(state.state, state.done, state.total, running, state.message, state.dirty, silent_s)
+
+    def pending(self, generation: Generation) -> list[str]:
+        """The saved files that `generation` does not hold yet, in order of their names."""
+        dirty = self.progress().dirty
+        return sorted(path for path, sequence in dirty.items() if sequence > generation.sequence)
+
+    def block(
+        self, generation: Generation, degraded: Sequence[str] = (), notes: Iterable[str] = ()
+    ) -> dict[str, Any]:
+        """The `index` block of an answer from `generation`. `notes` are sentences; `message` joins them."""
+        progress = self.progress()
+        pending = self.pending(generation)
+        block: dict[str, Any] = {
+            "generation": generation.number,
+            "pending": pending[:PENDING_NAMED],
+            "pending_count": len(pending),
+            "degraded": list(degraded),
+        }
+        sentences = list(dict.fromkeys(note for note in notes if note))
+        if progress.indexing:
+            block["indexing"] = {"done": progress.done, "total": progress.total}
+            sentences.append(say_progress(progress))
+        elif progress.message:
+            sentences.append(progress.message)
+        if progress.silent_s > HEARTBEAT_MAX_S:
+            sentences.append(
+                f"The indexer has not reported for {progress.silent_s:.0f} s (is the disk full?); see `cortex status`."
+            )
+        if self.behind(generation):
+            block["publishing"] = True
+            sentences.append("The newest changes are indexed and about to be served.")
+        if sentences:
+            block["message"] = " ".join(sentences)
+        return block
+
+    def stale(self, paths: Iterable[str], generation: Generation) -> frozenset[str]:
+        """Those of `paths` whose file was changed or removed since it was indexed into `generation`.
+
+        An agent that saves and asks at once is quicker than any event, so this looks at the files themselves.
+        """
+        seen = self._seen().files
+        dirty = self.progress().dirty
+        found = set()
+        for path in set(paths):
+            known = seen.get(path)
+            if dirty.get(path, 0) > generation.sequence or (known and self._differs(path, known)):
+                found.add(path)
+        return frozenset(found)
+
+    def behind(self, generation: Generation) -> bool:
+        """Whether chunk files are on disk that `generation` does not hold: the watcher is about to publish them."""
+        return bool(generation.backlog) or self._seen().sequence > generation.sequence
+
+    def _seen(self) -> _Manifest:
+        cached = self._manifest
+        if cached.changed():
+            with contextlib.suppress(OSError, msgspec.DecodeError):
+                if cached.path.stat().st_size <= MANIFEST_BYTES_MAX:
+                    cached.value = msgspec.json.decode(cached.path.read_bytes(), type=_Manifest)
+        return cached.value
+
+    def _differs(self, path: str, known: _Seen) -> bool:
+        if path.startswith("/") or ".." in path.split("/"):
+            return False  # not below the root: nothing that an index may make us look at
+        try:
+            info = os.stat(f"{self._root}/{path}")
+        except OSError:
+            return True
+        return (info.st_size, info.st_mtime_ns) != (known.size, known.mtime_ns)
+
+    def explain_nothing(self) -> str:
+        """Why nothing is published yet, and what to do, in one or two sentences."""
+        progress = self.progress()
+        if progress.indexing:
+            return f"{say_progress(progress)} Nothing is searchable yet; ask again in a few seconds."
+        if progress.message:
+            return progress.message
+        if not self._config.server.auto_index:
+            return "Nothing is indexed and server.auto_index is off; run `cortex index` in the project."
+        if progress.running:
+            return "The index is being published; ask again in a second."
+        return "Nothing is indexed yet; ask again in a few seconds, or see `cortex status`."
+
+
+def say_progress(progress: Progress) -> str:
+    if not progress.total:
+        return "Indexing has begun: the files are being listed."
+    share = 100 * progress.done // progress.total
+    return f"Indexing is at {share} % ({progress.done} of {progress.total} files): answers may miss what is not indexed yet."
+
+
+def _alive(state: IndexerState) -> bool:
+    """Whether the process that wrote `state` still lives. A heartbeat that is young enough spares the look."""
+    if time.time() - state.heartbeat < HEARTBEAT_MAX_S:
+        return True
+    try:
+        os.kill(state.pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return state.pid > 0

@@ -1,0 +1,1 @@
+"""Chunks by their key and by their place, out of the rows of a generation."""

@@ -1,0 +1,110 @@
+"""Cuts chunks to what an answer may carry: `detail`, and a budget in bytes. Pure over Rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+
+from cortex.generation.rows import Rows
+from ipc.messages import Chunks, Detail, Fetch
+
+#: lines of a "snippet"
+SNIPPET_LINES = 10
+#: a text that had to be cut keeps at least this many bytes, or is left out altogether
+TEXT_BYTES_MIN = 200
+
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
+
+
+def fetch(rows: Rows, request: Fetch) -> Chunks:
+    """The chunks with the keys of `request`, cut; empty bytes for a key that this generation does not hold."""
+    ordinals = rows.locate(np.array(request.keys, "<u8"))
+    words = query_words(request.query) if request.detail == "snippet" else frozenset()
+    blobs = [cut(rows.chunk(int(at)), request.detail, words) if at >= 0 else b"" for at in ordinals]
+    blobs, truncated = fit(blobs, request.max_bytes)
+    return Chunks(generation=rows.generation, truncated=truncated, chunks=tuple(blobs))
+
+
+def query_words(query: str) -> frozenset[str]:
+    """Lower-cased words and sub-words of a query."""
+    return frozenset(word.lower() for word in _WORD.findall(query))
+
+
+def cut(chunk: bytes, detail: Detail, words: frozenset[str] = frozenset()) -> bytes:
+    """The chunk's JSON with its text as `detail` asks: whole, its best ~10 lines (`words` say which), or none.
+
+    A snippet gets `metadata.snippet_start_line`, the file's line of its first line.
+    """
+    if detail == "full":
+        return chunk
+    body: dict[str, Any] = orjson.loads(chunk)
+    text = str(body.pop("text", ""))
+    if detail == "snippet":
+        lines = text.split("\n")
+        first = best_window(lines, words)
+        body["text"] = "\n".join(lines[first : first + SNIPPET_LINES])
+        metadata = dict(body.get("metadata") or {})
+        start = metadata.get("start_line")
+        if isinstance(start, int) and body.get("chunk_type") in ("code", "documentation"):
+            metadata["snippet_start_line"] = start + first
+        body["metadata"] = metadata
+    else:
+        body["metadata"] = {
+            key: value
+            for key, value in (body.get("metadata") or {}).items()
+            if key not in ("comment_text", "definitions", "signature", "doc")
+        }
+    return orjson.dumps(body)
+
+
+def best_window(lines: Sequence[str], words: frozenset[str]) -> int:
+    """Index of the first line of the SNIPPET_LINES lines that hold the most distinct query words."""
+    if len(lines) <= SNIPPET_LINES or not words:
+        return 0
+    found = [words & {word.lower() for word in _WORD.findall(line)} for line in lines]
+    scores = [
+        len(frozenset().union(*found[at : at + SNIPPET_LINES]))
+        for at in range(len(lines) - SNIPPET_LINES + 1)
+    ]
+    best = max(scores)
+    first = scores.index(best)
+    # Of the windows that are as good, the one in which the first match stands second: a line of context before it.
+    while first + 1 < len(scores) and scores[first + 1] == best and not found[first] and not found[first + 1]:
+        first += 1
+    return first
+
+
+def fit(blobs: list[bytes], max_bytes: int) -> tuple[list[bytes], bool]:
+    """Shorten texts, last-ranked first, until all blobs together fit `max_bytes`. Returns (blobs, was any cut?)."""
+    excess = sum(map(len, blobs)) - max_bytes
+    if excess <= 0:
+        return blobs, False
+    out = list(blobs)
+    for at in range(len(out) - 1, -1, -1):
+        if excess <= 0:
+            break
+        short = _shorten(out[at], excess)
+        excess -= len(out[at]) - len(short)
+        out[at] = short
+    return out, True
+
+
+def _shorten(blob: bytes, excess: int) -> bytes:
+    if not blob:
+        return blob
+    body: dict[str, Any] = orjson.loads(blob)
+    text = str(body.get("text", ""))
+    raw = text.encode()
+    keep = len(raw) - excess - 40
+    body["text"] = raw[:keep].decode(errors="ignore") + "\n…" if keep >= TEXT_BYTES_MIN else ""
+    metadata = dict(body.get("metadata") or {})
+    metadata["text_truncated"] = True
+    for name in ("comment_text", "definitions"):
+        metadata.pop(name, None)
+    body["metadata"] = metadata
+    short = orjson.dumps(body)
+    return short if len(short) < len(blob) else blob

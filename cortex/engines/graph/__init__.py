@@ -1,0 +1,1 @@
+"""Questions about structure, answered from mapped graph segments."""

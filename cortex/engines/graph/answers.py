@@ -1,0 +1,186 @@
+"""A question about structure → its answer: finds the target, walks, and renders each result with its context lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from cortex.engines.graph.arrays import Graph, GraphOpener
+from cortex.engines.graph.outline import count_users, outline, signature
+from cortex.engines.graph.pattern import search_pattern
+from cortex.engines.graph.segments import CONFIDENCES, EDGE_TYPES
+from cortex.engines.graph.sources import Sources
+from cortex.engines.graph.targets import Targets
+from cortex.engines.graph.walks import Limits, Scope, Step, Walk, Walker
+from cortex.terms.languages import language_of
+from ipc.errors import BadRequest
+from ipc.messages import Array, GraphHits, GraphSearch, OutlineSearch, PatternSearch
+
+#: bounds of the arguments: out of them they are clamped
+DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX = 10, 500, 100, 20
+
+#: what an answer shows of a node, beside its signature
+SHOWN = ("id", "kind", "file", "start_line", "end_line")
+
+#: why an operation found nothing, where it is not for what syntax cannot follow
+_NOTHING = {
+    "implementations": "No type of the project says that it implements, extends or embeds {0}, as far as syntax tells.",
+    "type_usages": "No signature, field or base in the project names {0}, as far as syntax tells.",
+    "dependencies": "No edge leads from {0} to anything else in the project.",
+    "dependents": "Nothing else in the project refers to {0}, as far as syntax tells.",
+    "callees": "The graph has no calls in {0} of anything that the project defines.",
+}
+#: the share of shown results from which on unsure ones are spoken of
+_UNSURE_SHARE = 0.25
+
+
+class GraphSnapshot:
+    """One generation's graph, opened."""
+
+    def __init__(self, graph: Graph, number: int, sources: Sources) -> None:
+        self.graph = graph
+        self._number = number
+        self._sources = sources
+        self._targets = Targets(graph)
+        self._walker = Walker(graph, self._targets)
+        self._users: Array | None = None
+
+    def search(self, request: GraphSearch) -> GraphHits:
+        """Raises BadRequest for a question that cannot be asked."""
+        self._sources.begin()
+        found = self._targets.find(request.target)
+        if not found.nodes:
+            return self._nothing(found.suggestion, found.candidates)
+        limits = Limits(
+            depth=_clamp(request.depth, 1, DEPTH_MAX),
+            max_results=_clamp(request.max_results, 1, RESULTS_MAX),
+            max_per_level=_clamp(request.max_per_level, 1, LEVEL_MAX),
+        )
+        scope = _scope(request)
+        if request.operation == "path":
+            if not request.to:
+                raise BadRequest("The operation path needs `to`: the name where the path ends.")
+            ends = self._targets.find(request.to)
+            if not ends.nodes:
+                return self._nothing(ends.suggestion, ends.candidates)
+            walk = self._walker.path(found.nodes, ends.nodes, limits, scope)
+        else:
+            walk = self._walker.walk(request.operation, found.nodes, limits, scope)
+        results = [self._result(step, request) for step in walk.steps]
+        name = self.graph.names[found.nodes[0]]
+        remarks = [found.suggestion, self._unsure(walk) if results else self._why_nothing(request, name)]
+        return GraphHits(
+            generation=self._number,
+            target=name,
+            paths=tuple(path for path, _ in results),
+            total_found=walk.total,
+            truncated=walk.truncated,
+            suggestion=" ".join(filter(None, remarks)),
+            candidates=found.candidates,
+            summary=self._summary(walk) if request.operation == "impact" else {},
+            results=tuple(raw for _, raw in results),
+        )
+
+    def outline(self, request: OutlineSearch) -> GraphHits:
+        if self._users is None:
+            self._users = count_users(self.graph)
+        return outline(self.graph, self._users, request, self._number)
+
+    def pattern(self, request: PatternSearch) -> GraphHits:
+        """Raises BadRequest for a pattern that cannot be read."""
+        self._sources.begin()
+        files = (path for path in self._targets.files if language_of(path).name == request.language)
+        return search_pattern(request, files, self._sources, self._number)
+
+    def _nothing(self, suggestion: str, candidates: tuple[str, ...]) -> GraphHits:
+        return GraphHits(
+            generation=self._number,
+            target="",
+            paths=(),
+            total_found=0,
+            truncated=False,
+            suggestion=suggestion,
+            candidates=candidates,
+            summary={},
+            results=(),
+        )
+
+    def _unsure(self, walk: Walk) -> str:
+        count = sum(1 for step in walk.steps if step.edge >= 0 and self.graph.is_unsure(step.edge))
+        if count < _UNSURE_SHARE * len(walk.steps):
+            return ""
+        return f"{count} of these {len(walk.steps)} are calls that may mean something else: see their candidates."
+
+    def _why_nothing(self, request: GraphSearch, name: str) -> str:
+        if request.scope or request.exclude_patterns:
+            return f"Nothing for {name} within scope and exclude_patterns; loosen them."
+        if request.operation == "path":
+            return f"No chain of calls or other edges leads from {name} to {request.to}."
+        if request.operation in _NOTHING:
+            return _NOTHING[request.operation].format(name)
+        return (
+            f"The graph has no {request.operation} of {name}. Calls through values that syntax cannot follow "
+            "(callbacks, reflection, untyped receivers) are not in it; cortex_exact finds every mention of the name."
+        )
+
+    def _result(self, step: Step, request: GraphSearch) -> tuple[str, bytes]:
+        """(path whose age decides whether the result is stale, the result's JSON)."""
+        graph = self.graph
+        row = int(graph.node_of[step.number])
+        node = (
+            _shown(graph.node_json(row)) if row >= 0 else {"id": graph.names[step.number], "kind": "external"}
+        )
+        result: dict[str, Any] = {"node": node, "depth": step.depth}
+        path, line = str(node.get("file", "")), int(node.get("start_line", 0))
+        if step.edge >= 0:
+            edge = graph.edges[step.edge].tolist()
+            place = {"file": graph.names[edge[4]], "line": edge[5], "column": edge[6]}
+            result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
+            if edge[7]:
+                result["candidates"] = graph.candidates(step.edge)
+            if request.operation != "implementations":  # those are shown where they are defined
+                path, line = place["file"], place["line"]
+        if step.impact_type:
+            result |= {"impact_type": step.impact_type, "severity": step.severity}
+        if request.include_context and path and line:
+            result["context"] = self._sources.lines(path, line, _clamp(request.context_lines, 0, CONTEXT_MAX))
+        return path, orjson.dumps(result)
+
+    def _summary(self, walk: Walk) -> dict[str, Any]:
+        files = {
+            int(self.graph.nodes[row, 2])
+            for s in walk.steps
+            if (row := int(self.graph.node_of[s.number])) >= 0
+        }
+        return {
+            "affected": len(walk.steps),
+            "files": len(files),
+            "by_severity": dict(Counter(step.severity for step in walk.steps)),
+            "by_type": dict(Counter(step.impact_type for step in walk.steps)),
+            "max_depth": max((step.depth for step in walk.steps), default=0),
+        }
+
+
+def open_graph(opener: GraphOpener, names: Mapping[str, str], number: int, sources: Sources) -> GraphSnapshot:
+    """Raises NotFound or Damaged."""
+    return GraphSnapshot(opener.open(names), number, sources)
+
+
+def _shown(node: dict[str, Any]) -> dict[str, Any]:
+    """What an answer shows of a node. Its lists of methods and parameters are in the graph files; the signature says enough."""
+    kept: dict[str, Any] = {name: node[name] for name in SHOWN if name in node}
+    return kept if kept.get("kind") in ("module", "package") else kept | {"signature": signature(node)}
+
+
+def _scope(request: GraphSearch) -> Scope:
+    try:
+        return Scope(request.scope, request.exclude_patterns)
+    except ValueError as error:
+        raise BadRequest(f"A glob of scope or exclude_patterns cannot be read: {error}.") from error
+
+
+def _clamp(value: int, low: int, high: int) -> int:
+    return min(max(value, low), high)

@@ -1,0 +1,245 @@
+"""The graph of a generation: the segments of its graph files put together as arrays. What is asked of them: graph_walks.py.
+
+Names are numbers: equal keys, wherever they come from, have one. Their text stays in the mapped segments and is decoded
+when it is shown, so that a large graph is opened in a fraction of a second and costs no more memory than its arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from cortex.engines.graph.segments import EDGE_COLUMNS, NODE_COLUMNS
+from cortex.generation.segment import Segment, open_segment
+from cortex.system import allocator
+from cortex.terms.ids import key_of, uncopied
+from ipc.messages import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The texts of all segments by their numbers. `keys` u64, ascending; `parts` and `rows` say where a text is."""
+
+    segments: tuple[Segment, ...]
+    keys: Array
+    parts: Array
+    rows: Array
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __getitem__(self, number: int) -> str:
+        arrays = self.segments[self.parts[number]].arrays
+        row = int(self.rows[number])
+        begin = int(arrays["string_ends"][row - 1]) if row else 0
+        raw: bytes = arrays["strings"][begin : int(arrays["string_ends"][row])].tobytes()
+        return raw.decode()
+
+    def number(self, text: str) -> int:
+        """The number of `text`, -1 when no segment has it."""
+        found = int(self.numbers(np.array([key_of(text)], "<u8"))[0])
+        return found if found >= 0 and self[found] == text else -1
+
+    def numbers(self, keys: Array) -> Array:
+        """i64 [m] for u64 [m] keys; -1 for one that no segment has."""
+        if not len(self.keys):
+            return np.full(len(keys), -1)
+        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[at] == keys, at, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """Rows by one of their ends: those of `n` are `rows[starts[n]:starts[n + 1]]`."""
+
+    starts: Array
+    rows: Array
+
+    def of(self, numbers: Array) -> Array:
+        """The rows of all `numbers`, in their order."""
+        begin, end = self.starts[numbers], self.starts[numbers + 1]
+        counts = end - begin
+        total = int(counts.sum())
+        if not total:
+            return self.rows[:0]
+        offsets = np.repeat(begin - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
+        return self.rows[offsets + np.arange(total)]
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """Node rows by a key of theirs, ascending."""
+
+    keys: Array
+    rows: Array
+
+    def of(self, key: int) -> Array:
+        wanted = np.uint64(key)
+        begin, end = np.searchsorted(self.keys, wanted), np.searchsorted(self.keys, wanted, "right")
+        return self.rows[begin:end]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A generation's graph. Names (of nodes and whatever else an edge ends at) have numbers; `node_of[number]` is the row
+    of the name's node, -1 when it has none.
+    """
+
+    names: Names
+    node_of: Array
+    #: i32, for each node row: number, kind, file, first line, last line, depth
+    nodes: Array
+    #: i32, for each edge row: from, to, type, confidence, file, line, column, group
+    edges: Array
+    outgoing: Lists
+    incoming: Lists
+    #: node rows by the number of their file's path
+    by_file: Lists
+    #: for each node row: its segment, and its row there
+    places: Array
+    #: for each number that is a file: where it stands among the files' names
+    file_ranks: Array
+    #: kind → its number
+    kinds: Mapping[str, int]
+    #: nodes by their last name, and by what encloses them; of two nodes with one id only the first is there
+    by_last: Keyed
+    by_above: Keyed
+    #: u64, for each node row: keys of the name before the last, with and without the file's own
+    seconds: Array
+    shorts: Array
+
+    def node_json(self, row: int) -> dict[str, Any]:
+        part, inner = self.places[row].tolist()
+        arrays = self.names.segments[part].arrays
+        begin = int(arrays["node_ends"][inner - 1]) if inner else 0
+        found: dict[str, Any] = orjson.loads(
+            arrays["node_json"][begin : int(arrays["node_ends"][inner])].tobytes()
+        )
+        return found
+
+    def kind(self, number: int) -> str:
+        """The kind of the node `number`; "" when it is none."""
+        row = int(self.node_of[number])
+        return self.names[int(self.nodes[row, 1])] if row >= 0 else ""
+
+    def is_unsure(self, edge: int) -> bool:
+        """Whether the edge may end at several things that are not merely overloads of one."""
+        return bool(self.edges[edge, 7]) and len({uncopied(name) for name in self.candidates(edge)}) > 1
+
+    def candidates(self, edge: int) -> list[str]:
+        """What the ambiguous edge in row `edge` may end at: its group's rows lie together."""
+        groups = self.edges[:, 7]
+        first = last = edge
+        while first > 0 and groups[first - 1] == groups[edge]:
+            first -= 1
+        while last + 1 < len(groups) and groups[last + 1] == groups[edge]:
+            last += 1
+        return [self.names[number] for number in self.edges[first : last + 1, 1].tolist()]
+
+
+def assemble(segments: tuple[Segment, ...]) -> Graph:
+    """One graph of all segments. Of two nodes with one id the first counts."""
+    names, tables = _number(segments)
+    all_nodes, all_edges, places = _rows(segments, tables)
+    node_of = np.full(len(names), -1, "<i4")
+    node_of[all_nodes[::-1, 0]] = np.arange(len(all_nodes), dtype="<i4")[::-1]
+    counted = np.flatnonzero(node_of[all_nodes[:, 0]] == np.arange(len(all_nodes)))
+    return Graph(
+        names=names,
+        node_of=node_of,
+        nodes=all_nodes,
+        edges=all_edges,
+        outgoing=_lists(all_edges[:, 0], len(names)),
+        incoming=_lists(all_edges[:, 1], len(names)),
+        by_file=_lists(all_nodes[:, 2], len(names)),
+        places=places,
+        file_ranks=_file_ranks(names, np.concatenate((all_nodes[:, 2], all_edges[:, 4]))),
+        kinds={names[number]: number for number in np.unique(all_nodes[:, 1]).tolist()},
+        by_last=_keyed(_column(segments, "last_keys"), counted),
+        by_above=_keyed(_column(segments, "above_keys"), counted),
+        seconds=_column(segments, "second_keys"),
+        shorts=_column(segments, "short_keys"),
+    )
+
+
+def _rows(segments: tuple[Segment, ...], tables: list[Array]) -> tuple[Array, Array, Array]:
+    """(nodes, edges, places) of all segments, with the numbers of `tables`; written in place, to be no more than that."""
+    counts = [(len(one.arrays["nodes"]), len(one.arrays["edges"])) for one in segments]
+    nodes = np.empty((sum(count for count, _ in counts), NODE_COLUMNS), "<i4")
+    edges = np.empty((sum(count for _, count in counts), EDGE_COLUMNS), "<i4")
+    places = np.empty((len(nodes), 2), "<i4")
+    node = edge = groups = 0
+    for at, (segment, table) in enumerate(zip(segments, tables, strict=True)):
+        count, width = counts[at]
+        own, rows = nodes[node : node + count], edges[edge : edge + width]
+        own[:], rows[:] = segment.arrays["nodes"], segment.arrays["edges"]
+        own[:, :3] = table[own[:, :3]]
+        rows[:, (0, 1, 4)] = table[rows[:, (0, 1, 4)]]
+        most = int(rows[:, 7].max(initial=0))
+        rows[:, 7] += np.where(rows[:, 7] > 0, groups, 0).astype("<i4")
+        places[node : node + count, 0] = at
+        places[node : node + count, 1] = np.arange(count)
+        node, edge, groups = node + count, edge + width, groups + most
+    return nodes, edges, places
+
+
+def _number(segments: tuple[Segment, ...]) -> tuple[Names, list[Array]]:
+    """The names of all segments, and for each segment the numbers of its strings."""
+    counts = [len(segment.arrays["string_keys"]) for segment in segments]
+    keys, first, numbers = np.unique(_column(segments, "string_keys"), return_index=True, return_inverse=True)
+    starts = np.cumsum([0, *counts])
+    parts = np.searchsorted(starts, first, side="right") - 1
+    names = Names(segments, keys, parts.astype("<i4"), (first - starts[parts]).astype("<i4"))
+    return names, np.split(numbers.astype("<i4").ravel(), starts[1:-1]) if segments else []
+
+
+def _column(segments: tuple[Segment, ...], name: str) -> Array:
+    return _joined([segment.arrays[name] for segment in segments], (0,), "<u8")
+
+
+def _joined(parts: Sequence[Array], empty: tuple[int, ...], dtype: str) -> Array:
+    return np.concatenate(parts) if parts else np.zeros(empty, dtype)
+
+
+def _keyed(keys: Array, rows: Array) -> Keyed:
+    order = np.argsort(keys[rows], kind="stable")
+    return Keyed(keys[rows][order], rows[order].astype("<i4"))
+
+
+def _file_ranks(names: Names, files: Array) -> Array:
+    ranks = np.zeros(len(names), "<i4")
+    ordered = sorted(np.unique(files).tolist(), key=names.__getitem__)
+    ranks[ordered] = np.arange(len(ordered))
+    return ranks
+
+
+def _lists(ends: Array, count: int) -> Lists:
+    rows = np.argsort(ends, kind="stable").astype("<i4")
+    starts = np.zeros(count + 1, "<i4")
+    np.cumsum(np.bincount(ends, minlength=count), out=starts[1:])
+    return Lists(starts, rows)
+
+
+class GraphOpener:
+    """Opens generations; a segment that two of them share is read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._segments: dict[str, Segment] = {}
+        self._graph = assemble(())
+
+    def open(self, names: Mapping[str, str]) -> Graph:
+        """The graph of a generation. `names`: graph file → segment. Raises NotFound or Damaged."""
+        wanted = [name for _, name in sorted(names.items())]
+        if wanted == list(self._segments):
+            return self._graph
+        opened = {name: self._segments.get(name) or open_segment(self._folder / name) for name in wanted}
+        self._graph = assemble(tuple(opened.values()))
+        self._segments = opened
+        allocator.trim()
+        return self._graph

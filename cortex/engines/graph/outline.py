@@ -1,0 +1,142 @@
+"""A file's or folder's symbols with their signatures, ranked by how much the rest refers to them, within a budget."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import orjson
+
+from cortex.engines.graph.arrays import Graph
+from ipc.messages import Array, GraphHits, OutlineSearch
+
+#: bytes that an answer's frame and each file's entry take beside the symbols
+FILE_BYTES = 90
+#: characters of a signature
+SIGNATURE_CHARS_MAX = 200
+
+
+def count_users(graph: Graph) -> Array:
+    """For each name how many other definitions refer to it: not itself, nor what is inside it, nor unsure calls."""
+    edges = graph.edges[graph.edges[:, 7] == 0, :2].astype("<i8")
+    outer = graph.names.numbers(_above_keys(graph))
+    up = np.full(len(graph.names) + 1, -1, "<i8")  # the last stands for -1: nothing encloses nothing
+    up[graph.nodes[::-1, 0]] = outer[::-1]
+    at, inside = edges[:, 0], np.zeros(len(edges), dtype=bool)
+    for _ in range(int(graph.nodes[:, 5].max(initial=0)) + 1):
+        inside |= at == edges[:, 1]
+        at = up[at]
+    pairs = np.unique(edges[~inside, 0] * len(graph.names) + edges[~inside, 1])
+    return np.bincount(pairs % max(1, len(graph.names)), minlength=len(graph.names))
+
+
+def _above_keys(graph: Graph) -> Array:
+    segments = graph.names.segments
+    return np.concatenate([one.arrays["above_keys"] for one in segments]) if segments else np.zeros(0, "<u8")
+
+
+def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int) -> GraphHits:
+    """Each result is one file with its chosen symbols in the order of the text; files by their references."""
+    prefix = request.path.strip().strip("/").removeprefix("./")
+    names = graph.names
+    packages, modules = (graph.kinds.get(kind, -1) for kind in ("package", "module"))
+    rows = np.flatnonzero(graph.node_of[graph.nodes[:, 0]] == np.arange(len(graph.nodes)))
+    rows = rows[graph.nodes[rows, 1] != packages]
+    files = {n: names[n] for n in np.unique(graph.nodes[rows, 2]).tolist() if _inside(names[n], prefix)}
+    if not files:
+        return _hits(generation, prefix, [], 0, f"The graph has no file {prefix!r} and none below it.")
+    rows = rows[np.isin(graph.nodes[rows, 2], list(files))]
+    weight = np.bincount(graph.nodes[rows, 2], weights=users[graph.nodes[rows, 0]], minlength=len(names))
+    rows = rows[graph.nodes[rows, 1] != modules]
+    chosen = _choose(graph, users, rows, request.max_bytes)
+    results = [
+        (
+            files[file],
+            orjson.dumps(
+                {"file": files[file], "symbols": [shown for _, shown in sorted(symbols, key=itemgetter(0))]}
+            ),
+        )
+        for file, symbols in sorted(chosen.items(), key=lambda item: (-weight[item[0]], files[item[0]]))
+    ]
+    shown = sum(map(len, chosen.values()))
+    hits = _hits(generation, prefix, results, len(rows), "")
+    left = (
+        f"{len(rows) - shown} symbols are left out; pass a larger max_tokens or a narrower path."
+        if shown < len(rows)
+        else ""
+    )
+    return GraphHits(
+        **{name: getattr(hits, name) for name in hits.__dataclass_fields__}
+        | {
+            "truncated": shown < len(rows),
+            "suggestion": left,
+            "summary": {"files": len(files), "shown": shown},
+        }
+    )
+
+
+def _hits(
+    generation: int, target: str, results: list[tuple[str, bytes]], total: int, suggestion: str
+) -> GraphHits:
+    return GraphHits(
+        generation=generation,
+        target=target,
+        paths=tuple(path for path, _ in results),
+        total_found=total,
+        truncated=False,
+        suggestion=suggestion,
+        candidates=(),
+        summary={},
+        results=tuple(raw for _, raw in results),
+    )
+
+
+def _inside(path: str, prefix: str) -> bool:
+    return not prefix or path == prefix or path.startswith(f"{prefix}/")
+
+
+def _choose(
+    graph: Graph, users: Array, rows: Array, budget: int
+) -> dict[int, list[tuple[int, orjson.Fragment]]]:
+    """The most referred-to symbols that fit: file → (first line, symbol)."""
+    nodes = graph.nodes[rows]
+    counts = users[nodes[:, 0]]
+    order = np.lexsort((nodes[:, 3], graph.file_ranks[nodes[:, 2]], nodes[:, 5], -counts))
+    chosen: dict[int, list[tuple[int, orjson.Fragment]]] = {}
+    used = 0
+    for at in order.tolist():
+        file = int(nodes[at, 2])
+        raw = orjson.dumps(_symbol(graph.node_json(int(rows[at])), int(counts[at])))
+        size = len(raw) + (0 if file in chosen else FILE_BYTES + len(graph.names[file]))
+        if used + size > budget and chosen:
+            break
+        used += size
+        chosen.setdefault(file, []).append((int(nodes[at, 3]), orjson.Fragment(raw)))
+    return chosen
+
+
+def _symbol(node: dict[str, Any], count: int) -> dict[str, Any]:
+    return {
+        "name": str(node.get("name") or node["id"].rpartition(":")[2]),
+        "kind": node.get("kind", ""),
+        "lines": [node.get("start_line", 0), node.get("end_line", 0)],
+        "signature": signature(node)[:SIGNATURE_CHARS_MAX],
+        "references": count,
+    }
+
+
+def signature(node: dict[str, Any]) -> str:
+    """`save(self, item: Item) -> str`, `Disk(Base, Saver)`: one form for every language."""
+    name = str(node.get("name") or node["id"].rpartition(":")[2]).rpartition(".")[2]
+    if "parameters" in node:
+        inside = ", ".join(_typed(one) for one in node["parameters"])
+        returns = ", ".join(one.get("name", "") for one in node.get("returns") or ())
+        return f"{name}({inside})" + (f" -> {returns}" if returns else "")
+    bases = ", ".join(node.get("embedded_types") or ())
+    return f"{name}({bases})" if bases else name
+
+
+def _typed(parameter: dict[str, Any]) -> str:
+    kind = (parameter.get("type") or {}).get("name", "")
+    return f"{parameter['name']}: {kind}" if kind else str(parameter["name"])

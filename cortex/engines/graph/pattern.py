@@ -1,0 +1,143 @@
+"""Structural patterns over the project's sources, through ast-grep: `print($A, $$$REST)`. Reads files as they are now."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import orjson
+from ast_grep_py import SgNode, SgRoot
+from pathspec import GitIgnoreSpec
+
+from cortex.engines.graph.sources import Sources
+from ipc.errors import BadRequest
+from ipc.messages import GraphHits, PatternSearch
+
+#: language as the indexer calls it → as ast-grep does
+LANGUAGES = {
+    "python": "python",
+    "go": "go",
+    "typescript": "typescript",
+    "tsx": "tsx",
+    "javascript": "javascript",
+    "rust": "rust",
+    "java": "java",
+    "c": "c",
+    "cpp": "cpp",
+    "csharp": "csharp",
+    "ruby": "ruby",
+    "php": "php",
+    "kotlin": "kotlin",
+    "swift": "swift",
+    "scala": "scala",
+}
+#: seconds that one question may take of the worker; what was not looked at by then is said
+SEARCH_S = 2.5
+LIMIT_MAX = 200
+#: characters of a match and of a captured text that are shown
+TEXT_CHARS_MAX = 600
+PATTERN_CHARS_MAX = 4000
+
+_VARIABLE = re.compile(r"\$\$\$([A-Z_][A-Z0-9_]*)?|\$([A-Z_][A-Z0-9_]*)")
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
+_WORD = re.compile(r"[A-Za-z_]\w{2,}")
+
+
+def search_pattern(
+    request: PatternSearch, files: Iterable[str], sources: Sources, generation: int
+) -> GraphHits:
+    """`files` are those of the language. Raises BadRequest for a pattern that cannot be read."""
+    if request.language not in LANGUAGES:
+        raise BadRequest(
+            f"cortex_pattern does not know {request.language!r}; it takes {', '.join(LANGUAGES)}."
+        )
+    if len(request.pattern) > PATTERN_CHARS_MAX:
+        raise BadRequest(f"The pattern is longer than {PATTERN_CHARS_MAX} characters.")
+    language = LANGUAGES[request.language]
+    _check(request.pattern, language)
+    limit = min(max(request.limit, 1), LIMIT_MAX)
+    until = time.monotonic() + SEARCH_S
+    chosen = list(_chosen(files, request))
+    results: list[tuple[str, bytes]] = []
+    found = looked = 0
+    for path in chosen:
+        if time.monotonic() > until or found > 10 * limit:
+            break
+        looked += 1
+        for match in _matches(request.pattern, language, sources.text(path)):
+            found += 1
+            if len(results) < limit:
+                results.append((path, orjson.dumps({"file": path} | match)))
+    suggestion = ""
+    if looked < len(chosen):
+        suggestion = f"{looked} of {len(chosen)} files were looked at; narrow it by paths."
+    elif not results:
+        suggestion = _why_nothing(request, len(chosen))
+    return GraphHits(
+        generation=generation,
+        target=request.pattern,
+        paths=tuple(path for path, _ in results),
+        total_found=found,
+        truncated=looked < len(chosen) or found > len(results),
+        suggestion=suggestion,
+        candidates=(),
+        summary={"files_searched": looked, "files": len(chosen)},
+        results=tuple(raw for _, raw in results),
+    )
+
+
+def _why_nothing(request: PatternSearch, files: int) -> str:
+    if not files:
+        return f"There is no {request.language} file in the graph within paths and exclude_paths."
+    bare = _QUOTED.sub("", request.pattern)
+    if any(bare.count(opening) != bare.count(closing) for opening, closing in ("()", "[]", "{}")):
+        return f"Nothing in {files} {request.language} files has this shape; the pattern's brackets are not balanced."
+    return f"Nothing in {files} {request.language} files has this shape."
+
+
+def _check(pattern: str, language: str) -> None:
+    """Raises BadRequest when ast-grep cannot read the pattern; its own words without the stack."""
+    try:
+        SgRoot("", language).root().find(pattern=pattern)
+    except RuntimeError as error:
+        reasons = re.findall(r"^\s*\d+: (.*)$", str(error).partition("Stack backtrace")[0], re.MULTILINE)
+        reason = (reasons or [str(error).splitlines()[0]])[-1].replace("µ", "$").rstrip(".")
+        raise BadRequest(f"The pattern cannot be read: {reason}.") from error
+
+
+def _chosen(files: Iterable[str], request: PatternSearch) -> Iterator[str]:
+    try:
+        wanted = GitIgnoreSpec.from_lines(request.paths) if request.paths else None
+        unwanted = GitIgnoreSpec.from_lines(request.exclude_paths) if request.exclude_paths else None
+    except ValueError as error:
+        raise BadRequest(f"A path glob cannot be read: {error}.") from error
+    for path in sorted(files):
+        if (wanted is None or wanted.match_file(path)) and not (unwanted and unwanted.match_file(path)):
+            yield path
+
+
+def _matches(pattern: str, language: str, text: str) -> Iterator[dict[str, Any]]:
+    words = _WORD.findall(_VARIABLE.sub(" ", pattern))
+    if not text or any(word not in text for word in words):
+        return  # a file without the pattern's own words needs no parsing
+    for node in SgRoot(text, language).root().find_all(pattern=pattern):
+        place = node.range()
+        yield {
+            "start_line": place.start.line + 1,
+            "end_line": place.end.line + 1,
+            "column": place.start.column,
+            "text": node.text()[:TEXT_CHARS_MAX],
+            "variables": _variables(pattern, node),
+        }
+
+
+def _variables(pattern: str, node: SgNode) -> dict[str, str | list[str]]:
+    found: dict[str, str | list[str]] = {}
+    for several, single in _VARIABLE.findall(pattern):
+        if several and not several.startswith("_"):
+            found[several] = [one.text()[:TEXT_CHARS_MAX] for one in node.get_multiple_matches(several)]
+        elif single and not single.startswith("_") and (match := node.get_match(single)) is not None:
+            found[single] = match.text()[:TEXT_CHARS_MAX]
+    return found

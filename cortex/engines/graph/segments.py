@@ -1,0 +1,134 @@
+"""Graph files → segments of arrays, which never change. How those of a generation are put together: graph_arrays.py.
+
+A segment holds one graph file: `strings` (UTF-8, one after the other) with `string_ends` and `string_keys`; nodes as string
+numbers of id, kind and file, their lines and depth, their JSON, and the keys of the names that they are found by; edges
+as string numbers, with lines. An ambiguous edge is in as many rows as it has candidates, one after the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from cortex.generation.segment import write_segment
+from cortex.terms.ids import above, depth, keys_of, split, split_short
+from ipc.errors import Damaged
+from ipc.messages import Array
+
+#: types of edges, in the order of their numbers; another one of a foreign file counts as the last
+EDGE_TYPES = ("calls", "implements", "extends", "embeds", "imports", "uses_type", "other")
+CONFIDENCES = ("exact", "import", "receiver", "name")
+#: columns of the nodes and of the edges
+NODE_COLUMNS, EDGE_COLUMNS = 6, 8
+LINE_MAX = 2**31 - 1
+#: bytes of one graph file
+FILE_BYTES_MAX = 512 * 1024 * 1024
+
+
+class _Location(msgspec.Struct, gc=False):
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+
+class _Edge(msgspec.Struct, rename={"source": "from", "target": "to"}):
+    source: str
+    target: str = ""
+    type: str = "other"
+    location: _Location = msgspec.field(default_factory=_Location)
+    confidence: str = "exact"
+    candidates: tuple[str, ...] = ()
+
+
+class _Node(msgspec.Struct):
+    id: str
+    kind: str = ""
+    file: str = ""
+    start_line: int = 1
+    end_line: int = 1
+
+
+class _File(msgspec.Struct):
+    nodes: list[msgspec.Raw]
+    edges: list[_Edge]
+
+
+@dataclass(slots=True)
+class _Strings:
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def of(self, text: str) -> int:
+        return self.numbers.setdefault(text, len(self.numbers))
+
+    def sections(self) -> dict[str, Array]:
+        raw = [text.encode("utf-8", "replace") for text in self.numbers]
+        return {
+            "strings": np.frombuffer(b"".join(raw), np.uint8),
+            "string_ends": np.cumsum([0, *map(len, raw)])[1:].astype("<u4"),
+            "string_keys": keys_of(self.numbers),
+        }
+
+
+def write_graph(path: Path, raw: bytes) -> None:
+    """Write the segment of one graph file. Raises Damaged when `raw` is none, OSError."""
+    try:
+        data = msgspec.json.decode(raw, type=_File)
+        nodes = [msgspec.json.decode(node, type=_Node) for node in data.nodes]
+    except msgspec.DecodeError as error:
+        raise Damaged(f"not a graph file: {error}") from error
+    strings = _Strings()
+    heads = [
+        (
+            *(strings.of(text) for text in (node.id, node.kind, node.file)),
+            _line(node.start_line),
+            _line(node.end_line),
+            depth(node.id),
+        )
+        for node in nodes
+    ]
+    edges = _edge_rows(data.edges, strings)
+    bodies = [bytes(node) for node in data.nodes]
+    sections = {
+        "nodes": np.array(heads, "<i4").reshape(len(heads), NODE_COLUMNS),
+        "node_json": np.frombuffer(b"".join(bodies), np.uint8),
+        "node_ends": np.cumsum([0, *map(len, bodies)])[1:].astype("<u4"),
+        "edges": edges,
+        **_name_keys(nodes),
+        **strings.sections(),
+    }
+    write_segment(path, sections, {"nodes": len(heads), "edges": len(edges)})
+
+
+def _edge_rows(edges: list[_Edge], strings: _Strings) -> Array:
+    """i32 [m, 8]: from, to, type, confidence, file, line, column; the last is 0, or a number that candidates share."""
+    rows = []
+    for group, edge in enumerate(edges):
+        kind = EDGE_TYPES.index(edge.type) if edge.type in EDGE_TYPES else len(EDGE_TYPES) - 1
+        confidence = CONFIDENCES.index(edge.confidence) if edge.confidence in CONFIDENCES else 0
+        place = (strings.of(edge.location.file), _line(edge.location.line), _line(edge.location.column))
+        for target in (edge.target,) if edge.target else edge.candidates:
+            ambiguous = 0 if edge.target else group + 1
+            rows.append((strings.of(edge.source), strings.of(target), kind, confidence, *place, ambiguous))
+    return np.array(rows, "<i4").reshape(len(rows), EDGE_COLUMNS)
+
+
+def _line(number: int) -> int:
+    """Within what a column holds: files of other programs say what they like."""
+    return min(max(number, 0), LINE_MAX)
+
+
+def _name_keys(nodes: list[_Node]) -> dict[str, Array]:
+    """For each node the keys of its last name, of the one before it (twice: with and without the file's own), and of
+    what encloses it: a package is in none.
+    """
+    parts = [split(node.id) for node in nodes]
+    short = [split_short(node.id) for node in nodes]
+    return {
+        "last_keys": keys_of("".join(one[-1:]) for one in parts),
+        "second_keys": keys_of("".join(one[-2:-1]) for one in parts),
+        "short_keys": keys_of("".join(one[-2:-1]) for one in short),
+        "above_keys": keys_of("" if node.kind == "package" else above(node.id) for node in nodes),
+    }

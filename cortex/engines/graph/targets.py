@@ -1,0 +1,217 @@
+"""Which nodes a target means: a full id, a unique end of one, a file's path; the nearest names when there is none."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from cortex.engines.graph.arrays import Graph
+from cortex.terms.ids import above, key_of, split, split_short, uncopied
+from ipc.messages import Array
+
+#: ids that an answer lists when a target has several meanings, and names that it suggests when it has none
+LISTED = 10
+SUGGESTED = 5
+
+_FOREIGN = re.compile(r"(?:^|/)(?:dist|build|out|vendor|third_party|node_modules|deps|generated)/|\.min\.")
+_BESIDE = re.compile(
+    r"(?i:(?:^|/)(?:tests?|__tests__|testing|testdata|specs?|__mocks__|mocks?|fixtures?|e2e|examples?|samples?|demos?|docs?"
+    r"|bench(?:es|marks?)?)/|(?:^|/)(?:test|conftest)[._]|[._-](?:test|spec)s?\.|\.d\.[cm]?ts$)"
+    r"|[a-z0-9](?:Tests?|Spec)\.\w+$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`nodes` are the numbers that are meant; none: `candidates` are the ids to choose from, `suggestion` the sentence. With
+    `nodes` those are what else the target might have meant.
+    """
+
+    nodes: tuple[int, ...] = ()
+    candidates: tuple[str, ...] = ()
+    suggestion: str = ""
+
+
+class Targets:
+    """The names of one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        modules = graph.nodes[graph.nodes[:, 1] == graph.kinds.get("module", -1)]
+        #: number of a file's path → its node
+        self._modules: dict[int, int] = dict(zip(modules[:, 2].tolist(), modules[:, 0].tolist(), strict=True))
+        self._last_names: tuple[tuple[str, int], ...] | None = None
+
+    @property
+    def files(self) -> list[str]:
+        """The paths of all files in the graph."""
+        return [self._graph.names[number] for number in self._modules]
+
+    def module_of(self, file: int) -> int:
+        """The node of the file whose path has the number `file`; that number itself when there is none."""
+        return self._modules.get(file, file)
+
+    def find(self, target: str) -> Found:
+        """What `target` means; of several meanings the one that stands out (`_outstanding`), with the others as candidates."""
+        graph = self._graph
+        target = target.strip()
+        number = graph.names.number(target)
+        if number >= 0 and graph.node_of[number] >= 0:
+            return Found(self._copies(number))
+        if number in self._modules:
+            return Found((self._modules[number],))
+        parts = split(target)
+        if not parts:
+            return Found(suggestion="The target is empty; pass the name of a type, function, method or file.")
+        groups: dict[str, list[int]] = {}
+        for n in self._narrowed(self._inside_file(target) or self._ending(parts), target):
+            groups.setdefault(self._meaning(n), []).append(n)
+        if not groups:
+            return self._nothing(target, parts)
+        chosen = self._outstanding(groups)
+        listed = sorted(groups.keys() - {chosen})
+        shown = f"{', '.join(listed[:LISTED])}{f' and {len(listed) - LISTED} more' if len(listed) > LISTED else ''}."
+        if chosen is not None:
+            more = f"Also called {target!r}: {shown}" if listed else ""
+            return Found(tuple(groups[chosen]), tuple(listed[:LISTED]), more)
+        return Found(
+            candidates=tuple(listed[:LISTED]),
+            suggestion=f"{target!r} may be any of {len(listed)}; ask again with one of: {shown}",
+        )
+
+    def _inside_file(self, target: str) -> list[int]:
+        """The nodes of a target with a whole path in it: `src/store.ts:Disk.save`."""
+        path, _, scope = target.replace("::", ":").replace("#", ":").partition(":")
+        module = self._modules.get(self._graph.names.number(path))
+        if module is None or not scope:
+            return []
+        number = self._graph.names.number(f"{self._graph.names[module]}:{scope}")
+        return list(self._copies(number)) if number >= 0 else []
+
+    def _narrowed(self, numbers: list[int], target: str) -> list[int]:
+        """Without those that are hardly meant, as long as others are left: files beside definitions of their name,
+        constructors beside their class, and what only the function around it can name.
+        """
+        graph = self._graph
+        if "/" not in target:
+            numbers = [n for n in numbers if graph.kind(n) not in ("module", "package")] or numbers
+        keys = set(graph.names.keys[numbers].tolist()) if numbers else set()
+        outer = {n: self._above(n) for n in numbers}
+        numbers = [n for n in numbers if outer[n] not in keys or not _same_last(graph.names[n])] or numbers
+        enclosing = {n: graph.kind(int(graph.names.numbers(np.array([outer[n]]))[0])) for n in numbers}
+        return [n for n in numbers if enclosing[n] not in ("function", "method")] or numbers
+
+    def _above(self, number: int) -> int:
+        """The key of what encloses a node."""
+        return key_of(above(self._graph.names[number]))
+
+    def _meaning(self, number: int) -> str:
+        """An id without its overload's number; of what Ruby opens again in other files the name alone."""
+        name = uncopied(self._graph.names[number])
+        row = int(self._graph.node_of[number])
+        opened = self._graph.names[int(self._graph.nodes[row, 2])].endswith(".rb")
+        return name.partition(":")[2] if opened and self._graph.kind(number) in ("class", "trait") else name
+
+    def _outstanding(self, groups: dict[str, list[int]]) -> str | None:
+        """The one meaning, or the only one that is in the project's main code; None when there is no such."""
+        graph = self._graph
+        ranks: dict[str, int] = {}
+        for meaning, numbers in groups.items():
+            files = graph.nodes[graph.node_of[numbers], 2].tolist()
+            ranks[meaning] = min(_rank(graph.names[file]) for file in files)
+        best = [meaning for meaning, rank in ranks.items() if rank == min(ranks.values())]
+        return best[0] if len(best) == 1 else None
+
+    def _copies(self, number: int) -> tuple[int, ...]:
+        """A definition and its overloads."""
+        names = self._graph.names
+        found = [number]
+        while (copy := names.number(f"{names[number]}~{len(found) + 1}")) >= 0:
+            found.append(copy)
+        return tuple(n for n in found if self._graph.node_of[n] >= 0)
+
+    def _ending(self, parts: list[str]) -> list[int]:
+        """The nodes whose ids end in `parts`; the file's own name may be left out of them."""
+        graph = self._graph
+        rows = graph.by_last.of(key_of(parts[-1]))
+        if len(parts) > 1:
+            wanted = np.uint64(key_of(parts[-2]))
+            rows = rows[(graph.seconds[rows] == wanted) | (graph.shorts[rows] == wanted)]
+        numbers: list[int] = graph.nodes[rows, 0].tolist()
+        if len(parts) == 1:
+            return numbers
+        return [n for n in numbers if _ends(graph.names[n], parts)]
+
+    def _nothing(self, target: str, parts: list[str]) -> Found:
+        near = self.near(parts[-1])
+        known = f" Nearest: {', '.join(near)}." if near else ""
+        return Found(
+            candidates=tuple(near),
+            suggestion=f"There is no {target!r} in the graph.{known} Names are those of definitions in indexed files; "
+            "cortex_exact finds any other word.",
+        )
+
+    def near(self, name: str) -> list[str]:
+        """Ids whose last name is nearest to `name` by edits, at most SUGGESTED."""
+        graph = self._graph
+        folded: dict[str, list[int]] = {}
+        for last, key in self._lasts():
+            if abs(len(last) - len(name)) <= 3 and _alike(last, name.lower()):
+                folded.setdefault(last, []).append(key)
+        chosen = difflib.get_close_matches(name.lower(), folded, n=SUGGESTED, cutoff=0.6)
+        rows = [row for low in chosen for key in folded[low] for row in graph.by_last.of(key).tolist()]
+        return [graph.names[number] for number in graph.nodes[rows[:SUGGESTED], 0].tolist()]
+
+    def _lasts(self) -> tuple[tuple[str, int], ...]:
+        """(last name, lower-cased; its key) of all nodes; made for the first name that is not found."""
+        if self._last_names is None:
+            graph = self._graph
+            keys, first = np.unique(graph.by_last.keys, return_index=True)
+            numbers = graph.nodes[graph.by_last.rows[first], 0].tolist()
+            lasts = ("".join(split(graph.names[number])[-1:]).lower() for number in numbers)
+            self._last_names = tuple(zip(lasts, keys.tolist(), strict=True))
+        return self._last_names
+
+    def members(self, numbers: Iterable[int]) -> list[int]:
+        """`numbers` with every node below them: a type's methods, a module's definitions, a package's modules."""
+        graph = self._graph
+        found = list(dict.fromkeys(numbers))
+        seen = set(found)
+        level: Array = np.array(found, "<i8")
+        while len(level):
+            rows = [graph.by_above.of(key) for key in graph.names.keys[level].tolist()]
+            below = graph.nodes[np.concatenate(rows), 0].tolist()
+            fresh = [number for number in below if number not in seen]
+            seen.update(fresh)
+            found += fresh
+            level = np.array(fresh, "<i8")
+        return found
+
+
+def _same_last(name: str) -> bool:
+    """Whether the last two names of an id are the same: a constructor that is called as its class is."""
+    *_, one, other = ["", "", *split(name)]
+    return one == other
+
+
+def _rank(path: str) -> int:
+    """0 for main code, 1 for declarations, tests and examples, 2 for what is built or comes from elsewhere."""
+    if _FOREIGN.search(path):
+        return 2
+    return 1 if _BESIDE.search(path) else 0
+
+
+def _ends(name: str, parts: list[str]) -> bool:
+    """Whether an id ends in `parts`; its file's own name may be left out (Go: `package.Name`)."""
+    return any(whole[-len(parts) :] == parts for whole in (split(name), split_short(name)))
+
+
+def _alike(one: str, other: str) -> bool:
+    """A cheap look before edits are counted: the same beginning or end, or most letters in common."""
+    return (
+        one[:1] == other[:1] or one[-2:] == other[-2:] or len(set(one) & set(other)) >= 0.7 * len(set(other))
+    )

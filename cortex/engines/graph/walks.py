@@ -1,0 +1,333 @@
+"""The eight operations over an assembled graph: bounded walks, level by level, with what was left out counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from pathspec import GitIgnoreSpec
+
+from cortex.engines.graph.arrays import Graph
+from cortex.engines.graph.segments import CONFIDENCES, EDGE_TYPES
+from cortex.engines.graph.targets import Targets
+from ipc.messages import Array
+
+#: what a type is made by: its callers count as callers of these methods
+CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "init", "new"})
+
+_TYPE = {name: number for number, name in enumerate(EDGE_TYPES)}
+_KINDS: dict[str, tuple[str, ...]] = {
+    "implementations": ("implements", "extends", "embeds"),
+    "callers": ("calls",),
+    "callees": ("calls",),
+    "dependencies": ("imports", "calls", "uses_type", "implements", "extends", "embeds"),
+    "dependents": ("imports", "calls", "uses_type", "implements", "extends", "embeds"),
+    "type_usages": ("uses_type", "implements", "extends", "embeds"),
+    "impact": ("calls", "implements", "extends", "embeds", "uses_type", "imports"),
+}
+#: edge type → (impact type, severity at depth 1)
+_IMPACT = {
+    "calls": ("caller", "high"),
+    "implements": ("implementation", "high"),
+    "extends": ("subtype", "high"),
+    "embeds": ("subtype", "high"),
+    "uses_type": ("type_usage", "medium"),
+    "imports": ("importer", "low"),
+    "other": ("reference", "low"),
+}
+_SEVERITIES = ("high", "medium", "low")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    depth: int = 1
+    max_results: int = 100
+    max_per_level: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One result: the node `number`, `depth` levels away, reached by the edge in row `edge` (-1: where a path begins)."""
+
+    number: int
+    depth: int
+    edge: int
+    impact_type: str = ""
+    severity: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What was found. `total` counts what the limits left out too, as far as was walked."""
+
+    steps: tuple[Step, ...] = ()
+    total: int = 0
+    truncated: bool = False
+
+
+@dataclass(slots=True)
+class Scope:
+    """Which files a walk shows and which it enters, by globs as in .gitignore: it passes through files outside `scope` and
+    shows none of them; it stays out of excluded ones.
+    """
+
+    scope: str = ""
+    exclude: tuple[str, ...] = ()
+    _memo: dict[int, tuple[bool, bool]] = field(default_factory=dict)
+    _inside: GitIgnoreSpec | None = None
+    _outside: GitIgnoreSpec | None = None
+
+    def __post_init__(self) -> None:
+        self._inside = GitIgnoreSpec.from_lines([self.scope]) if self.scope else None
+        self._outside = GitIgnoreSpec.from_lines(self.exclude) if self.exclude else None
+
+    @property
+    def given(self) -> bool:
+        return self._inside is not None or self._outside is not None
+
+    def of(self, graph: Graph, numbers: Array) -> tuple[Array, Array]:
+        """(shown, entered), bool [n] each, for the nodes `numbers`."""
+        if not self.given:
+            every = np.ones(len(numbers), dtype=bool)
+            return every, every
+        rows = graph.node_of[numbers]
+        files = np.where(rows >= 0, graph.nodes[rows, 2], -1) if len(graph.nodes) else np.full(len(rows), -1)
+        found = np.array([self._file(graph, file) for file in files.tolist()], dtype=bool).reshape(-1, 2)
+        return found[:, 0], found[:, 1]
+
+    def shows(self, graph: Graph, number: int) -> bool:
+        return bool(self.of(graph, np.array([number]))[0][0])
+
+    def _file(self, graph: Graph, file: int) -> tuple[bool, bool]:
+        if file not in self._memo:
+            path = graph.names[file] if file >= 0 else ""
+            entered = not (self._outside is not None and path and self._outside.match_file(path))
+            inside = self._inside is None or (bool(path) and self._inside.match_file(path))
+            self._memo[file] = (inside and entered, entered)
+        return self._memo[file]
+
+
+class Walker:
+    """Walks over one graph."""
+
+    def __init__(self, graph: Graph, targets: Targets) -> None:
+        self.graph = graph
+        self.targets = targets
+
+    def walk(self, operation: str, start: Sequence[int], limits: Limits, scope: Scope) -> Walk:
+        """All operations but `path`. `start` are the numbers that the target means."""
+        backward = operation not in ("callees", "dependencies")
+        if operation == "implementations" and (methods := self._method_implementations(start)) is not None:
+            return self._cut([Step(number, 1, edge) for number, edge in methods], limits, scope)
+        whole = self._are_modules(start)
+        if whole and operation in ("dependencies", "dependents"):
+            return self._files(start, limits, scope, backward=backward)
+        begin = list(start)
+        if whole or operation in ("callees", "dependencies", "dependents", "impact"):
+            begin = self.targets.members(start)
+        elif operation == "callers":
+            begin += self._owners_of_constructors(start)
+        return self._levels(
+            begin, _KINDS[operation], limits, scope, backward=backward, impact=operation == "impact"
+        )
+
+    def _files(self, start: Sequence[int], limits: Limits, scope: Scope, *, backward: bool) -> Walk:
+        """Files that files (or packages) refer to, or that refer to them: by an import if there is one, else by the first
+        edge. Languages that share names without an import have no other.
+        """
+        frontier = np.array(self.targets.members(start), dtype="<i8")
+        seen: set[int] = {*self._units(frontier), *frontier.tolist()}
+        steps: list[Step] = []
+        total, cut = 0, False
+        for depth in range(1, limits.depth + 1):
+            found = self._units_beyond(frontier, seen, scope, backward=backward)
+            fresh = [(unit, row) for unit, row, shown in found if shown]
+            if not found or len(steps) >= limits.max_results:
+                cut = cut or bool(fresh)
+                break
+            total += len(fresh)
+            kept = fresh[: limits.max_per_level]
+            cut = cut or len(kept) < len(fresh)
+            steps += [Step(self.targets.module_of(unit), depth, row) for unit, row in kept]
+            seen.update(unit for unit, _, _ in found)
+            going = [unit for unit, _ in kept] + [unit for unit, _, shown in found if not shown]
+            numbers = [self.targets.module_of(unit) for unit in going]
+            frontier = np.array(self.targets.members(numbers), dtype="<i8")
+        return Walk(tuple(steps[: limits.max_results]), total, cut or len(steps) > limits.max_results)
+
+    def _units(self, numbers: Array) -> list[int]:
+        """Of nodes: their files' numbers, of a package its own."""
+        rows = self.graph.node_of[numbers]
+        rows = rows[rows >= 0]
+        package = self.graph.kinds.get("package", -1)
+        nodes = self.graph.nodes[rows]
+        units: list[int] = np.where(nodes[:, 1] == package, nodes[:, 0], nodes[:, 2]).tolist()
+        return units
+
+    def _units_beyond(
+        self, frontier: Array, seen: set[int], scope: Scope, *, backward: bool
+    ) -> list[tuple[int, int, bool]]:
+        """(unit, the edge that says so, shown?) of the files and packages on the other side of the frontier's edges."""
+        graph = self.graph
+        rows = (graph.incoming if backward else graph.outgoing).of(frontier)
+        rows = rows[graph.edges[rows, 7] == 0]
+        if backward:
+            units = graph.edges[rows, 4]
+        else:
+            rows = rows[graph.node_of[graph.edges[rows, 1]] >= 0]
+            units = np.array(self._units(graph.edges[rows, 1]), dtype="<i4")
+        fresh = ~np.isin(units, list(seen))
+        rows, units = rows[fresh], units[fresh]
+        chosen = graph.edges[rows]
+        order = np.lexsort((chosen[:, 5], graph.file_ranks[chosen[:, 4]], chosen[:, 2] != _TYPE["imports"]))
+        units, first = np.unique(units[order], return_index=True)
+        rows = rows[order[first]]
+        shown, entered = scope.of(graph, np.array([self.targets.module_of(u) for u in units.tolist()], "<i8"))
+        chosen = graph.edges[rows]
+        order = np.lexsort((rows, chosen[:, 5], graph.file_ranks[chosen[:, 4]]))
+        order = order[entered[order]]
+        return list(zip(units[order].tolist(), rows[order].tolist(), shown[order].tolist(), strict=True))
+
+    def path(self, start: Sequence[int], end: Sequence[int], limits: Limits, scope: Scope) -> Walk:
+        """A shortest way from `start` to `end` over calls; over any edge when there is none."""
+        goal = set(self.targets.members(end))
+        for kinds in (("calls",), tuple(EDGE_TYPES)):
+            steps = self._shortest(self.targets.members(start), goal, kinds, limits, scope)
+            if steps:
+                return Walk(tuple(steps), len(steps))
+        return Walk()
+
+    def _levels(
+        self,
+        start: list[int],
+        kinds: tuple[str, ...],
+        limits: Limits,
+        scope: Scope,
+        *,
+        backward: bool,
+        impact: bool,
+    ) -> Walk:
+        lists, far = (self.graph.incoming, 0) if backward else (self.graph.outgoing, 1)
+        ranks = np.array([kinds.index(kind) if kind in kinds else -1 for kind in EDGE_TYPES])
+        visited = np.zeros(len(self.graph.names), dtype=bool)
+        frontier = np.array(start, dtype="<i8")
+        visited[frontier] = True
+        steps: list[Step] = []
+        total, cut = 0, False
+        for depth in range(1, limits.depth + 1):
+            rows = lists.of(frontier)
+            rows = rows[ranks[self.graph.edges[rows, 2]] >= 0]
+            entered = self._first_edges(rows, far, ranks, visited, scope)
+            shown, _ = scope.of(self.graph, self.graph.edges[entered, far])
+            fresh, passed = entered[shown], entered[~shown]
+            if not len(entered) or len(steps) >= limits.max_results:
+                cut = cut or len(fresh) > 0
+                break
+            total += len(fresh)
+            kept = fresh[: limits.max_per_level]
+            cut = cut or len(kept) < len(fresh)
+            for row in kept.tolist():
+                kind, severity = self._impact(row, depth) if impact else ("", "")
+                steps.append(Step(int(self.graph.edges[row, far]), depth, row, kind, severity))
+            visited[self.graph.edges[entered, far]] = True
+            frontier = self.graph.edges[np.concatenate((kept, passed)), far]
+        if impact:
+            steps.sort(key=lambda step: (_SEVERITIES.index(step.severity), step.depth))
+        return Walk(tuple(steps[: limits.max_results]), total, cut or len(steps) > limits.max_results)
+
+    def _first_edges(self, rows: Array, far: int, ranks: Array, visited: Array, scope: Scope) -> Array:
+        """Of the edges to each node not visited yet the surest; sure ones first, then in the order of files and lines."""
+        rows = rows[~visited[self.graph.edges[rows, far]]]
+        chosen = self.graph.edges[rows]
+        order = np.lexsort((chosen[:, 6], chosen[:, 5], chosen[:, 3], ranks[chosen[:, 2]], chosen[:, 7] > 0))
+        numbers, first = np.unique(chosen[order, far], return_index=True)
+        rows = rows[order[first]]
+        rows = rows[scope.of(self.graph, numbers)[1]]
+        chosen = self.graph.edges[rows]
+        places = (rows, chosen[:, 6], chosen[:, 5], self.graph.file_ranks[chosen[:, 4]])
+        return rows[np.lexsort((*places, chosen[:, 7] > 0))]
+
+    def _impact(self, row: int, depth: int) -> tuple[str, str]:
+        edge = self.graph.edges[row]
+        kind, severity = _IMPACT[EDGE_TYPES[int(edge[2])]]
+        unsure = self.graph.is_unsure(row) or CONFIDENCES[int(edge[3])] == "name"
+        lower = _SEVERITIES.index(severity) + (depth > 1) + (depth > 2) + unsure
+        return kind, _SEVERITIES[min(lower, len(_SEVERITIES) - 1)]
+
+    def _shortest(
+        self, start: list[int], goal: set[int], kinds: tuple[str, ...], limits: Limits, scope: Scope
+    ) -> list[Step]:
+        edges = self.graph.edges
+        wanted = np.array([kind in kinds for kind in EDGE_TYPES])
+        came = np.full(len(self.graph.names), -2, dtype="<i8")  # the edge that a node was reached by
+        frontier = np.array(start, dtype="<i8")
+        came[frontier] = -1
+        ends = np.zeros(len(came), dtype=bool)
+        ends[list(goal)] = True
+        if (both := frontier[ends[frontier]]).size:
+            return [Step(int(both[0]), 0, -1)]
+        while frontier.size:
+            rows = self.graph.outgoing.of(frontier)
+            rows = rows[wanted[edges[rows, 2]] & (edges[rows, 7] == 0) & (came[edges[rows, 1]] == -2)]
+            frontier, first = np.unique(edges[rows, 1], return_index=True)
+            rows = rows[first]
+            allowed, _ = scope.of(self.graph, frontier)
+            frontier, rows = frontier[allowed], rows[allowed]
+            came[frontier] = rows
+            if (reached := frontier[ends[frontier]]).size:
+                return self._way(int(reached[0]), came)[: limits.max_results]
+        return []
+
+    def _way(self, end: int, came: Array) -> list[Step]:
+        back = [(end, int(came[end]))]
+        while back[-1][1] >= 0:
+            before = int(self.graph.edges[back[-1][1], 0])
+            back.append((before, int(came[before])))
+        return [Step(number, depth, row) for depth, (number, row) in enumerate(reversed(back))]
+
+    def _cut(self, steps: list[Step], limits: Limits, scope: Scope) -> Walk:
+        allowed = [step for step in steps if scope.shows(self.graph, step.number)]
+        kept = allowed[: min(limits.max_results, limits.max_per_level)]
+        return Walk(tuple(kept), len(allowed), len(kept) < len(allowed))
+
+    def _are_modules(self, numbers: Iterable[int]) -> bool:
+        return all(self.graph.kind(number) in ("module", "package") for number in numbers)
+
+    def _owner(self, number: int) -> int:
+        """The type that a method belongs to, by its id; -1 when there is none."""
+        name = self.graph.names[number]
+        owner = self.graph.names.number(name.rpartition(".")[0]) if ":" in name else -1
+        return owner if owner >= 0 and self.graph.node_of[owner] >= 0 else -1
+
+    def _owners_of_constructors(self, numbers: Iterable[int]) -> list[int]:
+        owners = [
+            self._owner(number)
+            for number in numbers
+            if self.graph.names[number].rpartition(".")[2].partition("~")[0] in CONSTRUCTORS
+        ]
+        return [owner for owner in owners if owner >= 0]
+
+    def _method_implementations(self, start: Sequence[int]) -> list[tuple[int, int]] | None:
+        """(method, edge) of those that implement or override a method; None when the target is no method."""
+        if not start or any(self.graph.kind(number) != "method" for number in start):
+            return None
+        found: dict[int, int] = {}
+        wanted = np.array([_TYPE[kind] for kind in _KINDS["implementations"]])
+        for number in start:
+            name = self.graph.names[number].rpartition(".")[2].partition("~")[0]
+            seen, frontier = {self._owner(number)} - {-1}, [self._owner(number)]
+            while frontier:
+                rows = self.graph.incoming.of(np.array([n for n in frontier if n >= 0], dtype="<i8"))
+                rows = rows[np.isin(self.graph.edges[rows, 2], wanted)]
+                frontier = []
+                for row in rows.tolist():
+                    subtype = int(self.graph.edges[row, 0])
+                    if subtype in seen:
+                        continue
+                    seen.add(subtype)
+                    frontier.append(subtype)
+                    own = self.graph.names.number(f"{self.graph.names[subtype]}.{name}")
+                    if own >= 0 and self.graph.node_of[own] >= 0:
+                        found.setdefault(own, row)
+        return list(found.items())

@@ -1,0 +1,384 @@
+"""Turns a query tree into a tantivy query. Pure: needs the schema, not an index.
+
+Text is indexed as whole words, as their parts and in joined form (text_tokens.py). A term is looked for in all, so that
+`RWMutex` finds `sync.RWMutex`, `rw_mutex` and `newRWMutexPool`; what matches as a whole counts WHOLE_BOOST times.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import tantivy
+from tantivy import Occur, Query
+
+from cortex.query.tree import (
+    All,
+    Any,
+    Anything,
+    Boost,
+    Fuzzy,
+    Node,
+    Not,
+    Phrase,
+    Range,
+    Regex,
+    Term,
+    Wildcard,
+)
+from cortex.terms import tokens
+from ipc.errors import BadRequest
+from ipc.messages import Filters
+
+#: how much more a match of whole identifiers counts than one of their parts
+WHOLE_BOOST = 3.0
+#: score of a match that has no frequency: a tag, a wildcard, an edit
+_FLAT = 1.0
+#: wildcards of one term; the automaton's size grows with them
+_WILDCARDS_MAX = 8
+_LINE_MAX = (1 << 32) - 1
+
+_RAW_FIELDS = ("tags", "chunk_type", "language")
+#: stand-ins for wildcards while a term is cut into words: characters for private use
+_STAR, _ONE = "\ue000", "\ue001"
+_PATTERN_WORD = re.compile(rf"(?:[^\W_]|[{_STAR}{_ONE}])+")
+
+
+def compile_query(node: Node, schema: tantivy.Schema) -> Query:
+    """Raises BadRequest when nothing of the query can be searched for (only punctuation), or a wildcard term is too
+    large for an automaton.
+    """
+    query = _compile(node, schema)
+    if query is None:
+        raise BadRequest(
+            "The query holds only punctuation (from position 1 on), which words are made without; use match_type substring "
+            "to search for it."
+        )
+    return query
+
+
+def compile_leaf(node: Node, factor: float, schema: tantivy.Schema) -> Query | None:
+    """As `compile_query`, with the score multiplied; None where that raises."""
+    query = _compile(node, schema)
+    return query if query is None or factor == 1.0 else Query.boost_query(query, factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Rows whose text holds one of `terms`: a set that the word table knows (words.py), as the next two."""
+
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """Rows whose text holds a term that begins with one of `starts`."""
+
+    starts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Rows whose text holds a term at most `most` edits away from `word`; others up to `distance` are asked for, too."""
+
+    word: str
+    distance: int
+    most: int
+
+
+Known = Holding | Starting | Within
+
+
+def find_known(leaf: Node) -> Known | None:
+    """What finds the same as `leaf` in the word table; None when the table cannot tell."""
+    match leaf:
+        case Term(field="text", text=text) | Phrase(field="text", text=text):
+            words, parts = tokens.whole_words(text), tokens.part_words(text)
+            if len(words) == 1 and len(parts) < 2:
+                return Holding((_written(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts))
+        case Wildcard(field="text", pieces=pieces) if leaf.is_prefix:
+            words, parts = tokens.whole_words(pieces[0]), tokens.part_words(pieces[0])
+            if len(words) == 1 and len(parts) < 2 and pattern_words(pieces) == [words[0] + _STAR]:
+                starts = (_written(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts)
+                return Starting(tuple(dict.fromkeys(starts)))
+        case Fuzzy(field="text", text=text, distance=distance):
+            words, parts = tokens.whole_words(text), tokens.part_words(text)
+            if len(words) == 1 and len(parts) < 2:
+                return Within(_written(words[0]), distance, distance)
+    return None
+
+
+def _written(word: str) -> str:
+    """An indexed word with its underscores."""
+    return word.replace(tokens.UNDERSCORE, "_")
+
+
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """A query of one wildcard or fuzzy term, in pieces. What they find is the same as what the whole query finds, but
+    each of their sets is made once, and ties are known without scores.
+
+    Each of `flats` adds its value to the score of what it finds; what `same` (the word as it stands; its score counts
+    `factor` times) finds beats all others.
+    """
+
+    flats: tuple[tuple[Query | Known, float], ...]
+    same: Node | None
+    factor: float = 1.0
+
+
+def compile_tiers(node: Node, schema: tantivy.Schema) -> Tiers | None:
+    """The tiers of a query that is one wildcard or fuzzy term for words; None for all others."""
+    match node:
+        case Boost(child=child, factor=factor):
+            tiers = compile_tiers(child, schema)
+            if tiers is None:
+                return None
+            flats = tuple((one, value * factor) for one, value in tiers.flats)
+            return Tiers(flats, tiers.same, tiers.factor * factor)
+        case Wildcard() if node.field not in _RAW_FIELDS and not _is_glob(node):
+            same = Term(node.field, node.pieces[0]) if node.is_prefix else None
+            known = find_known(node)
+            if known is None:
+                ways = _wildcard_ways(node, schema)
+                return Tiers(((_should(ways), _FLAT),), same) if ways else None
+            return Tiers(((known, _FLAT),), same)
+        case Fuzzy(field=name, text=text, distance=distance) if name not in _RAW_FIELDS:
+            words = tokens.whole_words(text)
+            if len(words) != 1:
+                return None
+            word = words[0]
+            flats = tuple(
+                (
+                    Within(_written(word), distance, at) if name == "text" else _near(name, word, at, schema),
+                    _FLAT,
+                )
+                for at in range(distance, 0, -1)
+            )
+            return Tiers(flats, Term(name, _written(word)))
+    return None
+
+
+def compile_filters(
+    filters: Filters, paths: list[str] | None, tags: list[str], schema: tantivy.Schema
+) -> Query | None:
+    """What `filters` keep, without a score; None when they keep everything.
+
+    `paths` are the files they leave (None for all), `tags` those of its tags that are no paths, in lower case.
+    """
+    clauses: list[Query] = []
+    if filters.chunk_types:
+        clauses.append(Query.term_set_query(schema, "chunk_type", list(filters.chunk_types)))
+    if filters.language:
+        clauses.append(Query.term_query(schema, "language", filters.language.lower(), "basic"))
+    clauses.extend(Query.term_query(schema, "tags", tag, "basic") for tag in tags)
+    if paths is not None:
+        clauses.append(Query.term_set_query(schema, "path", paths) if paths else Query.empty_query())
+    if not clauses:
+        return None
+    return Query.const_score_query(Query.boolean_query([(Occur.Must, clause) for clause in clauses]), 0.0)
+
+
+def filtered(query: Query, kept: Query | None) -> Query:
+    return query if kept is None else Query.boolean_query([(Occur.Must, query), (Occur.Must, kept)])
+
+
+def _compile(node: Node, schema: tantivy.Schema) -> Query | None:
+    match node:
+        case All(children=children):
+            return _all(children, schema)
+        case Any():
+            return _any(node, schema)
+        case Not(child=child):
+            return _all((node,), schema) if _compile(child, schema) is not None else None
+        case Boost(child=child, factor=factor):
+            query = _compile(child, schema)
+            return None if query is None else Query.boost_query(query, factor)
+        case Anything():
+            return Query.all_query()
+        case Term(field=name, text=text):
+            return _words(name, text, 0, schema)
+        case Phrase(field=name, text=text, slop=slop):
+            return _words(name, text, slop, schema)
+        case Wildcard():
+            return _wildcard(node, schema)
+        case Fuzzy():
+            return _fuzzy(node, schema)
+        case Range(field=name, low=low, high=high):
+            return _range(name, low, high, schema)
+        case Regex(position=position):
+            raise BadRequest(
+                f"The regular expression at position {position + 1} can be joined to other terms only by AND."
+            )
+
+
+def _all(children: tuple[Node, ...], schema: tantivy.Schema) -> Query | None:
+    clauses: list[tuple[Occur, Query]] = []
+    for child in children:
+        occur, inner = (Occur.MustNot, child.child) if isinstance(child, Not) else (Occur.Must, child)
+        query = _compile(inner, schema)
+        if query is not None:
+            clauses.append((occur, query))
+    if not clauses:
+        return None
+    if all(occur == Occur.MustNot for occur, _ in clauses):
+        clauses.append((Occur.Must, Query.all_query()))
+    return clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
+
+
+def _any(node: Any, schema: tantivy.Schema) -> Query | None:
+    optional = [query for child in node.children if (query := _compile(child, schema)) is not None]
+    required = [query for child in node.required if (query := _compile(child, schema)) is not None]
+    excluded = [query for child in node.excluded if (query := _compile(child, schema)) is not None]
+    clauses = [(Occur.Must, query) for query in required]
+    clauses += [(Occur.MustNot, query) for query in excluded]
+    if optional and required:
+        clauses += [(Occur.Should, query) for query in optional]
+    elif optional:
+        clauses.append((Occur.Must, _should(optional)))
+    elif excluded and not required:
+        clauses.append((Occur.Must, Query.all_query()))
+    if not clauses:
+        return None
+    return clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
+
+
+def _should(queries: list[Query]) -> Query:
+    return (
+        queries[0] if len(queries) == 1 else Query.boolean_query([(Occur.Should, query) for query in queries])
+    )
+
+
+def _words(name: str, text: str, slop: int, schema: tantivy.Schema) -> Query | None:
+    if name in _RAW_FIELDS:
+        return _flat(Query.term_query(schema, name, text.lower(), "basic"))
+    parts = _sequence(name if name != "text" else "parts", tokens.part_words(text), slop, schema)
+    if name != "text":
+        return parts
+    words = tokens.whole_words(text)
+    whole = _sequence("text", words, slop, schema)
+    ways = [Query.boost_query(whole, WHOLE_BOOST)] if whole is not None else []
+    ways += [parts] if parts is not None else []
+    if len(words) == 1 and (joined := words[0].replace(tokens.UNDERSCORE, "")):
+        ways.append(Query.term_query(schema, "joined", joined, "freq"))
+    return _should(ways) if ways else None
+
+
+def _sequence(name: str, words: list[str], slop: int, schema: tantivy.Schema) -> Query | None:
+    if not words:
+        return None
+    if len(words) == 1:
+        return Query.term_query(schema, name, words[0], "freq")
+    return Query.phrase_query(schema, name, list(words), slop)
+
+
+def _flat(query: Query) -> Query:
+    return Query.const_score_query(query, _FLAT)
+
+
+def _wildcard(node: Wildcard, schema: tantivy.Schema) -> Query | None:
+    if sum(piece in "*?" for piece in node.pieces) > _WILDCARDS_MAX:
+        raise BadRequest(
+            f"The term at position {node.position + 1} has more than {_WILDCARDS_MAX} wildcards; use match_type regex."
+        )
+    if node.field in _RAW_FIELDS:
+        return _flat(_regex(node, node.field, _raw_pattern(node.pieces).lower(), schema))
+    if _is_glob(node):
+        glob = _raw_pattern(node.pieces)
+        return _flat(
+            _regex(node, "path", f"(.*/)?{glob}" + ("" if node.pieces[-1] == "*" else "(/.*)?"), schema)
+        )
+    ways = _wildcard_ways(node, schema)
+    kept = [_flat(_should(ways))] if ways else []
+    if node.is_prefix and (whole := _words(node.field, node.pieces[0], 0, schema)) is not None:
+        kept.append(whole)
+    return _should(kept) if kept else None
+
+
+def _is_glob(node: Wildcard) -> bool:
+    """Whether a term is a pattern for a whole path, and not for words of one."""
+    return node.field == "file_path" and any(re.search(r"[^\w*?]", piece) for piece in node.pieces)
+
+
+def _wildcard_ways(node: Wildcard, schema: tantivy.Schema) -> list[Query]:
+    """What finds a wildcard term: among whole words and, as a prefix, among their parts and joined forms."""
+    whole_field = node.field == "text"
+    words = pattern_words(node.pieces)
+    ways = [_patterns(node, node.field, words, schema)]
+    if node.is_prefix:
+        if whole_field and len(words) == 1:
+            ways.append(_patterns(node, "joined", [words[0].replace(tokens.UNDERSCORE, "")], schema))
+        parts = tokens.part_words(node.pieces[0])
+        if parts and (whole_field or len(parts) > 1):
+            name = "parts" if whole_field else node.field
+            ways.append(_patterns(node, name, [*parts[:-1], parts[-1] + _STAR], schema))
+    return [way for way in ways if way is not None]
+
+
+def pattern_words(pieces: tuple[str, ...]) -> list[str]:
+    """The words of a wildcard term in lower case, as they are indexed, with stand-ins for the wildcards."""
+    text = "".join({"*": _STAR, "?": _ONE}.get(piece) or tokens.spaced(piece).lower() for piece in pieces)
+    return _PATTERN_WORD.findall(text)
+
+
+def pattern_source(word: str) -> str:
+    """The regular expression of a word of `pattern_words`; means the same to Python and to tantivy."""
+    return word.replace(_STAR, ".*").replace(_ONE, ".")
+
+
+def _patterns(node: Wildcard, name: str, words: list[str], schema: tantivy.Schema) -> Query | None:
+    """Words in order, of which some have wildcards. A word that is all wildcard only leaves room for one."""
+    while words and not words[-1].strip(_STAR):
+        words = words[:-1]
+    while words and not words[0].strip(_STAR):
+        words = words[1:]
+    gaps = sum(not word.strip(_STAR) for word in words)
+    words = [word for word in words if word.strip(_STAR)]
+    if not words:
+        return None
+    sources = [pattern_source(word) for word in words]
+    if len(words) == 1:
+        return _regex(node, name, sources[0], schema)
+    return Query.regex_phrase_query(schema, name, list(sources), gaps)
+
+
+def _raw_pattern(pieces: tuple[str, ...]) -> str:
+    return "".join(
+        {"*": ".*", "?": "."}.get(p) or re.sub(r"[\\.+*?()|\[\]{}^$]", r"\\\g<0>", p) for p in pieces
+    )
+
+
+def _regex(node: Wildcard, name: str, source: str, schema: tantivy.Schema) -> Query:
+    try:
+        return Query.regex_query(schema, name, source)
+    except ValueError as error:
+        raise BadRequest(
+            f"The term at position {node.position + 1} is too complex: {error}; use fewer wildcards."
+        ) from error
+
+
+def _fuzzy(node: Fuzzy, schema: tantivy.Schema) -> Query | None:
+    """Each word within the distance; the fewer edits, the more of the clauses match and the higher the score."""
+    if node.field in _RAW_FIELDS:
+        return _flat(Query.fuzzy_term_query(schema, node.field, node.text.lower(), node.distance))
+    clauses: list[tuple[Occur, Query]] = []
+    for word in tokens.whole_words(node.text):
+        ways = [_flat(_near(node.field, word, at, schema)) for at in range(1, node.distance + 1)]
+        same = _words(node.field, _written(word), 0, schema)
+        clauses.append((Occur.Must, _should([*ways, same] if same is not None else ways)))
+    if not clauses:
+        return None
+    return clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
+
+
+def _near(name: str, word: str, distance: int, schema: tantivy.Schema) -> Query:
+    """Words, whole, joined or parts of identifiers, at most `distance` edits away from `word`."""
+    fields = ("text", "parts", "joined") if name == "text" else (name,)
+    return _should([Query.fuzzy_term_query(schema, field, word, distance) for field in fields])
+
+
+def _range(name: str, low: int | None, high: int | None, schema: tantivy.Schema) -> Query:
+    low, high = max(low or 0, 0), min(_LINE_MAX if high is None else high, _LINE_MAX)
+    if low > high:
+        return Query.empty_query()
+    return _flat(Query.range_query(schema, name, tantivy.FieldType.Unsigned, low, high))

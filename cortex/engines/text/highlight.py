@@ -1,0 +1,324 @@
+"""Finds the lines of a chunk that say why it matched, with <em> around the matched terms. Pure; plain text, no HTML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from cortex.engines.text.compile import pattern_source, pattern_words
+from cortex.query.tree import Fuzzy, Leaf, Phrase, Term, Wildcard
+from cortex.terms import tokens
+
+#: fragments of one hit
+FRAGMENTS_MAX = 3
+#: characters of a fragment; a longer line (minified code) is cut around its first match
+FRAGMENT_CHARACTERS = 400
+#: matches looked at in one chunk; more do not change which lines are best
+_MATCHES_MAX = 40
+#: characters looked at to either side for the ends of a word
+_WORD_MAX = 200
+#: characters of a joined form; the expression has a star for each
+_JOINED_MAX = 80
+_BEFORE, _AFTER = r"(?<!\w)", r"(?!\w)"
+#: what may stand between the parts of an identifier
+_GAP = r"[\W_]*"
+#: the comment above each definition says which lines of the file it is from
+_LINES_MARK = re.compile(r"\bLines (\d+)-(\d+)")
+
+#: terms that are looked for one by one; of more, the words of the text are looked up
+_TERMS_SOUGHT = 48
+
+Span = tuple[int, int]
+Near = Callable[[str, int], Iterable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Needle:
+    """What one leaf of a query marks.
+
+    `source` is looked for as a regular expression in the text in lower case; what it finds counts when it begins and
+    ends where a word does or, with `parts`, a part of one (the end is free with `prefix`). `terms` instead are words, parts
+    and joined forms to mark; `group` words that stand together with at most `slop` others.
+    """
+
+    source: re.Pattern[str] | None = None
+    parts: bool = False
+    prefix: bool = False
+    terms: frozenset[str] = frozenset()
+    group: tuple[str, ...] = ()
+    slop: int = 0
+    #: looked for only where nothing else was found
+    spare: bool = False
+    #: memo: word → its spans that are among the terms
+    known: dict[str, tuple[Span, ...]] = field(default_factory=dict, compare=False)
+
+
+def make_needles(leaves: Iterable[Leaf], near: Near) -> list[list[Needle]]:
+    """For each leaf that was looked for in the text, its needles. `near` gives the indexed terms that are at most so many
+    edits from a word.
+    """
+    return [needles for leaf in leaves if (needles := _needles(leaf, near))]
+
+
+def _needles(leaf: Leaf, near: Near) -> list[Needle]:
+    match leaf:
+        case Phrase(field="text", text=text, slop=slop) if slop:
+            return [
+                Needle(group=tuple(words), slop=slop)
+                for words in (_whole(text), tokens.part_words(text))
+                if words
+            ]
+        case Term(field="text", text=text) | Phrase(field="text", text=text):
+            return _sequence(text)
+        case Wildcard(field="text", pieces=pieces):
+            out = [
+                Needle(re.compile(_pattern(source)))
+                for word in pattern_words(pieces)
+                if (source := pattern_source(word).replace(tokens.UNDERSCORE, "_")).strip(".*")
+            ]
+            if leaf.is_prefix and (parts := tokens.part_words(pieces[0])):
+                out.append(Needle(re.compile(_GAP.join(parts)), parts=True, prefix=True))
+            return out
+        case Fuzzy(field="text", text=text, distance=distance):
+            return [Needle(terms=frozenset(near(word, distance))) for word in _whole(text)]
+    return []
+
+
+def _pattern(source: str) -> str:
+    """An expression for whole words that match `source`. One that begins with letters is looked for by those, and what
+    stands before them is asked afterwards: the other way round each place of the text is tried.
+    """
+    first = re.match(r"\w*", source)
+    start = first[0] if first else ""
+    rest = re.sub(r"\.", r"\\w", source[len(start) :])
+    return f"{start}(?<!\\w{start}){rest}{_AFTER}"
+
+
+def _sequence(text: str) -> list[Needle]:
+    """Where the parts stand with nothing but punctuation between them, the whole words do, too."""
+    whole, parts = _whole(text), tokens.part_words(text)
+    out = (
+        [Needle(re.compile(_GAP.join(map(re.escape, parts or whole))), parts=True)] if parts or whole else []
+    )
+    if len(whole) == 1 and len(parts) == 1 and "_" not in whole[0]:
+        out.append(Needle(re.compile(_BEFORE + "_*".join(whole[0][:_JOINED_MAX]) + _AFTER), spare=True))
+    return out
+
+
+def _whole(text: str) -> list[str]:
+    return [word.replace(tokens.UNDERSCORE, "_") for word in tokens.whole_words(text)]
+
+
+def find_spans(text: str, leaves: list[list[Needle]], *, alone: bool = True) -> list[list[Span]]:
+    """For each leaf the spans of `text` that its needles mark.
+
+    Of a single leaf, unless something else is marked too (`alone` is false), only the first lines with a match are
+    looked for: no others would be shown.
+    """
+    lower = text.lower()
+    if len(lower) != len(text):  # a letter that grows in lower case (\u0130): offsets would slip
+        lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+    lines = FRAGMENTS_MAX if alone and len(leaves) == 1 else _MATCHES_MAX
+    return [_spans_of(needles, text, lower, lines) for needles in leaves]
+
+
+def _spans_of(needles: list[Needle], text: str, lower: str, lines: int) -> list[Span]:
+    out: list[Span] = []
+    for needle in needles:
+        if not (needle.spare and out):
+            out.extend(_spans(needle, text, lower, lines))
+    return _outermost(out)
+
+
+def _spans(needle: Needle, text: str, lower: str, lines: int) -> list[Span]:
+    if needle.group:
+        return _together(needle, text, lower)
+    if needle.source is not None:
+        return _on_lines(text, lines, _matches(needle, needle.source, text, lower))
+    return _few(needle.terms, text, lower) or _on_lines(text, lines, _known_words(needle, text))
+
+
+def _on_lines(text: str, lines: int, found: Iterable[list[Span]]) -> list[Span]:
+    """The spans of the first matches, of which each has some, that lie on at most `lines` lines."""
+    out: list[Span] = []
+    line_end = -1
+    for spans in islice(found, _MATCHES_MAX):
+        if spans[0][0] > line_end:
+            if not lines:
+                break
+            lines -= 1
+            line_end = text.find("\n", spans[-1][1])
+            line_end = len(text) if line_end < 0 else line_end
+        out.extend(spans)
+    return out
+
+
+def _matches(needle: Needle, source: re.Pattern[str], text: str, lower: str) -> Iterator[list[Span]]:
+    for match in islice(source.finditer(lower), _MATCHES_MAX):
+        start, end = match.span()
+        if needle.parts:
+            # Mostly there is no letter on one side or the other: no need to look closer.
+            if start and text[start - 1].isalnum() and not _is_edge(text, start):
+                continue
+            if end < len(text) and text[end].isalnum():
+                if needle.prefix:
+                    end = _part_end(text, end)
+                elif not _is_edge(text, end):
+                    continue
+        found = text[start:end]
+        if found.isalnum():  # one identifier, or a part of one: marked whole
+            yield [(start, end)]
+        elif words := [(start + word.start(), start + word.end()) for word in tokens.WORD.finditer(found)]:
+            yield words
+
+
+def _is_edge(text: str, at: int) -> bool:
+    """Whether a part of a word may begin or end at `at`."""
+    if at <= 0 or at >= len(text):
+        return True
+    one, other = text[at - 1], text[at]
+    if not (one.isalnum() and other.isalnum()):
+        return True
+    begin, end = _word_around(text, at)
+    return any(at in (begin + a, begin + b) for a, b in tokens.parts_of(text[begin:end]))
+
+
+def _part_end(text: str, at: int) -> int:
+    """The end of the part that `at` is inside of, or `at`."""
+    begin, end = _word_around(text, at)
+    return next((begin + b for a, b in tokens.parts_of(text[begin:end]) if begin + a < at < begin + b), at)
+
+
+def _word_around(text: str, at: int) -> Span:
+    begin = at
+    while begin > 0 and at - begin < _WORD_MAX and (text[begin - 1].isalnum() or text[begin - 1] == "_"):
+        begin -= 1
+    found = tokens.WORD.match(text, at, at + _WORD_MAX)
+    return begin, found.end() if found else at
+
+
+def _few(terms: frozenset[str], text: str, lower: str) -> list[Span]:
+    """The spans of the terms as they stand in the text, in order, when there are few terms."""
+    out: list[Span] = []
+    for term in terms if len(terms) <= _TERMS_SOUGHT else ():
+        at = lower.find(term)
+        while at >= 0 and len(out) < _MATCHES_MAX:
+            end = at + len(term)
+            if _is_edge(text, at) and _is_edge(text, end):
+                out.append((at, end))
+            at = lower.find(term, end)
+    return sorted(out)
+
+
+def _known_words(needle: Needle, text: str) -> Iterator[list[Span]]:
+    """The spans of the words of the text that are among the needle's terms, as a joined form too."""
+    known = needle.known
+    for match in tokens.WORD.finditer(text):
+        spans = known.get(match[0])
+        if spans is None:
+            spans = known[match[0]] = _term_spans(needle.terms, match[0])
+        if spans:
+            yield [(match.start() + a, match.start() + b) for a, b in spans]
+
+
+def _term_spans(terms: frozenset[str], word: str) -> tuple[Span, ...]:
+    """The spans of `word` that are among `terms`: all of it, else its parts."""
+    lower = word.lower()
+    if lower in terms:
+        return ((0, len(word)),)
+    if lower == word and word.isalpha() and word.isascii():  # one part
+        return ()
+    if "_" in word and lower.replace("_", "") in terms:
+        return ((0, len(word)),)
+    return tuple((a, b) for a, b in tokens.parts_of(word) if word[a:b].lower() in terms)
+
+
+def _together(needle: Needle, text: str, lower: str) -> list[Span]:
+    """Spans of the words of `group` that stand together, in any order, with at most `slop` others among them."""
+    wanted = set(needle.group)
+    spans = [
+        (match.start() + a, match.start() + b)
+        for match in tokens.WORD.finditer(text)
+        for a, b in ([(0, len(match[0]))] if match[0].lower() in wanted else tokens.parts_of(match[0]))
+    ]
+    places = [at for at, (a, b) in enumerate(spans) if lower[a:b] in wanted]
+    out: list[Span] = []
+    for at in places[:_MATCHES_MAX]:
+        window = [other for other in places if at <= other < at + len(needle.group) + needle.slop]
+        if {lower[slice(*spans[other])] for other in window} == wanted:
+            out.extend(spans[other] for other in window)
+    return out
+
+
+def _outermost(spans: list[Span]) -> list[Span]:
+    """The spans in order, without those that lie inside another; those that touch are one."""
+    out: list[Span] = []
+    for span in sorted(set(spans), key=lambda s: (s[0], -s[1])):
+        if out and span[0] == out[-1][1]:
+            out[-1] = (out[-1][0], span[1])
+        elif not out or span[0] > out[-1][1]:
+            out.append(span)
+    return out
+
+
+def fragments(
+    text: str, marks: list[list[Span]], lines: list[int]
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """(at most 3 whole lines of `text` with <em>…</em>, their lines in the file) for the spans of each leaf.
+
+    Lines with more different leaves are better, then earlier ones; they come in the order of the file. `lines` are
+    the lines in the file of the lines of the text.
+    """
+    held: dict[int, set[int]] = {}
+    spans: dict[int, list[Span]] = {}
+    for leaf, found in enumerate(marks):
+        line = at = 0
+        for span in found:
+            line += text.count("\n", at, span[0])
+            at = span[0]
+            held.setdefault(line, set()).add(leaf)
+            spans.setdefault(line, []).append(span)
+    best = sorted(sorted(held, key=lambda line: (-len(held[line]), line))[:FRAGMENTS_MAX])
+    out = []
+    for line in best:
+        first = spans[line][0][0]
+        end = text.find("\n", first)
+        out.append(_marked(text, text.rfind("\n", 0, first) + 1, len(text) if end < 0 else end, spans[line]))
+    return tuple(out), tuple(lines[min(line, len(lines) - 1)] for line in best)
+
+
+def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:
+    spans = _outermost(spans)
+    if end - start > FRAGMENT_CHARACTERS:
+        start = max(start, spans[0][0] - FRAGMENT_CHARACTERS // 4)
+        end = min(end, start + FRAGMENT_CHARACTERS)
+    out, at = [], start
+    for a, b in spans:
+        if a < end:
+            out += [text[at:a], "<em>", text[a : min(b, end)], "</em>"]
+            at = min(b, end)
+    return ("".join(out) + text[at:end]).rstrip("\r\n")
+
+
+def line_numbers(text: str, chunk_type: str, start_line: int) -> list[int]:
+    """The file's line (1-based) of each line of a chunk's text.
+
+    Code and documentation are spans of the file. In definitions and data each piece has a `Lines a-b` comment above
+    it. Everything else points at the chunk's first line.
+    """
+    count = text.count("\n") + 1
+    if chunk_type in ("code", "documentation"):
+        return list(range(max(start_line, 1), max(start_line, 1) + count))
+    out, current, last = [], 0, 0
+    for line in text.split("\n"):
+        if mark := _LINES_MARK.search(line):
+            current, last = int(mark[1]), int(mark[2])
+            out.append(current)
+        elif current:
+            out.append(min(current, last))
+            current += 1
+        else:
+            out.append(max(start_line, 1))
+    return out

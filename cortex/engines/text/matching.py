@@ -1,0 +1,158 @@
+"""Which documents match: all of them as a set, or the best with their scores. Between tantivy's keys and our rows.
+
+Sets of words come from the word table. Those that only tantivy knows (phrases, other fields) are remembered: the next
+page needs the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+
+import numpy as np
+import tantivy
+from tantivy import Query
+
+from cortex.engines.text.compile import Holding, Known, Starting, Within, compile_query, find_known
+from cortex.engines.text.fold import Found, Places
+from cortex.engines.text.schema import BIT_FIELDS, BITS
+from cortex.engines.text.words import Words
+from cortex.generation.rows import Rows
+from cortex.query.tree import All, Any, Anything, Boost, Leaf, Node, Not
+from ipc.errors import BadRequest
+from ipc.messages import Array
+
+#: bytes of the sets that are remembered, one for each row and set, and the least number of sets
+_SETS_BYTES, _SETS_MIN = 16 << 20, 16
+#: slots of one answer; tantivy refuses more buckets
+_SLOTS_MAX = 65_000
+_SETS = {
+    "slots": {
+        "terms": {"field": "slot", "size": _SLOTS_MAX},
+        "aggs": {name: {"sum": {"field": name}} for name in BIT_FIELDS},
+    }
+}
+
+
+def count_of(result: tantivy.SearchResult) -> int:
+    """How many documents matched; tantivy's stubs lack the attribute."""
+    return int(result.count or 0)  # type: ignore[attr-defined]
+
+
+class Matching:
+    """Asks one searcher. Rows are named by their ordinals in a generation. Frozen; caches hold derived values only."""
+
+    def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher, rows: Rows, words: Words) -> None:
+        self._schema = schema
+        self._searcher = searcher
+        self._words = words
+        self._places = Places(rows)
+        self._live = rows.live
+        self._sets: dict[Node, Array] = {}
+        self._sets_max = max(_SETS_BYTES // (len(rows) + 1), _SETS_MIN)
+
+    def best(self, query: Query, limit: int) -> tuple[Found, int]:
+        """(the best `limit` matches, best first, without those that are deleted; how many documents match)
+
+        Raises ValueError for a query that tantivy gives up on.
+        """
+        result = self._searcher.search(query, limit, count=True)
+        keys = self._searcher.fast_field_values("key", [address for _, address in result.hits])
+        scores = np.array([score for score, _ in result.hits], np.float32)
+        ordinals = self._places.locate(np.array(keys, np.uint64))
+        live = ordinals >= 0
+        return Found(ordinals[live], scores[live]), count_of(result)
+
+    def known(self, node: Node) -> Array | None:
+        """Bool [all rows]: all live rows that match, when the word table can tell; else None."""
+        return self._combined(node) if all(find_known(leaf) for leaf in _every_leaf(node)) else None
+
+    def every_of(self, node: Node) -> Array:
+        """Bool [all rows]: all live rows that match. Raises ValueError as `best` does, BadRequest as `compile_query`."""
+        new = {leaf for leaf in _every_leaf(node) if leaf not in self._sets and not find_known(leaf)}
+        # What is not known costs as much as the whole query.
+        found = self._combined(node) if len(new) <= 1 else None
+        return self._remembered(node) if found is None else found
+
+    def _remembered(self, node: Node) -> Array:
+        found = self._sets.pop(node, None)
+        if found is None:
+            found = self.every(compile_query(node, self._schema))
+            if len(self._sets) >= self._sets_max:
+                del self._sets[next(iter(self._sets))]
+        self._sets[node] = found  # the last one used goes last
+        return found
+
+    def _combined(self, node: Node) -> Array | None:
+        """The set of a query, from the sets of its leaves: as compile_query joins them. None: no condition."""
+        match node:
+            case Boost(child=child):
+                return self._combined(child)
+            case Not(child=child):
+                inner = self._combined(child)
+                return None if inner is None else self._live & ~inner
+            case All(children=children):
+                return _joined(np.logical_and, map(self._combined, children))
+            case Any(children=children, required=required, excluded=excluded):
+                wanted = _joined(np.logical_and, map(self._combined, required))
+                if wanted is None:
+                    wanted = _joined(np.logical_or, map(self._combined, children))
+                unwanted = _joined(np.logical_or, map(self._combined, excluded))
+                if unwanted is None:
+                    return wanted
+                return (self._live if wanted is None else wanted) & ~unwanted
+            case Anything():
+                return self._live
+        known = find_known(node)
+        if known is not None:
+            return self.every(known)
+        try:
+            return self._remembered(node)
+        except BadRequest:  # punctuation only
+            return None
+
+    def every(self, query: Query | Known) -> Array:
+        """Bool [all rows]: all live rows that match. Raises ValueError as `best` does."""
+        match query:
+            case Holding(terms=terms):
+                return self._words.holding(terms)
+            case Starting(starts=starts):
+                return reduce(np.logical_or, map(self._words.starting, starts))
+            case Within(word=word, distance=distance, most=most):
+                return self._words.within(word, distance, most)
+        return self._every(query)
+
+    def _every(self, query: Query) -> Array:
+        slots = self._searcher.aggregate(query, _SETS)["slots"]
+        if slots["sum_other_doc_count"]:  # keys so far apart that there are more slots than buckets
+            hits = self._searcher.search(query, max(self._searcher.num_docs, 1), count=False).hits
+            keys = self._searcher.fast_field_values("key", [address for _, address in hits])
+            return self._places.mask(np.array(keys, np.uint64))
+        buckets = slots["buckets"]
+        numbers = np.array([bucket["key"] for bucket in buckets], np.uint64)
+        bits = []
+        for name in BIT_FIELDS:
+            sums = np.array([bucket[name]["value"] for bucket in buckets], np.float64).astype("<u8")
+            bits.append(
+                np.unpackbits(sums.view(np.uint8).reshape(-1, 8), axis=1, count=BITS, bitorder="little")
+            )
+        return self._places.mask_of_bits(numbers, np.concatenate(bits, axis=1))
+
+
+def _every_leaf(node: Node) -> list[Leaf]:
+    """The leaves of a query, those that are excluded too."""
+    match node:
+        case Boost(child=child) | Not(child=child):
+            return _every_leaf(child)
+        case All(children=children):
+            return [leaf for child in children for leaf in _every_leaf(child)]
+        case Any(children=children, required=required, excluded=excluded):
+            return [leaf for child in (*children, *required, *excluded) for leaf in _every_leaf(child)]
+        case Anything():
+            return []
+    return [node]
+
+
+def _joined(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:
+    kept = [one for one in sets if one is not None]
+    return reduce(how, kept) if kept else None

@@ -1,0 +1,210 @@
+"""The text index's fields, its analyzers, and how a chunk becomes a document. docs/SEARCH.md lists the fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import tantivy
+
+from cortex.terms import tokens
+from cortex.terms.records import COVERING_TYPES
+
+#: value of "tokenizer_name" for text in words, and for lists of ready tokens
+_WORDS, _READY, _RAW = "cortex_words", "cortex_ready", "raw"
+
+#: kinds of definitions that `defx` counts as types; every other kind counts as a function
+TYPE_KINDS = frozenset(
+    {
+        "class",
+        "struct",
+        "interface",
+        "trait",
+        "enum",
+        "type",
+        "union",
+        "module",
+        "macro",
+        "protocol",
+        "record",
+    }
+)
+#: prefixes inside the field `defx`: a type or a function, by its own name or its folded name
+DEFINED_TYPE, DEFINED_FUNCTION, FOLDED_TYPE, FOLDED_FUNCTION = "T ", "F ", "t ", "f "
+
+_DEFINITION = re.compile(
+    r"^[ \t]*(?:(?:pub|public|private|protected|export|default|abstract|static|final|async|unsafe|data|sealed)"
+    r"(?:\([a-z]+\))?\s+)*"
+    r"(?:(class|struct|interface|trait|enum|type|union|module|mod|namespace)|(?:def|func|fn|function|fun))\s+"
+    r"(?:\([^)\n]*\)\s*)?([^\W\d]\w*)",
+    re.MULTILINE,
+)
+_COMMENT = re.compile(
+    r'"""(.*?)"""'
+    r"|'''(.*?)'''"
+    r"|/\*(.*?)\*/"
+    r"|(?<![:\w])//+([^\n]*)"
+    r"|^[ \t]*#+(?!include|define|if|endif)([^\n]*)",
+    re.DOTALL | re.MULTILINE,
+)
+_PART_NUMBER = re.compile(r"-p(\d+)$")
+
+
+def make_schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    for name in ("key", "slot", *BIT_FIELDS):
+        builder.add_unsigned_field(name, fast=True)
+    builder.add_text_field("row", tokenizer_name=_RAW, index_option="basic")
+    for name in ("text", "parts", "title", "symbols", "file_path"):
+        builder.add_text_field(name, tokenizer_name=_WORDS, index_option="position")
+    for name in ("path", "tags", "chunk_type", "language", "defx"):
+        builder.add_text_field(name, tokenizer_name=_RAW, index_option="basic")
+    builder.add_unsigned_field("start_line", indexed=True, fast=True)
+    for name in ("joined", *LANE_FIELDS.values()):
+        builder.add_text_field(name, tokenizer_name=_READY, index_option="freq")
+    return builder.build()
+
+
+#: A set of documents leaves tantivy quickest as sums: for each slot of keys the sum of these fields has a bit for each
+#: key. A sum is a float64, exact below 2^53.
+BITS = 50
+BIT_FIELDS = ("bits_low", "bits_high")
+SLOT_KEYS = BITS * len(BIT_FIELDS)
+
+#: last parts of a path that count as text of each of its chunks
+CAPSULE_PATH_PARTS = 3
+#: ranking lane → its field
+LANE_FIELDS = {"body": "lane_body", "path": "lane_path", "defs": "lane_defs", "comments": "lane_comments"}
+
+
+def register(index: tantivy.Index) -> None:
+    """Give an opened index the analyzers of its fields; they are not stored with it."""
+    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    words = words.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1))
+    index.register_tokenizer(_WORDS, words.filter(tantivy.Filter.lowercase()).build())
+    ready = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    index.register_tokenizer(
+        _READY, ready.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1)).build()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """The parts of a chunk's JSON that are indexed. What a foreign chunk lacks is empty."""
+
+    id: str
+    kind: str
+    title: str
+    text: str
+    tags: list[str]
+    path: str
+    language: str
+    line: int
+    metadata: dict[str, Any]
+
+
+def _read(chunk: Mapping[str, Any]) -> _Chunk:
+    metadata = chunk.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    line = metadata.get("start_line")
+    return _Chunk(
+        id=str(chunk.get("id") or ""),
+        kind=str(chunk.get("chunk_type") or ""),
+        title=str(chunk.get("title") or ""),
+        text=str(chunk.get("text") or ""),
+        tags=_strings(chunk.get("tags")),
+        path=str(metadata.get("file_path") or ""),
+        language=str(metadata.get("language") or "").lower(),
+        line=line if isinstance(line, int) and 0 <= line < 1 << 32 else 0,
+        metadata=metadata,
+    )
+
+
+def make_document(key: int, chunk: Mapping[str, Any]) -> tantivy.Document:
+    """The tantivy document of one chunk (its JSON, in any state that the chunk manager lets through)."""
+    read = _read(chunk)
+    found = tokens.words(read.text)
+    document = tantivy.Document()
+    document.add_unsigned("key", key)
+    slot, bit = divmod(key, SLOT_KEYS)
+    document.add_unsigned("slot", slot)
+    for number, name in enumerate(BIT_FIELDS):
+        document.add_unsigned(name, 1 << bit - number * BITS if bit // BITS == number else 0)
+    document.add_text("row", str(key))
+    document.add_text("text", tokens.spaced(read.text))
+    document.add_text("parts", tokens.split_text(found))
+    document.add_text("joined", tokens.joined_text(found))
+    document.add_text("title", tokens.split_text(tokens.words(read.title)))
+    document.add_text("file_path", tokens.split_text(tokens.words(read.path)))
+    document.add_text("path", read.path)
+    document.add_text("chunk_type", read.kind)
+    document.add_text("language", read.language)
+    for tag in read.tags:
+        document.add_text("tags", tag.lower())
+    document.add_unsigned("start_line", read.line)
+    defined = definitions_of(read.metadata, read.text) if read.kind != "documentation" else []
+    for name in dict.fromkeys([*(name for name, _ in defined), *_strings(read.metadata.get("symbols"))]):
+        document.add_text("symbols", tokens.split_name(name))
+    if read.kind in COVERING_TYPES:
+        _add_lanes(document, read, found, defined)
+    return document
+
+
+def _add_lanes(
+    document: tantivy.Document, read: _Chunk, found: list[str], defined: list[tuple[str, bool]]
+) -> None:
+    """The ranking lanes. Only covering chunks have them, so that each line and each file counts once."""
+    document.add_text("lane_body", tokens.lane_text([*found, *tokens.words(_capsule(read))]))
+    comments = comments_of(read.metadata, read.kind, read.text)
+    document.add_text("lane_comments", tokens.lane_text(tokens.words(comments)))
+    if _is_file_head(read):
+        document.add_text(
+            "lane_path", tokens.lane_text(tokens.words(read.path.rpartition(".")[0] or read.path))
+        )
+    names = dict.fromkeys(name for name, _ in defined)
+    document.add_text("lane_defs", tokens.lane_text(tokens.words(" ".join(names))))
+    for name, is_type in dict.fromkeys(defined):
+        document.add_text("defx", (DEFINED_TYPE if is_type else DEFINED_FUNCTION) + name)
+        document.add_text("defx", (FOLDED_TYPE if is_type else FOLDED_FUNCTION) + fold_name(name))
+
+
+def _capsule(read: _Chunk) -> str:
+    """What a chunk is about beside its own text: the end of its path, what encloses it, its signature."""
+    path = " ".join(read.path.rpartition(".")[0].split("/")[-CAPSULE_PATH_PARTS:])
+    return f"{path} {read.metadata.get('scope') or ''} {read.metadata.get('signature') or ''}"
+
+
+def fold_name(name: str) -> str:
+    """A name without case and underscores."""
+    return name.replace("_", "").lower()
+
+
+def _is_file_head(read: _Chunk) -> bool:
+    """Whether the chunk stands for its whole file in the path lane: the covering chunk that begins the file."""
+    part = _PART_NUMBER.search(read.id)
+    return read.line <= 1 and (part is None or int(part[1]) <= 1)
+
+
+def definitions_of(metadata: Mapping[str, Any], text: str) -> list[tuple[str, bool]]:
+    """(name, is a type) of each definition: from the metadata, else by keywords in the text."""
+    listed = metadata.get("definitions")
+    if isinstance(listed, list):
+        entries = [entry for entry in listed if isinstance(entry, dict) and entry.get("name")]
+        return [(str(entry["name"]), str(entry.get("kind")) in TYPE_KINDS) for entry in entries]
+    return [(name, bool(keyword)) for keyword, name in _DEFINITION.findall(text)]
+
+
+def comments_of(metadata: Mapping[str, Any], kind: str, text: str) -> str:
+    """Comments and docstrings: from the metadata, else by their usual marks; a document is all comment."""
+    given = metadata.get("comment_text")
+    if isinstance(given, str):
+        return given
+    if kind == "documentation":
+        return text
+    return "\n".join(group for match in _COMMENT.findall(text) for group in match if group)
+
+
+def _strings(value: object) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list | tuple) else []

@@ -1,0 +1,386 @@
+"""The text engine: opens a generation's tantivy index and answers keyword queries and ranking signals from it."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import tantivy
+
+from cortex.engines.chunks.fetch import cut, fit, query_words
+from cortex.engines.text import signals as text_signals
+from cortex.engines.text.compile import (
+    Tiers,
+    compile_filters,
+    compile_leaf,
+    compile_query,
+    compile_tiers,
+    filtered,
+)
+from cortex.engines.text.fold import Folds, Found, page
+from cortex.engines.text.highlight import Span, find_spans, fragments, line_numbers, make_needles
+from cortex.engines.text.matching import Matching
+from cortex.engines.text.scan import (
+    SCAN_S,
+    Expression,
+    Scanned,
+    Texts,
+    compile_expression,
+    mark,
+)
+from cortex.engines.text.schema import make_schema, register
+from cortex.engines.text.suggest import Asked, nearest, suggest
+from cortex.engines.text.words import Words
+from cortex.engines.text.writer import META, TextWriter, open_index
+from cortex.generation.references import COUNTS
+from cortex.generation.rows import Rows
+from cortex.query.parse import Parsed, check, parse
+from cortex.query.tree import Fuzzy, Node, Term, Wildcard, leaves, split_expressions
+from ipc.errors import BadRequest, Damaged, NotFound
+from ipc.messages import Array, Blobs, ExactHits, ExactSearch, Filters, Hit, Signals, TextSignals
+
+__all__ = ["TextSnapshot", "TextWriter", "open_text"]
+
+#: hits of one answer
+LIMIT_MAX = 100
+#: matches that are put in order; of more, only the best are shown
+MATCHES_MAX = 60_000
+#: matches fetched at first, and by how much more when they are not enough for a page
+_FETCH, _FETCH_MORE = 400, 8
+#: expressions that are looked for one by one when nothing was found
+_REASONS_MAX = 4
+#: terms of a query that are marked; with more the page is one mark
+_LEAVES_MARKED = 100
+#: filters that keep a smaller share of the rows are applied inside the search
+_MASK_SHARE = 0.3
+#: the tantivy score that becomes 0.5; a rare identifier, found whole, has about 30
+_SCORE_HALF = 10.0
+
+
+#: says why a scan ended early
+TRUNCATED = (
+    f"The search was ended after {SCAN_S} s: the expression has no three letters in a row that every match must hold; "
+    "add some, or a path filter."
+)
+
+
+def open_text(folder: Path, rows: Rows) -> TextSnapshot:
+    """Open the generation folder that TextWriter.build returned. Raises NotFound or Damaged.
+
+    Without rows (nothing is published yet) the folder need not exist.
+    """
+    if (folder / META).is_file():
+        index = open_index(folder)
+    elif len(rows):
+        raise NotFound(f"{folder / META} does not exist.")
+    else:
+        index = tantivy.Index(make_schema())
+        register(index)
+    try:
+        index.config_reader("manual")
+        index.reload()
+        return TextSnapshot(index, rows)
+    except ValueError as error:
+        raise Damaged(f"The text index in {folder} cannot be read: {error}.") from error
+
+
+class TextSnapshot:
+    """One generation of the text index with its rows. Frozen; caches hold derived values only."""
+
+    def __init__(self, index: tantivy.Index, rows: Rows) -> None:
+        self._index = index
+        self._searcher = index.searcher()
+        self._rows = rows
+        self._words = Words(rows)
+        self._matching = Matching(index.schema, self._searcher, rows, self._words)
+        self._folds: Folds | None = None
+        self._ranks: Array | None = None
+        self._paths = frozenset(rows.path_names)
+        self._kept: dict[Filters, tantivy.Query | None] = {}
+
+    def close(self) -> None:
+        """Nothing to do: the files close with the last reference."""
+
+    def signals(self, request: TextSignals) -> Signals:
+        """The best `limit` chunks of each lane. Raises BadRequest for an empty query."""
+        check(request.query)
+        limit = max(1, request.limit)
+        filters = request.filters
+        sieve = text_signals.make_sieve(self._rows, filters, lambda: self._filters(filters))
+        ordinals, values = text_signals.find_lanes(self._index, self._searcher, request.query, limit, sieve)
+        stats = {
+            f"{name}_max": float(row.max(initial=0.0))
+            for name, row in zip(text_signals.LANES, values, strict=True)
+        }
+        return Signals(
+            generation=self._rows.generation,
+            hits=self._rows.hits(ordinals),
+            names=(*text_signals.LANES, *COUNTS),
+            values=np.vstack((values, self._rows.counts(ordinals))),
+            stats={**stats, "files": float(len(self._paths)), "chunks": float(self._searcher.num_docs)},
+        )
+
+    def search(self, request: ExactSearch) -> ExactHits:
+        """Answer a keyword query. Raises BadRequest for one that cannot be read."""
+        parsed = parse(request.query, request.match_type)
+        wanted, excluded, rest = split_expressions(parsed.node)
+        expressions = [compile_expression(source) for source in wanted]
+        expressions += [compile_expression(source, excluded=True) for source in excluded]
+        limit, offset = min(max(request.limit, 1), LIMIT_MAX), max(request.offset, 0)
+        try:
+            outcome, total = self._answer(expressions, rest, request.filters, offset + limit)
+        except ValueError as error:  # the automaton of a wildcard or fuzzy term is too large for tantivy
+            raise BadRequest(_too_wide(parsed.node, error)) from error
+        suggestion = ""
+        if outcome.truncated:
+            suggestion = TRUNCATED
+        elif not total:
+            suggestion = self._suggest(parsed, expressions, rest, request.filters)
+        best = page(outcome.found, self._id_ranks(), offset, limit)
+        hits, fragments, lines, blobs, cut_short = self._show(
+            request, parsed, best, expressions, outcome.marks
+        )
+        return ExactHits(
+            generation=self._rows.generation,
+            match_type=parsed.match_type,
+            hits=hits,
+            scores=tuple(round(float(s) / (float(s) + _SCORE_HALF), 4) for s in best.scores),
+            highlights=fragments,
+            highlight_lines=lines,
+            total_found=total,
+            truncated=outcome.truncated or cut_short,
+            suggestion=suggestion,
+            chunks=blobs,
+        )
+
+    def _answer(
+        self, expressions: list[Expression], rest: Node | None, filters: Filters, wanted: int
+    ) -> tuple[Scanned, int]:
+        if expressions:
+            outcome = self._scan(expressions, rest, filters, time.monotonic() + SCAN_S)
+            return outcome, len(outcome.found)
+        assert rest is not None
+        found, total = self._find(rest, filters, wanted)
+        return Scanned(found), total
+
+    def _suggest(
+        self, parsed: Parsed, expressions: list[Expression], rest: Node | None, filters: Filters
+    ) -> str:
+        kept = self._filters(filters)
+        asked = Asked(self._index, self._searcher, kept, self._words, self._as_written)
+        if not expressions:
+            return suggest(asked, parsed.node)
+        deadline = time.monotonic() + SCAN_S
+        if filters != Filters() and (found := len(self._scan(expressions, rest, Filters(), deadline).found)):
+            return f"The filters leave nothing: without them {found} chunks match."
+        for one in expressions[:_REASONS_MAX]:
+            if not one.excluded and not len(self._scan([one], None, Filters(), deadline).found):
+                return self._no_line(asked, one, deadline)
+        if rest is not None and not self._answer([], rest, filters, 1)[1]:
+            return suggest(asked, rest)
+        if any(one.excluded for one in expressions):
+            return "What the query excludes leaves nothing; remove a NOT or a minus."
+        return "Each part of the query matches somewhere, but no chunk holds all of them."
+
+    def _no_line(self, asked: Asked, one: Expression, deadline: float) -> str:
+        said = f"No line of code or documentation matches `{one.source.pattern}`"
+        if one.source.case:
+            any_case = compile_expression(replace(one.source, case=False))
+            found = len(self._scan([any_case], None, Filters(), deadline).found)
+            if found:
+                return f"{said} in this case; in any case {'one chunk does' if found == 1 else f'{found} chunks do'}."
+        if near := nearest(asked, one.source.pattern):
+            return f"{said} (did you mean `{near}`?)."
+        return f"{said}; shorten it, or search for words instead."
+
+    def _as_written(self, word: str) -> str:
+        """An indexed word, which is in lower case, as it stands in a text."""
+        best, _ = self._matching.best(compile_query(Term("text", word), self._index.schema), 1)
+        for ordinal in best.ordinals.tolist():
+            if found := re.search(
+                rf"(?<!\w){re.escape(word)}(?!\w)", self._rows.text(ordinal), re.IGNORECASE
+            ):
+                return found[0]
+        return word
+
+    def _scan(
+        self, expressions: list[Expression], rest: Node | None, filters: Filters, deadline: float
+    ) -> Scanned:
+        """The rows in which every expression matches and that `rest`, where there is one, finds."""
+        texts, mask = self._texts, self._made_folds().covering & self._rows.mask(filters)
+        outcome = None
+        if rest is not None:
+            found, count = self._matching.best(compile_query(rest, self._index.schema), MATCHES_MAX)
+            found = found.take(np.argsort(found.ordinals))
+            outcome = Scanned(found.take(mask[found.ordinals]), truncated=count > MATCHES_MAX)
+            mask = np.zeros(len(mask), bool)
+            mask[outcome.found.ordinals] = True
+        # The expressions that name the rarest trigrams first: what they leave is all that the others have to look at.
+        lines = [
+            (texts.candidates(one.analysis.needs, mask), one) for one in expressions if not one.whole_file
+        ]
+        for candidates, one in sorted(lines, key=lambda pair: (pair[1].excluded, len(pair[0]))):
+            scanned = texts.match_lines(one, candidates[mask[candidates]], deadline)
+            outcome, mask = _narrowed(outcome, mask, one, scanned)
+        for one in sorted((one for one in expressions if one.whole_file), key=lambda one: one.excluded):
+            outcome, mask = _narrowed(outcome, mask, one, texts.match_files(one, mask, deadline))
+        assert outcome is not None
+        return outcome
+
+    def _find(self, node: Node, filters: Filters, wanted: int) -> tuple[Found, int]:
+        """(at least the `wanted` best folded hits that the filters keep, and all that are as good; how many there are)"""
+        tiers = compile_tiers(node, self._index.schema)
+        if tiers is not None:
+            return self._find_tiers(tiers, filters, wanted)
+        query, mask = compile_query(node, self._index.schema), self._rows.mask(filters)
+        if filters != Filters() and mask.mean() < _MASK_SHARE:
+            query = filtered(query, self._filters(filters))
+        found = self._matching.known(node)
+        limit = 4 * wanted if found is not None else max(2 * wanted, _FETCH)
+        best, count = self._matching.best(query, limit)
+        if found is None:
+            if count <= limit:
+                found = np.zeros(len(mask), bool)
+                found[best.ordinals] = True
+            else:
+                found = self._matching.every_of(node)
+        kept = self._made_folds().fold(found & mask)
+        return self._best_of(query, kept, wanted, best, count), int(kept.sum())
+
+    def _find_tiers(self, tiers: Tiers, filters: Filters, wanted: int) -> tuple[Found, int]:
+        """As `_find`, for a query in tiers."""
+        mask = self._rows.mask(filters)
+        scores = np.zeros(len(mask), np.float32)
+        found = np.zeros(len(mask), bool)
+        for query, value in tiers.flats:
+            here = self._matching.every(query)
+            scores += here * np.float32(value)
+            found |= here
+        same = compile_leaf(tiers.same, tiers.factor, self._index.schema) if tiers.same else None
+        if same is None or tiers.same is None:
+            kept = self._made_folds().fold(found & mask)
+            return _taken(kept, scores), int(kept.sum())
+        known = self._matching.known(tiers.same)
+        limit = 4 * wanted if known is not None else max(2 * wanted, _FETCH)
+        best, count = self._matching.best(same, limit)
+        if known is not None:
+            found |= known
+        elif count <= limit:
+            found[best.ordinals] = True
+        else:
+            found |= self._matching.every_of(tiers.same)
+        kept = self._made_folds().fold(found & mask)
+        total = int(kept.sum())
+        if count > limit:
+            best = self._best_of(same, kept, wanted, best, count)
+            if len(best) >= wanted:  # what has the word as it stands fills the page
+                return Found(best.ordinals, best.scores + scores[best.ordinals]), total
+        scores[best.ordinals] += best.scores
+        return _taken(kept, scores), total
+
+    def _best_of(self, query: tantivy.Query, kept: Array, wanted: int, best: Found, count: int) -> Found:
+        """At least `wanted` of the best of `count` matches among the rows `kept` (bool [all rows]), and all that are as
+        good as the last of those, because of equal scores the ids decide. `best` are the best of all, as far as known.
+        """
+        while True:
+            shown = best.take(kept[best.ordinals])
+            enough = len(shown) >= wanted and best.scores[-1] < shown.scores[wanted - 1]
+            if enough or count <= len(best) or len(best) >= MATCHES_MAX:
+                return shown
+            more, count = self._matching.best(query, max(len(best) * _FETCH_MORE, _FETCH))
+            if len(more) == len(best):
+                return more.take(kept[more.ordinals])
+            best = more
+
+    @cached_property
+    def _texts(self) -> Texts:
+        return Texts(self._rows, self._made_folds().covering, self._words)
+
+    def _made_folds(self) -> Folds:
+        if self._folds is None:
+            self._folds = Folds(self._rows)
+        return self._folds
+
+    def _show(
+        self,
+        request: ExactSearch,
+        parsed: Parsed,
+        best: Found,
+        expressions: list[Expression],
+        marks: dict[int, list[Span]],
+    ) -> tuple[tuple[Hit, ...], tuple[tuple[str, ...], ...], tuple[tuple[int, ...], ...], Blobs, bool]:
+        """(hits, highlights, their lines, chunks, were chunks cut?) of one page."""
+        rows, needles = self._rows, make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self._words.near)
+        ordinals, hits = best.ordinals.tolist(), rows.hits(best.ordinals)
+        texts = [rows.text(ordinal) for ordinal in ordinals]
+        chunks = [rows.chunk(ordinal, text) for ordinal, text in zip(ordinals, texts, strict=True)]
+        shown = []
+        for ordinal, hit, text in zip(ordinals, hits, texts, strict=True):
+            spans = mark(text, expressions, marks.get(ordinal, []))
+            spans += find_spans(text, needles, alone=not expressions)
+            shown.append(fragments(text, spans, line_numbers(text, hit.chunk_type, hit.start_line)))
+        words = query_words(request.query) if request.detail == "snippet" else frozenset()
+        blobs, cut_short = fit([cut(chunk, request.detail, words) for chunk in chunks], request.max_bytes)
+        return (
+            tuple(hits),
+            tuple(one for one, _ in shown),
+            tuple(one for _, one in shown),
+            tuple(blobs),
+            cut_short,
+        )
+
+    def _filters(self, filters: Filters) -> tantivy.Query | None:
+        if filters not in self._kept:
+            if len(self._kept) >= 64:
+                self._kept.clear()
+            # As in Rows.paths: a tag that equals a file's path is a path.
+            tags = [t.lower() for t in filters.tags if not (("/" in t or "." in t) and t in self._paths)]
+            paths = self._rows.paths(filters)
+            self._kept[filters] = compile_filters(filters, paths, tags, self._index.schema)
+        return self._kept[filters]
+
+    def _id_ranks(self) -> Array:
+        """i64 [all rows]: the place of each row's chunk id among all ids; made once, 40 ms for 60 000 rows."""
+        if self._ranks is None:
+            ids: list[bytes] = []
+            for segment in self._rows.segments:
+                offsets = segment.arrays["id_offsets"].tolist()
+                data = segment.arrays["id_bytes"].tobytes()
+                ids.extend(data[a:b] for a, b in pairwise(offsets))
+            ranks = np.empty(len(ids), np.int64)
+            ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+            self._ranks = ranks
+        return self._ranks
+
+
+def _taken(kept: Array, scores: Array) -> Found:
+    ordinals = np.flatnonzero(kept)
+    return Found(ordinals, scores[ordinals])
+
+
+def _too_wide(node: Node, error: ValueError) -> str:
+    places = [leaf.position for leaf in leaves(node) if isinstance(leaf, Wildcard | Fuzzy)]
+    return (
+        f"The term at position {min(places, default=0) + 1} of the query cannot be looked for ({error}); write more of "
+        "it, with fewer wildcards."
+    )
+
+
+def _narrowed(
+    before: Scanned | None, mask: Array, expression: Expression, scanned: Scanned
+) -> tuple[Scanned, Array]:
+    """What is left after one more expression, as an outcome and as a mask."""
+    if expression.excluded:
+        rows = np.flatnonzero(mask)
+        base = before or Scanned(Found(rows, np.zeros(len(rows), np.float32)))
+        outcome = base.without(scanned)
+    else:
+        outcome = scanned if before is None else before.joined(scanned)
+    mask = np.zeros(len(mask), bool)
+    mask[outcome.found.ordinals] = True
+    return outcome, mask

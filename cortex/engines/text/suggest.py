@@ -1,0 +1,127 @@
+"""Says why nothing was found: which term has no match, what is spelt like it, and what OR would give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import tantivy
+from tantivy import Query
+
+from cortex.engines.text.compile import compile_query, filtered
+from cortex.engines.text.matching import count_of
+from cortex.engines.text.words import Words
+from cortex.query.tree import All, Any, Boost, Node, Not, Phrase, Range, Regex, Term, Wildcard
+from cortex.terms import tokens
+from ipc.errors import BadRequest
+
+#: terms of a query that are looked at one by one
+_TERMS_MAX = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Where the reasons are looked for. `kept` is what the filters keep (None: all); `written` gives an indexed word as
+    it stands in some text.
+    """
+
+    index: tantivy.Index
+    searcher: tantivy.Searcher
+    kept: Query | None
+    words: Words
+    written: Callable[[str], str]
+
+
+def suggest(asked: Asked, node: Node) -> str:
+    """One or two sentences for an answer without hits; never empty."""
+    if asked.kept is not None and (without := _count(asked, node, filters=False)):
+        return f"The filters leave nothing: without them {_hits(without)}."
+    clauses = _clauses(node)[:_TERMS_MAX]
+    missing = [clause for clause in clauses if not _count(asked, clause, filters=False)]
+    if missing:
+        said = "; ".join(_missing(asked, clause) for clause in missing[:3])
+        others = [clause for clause in clauses if clause not in missing]
+        rest = _count(asked, Any(tuple(others))) if others else 0
+        return f"{said}." + (f" Joined by OR the query has {_hits(rest)}." if rest else "")
+    if said := _excluded(asked, node):
+        return said
+    if len(clauses) > 1:
+        joined = _count(asked, Any(tuple(clauses)))
+        if joined:
+            return f"Every term occurs, but no chunk holds all of them; joined by OR the query has {_hits(joined)}."
+    if isinstance(node, Phrase | Term) and len(tokens.part_words(node.text)) > 1:
+        return f"The words of `{node.text}` do not stand side by side; leave out the quotes, or write them as words."
+    return "What the query excludes leaves nothing; remove a NOT or a minus."
+
+
+def _excluded(asked: Asked, node: Node) -> str:
+    """Which of the excluded clauses took away what the others had found."""
+    if not isinstance(node, All):
+        return ""
+    wanted = tuple(child for child in node.children if not isinstance(child, Not))
+    before = _count(asked, All(wanted)) if wanted else 0
+    if not before:
+        return ""
+    for child in node.children:
+        if isinstance(child, Not) and not _count(asked, All((*wanted, child))):
+            shown = " or ".join(f"`{_shown(clause)}`" for clause in _clauses(child.child)[:3])
+            return f"Excluding {shown} removes everything: without that {_hits(before)}."
+    return f"What the query excludes removes everything: without it {_hits(before)}."
+
+
+def _clauses(node: Node) -> list[Node]:
+    match node:
+        case Boost(child=child):
+            return _clauses(child)
+        case All(children=children) | Any(children=children):
+            return [clause for child in children if not isinstance(child, Not) for clause in _clauses(child)]
+        case Not():
+            return []
+    return [node]
+
+
+def _count(asked: Asked, node: Node, *, filters: bool = True) -> int:
+    try:
+        query = filtered(compile_query(node, asked.index.schema), asked.kept if filters else None)
+        return count_of(asked.searcher.search(query, 1, count=True))
+    except (BadRequest, ValueError):
+        return 0
+
+
+def _hits(count: int) -> str:
+    return "1 match" if count == 1 else f"{count} matches"
+
+
+def _missing(asked: Asked, clause: Node) -> str:
+    where = "" if getattr(clause, "field", "text") == "text" else f" in {clause.field}"  # type: ignore[union-attr]
+    said = f"Nothing matches `{_shown(clause)}`{where}"
+    near = nearest(asked, clause.text) if isinstance(clause, Term) and clause.field == "text" else ""
+    return said + (f" (did you mean `{near}`?)" if near else "")
+
+
+def _shown(clause: Node) -> str:
+    match clause:
+        case Wildcard(pieces=pieces):
+            return "".join(pieces)
+        case Range(low=low, high=high):
+            return f"[{'*' if low is None else low} TO {'*' if high is None else high}]"
+        case Regex(pattern=pattern):
+            return f"/{pattern}/"
+    return str(getattr(clause, "text", ""))
+
+
+def nearest(asked: Asked, text: str) -> str:
+    """The indexed term nearest to the first word of `text` that is not indexed: of those at most two edits away the
+    nearest, then the most frequent. Empty when there is none.
+    """
+    for word in tokens.whole_words(text):
+        near = asked.words.near(word.replace(tokens.UNDERSCORE, "_"), 2)
+        if 0 in near.values():
+            continue
+        ranked = [
+            (edits, -asked.searcher.doc_freq("text", term.replace("_", tokens.UNDERSCORE)), term)
+            for term, edits in near.items()
+        ]
+        indexed = [one for one in ranked if one[1]]  # others are parts or joined forms, and stand in no text
+        return asked.written(min(indexed)[2]) if indexed else ""
+    return ""

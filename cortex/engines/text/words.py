@@ -1,0 +1,86 @@
+"""Which rows of a generation hold a word: words.py over all segments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+
+from cortex.generation.rows import Rows
+from cortex.generation.words import WordTable
+from ipc.messages import Array
+
+#: words whose neighbours are remembered: a query asks for them to find and to mark
+_NEAR_MAX = 16
+
+Near = list[tuple[Array, Array]]
+
+
+class Words:
+    """Answers for the live rows. Frozen; caches hold derived values only."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._live = rows.live
+        self._starts = rows.starts.tolist()
+        self._tables = [WordTable(segment.arrays) for segment in rows.segments]
+        self._near: dict[tuple[str, int], Near] = {}
+
+    def holding(self, terms: Iterable[str]) -> Array:
+        """Bool [all rows]: those that hold one of `terms`."""
+        wanted = set(terms)
+        return self._mask(table.codes_of(wanted) for table in self._tables)
+
+    def starting(self, start: str) -> Array:
+        """Bool [all rows]: those that hold a term that begins with `start`."""
+        found = [table.codes_from(start) for table in self._tables]
+        return self._mask(derived for derived, _ in found) | self._mask(words for _, words in found)
+
+    @cached_property
+    def odd(self) -> Array:
+        """Bool [all rows]: those with words that are not ASCII, or too long to be indexed."""
+        return self._rows_of(table.odd_rows() for table in self._tables)
+
+    def around(self, text: str, *, begins: bool, ends: bool) -> Array:
+        """I8 [all rows]: at how many ends of `text` (ASCII, in lower case) a word of the row that holds it begins or ends, at
+        the best of them; -1 for rows without one. `begins`, `ends`: where it has to. Not to be asked of `odd` rows.
+        """
+        found = [table.around(text, begins=begins, ends=ends) for table in self._tables]
+        out = np.full(len(self._live), -1, np.int8)
+        for count in range(3):
+            out[self._mask(codes[edges == count] for codes, edges in found)] = count
+        return out
+
+    def within(self, word: str, distance: int, most: int) -> Array:
+        """Bool [all rows]: those that hold a term at most `most` edits away from `word`; `most` is at most `distance`, up
+        to which neighbours are looked for once.
+        """
+        return self._mask(codes[edits <= most] for codes, edits in self._neighbours(word, distance))
+
+    def near(self, word: str, distance: int) -> dict[str, int]:
+        """The terms at most `distance` edits away from `word`, and how many."""
+        return {
+            term: edit
+            for table, (codes, edits) in zip(self._tables, self._neighbours(word, distance), strict=True)
+            for term, edit in zip(table.terms(codes), edits.tolist(), strict=True)
+        }
+
+    def _neighbours(self, word: str, distance: int) -> Near:
+        known = self._near.get((word, distance))
+        if known is None:
+            if len(self._near) >= _NEAR_MAX:
+                self._near.clear()
+            known = self._near[word, distance] = [table.near(word, distance) for table in self._tables]
+        return known
+
+    def _mask(self, codes: Iterable[Array]) -> Array:
+        tables = zip(self._tables, codes, strict=True)
+        return self._rows_of(table.rows(some) if len(some) else some for table, some in tables)
+
+    def _rows_of(self, rows: Iterable[Array]) -> Array:
+        out = np.zeros(len(self._live), bool)
+        for start, some in zip(self._starts, rows, strict=False):
+            if len(some):
+                out[some + start] = True
+        out &= self._live
+        return out

@@ -1,0 +1,187 @@
+"""Writes the text index: one persisted tantivy index, and a folder of hard links for each generation of it.
+
+A tantivy commit publishes by itself and an old commit cannot be opened again. So the folder `writer` is never served;
+generation N is the folder `N`: hard links of the files that the commit names, and that commit's meta.json.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import tantivy
+
+from cortex.engines.text.schema import make_document, make_schema, register
+from ipc.errors import Damaged
+
+WRITER = "writer"
+META = "meta.json"
+
+#: chunks; a change of more is written with a large heap, because fewer, larger segments come of it
+_BULK_CHUNKS = 4_000
+#: bytes of heap: tantivy takes at least 15 MB; 1 000 chunks fill some 10 MB
+_SMALL_HEAP, _BULK_HEAP = 30_000_000, 200_000_000
+#: With two, each commit leaves two segments, which every query pays for, and takes a quarter more time in all: the other
+#: core is busy with making the documents.
+_THREADS = 1
+#: attempts to link a commit's files while background merges replace them; each merge ends in milliseconds
+_LINK_ATTEMPTS = 20
+
+
+class TextWriter:
+    """The one writer of a text index; only the watcher holds one.
+
+    `folder` is `.cortex/index/text`; `published` the folder of the published generation inside it ("" for none).
+    What was committed but never published is forgotten: the writer starts again from `published`.
+    """
+
+    def __init__(self, folder: Path, published: str) -> None:
+        self._folder = folder
+        self._index: tantivy.Index | None = None
+        self._writer: tantivy.IndexWriter | None = None
+        self._bulk = False
+        self.reset(published)
+
+    def reset(self, published: str) -> None:
+        """Make the writer's state that of generation folder `published` ("" for empty). Raises Damaged."""
+        self._close_writer()
+        home = self._folder / WRITER
+        shutil.rmtree(home, ignore_errors=True)
+        home.mkdir(parents=True)
+        if published:
+            source = self._folder / published
+            try:
+                names = _committed_files(source)
+                for name in (*names, META):
+                    _link(source / name, home / name)
+            except FileNotFoundError as error:
+                raise Damaged(f"{source} is not complete: {error}.") from error
+            # tantivy deletes only files that it knows it made.
+            (home / ".managed.json").write_bytes(orjson.dumps([*names, META]))
+        self._index = open_index(home)
+        self._base = published
+
+    def build(self, number: int, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> str:
+        """Write generation `number`: the last one built, without the rows `deleted`, with `added` (row key, chunk).
+
+        Returns the name of its folder. On an error nothing is changed and the error is raised.
+        """
+        try:
+            self._write(added, deleted)
+            self._publish(str(number))
+        except BaseException:
+            self.reset(self._base)
+            raise
+        self._base = str(number)
+        return self._base
+
+    def _write(self, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> None:
+        rows = iter(added)
+        first = list(itertools.islice(rows, _BULK_CHUNKS))
+        writer = self._open_writer(bulk=len(first) == _BULK_CHUNKS)
+        for key in deleted:
+            writer.delete_documents_by_term("row", str(key))
+        for key, chunk in itertools.chain(first, rows):
+            writer.add_document(make_document(key, chunk))
+        writer.commit()
+
+    def _open_writer(self, *, bulk: bool) -> tantivy.IndexWriter:
+        """The open writer when its size suits, because merges run on in the background of it; else another one."""
+        if self._writer is None or self._bulk != bulk:
+            self._close_writer()
+            assert self._index is not None
+            self._bulk = bulk
+            self._writer = self._index.writer(_BULK_HEAP if bulk else _SMALL_HEAP, _THREADS)
+        return self._writer
+
+    def _close_writer(self) -> None:
+        """Let the writer go without waiting for its merges (seconds): the next writer begins them anew, and what is
+        published does not need them.
+        """
+        self._writer = None
+
+    def _publish(self, name: str) -> None:
+        home, target = self._folder / WRITER, self._folder / name
+        temporary = self._folder / f".{name}.tmp"
+        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(target, ignore_errors=True)
+        for _ in range(_LINK_ATTEMPTS):
+            temporary.mkdir()
+            try:
+                meta = (home / META).read_bytes()
+                for file in _committed_files(home, meta):
+                    _link(home / file, temporary / file)
+                (temporary / META).write_bytes(meta)
+                os.replace(temporary, target)
+            except FileNotFoundError:  # a merge ended meanwhile: the same documents in other files
+                shutil.rmtree(temporary)
+                continue
+            return
+        raise Damaged(
+            f"{home} lacks files that its {META} names; delete the folder and it will be built again."
+        )
+
+    def prune(self, keep: set[str]) -> None:
+        """Remove the generation folders that are not in `keep`."""
+        for entry in self._folders():
+            if entry.name not in keep:
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+    def _folders(self) -> Iterator[os.DirEntry[str]]:
+        with os.scandir(self._folder) as entries:
+            yield from [entry for entry in entries if entry.is_dir() and entry.name != WRITER]
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        self._close_writer()
+        self._index = None
+
+
+def open_index(folder: Path) -> tantivy.Index:
+    """The tantivy index in `folder`, made if there is none. Raises Damaged, also for one with other fields."""
+    try:
+        index = tantivy.Index(make_schema(), path=str(folder))
+    except (ValueError, OSError) as error:
+        raise Damaged(f"The text index in {folder} cannot be opened: {error}.") from error
+    register(index)
+    return index
+
+
+def _committed_files(folder: Path, meta: bytes | None = None) -> list[str]:
+    """The files in `folder` of the tantivy segments that its meta.json names. Raises Damaged, FileNotFoundError."""
+    try:
+        body = orjson.loads((folder / META).read_bytes() if meta is None else meta)
+        segments = {str(s["segment_id"]).replace("-", ""): s for s in body["segments"]}
+    except (ValueError, KeyError, TypeError) as error:
+        raise Damaged(f"{folder / META} cannot be read: {error}.") from error
+    found: list[str] = []
+    complete: set[str] = set()
+    for name in os.listdir(folder):
+        segment, _, rest = name.partition(".")
+        entry = segments.get(segment)
+        if entry is None:
+            continue
+        if rest.endswith("del"):
+            deletes = entry.get("deletes")
+            if not deletes or rest != f"{deletes['opstamp']}.del":
+                continue
+        elif rest == "idx":
+            complete.add(segment)
+        found.append(name)
+    if len(complete) < len(segments):
+        raise FileNotFoundError(f"{folder} lacks files of its tantivy segments")
+    return found
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        raise
+    except OSError:  # a file system without hard links
+        shutil.copyfile(source, target)

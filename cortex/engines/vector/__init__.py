@@ -1,0 +1,1 @@
+"""Nearest neighbours with usearch, and the exact scan."""

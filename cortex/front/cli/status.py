@@ -1,0 +1,101 @@
+"""What `cortex status` says: the set, each worker, what is indexed. Starts nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from cortex import __version__
+from cortex.ask.freshness import Freshness
+from cortex.processes import attach
+from cortex.settings.config import Config
+from ipc.client import Client
+from ipc.errors import CortexError
+from ipc.messages import GetStatus, Status
+
+#: the processes that answer GetStatus
+WORKERS = ("embed", "vector", "text", "graph", "watcher")
+#: seconds that a worker has to say how it is
+ANSWER_S = 2.0
+
+
+async def collect(config: Config) -> dict[str, Any]:
+    """Everything, as one JSON-able dict: "set", "workers", "index", "warnings"."""
+    found = await asyncio.to_thread(attach.set_status, config)
+    workers = await _ask_workers(config) if found["running"] else {}
+    freshness = Freshness(config)
+    generation = freshness.current()
+    watcher = workers.get("watcher", {}).get("info", {})
+    vectors = sum(segment.vectors for segment in generation.segments)
+    return {
+        "project": str(config.root),
+        "version": __version__,
+        "config": config.hash(),
+        "set": found,
+        "workers": workers,
+        "index": freshness.block(generation, [name for name, one in workers.items() if "error" in one])
+        | {
+            "chunks": generation.rows,
+            "without_vector": max(0, sum(s.rows for s in generation.segments) - vectors),
+            "chunk_files": len(generation.files),
+            "segments": len(generation.segments),
+            "sequence": generation.sequence,
+            "model": generation.model,
+            "published_at": generation.published_at,
+            "indexer": freshness.progress().state,
+            "watching": watcher.get("watching", ""),
+            **await asyncio.to_thread(_oddities, config.manifest),
+            "foreign_files": watcher.get("foreign_files", []),
+        },
+        "warnings": [*generation.warnings, *_faults(workers)],
+    }
+
+
+class _Entry(msgspec.Struct):
+    skipped: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+class _Manifest(msgspec.Struct):
+    files: dict[str, _Entry] = {}
+    left_out: dict[str, int] = {}
+
+
+def _oddities(path: Path) -> dict[str, dict[str, int]]:
+    """How many files the indexer left out, and indexed with a remark, for which reason."""
+    left_out: Counter[str] = Counter()
+    remarks: Counter[str] = Counter()
+    with contextlib.suppress(OSError, msgspec.DecodeError):
+        manifest = msgspec.json.decode(path.read_bytes(), type=_Manifest)
+        left_out.update(manifest.left_out)
+        for entry in manifest.files.values():
+            left_out.update([entry.skipped.partition(":")[0]] if entry.skipped else [])
+            remarks.update(remark.partition(":")[0] for remark in entry.remarks)
+    return {"left_out": dict(left_out.most_common()), "remarks": dict(remarks.most_common())}
+
+
+async def _ask_workers(config: Config) -> dict[str, dict[str, Any]]:
+    client = Client(config.runtime_dir)
+
+    async def ask(worker: str) -> dict[str, Any]:
+        try:
+            reply = await client.ask(worker, GetStatus(), ANSWER_S)
+        except CortexError as error:
+            return {"error": str(error)}
+        return dataclasses.asdict(reply) if isinstance(reply, Status) else {"error": repr(reply)}
+
+    try:
+        return dict(zip(WORKERS, await asyncio.gather(*map(ask, WORKERS)), strict=True))
+    finally:
+        await client.close()
+
+
+def _faults(workers: dict[str, dict[str, Any]]) -> list[str]:
+    faults = [str(one.get("info", {}).get("fault") or one.get("error") or "") for one in workers.values()]
+    return [fault for fault in dict.fromkeys(faults) if fault]

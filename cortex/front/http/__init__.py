@@ -1,0 +1,1 @@
+"""What is spoken over HTTP."""

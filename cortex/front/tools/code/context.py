@@ -1,0 +1,52 @@
+"""The tool code_context: the ranking of cortex_search in a flat shape, for editors and scripts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import orjson
+from msgspec import Meta
+
+from cortex.ask.dispatch import Dispatch
+from cortex.ask.questions import Search
+from ipc.messages import Filters
+
+
+async def code_context(
+    dispatch: Dispatch,
+    *,
+    query: Annotated[str, Meta(description="What you look for, in plain words or names.")],
+    k: Annotated[int, Meta(description="How many hits, 1 to 100.")] = 20,
+    lang: Annotated[str, Meta(description='Only files of this language: "python", "go", "typescript".')] = "",
+) -> dict[str, Any]:
+    """Find the lines of code that matter for a question: a flat list of file, line number and a short excerpt.
+
+    The same ranking as cortex_search (words and meaning fused), for callers that want places rather than whole chunks.
+    "source" says what found a hit: "lex" (words), "vec" (meaning) or "both".
+
+    Examples:
+    - {"query": "import chalk", "k": 15}
+    - {"query": "parse the configuration file", "lang": "go"}
+
+    """
+    # The only place where a front reads chunks: this shape holds parts of them.
+    question = Search(query=query, limit=k, filters=Filters(language=lang), detail="snippet")
+    found = await dispatch.find(question)
+    stale = dispatch.freshness.stale((one.hit.path for one in found.hits), found.generation)
+    hits = []
+    for one, raw in zip(found.hits, found.chunks, strict=True):
+        chunk = orjson.loads(raw)
+        line = (chunk.get("metadata") or {}).get("snippet_start_line") or one.hit.start_line
+        hit = {
+            "file": one.hit.path,
+            "lno": line,
+            "text": chunk.get("text", ""),
+            "score": round(one.score, 4),
+            "source": one.source,
+        }
+        hits.append(hit | {"stale": True} if one.hit.path in stale else hit)
+    answer: dict[str, Any] = {"hits": hits}
+    if not hits:
+        answer["suggestion"] = dispatch.explain_nothing(question, found)
+    answer["index"] = dispatch.freshness.block(found.generation, found.degraded, found.notes)
+    return answer

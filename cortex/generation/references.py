@@ -1,0 +1,141 @@
+"""How many files refer to what a chunk defines: counted by the builder over a generation's graph, read as columns of rows.
+
+A call in one file changes how often another file is referred to, so the counts are not in the chunk files: they are a
+segment of their own, made with each new graph. It holds keys (graph/names.py) and numbers only: `files` u64 with
+`file_counts`, and for each definition that is referred to the key of its file, its first line and its count, in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from cortex.generation.segment import Segment, open_segment, write_segment
+from cortex.terms.ids import keys_of
+from ipc.messages import Array
+
+#: the columns of rows that are counted
+COUNTS = ("references", "file_references")
+
+#: kinds that are files themselves: who imports one refers to the file, not to what is at its first line
+_WHOLE = frozenset(("module", "package"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What counting needs of one graph file. `definitions`: keys of id and file; `pairs`: keys of a file and an id that it
+    refers to, each pair once.
+    """
+
+    definitions: Array
+    lines: Array
+    whole: Array
+    pairs: Array
+
+
+class References:
+    """Counts a generation's references. What was read of a segment is kept: segments never change."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._parts: dict[str, _Part] = {}
+
+    def write(self, name: str, segments: Sequence[str]) -> None:
+        """Count over the graph `segments` and write the segment `name`. Raises NotFound, Damaged or OSError."""
+        self._parts = {
+            one: self._parts.get(one) or _read(open_segment(self._folder / one)) for one in segments
+        }
+        write_segment(self._folder / name, _count(list(self._parts.values())), {})
+
+
+def _read(segment: Segment) -> _Part:
+    keys, nodes, edges = (segment.arrays[name] for name in ("string_keys", "nodes", "edges"))
+    sure = edges[edges[:, 7] == 0]
+    pairs = _distinct(sure[:, 4], sure[:, 1])
+    kinds = np.unique(nodes[:, 1])
+    whole = [number for number in kinds.tolist() if _text(segment, number) in _WHOLE]
+    return _Part(
+        definitions=keys[nodes[:, (0, 2)]],
+        lines=nodes[:, 3].copy(),
+        whole=np.isin(nodes[:, 1], whole),
+        pairs=keys[pairs],
+    )
+
+
+def _distinct(one: Array, other: Array) -> Array:
+    """The distinct pairs of two columns of numbers, i64 [m, 2]."""
+    width = int(other.max(initial=0)) + 1
+    return np.column_stack(np.divmod(np.unique(one.astype("<i8") * width + other), width))
+
+
+def _text(segment: Segment, number: int) -> str:
+    ends = segment.arrays["string_ends"]
+    begin = int(ends[number - 1]) if number else 0
+    raw: bytes = segment.arrays["strings"][begin : int(ends[number])].tobytes()
+    return raw.decode()
+
+
+def _count(parts: Sequence[_Part]) -> dict[str, Array]:
+    definitions = np.concatenate([np.zeros((0, 2), "<u8"), *(part.definitions for part in parts)])
+    lines = np.concatenate([np.zeros(0, "<i4"), *(part.lines for part in parts)])
+    whole = np.concatenate([np.zeros(0, bool), *(part.whole for part in parts)])
+    pairs = np.concatenate([np.zeros((0, 2), "<u8"), *(part.pairs for part in parts)])
+    ids, first = np.unique(definitions[:, 0], return_index=True)
+    if not len(ids):
+        pairs = pairs[:0]
+    at = np.minimum(np.searchsorted(ids, pairs[:, 1]), max(len(ids) - 1, 0))
+    known = ids[at] == pairs[:, 1] if len(ids) else np.zeros(0, bool)
+    referring, target = pairs[known, 0], first[at[known]]
+    other = referring != definitions[target, 1]
+    referring, target = referring[other], target[other]
+    named, numbers = np.unique(np.concatenate((referring, definitions[target, 1])), return_inverse=True)
+    between = _distinct(*np.split(numbers.ravel(), 2))
+    files, file_counts = np.unique(named[between[:, 1]], return_counts=True)
+    target = target[~whole[target]]
+    symbols, counts = np.unique(target, return_counts=True)
+    order = np.lexsort((lines[symbols], definitions[symbols, 1]))
+    return {
+        "files": files,
+        "file_counts": file_counts.astype("<u4"),
+        "symbol_files": definitions[symbols, 1][order],
+        "symbol_lines": lines[symbols][order],
+        "symbol_counts": counts[order].astype("<u4"),
+    }
+
+
+def count_rows(segment: Segment, paths: Sequence[str], columns: Mapping[str, Array]) -> dict[str, Array]:
+    """The columns COUNTS, u32 [n], for n rows: how many other files refer to a definition that begins in the row's lines
+    (of several definitions the most), and to its file at all. `columns` are the rows' path (ordinals into `paths`),
+    start_line and end_line.
+    """
+    path = columns["path"]
+    arrays = segment.arrays
+    keys = keys_of(paths) if paths else np.zeros(0, "<u8")
+    # The place of a row's file among those that something refers to, -1 when nothing does.
+    whole = _found(arrays["files"], keys)[path]
+    by_file = np.where(whole >= 0, arrays["file_counts"][whole] if len(arrays["files"]) else 0, 0)
+    named, starts = np.unique(arrays["symbol_files"], return_index=True)
+    place = _found(named, keys)[path]
+    # One ascending number for each definition: its file's place, then its line.
+    ranks = np.repeat(np.arange(len(named)), np.diff([*starts, len(arrays["symbol_files"])]))
+    at = (ranks << 32) + arrays["symbol_lines"]
+    begin = np.searchsorted(at, (place << 32) + columns["start_line"])
+    end = np.searchsorted(at, (place << 32) + columns["end_line"], side="right")
+    some = np.flatnonzero((place >= 0) & (end > begin))
+    by_row = np.zeros(len(path), "<u4")
+    if len(some):
+        padded = np.append(arrays["symbol_counts"], 0)
+        spans = np.column_stack((begin[some], end[some])).ravel()
+        by_row[some] = np.maximum.reduceat(padded, spans)[::2]
+    return dict(zip(COUNTS, (by_row, by_file.astype("<u4")), strict=True))
+
+
+def _found(keys: Array, wanted: Array) -> Array:
+    """Where each of `wanted` is among the ascending `keys`; -1 for those that are not."""
+    if not len(keys):
+        return np.full(len(wanted), -1)
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, at, -1)

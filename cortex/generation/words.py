@@ -1,0 +1,210 @@
+"""Which rows of a segment hold which word, part of a word or joined form: how the table is made, and how it is asked.
+
+The terms are those of the tantivy fields text (with underscores as they are), parts and joined (engines/text_tokens.py) in
+one vocabulary; what is derived from words has a mark. tantivy scores; which rows match is read off here in a fraction of
+the time that a set takes to leave tantivy, and what is near a word needs no automaton over its dictionaries.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+
+import numpy as np
+
+from cortex.generation.postings import BLOCK, ROW_BITS, Block, Source, blocks_of, merge, pack
+from cortex.terms import tokens
+from ipc.messages import Array
+
+
+class _Numbers(dict[str, int]):
+    """A number for each word, in the order in which they are first seen."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
+
+
+def make_sections(texts: Iterable[str]) -> dict[str, Array]:
+    """The sections of a segment whose row i has the text `texts[i]`."""
+    numbers, blocks = _Numbers(), list[tuple[Array, Array]]()
+    number = numbers.__getitem__
+    rows = iter(texts)
+    while some := list(islice(rows, BLOCK)):
+        found, ends = list[int](), [0]
+        for text in some:
+            found += map(number, set(tokens.words(text)))
+            ends.append(len(found))
+        blocks.append((np.array(found, np.uint32), np.array(ends)))
+    terms, of_words, edges = _Numbers(), list[int](), [0]
+    term = terms.__getitem__
+    for word in numbers:
+        of_words += map(term, tokens.terms_of(word))
+        edges.append(len(of_words))
+    names = sorted(terms)
+    codes = np.zeros(len(names), np.uint64)
+    codes[[terms[name] for name in names]] = np.arange(len(names), dtype=np.uint64)
+    each, starts = codes[np.array(of_words, np.int64)], np.array(edges)
+    return _vocabulary(names) | pack("word", (_pairs(*block, each, starts) for block in blocks))
+
+
+def merge_sections(sources: Sequence[tuple[Mapping[str, Array], Array]], count: int) -> dict[str, Array]:
+    """The sections of a segment with `count` rows, made of those of others. Of each source row i becomes `rows[i]` (i64;
+    -1: left out).
+    """
+    vocabularies = []
+    for sections, rows in sources:
+        table = WordTable(sections)
+        every = table.names(np.arange(len(sections["word_offsets"]) - 1))
+        used = np.zeros(len(every), bool)
+        for block in blocks_of("word", sections):
+            codes, places = block.pairs()
+            used[codes[rows[places + block.first_row] >= 0]] = True
+        vocabularies.append((every, used))
+    names = sorted({every[at] for every, used in vocabularies for at in np.flatnonzero(used).tolist()})
+    numbers = {name: at for at, name in enumerate(names)}
+    merged = [
+        Source(sections, rows, np.array([numbers.get(term, 0) for term in every], np.uint64))
+        for (sections, rows), (every, _) in zip(sources, vocabularies, strict=True)
+    ]
+    return _vocabulary(names) | merge("word", merged, count)
+
+
+def _vocabulary(names: Sequence[str]) -> dict[str, Array]:
+    """The sections of the terms, which are in the order of their bytes: in UTF-8 it is that of code points."""
+    encoded = [name.encode() for name in names]
+    offsets = np.zeros(len(names) + 1, "<u4")
+    np.cumsum([len(name) for name in encoded], out=offsets[1:])
+    return {"word_offsets": offsets, "word_bytes": np.frombuffer(b"".join(encoded), "|u1")}
+
+
+def _pairs(found: Array, ends: Array, codes: Array, edges: Array) -> Array:
+    """U64 [p], ascending: term << ROW_BITS | row, each pair once.
+
+    Row i has the words `found[ends[i]:ends[i + 1]]`, word j the terms `codes[edges[j]:edges[j + 1]]`.
+    """
+    sizes = np.diff(edges)[found]
+    rows = np.repeat(np.repeat(np.arange(len(ends) - 1, dtype=np.uint64), np.diff(ends)), sizes)
+    at = np.repeat(edges[found] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(rows))
+    pairs = codes[at] << np.uint64(ROW_BITS) | rows
+    pairs.sort()
+    return pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])] if len(pairs) else pairs
+
+
+class WordTable:
+    """The table of one segment. Frozen; caches hold derived values only."""
+
+    def __init__(self, sections: Mapping[str, Array]) -> None:
+        self._offsets = sections["word_offsets"]
+        self._bytes = sections["word_bytes"]
+        self._data = self._bytes.data if len(self._bytes) else memoryview(b"")
+        self._blocks: tuple[Block, ...] = tuple(blocks_of("word", sections))
+        self._cached: tuple[Array, Array, Array] | None = None
+
+    def rows(self, codes: Array) -> Array:
+        """I64: the rows that hold one of the terms `codes` (ascending); a row may come more than once."""
+        parts = [block.rows_of(block.places(codes)) + block.first_row for block in self._blocks]
+        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+    def codes_of(self, terms: Iterable[str]) -> Array:
+        """I64, ascending: the codes of those of `terms` that occur, as words, parts or joined forms."""
+        wanted = [(mark + term).encode() for term in terms for mark in ("", tokens.DERIVED)]
+        places = [(self._place(term), term) for term in wanted]
+        count = len(self._offsets) - 1
+        return np.array(sorted(at for at, term in places if at < count and self._term(at) == term), np.int64)
+
+    def codes_from(self, start: str) -> tuple[Array, Array]:
+        """I64, ascending: the codes of the parts and joined forms that begin with `start`, and those of the words."""
+        derived, words = (
+            np.arange(self._place(begin), self._place(begin + b"\xff"), dtype=np.int64)
+            for begin in ((tokens.DERIVED + start).encode(), start.encode())
+        )
+        return derived, words
+
+    def odd_rows(self) -> Array:
+        """I64: the rows with words that are not ASCII, or too long to be indexed."""
+        at = self._place(tokens.ODD.encode())
+        is_there = at < len(self._offsets) - 1 and self._term(at) == tokens.ODD.encode()
+        return self.rows(np.array([at] if is_there else [], np.int64))
+
+    def around(self, text: str, *, begins: bool, ends: bool) -> tuple[Array, Array]:
+        """(i64, ascending: the codes of the words, not parts, that hold `text`, which is ASCII in lower case; u8: at how many
+        of its ends the word begins or ends, 0 to 2). `begins`, `ends`: where it has to.
+        """
+        raw, offsets = text.encode(), self._offsets
+        base = int(offsets[self._place((tokens.ODD + "\x7f").encode())])
+        places = [match.start() + base for match in re.finditer(re.escape(raw), self._data[base:])]
+        at = np.array(places, np.int64)
+        codes = np.searchsorted(offsets, at, side="right") - 1
+        end = at + len(raw)
+        first, last = at == offsets[codes], end == offsets[codes + 1]
+        kept = (end <= offsets[codes + 1]) & (first | (not begins)) & (last | (not ends))
+        codes, edges = codes[kept], (first.astype(np.uint8) + last)[kept]
+        new = np.flatnonzero(np.diff(codes, prepend=-1))  # a word may hold it twice
+        return codes[new], np.maximum.reduceat(edges, new) if len(new) else edges
+
+    def near(self, word: str, distance: int) -> tuple[Array, Array]:
+        """(i64, ascending: the codes of the terms at most `distance` edits from `word`; u8: how many edits)
+
+        A swap of neighbours is one edit.
+        """
+        from rapidfuzz import process  # 3 MB that no process needs which only writes the table
+        from rapidfuzz.distance import OSA
+
+        sizes, letters, wide = self._shapes()
+        codes = np.flatnonzero((sizes >= len(word) - distance) & (sizes <= len(word) + distance))
+        if word.isascii():  # an edit of one-byte letters takes away one kind of letter at most, and adds one
+            mine, theirs = _letters_of(word.encode()), letters[codes]
+            less, more = np.bitwise_count(mine & ~theirs), np.bitwise_count(theirs & ~mine)
+            codes = codes[(np.maximum(less, more) <= distance) | wide[codes]]
+        edits = process.cdist(
+            [word], self.terms(codes), scorer=OSA.distance, score_cutoff=distance, dtype=np.uint8
+        )[0]
+        kept = edits <= distance
+        return codes[kept], edits[kept]
+
+    def terms(self, codes: Array) -> list[str]:
+        """The terms of `codes`, without the mark of those that are derived."""
+        return [term.removeprefix(tokens.DERIVED) for term in self.names(codes)]
+
+    def names(self, codes: Array) -> list[str]:
+        """The terms of `codes` as they are in the table."""
+        if not len(codes):
+            return []
+        begins = self._offsets[codes].astype(np.int64)
+        sizes = self._offsets[codes + 1] - begins + 1  # with a line feed after each
+        ends = np.cumsum(sizes)
+        at = np.repeat(begins - (ends - sizes), sizes) + np.arange(int(ends[-1]))
+        data = self._bytes[np.minimum(at, len(self._bytes) - 1)]
+        data[ends - 1] = ord("\n")
+        return data.tobytes().decode().split("\n")[:-1]
+
+    def _shapes(self) -> tuple[Array, Array, Array]:
+        """Of each term without its mark: i64 characters, u64 its letters as a set, bool whether it is not ASCII."""
+        if self._cached is None:
+            starts, data = self._offsets[:-1].astype(np.int64), self._bytes
+            marks = data < ord(" ")
+            letters = np.where(marks, np.uint64(0), np.uint64(1) << (data & 63).astype(np.uint64))
+            sizes = np.add.reduceat(((data & 0xC0) != 0x80) & ~marks, starts, dtype=np.int64)
+            self._cached = (
+                np.where(sizes, sizes, np.iinfo(np.int64).max),  # ODD is near to nothing
+                np.bitwise_or.reduceat(letters, starts),
+                np.maximum.reduceat(data, starts) >= 128,
+            )
+        return self._cached
+
+    def _place(self, term: bytes) -> int:
+        return bisect_left(range(len(self._offsets) - 1), term, key=self._term)
+
+    def _term(self, at: int) -> bytes:
+        begin, end = self._offsets[at : at + 2].tolist()
+        return bytes(self._data[begin:end])
+
+
+def _letters_of(word: bytes) -> np.uint64:
+    out = 0
+    for letter in word:
+        out |= 1 << (letter & 63)
+    return np.uint64(out)

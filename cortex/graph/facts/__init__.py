@@ -1,0 +1,1 @@
+"""What one file says: definitions, references, imports, read from its syntax tree."""

@@ -1,0 +1,110 @@
+"""Expression nodes → chains (facts.py): `self.store.get()` of a syntax tree as text that says what is called on what."""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from cortex.graph.facts.grammars import Syntax
+from cortex.graph.facts.types import alternatives
+
+#: links of a chain that are kept; a longer one says nothing
+LINKS_MAX = 12
+UNKNOWN, LITERAL = "?", "#"
+
+
+def text_of(node: Node) -> str:
+    return node.text.decode("utf-8", "replace") if node.text else ""
+
+
+def child_of(node: Node, place: str) -> Node | None:
+    """A child by its field, or by its number among the named ones; "" is the first."""
+    if place.lstrip("-").isdigit() or not place:
+        number = int(place or 0)
+        return node.named_child(number if number >= 0 else node.named_child_count + number)
+    return node.child_by_field_name(place)
+
+
+def name_of(node: Node) -> str:
+    r"""A name as chains have it: Ruby's `@x` is `self.x`, PHP's `A\\B` is `A.B`."""
+    text = text_of(node)
+    if node.type == "instance_variable":
+        return f"self.{text[1:]}"
+    return text.replace("\\", ".").strip(".") if "\\" in text else text
+
+
+def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
+    """The chain of an expression; `?` when it is of no known shape."""
+    if node is None or depth > 2 * LINKS_MAX:
+        return UNKNOWN
+    kind = node.type
+    if kind in syntax.names:
+        return name_of(node)
+    if kind in syntax.members:
+        left, right = syntax.members[kind]
+        member = child_of(node, right)
+        while member is not None and member.type in syntax.wraps:
+            member = child_of(member, syntax.wraps[member.type])
+        if member is None:
+            return UNKNOWN
+        inner = child_of(node, left)
+        tail = name_of(member) if member.type in syntax.names else chain_of(member, syntax, depth + 1)
+        return f"{chain_of(inner, syntax, depth + 1)}.{tail}" if inner is not None else tail
+    if kind in syntax.methods:
+        left, right = syntax.methods[kind]
+        inner, member = child_of(node, left), child_of(node, right)
+        if member is None:
+            return UNKNOWN
+        called = f"{text_of(member)}()"
+        return f"{chain_of(inner, syntax, depth + 1)}.{called}" if inner is not None else called
+    if kind in syntax.calls:
+        last = node.children[-1]  # Swift writes an element as a call
+        mark = "[]" if last.type == "call_suffix" and text_of(last).startswith("[") else "()"
+        return f"{chain_of(child_of(node, syntax.calls[kind]), syntax, depth + 1)}{mark}"
+    if kind in syntax.news:
+        return _made(child_of(node, syntax.news[kind]), syntax, depth)
+    if kind in syntax.elements:
+        return f"{chain_of(child_of(node, syntax.elements[kind]), syntax, depth + 1)}[]"
+    if kind in syntax.casts:
+        place = syntax.casts[kind]
+        target = child_of(node, place or "-1")
+        return f":{text_of(target)}" if target is not None and depth == 0 else UNKNOWN
+    if kind in syntax.wraps:
+        return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
+    return LITERAL if kind in syntax.literals else UNKNOWN
+
+
+def _made(node: Node | None, syntax: Syntax, depth: int) -> str:
+    """`new Foo<T>()`, `Foo{}`: a call of the type's chain."""
+    if node is None:
+        return UNKNOWN
+    if node.type in syntax.members or node.type in syntax.names:
+        return f"{chain_of(node, syntax, depth + 1)}()"
+    names = alternatives(text_of(node))
+    if len(names) != 1:
+        return UNKNOWN
+    return (
+        LITERAL
+        if names[0].endswith("*") and depth
+        else f":{text_of(node)}"
+        if names[0].endswith("*")
+        else f"{names[0]}()"
+    )
+
+
+def count_arguments(call: Node) -> int:
+    """How many arguments a call passes, closures behind the parentheses (Swift) among them; -1 when that cannot be told."""
+    behind = next((child for child in call.named_children if child.type == "call_suffix"), None)
+    around = behind if behind is not None else call
+    arguments = around.child_by_field_name("arguments")
+    if arguments is None:
+        arguments = next((child for child in around.named_children if "argument" in child.type), None)
+    closures = [child for child in around.named_children if child.type == "lambda_literal"] if behind else []
+    if arguments is None:
+        return len(closures) or -1
+    return sum(not child.is_extra for child in arguments.named_children) + len(closures)
+
+
+def split(chain: str) -> tuple[str, str]:
+    """(receiver, member) of a callee's chain; the receiver is "" for a bare name."""
+    left, dot, right = chain.rpartition(".")
+    return (left, right) if dot else ("", chain)

@@ -1,0 +1,499 @@
+"""Syntax tree → Facts: one query over the tree, then one sweep over its captures in the order of the text.
+
+Captures of a query file (queries/<name>.scm):
+
+* `@def.<kind>` with `@name`; `@owner` where the type of a method is only named (Go, Rust, C++). `@container` with `@name`
+  encloses members of a type that is defined elsewhere (Rust's impl, Swift's extension).
+* `@base.extends`, `@base.implements`, `@base.embeds`, `@returns` (a type), `@return.value`, `@param.name` with
+  `@param.type`, `@param.item` or `@param.value`: of the innermost definition around them. `@field`: the parameter is a field too.
+* `@bind.name` with `@bind.type`, `@bind.value`, `@bind.item` (an element of the value) or `@bind.made` (an instance of it).
+* `@block`: bindings inside do not hold outside.
+* `@call` with `@callee`; `@jsx`; `@type`; `@import`; `@package`.
+
+Of several definitions with one name node the first pattern wins.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass, field
+from importlib import resources
+
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Query, QueryCursor, Tree
+
+from cortex.graph.facts.chains import (
+    LITERAL,
+    UNKNOWN,
+    chain_of,
+    child_of,
+    count_arguments,
+    name_of,
+    split,
+    text_of,
+)
+from cortex.graph.facts.facts import (
+    CALLABLE_KINDS,
+    TYPE_KINDS,
+    Base,
+    Binding,
+    Definition,
+    Extension,
+    Facts,
+    Import,
+    Parameter,
+    Reference,
+)
+from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
+from cortex.graph.facts.imports import READERS, Imported
+from cortex.graph.facts.types import alternatives
+
+#: in-progress matches of a query: bounds the time that a deeply nested file can take
+MATCHES_MAX = 4096
+#: characters of a declared type that are kept
+TYPE_CHARS_MAX = 200
+#: modifiers of a definition that resolution looks at
+FLAGS = frozenset(
+    {"staticmethod", "classmethod", "property", "cached_property", "overload", "abstractmethod", "static"}
+)
+
+_END = 1 << 60
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*")
+
+
+def extract(tree: Tree, path: str, language: str, sha256: str) -> Facts:
+    """The facts of a parsed file in a language that has a row in grammars.py."""
+    return _Sweep(path, language, SYNTAX[language]).run(tree, sha256)
+
+
+@functools.cache
+def _query(language: str, grammar: Grammar) -> Query:
+    folder = resources.files("cortex.graph.facts").joinpath("queries")
+    return Query(
+        grammar,
+        "\n".join(folder.joinpath(f"{name}.scm").read_text("utf-8") for name in SYNTAX[language].queries),
+    )
+
+
+@dataclass(slots=True)
+class _Open:
+    """A definition that the sweep is in."""
+
+    name: str
+    kind: str
+    scope: str
+    parent: int
+    node: Node
+    name_node: Node
+    bases: list[Base] = field(default_factory=list)
+    parameters: list[Parameter] = field(default_factory=list)
+    returns: str = ""
+    inferred: list[str] = field(default_factory=list)
+    flags: tuple[str, ...] = ()
+    container: bool = False
+
+
+@dataclass(slots=True)
+class _Frame:
+    """What the sweep is in: a definition or a block (`index` of the definition around it)."""
+
+    begin: int
+    end: int
+    index: int
+    qualified: str
+    kind: str
+    block: bool
+    node: Node | None = None
+
+
+_Captures = dict[str, list[Node]]
+
+
+class _Sweep:
+    def __init__(self, path: str, language: str, syntax: Syntax) -> None:
+        self.path = path
+        self.language = language
+        self.syntax = syntax
+        self.rules = RULES[language]
+        self.opened: list[_Open] = []
+        self.references: list[Reference] = []
+        self.bindings: list[Binding] = []
+        self.imports: list[Import] = []
+        self.exports: dict[str, str] = {}
+        self.extensions: list[Extension] = []
+        self.package = ""
+        self.stack: list[_Frame] = [_Frame(0, _END, -1, "", "", block=False)]
+
+    def run(self, tree: Tree, sha256: str) -> Facts:
+        root = tree.root_node
+        for _, _, _, what, captures in self._events(root, _query(self.language, tree.language)):
+            node = captures[what][0]
+            while self.stack[-1].end <= node.start_byte:
+                self.stack.pop()
+            self._take(what, node, captures)
+        definitions = self._definitions()
+        return Facts(
+            self.path,
+            self.language,
+            sha256,
+            self.package,
+            root.end_point[0] + 1,
+            definitions,
+            tuple(self.references),
+            tuple(self.bindings),
+            tuple(self.imports),
+            self.exports,
+            tuple(self.extensions),
+        )
+
+    def _events(self, root: Node, query: Query) -> list[tuple[int, int, int, str, _Captures]]:
+        """Matches in the order of the text; what encloses comes before what it holds."""
+        cursor = QueryCursor(query, match_limit=MATCHES_MAX)
+        events: list[tuple[int, int, int, str, _Captures]] = []
+        named: set[int] = set()
+        types: list[tuple[int, int, _Captures]] = []
+        for pattern, captures in sorted(cursor.matches(root), key=lambda match: match[0]):
+            what = _main(captures)
+            node = captures[what][0]
+            if what.startswith("def."):
+                name = captures["name"][0].start_byte
+                if name in named:
+                    continue
+                named.add(name)
+            if what == "type":
+                types.append((node.start_byte, -node.end_byte, captures))
+                continue
+            events.append((node.start_byte, -node.end_byte, pattern, what, captures))
+        last = -1
+        for start, end, captures in sorted(types, key=lambda one: one[:2]):
+            if start >= last and start not in named:  # not a part of another, nor a definition's own name
+                events.append((start, end, 1 << 20, "type", captures))
+                last = -end
+        events.sort(key=lambda event: event[:3])
+        return events
+
+    def _take(self, what: str, node: Node, captures: _Captures) -> None:
+        if what.startswith("def.") or what == "container":
+            self._define(what.removeprefix("def."), node, captures)
+        elif what == "block":
+            self._block(node)
+        elif what.startswith("base."):
+            self._base(what.removeprefix("base."), node)
+        elif what == "returns":
+            if (owner := self._callable()) is not None and not owner.returns:
+                owner.returns = ":" + text_of(node).lstrip(": ")[:TYPE_CHARS_MAX]
+        elif what == "return.value":
+            if (owner := self._callable(through_blocks=True)) is not None:
+                owner.inferred.append(chain_of(node, self.syntax))
+        elif what.startswith("param."):
+            self._parameter(captures)
+        elif what == "bind.name":
+            self._bind(captures)
+        elif what == "call":
+            self._call(node, captures["callee"][0])
+        elif what == "jsx":
+            if (name := chain_of(node, self.syntax))[:1].isupper() or "." in name:
+                self._refer("call", name, node)
+        elif what == "type":
+            self._type(node)
+        elif what == "import":
+            self._import(node)
+        elif what == "package" and not self.package:
+            self.package = text_of(node).strip().replace("\\", ".")
+
+    def _define(self, kind: str, node: Node, captures: _Captures) -> None:
+        name_node = captures["name"][0]
+        name = text_of(name_node).strip("\"'`")
+        frame = self.stack[-1]
+        declared = kind == "declared"
+        if declared:
+            kind = "method"
+        if kind == "container":
+            if "::" in name and name_node.type == "nested_namespace_specifier":
+                name = name.replace("::", ".")
+            target = alternatives(text_of(name_node))
+            qualified = target[0].rstrip("*") if target and "." not in name else name
+            qualified = f"{frame.qualified}.{qualified}" if frame.qualified else qualified
+            self.stack.append(
+                _Frame(node.start_byte, node.end_byte, frame.index, qualified, "container", block=False)
+            )
+            return
+        if kind == "constant":
+            if frame.index < 0 and self._is_constant(name):
+                self._open(_Open(name, kind, "", -1, node, name_node))
+            return
+        scope, parent = frame.qualified, frame.index
+        if frame.kind == "container":
+            parent = -1
+        if owners := captures.get("owner"):
+            target = alternatives(text_of(owners[0]))
+            scope, parent = (target[0].rstrip("*") if target else text_of(owners[0])), -1
+        if name_node.type == "qualified_identifier":  # C++: void ns::Type::method()
+            outer, _, name = chain_of(name_node, self.syntax).rpartition(".")
+            scope, parent, owners = (f"{scope}.{outer}" if scope else outer), -1, [name_node]
+        in_type = bool(owners) or frame.kind in TYPE_KINDS or frame.kind == "container"
+        if kind == "function" and in_type:
+            kind = "method"
+        flags = (*_flags(node), "declared") if declared else _flags(node)
+        index = self._open(_Open(name, kind, scope, parent, node, name_node, flags=flags))
+        qualified = f"{scope}.{name}" if scope else name
+        self.stack.append(
+            _Frame(node.start_byte, node.end_byte, index, qualified, kind, block=False, node=node)
+        )
+
+    def _open(self, one: _Open) -> int:
+        self.opened.append(one)
+        return len(self.opened) - 1
+
+    def _is_constant(self, name: str) -> bool:
+        return self.language != "python" or (name.isupper() and len(name) > 1)
+
+    def _block(self, node: Node) -> None:
+        """A block; not one that is the body of the definition that the sweep has just entered (`const f = () => …`)."""
+        frame, parent = self.stack[-1], node.parent
+        entered = frame.node if not frame.block and frame.kind in CALLABLE_KINDS else None
+        if entered and parent and parent.byte_range == entered.byte_range:
+            return
+        self.stack.append(
+            _Frame(node.start_byte, node.end_byte, frame.index, frame.qualified, frame.kind, block=True)
+        )
+
+    def _base(self, relation: str, node: Node) -> None:
+        frame = self.stack[-1]
+        chain = chain_of(node, self.syntax).removesuffix("()").removesuffix("[]")
+        if chain in (UNKNOWN, LITERAL) or chain.startswith(":"):
+            names = alternatives(text_of(node))
+            if not names:
+                return
+            chain = names[0]
+        base = Base(relation, chain, node.start_point[0] + 1, node.start_point[1])
+        if frame.kind == "container":
+            self.extensions.append(Extension(frame.qualified, base))
+        elif frame.index >= 0 and self.opened[frame.index].kind in TYPE_KINDS:
+            self.opened[frame.index].bases.append(base)
+
+    def _callable(self, *, through_blocks: bool = False) -> _Open | None:
+        """The function that the sweep is in, not one around a block that has parameters of its own."""
+        frame = self.stack[-1]
+        if frame.index < 0:
+            return None
+        if frame.block and not through_blocks:
+            return None
+        owner = self.opened[frame.index]
+        return owner if owner.kind in CALLABLE_KINDS else None
+
+    def _parameter(self, captures: _Captures) -> None:
+        names, types = captures.get("param.name"), captures.get("param.type")
+        items, values = captures.get("param.item"), captures.get("param.value")
+        declared = text_of(types[0]).lstrip(": ")[:TYPE_CHARS_MAX] if types else ""
+        if items:
+            declared = f"[]{text_of(items[0])}"[:TYPE_CHARS_MAX]
+        value = f":{declared}" if declared else chain_of(values[0], self.syntax) if values else UNKNOWN
+        owner = self._callable()
+        anchor = next(iter(names or types or items or ()), None)
+        if owner is not None and anchor is not None and anchor.start_byte > owner.name_node.start_byte:
+            name = text_of(anchor) if names else "_"
+            if name == "_" or all(parameter.name != name for parameter in owner.parameters):
+                owner.parameters.append(Parameter(name, declared))
+        for node in names or ():
+            self._add_binding(text_of(node), value, node)
+            if "field" in captures:
+                own = next(iter(self.rules.self_names))
+                self._add_binding(f"{own}.{text_of(node).lstrip('$')}", value, node)
+
+    def _bind(self, captures: _Captures) -> None:
+        for node in captures["bind.name"]:
+            if node.type in self.syntax.names or node.type in ("field_identifier", "property_identifier"):
+                name = name_of(node)
+                if name.startswith("$") and self.stack[-1].kind in TYPE_KINDS:
+                    name = name[1:]
+            else:
+                name = chain_of(node, self.syntax)
+                if name.count(".") != 1 or name[0] in "?#:" or "(" in name or "[" in name:
+                    continue
+            self._add_binding(name, self._value(captures), node)
+            if "bind.value" in captures and self.language in ("typescript", "tsx", "javascript"):
+                self._require(name, captures["bind.value"][0])
+
+    def _value(self, captures: _Captures) -> str:
+        if types := captures.get("bind.type"):
+            return ":" + text_of(types[0]).lstrip(": ")[:TYPE_CHARS_MAX]
+        if values := captures.get("bind.value"):
+            return chain_of(values[0], self.syntax)
+        if items := captures.get("bind.item"):
+            return f"{chain_of(items[0], self.syntax)}[]"
+        if made := captures.get("bind.made"):
+            return f"{chain_of(made[0], self.syntax)}()"
+        return UNKNOWN
+
+    def _require(self, name: str, value: Node) -> None:
+        """CommonJS: `const x = require("./y")`."""
+        if value.type != "call_expression" or chain_of(value, self.syntax) != "require()":
+            return
+        arguments = value.child_by_field_name("arguments")
+        if arguments is not None and arguments.named_child_count == 1:
+            module = text_of(arguments.named_children[0]).strip("'\"`")
+            self._add_import((name, module, "", False), value)
+
+    def _add_binding(self, name: str, value: str, node: Node) -> None:
+        frame = self.stack[-1]
+        owner = self.opened[frame.index] if frame.index >= 0 else None
+        if owner is not None and owner.name_node.start_byte == node.start_byte:
+            return  # `const f = () => …`: the function itself
+        until = frame.end if frame.block else 0
+        # A comprehension's variable is bound after the expression that uses it.
+        at = frame.begin if frame.block and self.syntax.hoisted else node.start_byte
+        self.bindings.append(Binding(name, value, frame.index, at, until))
+
+    def _call(self, node: Node, callee: Node) -> None:
+        if callee.type in self.syntax.calls:
+            return  # f()(): nobody knows
+        chain = chain_of(callee, self.syntax)
+        if callee.type in self.syntax.methods:
+            chain = chain.removesuffix("()")
+        if (
+            chain.startswith(":")
+            or callee.type in ("parenthesized_expression", "await_expression")
+            or chain.endswith(("]", ")"))
+        ):
+            return
+        count = count_arguments(node)
+        member = callee
+        shape = self.syntax.members.get(callee.type) or self.syntax.methods.get(callee.type)
+        if shape is not None:
+            member = child_of(callee, shape[1]) or callee
+        self._refer("call", chain, member, count)
+
+    def _refer(self, kind: str, chain: str, node: Node, arguments: int = -1) -> None:
+        if split(chain)[1] in (UNKNOWN, LITERAL, ""):
+            return
+        row, column = node.start_point
+        self.references.append(
+            Reference(kind, chain, self.stack[-1].index, row + 1, column, node.start_byte, arguments)
+        )
+
+    def _type(self, node: Node) -> None:
+        text = text_of(node)
+        if len(text) > TYPE_CHARS_MAX:
+            return
+        for name in dict.fromkeys(_type_names(text)):
+            self._refer("type", name, node)
+
+    def _import(self, node: Node) -> None:
+        found = Imported()
+        READERS[self.language](node, found)
+        for one in found.names:
+            self._add_import(one, node)
+        self.exports.update(found.exports)
+
+    def _add_import(self, one: tuple[str, str, str, bool], node: Node) -> None:
+        name, module, member, exported = one
+        scope = self.stack[-1].index
+        self.imports.append(
+            Import(name, module, member, scope, node.start_point[0] + 1, node.start_byte, exported)
+        )
+
+    def _definitions(self) -> tuple[Definition, ...]:
+        made = []
+        for one in self.opened:
+            node = _whole(one.node)
+            known = [chain for chain in dict.fromkeys(one.inferred) if chain not in (UNKNOWN, LITERAL)]
+            returns = one.returns or (known[0] if len(known) == 1 else "")
+            made.append(
+                Definition(
+                    one.name,
+                    one.kind,
+                    one.scope,
+                    one.parent,
+                    node.start_point[0] + 1,
+                    max(node.start_point[0] + 1, node.end_point[0] + (node.end_point[1] > 0)),
+                    one.name_node.start_point[0] + 1,
+                    one.name_node.start_point[1],
+                    node.start_byte,
+                    node.end_byte,
+                    tuple(one.bases),
+                    tuple(one.parameters),
+                    returns,
+                    one.flags,
+                )
+            )
+        return tuple(made)
+
+
+def _main(captures: _Captures) -> str:
+    """The capture that names what a match is."""
+    for what in captures:
+        if what.startswith("def.") or what in ("container", "call", "import"):
+            return what
+    for what in captures:
+        if what.startswith("base."):
+            return what
+    for what in ("bind.name", "param.name", "param.type", "param.item"):
+        if what in captures:
+            return what
+    return next(iter(captures))
+
+
+def _whole(node: Node) -> Node:
+    """A definition with its decorators and `export`."""
+    while node.parent is not None and node.parent.type in (
+        *("decorated_definition", "export_statement", "lexical_declaration", "type_declaration"),
+        *("ambient_declaration", "template_declaration", "expression_statement"),
+    ):
+        node = node.parent
+    return node
+
+
+def _flags(node: Node) -> tuple[str, ...]:
+    parent = node.parent
+    if parent is not None and parent.type == "decorated_definition":
+        texts = [text_of(child).lstrip("@") for child in parent.named_children if child.type == "decorator"]
+        names = [text.partition("(")[0].rpartition(".")[2] for text in texts]
+        return tuple(name for name in names if name in FLAGS or name == "setter")
+    found = {child.type for child in node.children if child.type == "static"}
+    parameters = node.child_by_field_name("parameters") if node.type == "method_declaration" else None
+    for first in parameters.named_children[:1] if parameters is not None else ():
+        if any(child.type == "modifier" and child.text == b"this" for child in first.children):
+            found.add("extension")  # C#
+    return tuple(sorted(found))
+
+
+def _type_names(text: str) -> list[str]:
+    return [name.replace("::", ".") for name in _DOTTED.findall(text) if name not in _NO_TYPES]
+
+
+#: names in types that are never a project's
+_NO_TYPES = frozenset(
+    {
+        *(
+            "None",
+            "str",
+            "int",
+            "float",
+            "bool",
+            "bytes",
+            "object",
+            "list",
+            "dict",
+            "set",
+            "tuple",
+            "Any",
+            "Optional",
+        ),
+        *(
+            "Union",
+            "string",
+            "error",
+            "byte",
+            "rune",
+            "int64",
+            "int32",
+            "uint64",
+            "float64",
+            "uint8",
+            "const",
+        ),
+        *("struct", "class"),
+    }
+)

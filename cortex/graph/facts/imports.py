@@ -1,0 +1,248 @@
+"""Import statements → what they bind: one function for each language, of one node. Resolves nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.facts import OBJECT
+
+
+@dataclass(slots=True)
+class Imported:
+    """(name, module, member, exported) of each name; `exports` as in Facts."""
+
+    names: list[tuple[str, str, str, bool]] = field(default_factory=list)
+    exports: dict[str, str] = field(default_factory=dict)
+
+    def add(self, name: str, module: str, member: str = "", *, exported: bool = False) -> None:
+        self.names.append((name, module, member, exported))
+
+
+def python(node: Node, found: Imported) -> None:
+    module = node.child_by_field_name("module_name")
+    if module is None:  # import a.b as c
+        for child in node.children_by_field_name("name"):
+            if child.type == "aliased_import":
+                name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
+                if name is not None and alias is not None:
+                    found.add(text_of(alias), text_of(name), exported=True)
+            else:
+                dotted = text_of(child)
+                found.add(dotted.partition(".")[0], dotted.partition(".")[0], exported=True)
+                if "." in dotted:
+                    found.add(dotted, dotted, exported=True)
+        return
+    source = "".join(text_of(module).split())
+    if any(child.type == "wildcard_import" for child in node.named_children):
+        found.add("", source, "*", exported=True)
+    for child in node.children_by_field_name("name"):
+        name = child.child_by_field_name("name") if child.type == "aliased_import" else child
+        alias = child.child_by_field_name("alias") if child.type == "aliased_import" else child
+        if name is not None and alias is not None:
+            found.add(text_of(alias), source, text_of(name), exported=True)
+
+
+def go(node: Node, found: Imported) -> None:
+    path, name = node.child_by_field_name("path"), node.child_by_field_name("name")
+    if path is None:
+        return
+    module = text_of(path).strip('"`')
+    alias = text_of(name) if name is not None else ""
+    if alias == ".":
+        found.add("", module, "*")
+    elif alias != "_":
+        found.add(alias or _go_name(module), module)
+
+
+def _go_name(module: str) -> str:
+    """The name that an import path's package is likely to have: what comes before a version or a dot."""
+    parts = module.split("/")
+    if len(parts) > 1 and re.fullmatch(r"v\d+", parts[-1]):
+        parts.pop()
+    return parts[-1].partition(".")[0].removeprefix("go-")
+
+
+def script(node: Node, found: Imported) -> None:
+    """Import and export statements of TypeScript and JavaScript."""
+    source = node.child_by_field_name("source")
+    module = text_of(source).strip("'\"`") if source is not None else ""
+    if node.type == "import_statement":
+        for clause in (child for child in node.named_children if child.type == "import_clause"):
+            for part in clause.named_children:
+                if part.type == "identifier":
+                    found.add(text_of(part), module, "default")
+                elif part.type == "namespace_import":
+                    found.add(text_of(part.named_children[-1]), module)
+                elif part.type == "named_imports":
+                    for name, alias in _specifiers(part):
+                        found.add(alias, module, name)
+        for clause in (child for child in node.named_children if child.type == "import_require_clause"):
+            inner = clause.child_by_field_name("source")
+            if inner is not None:
+                found.add(text_of(clause.named_children[0]), text_of(inner).strip("'\"`"))
+        return
+    _script_export(node, module, found)
+
+
+def _script_export(node: Node, module: str, found: Imported) -> None:
+    default = any(child.type == "default" for child in node.children)
+    for child in node.named_children:
+        if child.type == "export_clause":
+            for name, alias in _specifiers(child):
+                if module:
+                    found.add(alias, module, name, exported=True)
+                else:
+                    found.exports[alias] = name
+        elif child.type == "namespace_export" and module:
+            found.add(text_of(child.named_children[-1]), module, exported=True)
+    if module and any(child.type == "*" for child in node.children):
+        found.add("", module, "*", exported=True)
+    if default:
+        value = node.child_by_field_name("value") or node.child_by_field_name("declaration")
+        if value is not None:
+            named = value if value.type == "identifier" else value.child_by_field_name("name")
+            if named is not None:
+                found.exports["default"] = text_of(named)
+            elif value.type == "object":
+                found.exports["default"] = OBJECT
+                for pair in (child for child in value.named_children if child.type == "pair"):
+                    key, local = pair.child_by_field_name("key"), pair.child_by_field_name("value")
+                    if key is not None and local is not None and local.type == "identifier":
+                        found.exports.setdefault(text_of(key), text_of(local))
+
+
+def _specifiers(node: Node) -> list[tuple[str, str]]:
+    pairs = []
+    for child in node.named_children:
+        name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
+        if name is not None:
+            pairs.append((text_of(name), text_of(alias if alias is not None else name)))
+    return pairs
+
+
+def dotted(node: Node, found: Imported) -> None:
+    """Java, Kotlin, Scala: names of packages. `import a.b.C`, `.*`, `as`, Scala's `{D, E => F}`."""
+    text = " ".join(text_of(node).removeprefix("import").strip().rstrip(";").split())
+    text = text.removeprefix("static ").replace("`", "")
+    module, brace, names = text.partition("{")
+    if brace:
+        for one in names.rstrip("}").split(","):
+            name, _, alias = one.replace("=>", " as ").partition(" as ")
+            _dotted(module.rstrip(". "), name.strip(), alias.strip(), found)
+        return
+    path, _, alias = text.partition(" as ")
+    module, _, name = path.strip().rpartition(".")
+    _dotted(module, name, alias.strip(), found)
+
+
+def _dotted(module: str, name: str, alias: str, found: Imported) -> None:
+    if name in ("*", "_"):
+        found.add("", module, "*")
+    elif name and module:
+        found.add(alias or name, module, name)
+
+
+def csharp(node: Node, found: Imported) -> None:
+    text = " ".join(text_of(node).rstrip("; ").split()).removeprefix("global ").removeprefix("using ")
+    alias, equals, target = text.partition("=")
+    if equals:
+        module, _, name = target.strip().rpartition(".")
+        found.add(alias.strip(), module, name)
+    else:
+        found.add("", text.removeprefix("static ").strip(), "*")
+
+
+def php(node: Node, found: Imported) -> None:
+    text = " ".join(text_of(node).rstrip("; ").split()).removeprefix("use ")
+    text = text.removeprefix("function ").removeprefix("const ").replace("\\", ".")
+    prefix, brace, names = text.partition("{")
+    for one in (names.rstrip("} ") if brace else text).split(","):
+        path, _, alias = one.strip().partition(" as ")
+        module, _, name = f"{prefix if brace else ''}{path}".strip(".").rpartition(".")
+        if name:
+            found.add(alias.strip() or name, module, name)
+
+
+def rust(node: Node, found: Imported) -> None:
+    exported = any(child.type == "visibility_modifier" for child in node.children)
+    argument = node.child_by_field_name("argument")
+    if argument is not None:
+        _use("".join(text_of(argument).replace(" as ", "@").split()), "", found, exported=exported)
+
+
+def _use(tree: str, prefix: str, found: Imported, *, exported: bool) -> None:
+    """One branch of a use tree; `@` stands for `as`."""
+    head, brace, rest = tree.partition("{")
+    if brace:
+        depth, start, inside = 0, 0, rest.removesuffix("}")
+        for at, character in enumerate(f"{inside},"):
+            depth += (character == "{") - (character == "}")
+            if character == "," and depth == 0:
+                if inside[start:at]:
+                    _use(inside[start:at], prefix + head, found, exported=exported)
+                start = at + 1
+        return
+    path, _, alias = (prefix + tree).partition("@")
+    parts = path.split("::")
+    name = parts.pop()
+    if name == "self" and parts:
+        name = parts.pop()
+    module = ".".join(parts)
+    if name == "*":
+        found.add("", module, "*", exported=exported)
+    elif module:
+        found.add(alias or name, module, name, exported=exported)
+    else:
+        found.add(alias or name, name, exported=exported)
+
+
+def c(node: Node, found: Imported) -> None:
+    """`#include "x.h"`: what is at the top of a file is known to the whole project, so this names the file only."""
+    path = node.child_by_field_name("path")
+    if path is not None and path.type == "string_literal":
+        found.add("", text_of(path).strip('"'))
+    elif node.type == "using_declaration":
+        text = text_of(node).rstrip("; ").removeprefix("using").strip()
+        if text.startswith("namespace "):
+            found.add("", text.removeprefix("namespace ").strip().replace("::", "."), "*")
+        else:
+            module, _, name = text.replace("::", ".").rpartition(".")
+            if module:
+                found.add(name, module, name)
+
+
+def ruby(node: Node, found: Imported) -> None:
+    """`require_relative "x"`: names the file only; constants are known to the whole project."""
+    arguments = node.child_by_field_name("arguments")
+    method = node.child_by_field_name("method")
+    if arguments is not None and method is not None and arguments.named_child_count == 1:
+        path = text_of(arguments.named_children[0]).strip("'\"")
+        found.add("", f"./{path}" if text_of(method) == "require_relative" else path)
+
+
+def swift(node: Node, found: Imported) -> None:
+    """Modules of other projects; files of one module see one another."""
+
+
+READERS: dict[str, Callable[[Node, Imported], None]] = {
+    "python": python,
+    "go": go,
+    "typescript": script,
+    "tsx": script,
+    "javascript": script,
+    "java": dotted,
+    "kotlin": dotted,
+    "scala": dotted,
+    "csharp": csharp,
+    "php": php,
+    "rust": rust,
+    "c": c,
+    "cpp": c,
+    "ruby": ruby,
+    "swift": swift,
+}

@@ -1,0 +1,316 @@
+"""One file's facts as they are kept, packed, and unpacked with the look-ups that resolution needs. Of no other file.
+
+A project of 50 000 files cannot be kept as Python objects. What is needed of every file all the time are its name and
+the words that it speaks of; the rest is encoded, and the references and local bindings, which only the file's own
+resolution reads, are compressed as well.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from cortex.graph.facts.facts import CALLABLE_KINDS, TYPE_KINDS, Binding, Facts, Import, Reference
+from cortex.graph.facts.grammars import RULES
+
+#: a definition: its file and its number there
+Ref = tuple[str, int]
+
+#: zlib's; higher ones take several times as long for a tenth less
+COMPRESSION = 1
+
+WORD = re.compile(r"[A-Za-z_$][\w$]*")
+
+#: what gives a name its meaning: a binding, an import, or the number of a definition
+Place = Binding | Import | int
+
+_Inner = tuple[tuple[Reference, ...], tuple[Binding, ...]]
+_HEAD = msgspec.msgpack.Decoder(Facts)
+_INNER = msgspec.msgpack.Decoder(_Inner)
+
+
+class Packed(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """`words` are the names that the file speaks of, each between line feeds; `head` is Facts without references and
+    local bindings, which `inner` holds.
+    """
+
+    path: str
+    language: str
+    sha256: str
+    package: str
+    words: bytes
+    head: bytes
+    inner: bytes
+
+
+def pack(facts: Facts) -> Packed:
+    outer: list[Binding] = []
+    local: list[Binding] = []
+    for binding in facts.bindings:
+        (outer if _is_outer(facts, binding) else local).append(binding)
+    head = msgspec.structs.replace(facts, references=(), bindings=tuple(outer))
+    inner = msgspec.msgpack.encode((facts.references, local))
+    words = sorted(set(WORD.findall(" ".join(_texts(facts)))))
+    return Packed(
+        facts.path,
+        facts.language,
+        facts.sha256,
+        facts.package,
+        "\n".join(("", *words, "")).encode("utf-8", "surrogatepass"),
+        msgspec.msgpack.encode(head),
+        zlib.compress(inner, COMPRESSION),
+    )
+
+
+def head_of(packed: Packed) -> Facts:
+    """The facts without references and local bindings."""
+    return _HEAD.decode(packed.head)
+
+
+class FileIndex:
+    """One file's facts with look-ups, each made when it is first asked for. Never changed."""
+
+    __slots__ = (
+        "_bindings",
+        "_children",
+        "_fields",
+        "_firsts",
+        "_imports",
+        "_inner",
+        "_known",
+        "_members",
+        "_names",
+        "_packed",
+        "_places",
+        "_top_places",
+        "facts",
+        "ids",
+    )
+
+    def __init__(self, packed: Packed) -> None:
+        self._packed = packed
+        self.facts = head_of(packed)
+        #: the definitions' ids; the project gives them
+        self.ids: list[str] = []
+        self._bindings: dict[tuple[int, str], list[Binding]] | None = None
+        self._children: dict[tuple[int, str], list[int]] | None = None
+        self._fields: dict[str, dict[str, list[Binding]]] | None = None
+        self._imports: tuple[dict[tuple[int, str], list[Import]], list[Import]] | None = None
+        self._firsts: set[str] | None = None
+        self._inner: _Inner | None = None
+        self._known: set[str] | None = None
+        self._names: set[str] | None = None
+        self._members: dict[str, dict[str, list[Ref]]] | None = None
+        self._places: dict[tuple[int, str], list[Place]] | None = None
+        self._top_places: dict[tuple[int, str], list[Place]] | None = None
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        return self._unpacked()[0]
+
+    def _unpacked(self) -> _Inner:
+        if self._inner is None:
+            self._inner = _INNER.decode(zlib.decompress(self._packed.inner))
+        return self._inner
+
+    def places(self, scope: int, name: str) -> Sequence[Place]:
+        """The bindings, then the imports, then the definitions of `name` in one scope that is not a type's."""
+        if scope >= 0:
+            if self._places is None:
+                self._places = self._placed(self._unpacked()[1], inner=True)
+            return self._places.get((scope, name), ())
+        if self._top_places is None:
+            tops = [binding for held in self.tops.values() for binding in held]
+            self._top_places = self._placed(tops, inner=False)
+        return self._top_places.get((scope, name), ())
+
+    @property
+    def names(self) -> set[str]:
+        """The names of all definitions."""
+        if self._names is None:
+            self._names = {one.name for one in self.facts.definitions}
+        return self._names
+
+    @property
+    def firsts(self) -> set[str]:
+        """What methods call their first parameter."""
+        if self._firsts is None:
+            methods = (one for one in self.facts.definitions if one.kind == "method" and one.parameters)
+            self._firsts = {one.parameters[0].name for one in methods}
+        return self._firsts
+
+    def may_know(self, name: str) -> bool:
+        """False when `name` has no place in this file; True also while that is not worth finding out."""
+        if self._inner is None:
+            return True
+        if self._known is None:
+            self._known = {one.name for held in (self.facts.bindings, self._inner[1]) for one in held}
+            self._known.update(one.name for one in self.facts.imports)
+            self._known |= self.names
+        return name in self._known
+
+    def _placed(self, bindings: Iterable[Binding], *, inner: bool) -> dict[tuple[int, str], list[Place]]:
+        found: dict[tuple[int, str], list[Place]] = {}
+        for binding in bindings:
+            found.setdefault((binding.scope, binding.name), []).append(binding)
+        for key, imports in self.imports.items():
+            if (key[0] >= 0) == inner:
+                found.setdefault(key, []).extend(imports)
+        for at, one in enumerate(self.facts.definitions):
+            if (one.parent >= 0) == inner and (inner or not one.scope):
+                found.setdefault((one.parent, one.name), []).append(at)
+        return found
+
+    @property
+    def tops(self) -> dict[tuple[int, str], list[Binding]]:
+        """The bindings at the top of the file, by (-1, name)."""
+        if self._bindings is None:
+            self._sort_bindings()
+        assert self._bindings is not None
+        return self._bindings
+
+    @property
+    def fields(self) -> dict[str, dict[str, list[Binding]]]:
+        """Qualified type → name → what its field may hold."""
+        if self._fields is None:
+            self._sort_bindings()
+        assert self._fields is not None
+        return self._fields
+
+    def _sort_bindings(self) -> None:
+        self._bindings, self._fields = {}, {}
+        for binding in self.facts.bindings:
+            owner, name = binding.scope, binding.name
+            if "." in name:
+                root, _, name = name.partition(".")
+                owner = _self_type(self.facts, binding.scope, root)
+                if owner < 0:
+                    continue
+            elif owner < 0:
+                self._bindings.setdefault((owner, name), []).append(binding)
+                continue
+            qualified = self.facts.definitions[owner].qualified
+            self._fields.setdefault(qualified, {}).setdefault(name, []).append(binding)
+
+    @property
+    def imports(self) -> dict[tuple[int, str], list[Import]]:
+        """By (scope, name)."""
+        return self._sorted_imports()[0]
+
+    @property
+    def stars(self) -> list[Import]:
+        return self._sorted_imports()[1]
+
+    def _sorted_imports(self) -> tuple[dict[tuple[int, str], list[Import]], list[Import]]:
+        if self._imports is None:
+            named: dict[tuple[int, str], list[Import]] = {}
+            stars: list[Import] = []
+            for one in self.facts.imports:
+                if one.member == "*":
+                    stars.append(one)
+                else:
+                    named.setdefault((one.scope, one.name), []).append(one)
+            self._imports = named, stars
+        return self._imports
+
+    @property
+    def children(self) -> dict[tuple[int, str], list[int]]:
+        """(enclosing definition, name) → numbers of definitions."""
+        if self._children is None:
+            self._children = {}
+            for at, one in enumerate(self.facts.definitions):
+                self._children.setdefault((one.parent, one.name), []).append(at)
+        return self._children
+
+    @property
+    def members(self) -> dict[str, dict[str, list[Ref]]]:
+        """Qualified scope → name → definitions."""
+        if self._members is None:
+            self._members = {}
+            for at, one in enumerate(self.facts.definitions):
+                names = self._members.setdefault(one.scope, {})
+                names.setdefault(one.name, []).append((self.facts.path, at))
+        return self._members
+
+
+def derived(facts: Facts) -> Iterator[tuple[str, str]]:
+    """(word, name): a name of `facts` that others can see, and a word that its value speaks of."""
+    for one in facts.definitions:
+        if one.kind in CALLABLE_KINDS:
+            yield from ((word, one.name) for word in WORD.findall(one.returns))
+        for base in one.bases:
+            yield from ((word, one.name) for word in WORD.findall(base.chain))
+    for binding in facts.bindings:
+        if _is_outer(facts, binding):
+            name = binding.name.rpartition(".")[2]
+            yield from ((word, name) for word in WORD.findall(binding.value))
+    for imported in facts.imports:
+        if imported.scope < 0 and imported.member != imported.name:
+            yield imported.member, imported.name
+    for extension in facts.extensions:
+        name = extension.type.rpartition(".")[2]
+        yield from ((word, name) for word in WORD.findall(extension.base.chain))
+
+
+def surface(facts: Facts | None) -> dict[str, object]:
+    """What other files can see of one: for each definition what their resolution may depend on."""
+    if facts is None:
+        return {}
+    seen: dict[str, object] = {}
+    for one in facts.definitions:
+        kind = "type" if one.kind in TYPE_KINDS else "name"
+        bases = tuple((base.relation, base.chain) for base in one.bases)
+        key = f"{kind} {one.qualified}"
+        seen[key] = (seen.get(key), (one.kind, bases, one.parameters, one.returns, one.flags))
+    for binding in facts.bindings:
+        if _is_outer(facts, binding):
+            name = f"bind {binding.name.rpartition('.')[2]}"
+            seen[name] = (seen.get(name), binding.value)
+    for imported in facts.imports:
+        if imported.scope < 0:
+            name = f"import {imported.name or imported.module}"
+            seen[name] = (seen.get(name), imported.module, imported.member)
+    for extension in facts.extensions:
+        seen[f"extension {extension.type} {extension.base.chain}"] = True
+    for exported, local in facts.exports.items():
+        seen[f"export {exported} {local}"] = True
+    seen[f"package {facts.package}"] = True
+    return seen
+
+
+def _is_outer(facts: Facts, binding: Binding) -> bool:
+    """Whether others can see what is bound: at the top of a file, or a field."""
+    if binding.scope < 0 or "." in binding.name:
+        return True
+    return facts.definitions[binding.scope].kind in TYPE_KINDS
+
+
+def _self_type(facts: Facts, scope: int, root: str) -> int:
+    """The number of the type whose member `self.x` is, -1 when `root` is not the receiver."""
+    rules = RULES[facts.language]
+    at = scope
+    while at >= 0:
+        one = facts.definitions[at]
+        if one.parent >= 0 and facts.definitions[one.parent].kind in TYPE_KINDS and one.kind == "method":
+            first = one.parameters[0].name if one.parameters else ""
+            named = root in rules.self_names or (facts.language == "python" and root == first)
+            return one.parent if named else -1
+        at = one.parent
+    return -1
+
+
+def _texts(facts: Facts) -> Iterator[str]:
+    """All that may speak of a name."""
+    yield from (one.chain for one in facts.references)
+    for imported in facts.imports:
+        yield from (imported.name, imported.module, imported.member)
+    yield from (one.value for one in facts.bindings)
+    for extension in facts.extensions:
+        yield from (extension.type, extension.base.chain)
+    for definition in facts.definitions:
+        yield definition.returns
+        yield from (base.chain for base in definition.bases)
+        yield from (one.type for one in definition.parameters)

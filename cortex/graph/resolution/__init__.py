@@ -1,0 +1,1 @@
+"""What the names of a project mean: facts of all files → nodes and edges."""

@@ -1,0 +1,383 @@
+"""What a chain may stand for: definitions, instances of types, modules. Honest: nothing when syntax alone cannot tell.
+
+The type of a receiver comes from `self`, declared types of parameters, fields and results, and from assignments whose
+value has an evident type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from cortex.graph.facts.facts import CALLABLE_KINDS, TYPE_KINDS, Definition
+from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.types import alternatives
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.scopes import Scopes
+from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, Value
+
+#: evaluations inside one another
+DEPTH_MAX = 12
+#: answers of each kind that are remembered from file to file: about 20 MB
+MEMO_MAX = 20_000
+
+_LINK = re.compile(r"\(\)|\[\]|[^.\[\]()]+")
+#: members of a container that are one of its elements when called, and those that are the container again
+_ELEMENT_OF = frozenset(
+    {
+        "get",
+        "pop",
+        "popleft",
+        "popitem",
+        "setdefault",
+        "at",
+        "shift",
+        "find",
+        "first",
+        "last",
+        "next",
+        "peek",
+        "unwrap",
+    }
+)
+_SAME_AS = frozenset(
+    {
+        "values",
+        "Values",
+        "copy",
+        "filter",
+        "slice",
+        "iter",
+        "iter_mut",
+        "stream",
+        "sort",
+        "reverse",
+        "elements",
+    }
+)
+#: families whose names may be written with their whole package anywhere
+_QUALIFIED = frozenset({"jvm", "csharp", "php"})
+#: of Rust's Option, Result, Rc and the like, which types.py looks through
+_UNWRAPS = frozenset(
+    {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "unwrap_or_default"}
+)
+_UNTYPED = frozenset(
+    {"Any", "any", "object", "Object", "unknown", "interface", "auto", "var", "T", "K", "V", "U", "E"}
+)
+
+
+class Evaluator(Scopes):
+    """Reads a project that does not change while this lives; remembers what it has found."""
+
+    def __init__(self, project: Project) -> None:
+        super().__init__(project)
+        self._supers: dict[Ref, tuple[tuple[Ref, ...], bool]] = {}
+        self._members: dict[tuple[Ref, str], tuple[Value, ...]] = {}
+        self._returns: dict[Ref, tuple[Value, ...]] = {}
+        self._memo: dict[tuple[str, int, str, int], tuple[Value, ...]] = {}
+        self._named: dict[tuple[str, str], tuple[Ref, ...]] = {}
+
+    def relax(self) -> None:
+        """Forget what was found when it has become much; called between two files."""
+        known: tuple[dict[Any, Any], ...] = (self._memo, self._members, self._returns, self._exports)
+        for memo in (*known, self._supers, self._named):
+            if len(memo) > MEMO_MAX:
+                memo.clear()
+
+    def methods_named(self, family: str, name: str) -> tuple[Ref, ...]:
+        """Every method of that name in languages that can call one another, without mere declarations."""
+        key = (family, name)
+        if key not in self._named:
+            self._named[key] = tuple(self.bodies(self.project.methods.get(key, [])))
+        return self._named[key]
+
+    def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
+        """What `chain` may stand for where it is written; () for unknown."""
+        if chain.startswith(":"):
+            return self.declared(chain[1:], path, scope)
+        key = (path, scope, chain, at)
+        if key in self._memo:
+            return self._memo[key]
+        if key in self._busy or self._depth > DEPTH_MAX:
+            self._cuts += 1
+            return ()
+        cuts = self._cuts
+        self._busy.add(key)
+        self._depth += 1
+        try:
+            found = self._evaluate(chain, path, scope, at)
+        finally:
+            self._depth -= 1
+            self._busy.discard(key)
+        if self._cuts == cuts or self._depth == 0:
+            self._memo[key] = found
+        return found
+
+    def _evaluate(self, chain: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
+        links = _LINK.findall(chain)
+        if not links:
+            return ()
+        values = self._root(links[0], path, scope, at)
+        if not values and len(links) > 1:
+            values, links = self._qualified(links, path)
+        dotted = links[0]
+        for link in links[1:]:
+            if link == "()":
+                values = self._several(self.called(value) for value in values)
+            elif link == "[]":
+                values = self._several(self._element(value) for value in values)
+            else:
+                dotted = f"{dotted}.{link}" if dotted else ""
+                whole = self._dotted_import(dotted, path) if dotted.count(".") else ()
+                values = whole or self._several(self.attribute(value, link) for value in values)
+            if link in ("()", "[]"):
+                dotted = ""
+            if not values:
+                return ()
+        return values
+
+    def _qualified(self, links: list[str], path: str) -> tuple[tuple[Value, ...], list[str]]:
+        """What a name with its whole package before it stands for, `app.model.Disk`, and the links that are left."""
+        if RULES[self.project.language(path)].family in _QUALIFIED:
+            names = next((at for at, link in enumerate(links) if link in ("()", "[]")), len(links))
+            for count in range(names - 1, 0, -1):
+                key = self.project.find_module(".".join(links[:count]), path)
+                if key and (values := self.exported(key, links[count])):
+                    return values, links[count:]
+        return (), links
+
+    def _several(self, found: Iterable[tuple[Value, ...]]) -> tuple[Value, ...]:
+        values = tuple(dict.fromkeys(value for some in found for value in some))
+        return values if len(values) <= VALUES_MAX else ()
+
+    def _root(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
+        if name == "?":
+            return ()
+        if name == "#":
+            return (EXTERNAL,)
+        owner = self.receiver(name, path, scope)
+        if owner is not None:
+            return (owner,)
+        if name == "super" and self.project.language(path) == "rust":
+            return self._rust_super(path, scope)
+        return self.lookup(name, path, scope, at)[0]
+
+    def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]:
+        """Instances of a declared type."""
+        values: list[Value] = []
+        for starred in alternatives(text):
+            name = starred.rstrip("*")
+            stars = len(starred) - len(name)
+            if name in ("Self", "this"):
+                owner = self._enclosing_type(path, scope)
+                found: tuple[Value, ...] = (Value("def", *owner),) if owner is not None else ()
+            else:
+                found = self._type_named(name, path, scope)
+            for value in found or (() if name in _UNTYPED or len(name) == 1 else (EXTERNAL,)):
+                if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
+                    values.append(Value("list" if stars else "inst", value.path, value.at, stars))
+                elif value.tag == "ext":
+                    values.append(value)
+        return self._several([tuple(values)])
+
+    def _type_named(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
+        return self.evaluate(name, path, scope)
+
+    def attribute(self, value: Value, name: str) -> tuple[Value, ...]:
+        """What `value.name` stands for."""
+        if value.tag == "mod":
+            found = self.exported(value.path, name)
+            # A Rust path that leads nowhere leads out of the project: `std::process`.
+            return found or ((EXTERNAL,) if value.path.partition("|")[0].endswith(".rs") else ())
+        if value.tag == "ext":
+            return (EXTERNAL,)
+        if value.tag == "list":
+            if name in _ELEMENT_OF:
+                return (Value("elem", value.path, value.at, value.depth),)
+            return (value._replace(tag="list"),) if name in _SAME_AS else (EXTERNAL,)
+        if value.tag == "elem":
+            return ()
+        if value.tag == "def" and self.project.definition(value.ref).kind not in (*TYPE_KINDS, "module"):
+            return ()
+        found = self.member(value.ref, name, past=value.tag == "super")
+        if not found and name == "new" and self.project.language(value.path) == "ruby" and value.tag == "def":
+            return (value,)
+        if (
+            not found
+            and value.tag == "inst"
+            and name in _UNWRAPS
+            and self.project.language(value.path) == "rust"
+        ):
+            return (Value("elem", value.path, value.at, 1),)
+        if value.tag == "inst":
+            return self._several(
+                self.returned(one.ref)
+                if one.tag == "def"
+                and {"property", "cached_property"} & set(self.project.definition(one.ref).flags)
+                else (one,)
+                for one in found
+            )
+        return found
+
+    def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]:
+        """The member of a type or of what it inherits from (`past`: only of that); fields give their types' instances."""
+        memo = (owner, f"super {name}" if past else name)
+        if memo in self._members:
+            return self._members[memo]
+        if memo in self._busy:
+            self._cuts += 1
+            return ()
+        self._busy.add(memo)
+        cuts = self._cuts
+        found: tuple[Value, ...] = ()
+        for one in self.supers(owner)[0] if past else (owner, *self.supers(owner)[0]):
+            found = self._own_member(one, name)
+            if found:
+                break
+        self._busy.discard(memo)
+        if self._cuts == cuts or self._depth == 0:
+            self._members[memo] = found
+        return found
+
+    def _own_member(self, owner: Ref, name: str) -> tuple[Value, ...]:
+        project = self.project
+        path = owner[0]
+        home, qualified = project.home(path), project.definition(owner).qualified
+        rules = RULES[project.language(path)]
+        refs = project.members_of(home, qualified).get(name, [])
+        if refs:
+            own = self.bodies([ref for ref in refs if ref[0] == path] or refs)
+            if "declared" in project.definition(own[0]).flags:
+                own = self.bodies(refs)
+            kept = (
+                self._overloads(own[0][0], [ref[1] for ref in own]) if len({r[0] for r in own}) == 1 else None
+            )
+            methods = tuple(Value("def", *ref) for ref in own if kept is None or ref[1] in kept)
+            # A field and a method may share a name (Java, PHP): a call means the one, a receiver the other.
+            if rules.family in ("jvm", "php"):
+                methods = (*methods, *self._held(home, qualified, name))
+            return methods[:VALUES_MAX]
+        if rules.open_types:
+            wanted = project.definition(owner).name
+            for ref in project.open_methods.get((rules.family, name, wanted), ()):
+                if self.owner(*ref) == owner:
+                    return (Value("def", *ref),)
+        return self._held(home, qualified, name)
+
+    def _held(self, home: str, qualified: str, name: str) -> tuple[Value, ...]:
+        """What a field of a type may hold."""
+        bindings = self.project.fields_of(home, qualified, name)
+        values: list[Value] = []
+        for where, binding in bindings:
+            if binding.value in "#?":
+                continue
+            found = self.evaluate(binding.value, where, binding.scope, binding.at)
+            if binding.value.startswith(":") and found:
+                return found  # declared: that settles it
+            values += found
+        return self._several([tuple(values)])
+
+    def supers(self, owner: Ref) -> tuple[tuple[Ref, ...], bool]:
+        """The types that `owner` inherits from, nearest first, and whether all of them are of this project."""
+        if owner in self._supers:
+            return self._supers[owner]
+        if ("supers", owner) in self._busy:
+            self._cuts += 1
+            return (), True
+        self._busy.add(("supers", owner))
+        cuts = self._cuts
+        found: list[Ref] = []
+        whole = True
+        pending: list[Ref] = [owner]
+        while pending:
+            one = pending.pop(0)
+            for base in self.project.definition(one).bases:
+                refs = self.base(one, base.chain)
+                whole = whole and bool(refs)
+                for ref in refs:
+                    if ref not in found and ref != owner:
+                        found.append(ref)
+                        pending.append(ref)
+            for ref in self.given(one):
+                if ref not in found and ref != owner:
+                    found.append(ref)
+                    pending.append(ref)
+        self._busy.discard(("supers", owner))
+        result = (tuple(found), whole)
+        if self._cuts == cuts or self._depth == 0:
+            self._supers[owner] = result
+        return result
+
+    def given(self, owner: Ref) -> list[Ref]:
+        """The supertypes that extensions give to a type."""
+        found = []
+        for path, extension in self.project.extensions.get(self.project.definition(owner).name, ()):
+            if self.extended(path, extension.type) == owner:
+                values = self.evaluate(extension.base.chain, path, -1)
+                found += [value.ref for value in values if self._is_type(value)]
+        return found
+
+    def extended(self, path: str, name: str) -> Ref | None:
+        """The type that an extension is of."""
+        for ref in self.project.types_named(self.project.home(path), name):
+            return ref
+        return next((value.ref for value in self.evaluate(name, path, -1) if self._is_type(value)), None)
+
+    def _is_type(self, value: Value) -> bool:
+        return value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS
+
+    def base(self, owner: Ref, chain: str) -> tuple[Ref, ...]:
+        """The types of this project that a base of `owner` names."""
+        parent = self.project.definition(owner).parent
+        begin = self.project.definition(owner).begin
+        scope = owner[1] if parent < 0 and self.project.definition(owner).scope else parent  # in a namespace
+        values = self.evaluate(chain, owner[0], scope, begin if parent >= 0 else ANYWHERE)
+        return tuple(
+            value.ref
+            for value in values
+            if value.tag == "def"
+            and value.ref != owner
+            and self.project.definition(value.ref).kind in TYPE_KINDS
+        )
+
+    def called(self, value: Value) -> tuple[Value, ...]:
+        """What a call of `value` gives."""
+        if value.tag == "elem":
+            inner = value.depth - 1
+            return (Value("list" if inner > 0 else "inst", value.path, value.at, max(0, inner)),)
+        if value.tag in ("ext", "super", "list"):
+            return (value,)
+        if value.tag == "def":
+            if self.project.definition(value.ref).kind in TYPE_KINDS:
+                return (Value("inst", value.path, value.at),)
+            return self.returned(value.ref)
+        return ()
+
+    def returned(self, ref: Ref) -> tuple[Value, ...]:
+        """What a function gives: by its declared type, else by the one thing that it returns."""
+        if ref in self._returns:
+            return self._returns[ref]
+        one: Definition = self.project.definition(ref)
+        if one.kind not in CALLABLE_KINDS or not one.returns:
+            return ()
+        if ref in self._busy:
+            self._cuts += 1
+            return ()
+        cuts = self._cuts
+        self._busy.add(ref)
+        try:
+            found = self.evaluate(one.returns, ref[0], ref[1])
+        finally:
+            self._busy.discard(ref)
+        if self._cuts == cuts or self._depth == 0:
+            self._returns[ref] = found
+        return found
+
+    def _element(self, value: Value) -> tuple[Value, ...]:
+        if value.tag == "list":
+            inner = value.depth - 1
+            return (Value("list" if inner > 0 else "inst", value.path, value.at, max(0, inner)),)
+        if value.tag == "def":
+            return (value,)  # Generic[T]
+        return (EXTERNAL,) if value.tag == "ext" else ()

@@ -1,0 +1,331 @@
+"""References of files → edges: who calls, inherits from, imports and names the type of whom. Says how it knows.
+
+Confidence: `exact` (same scope, file or package), `import`, `receiver` (the type of what it is called on), `name` (the only
+method of that name in the project, or one of its `candidates` when there are several).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from cortex.graph.facts.chains import split
+from cortex.graph.facts.facts import CALLABLE_KINDS, TYPE_KINDS, Definition, Import, Reference
+from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.types import alternatives
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.values import EXTERNAL, Value
+
+#: candidates that an ambiguous call lists; with more it says nothing
+CANDIDATES_MAX = 12
+
+#: meanings of one name in a scope over which each place is looked at by itself
+STAGES_MAX = 16
+#: families in which a type has several methods of one name
+_OVERLOADING = frozenset({"jvm", "csharp", "c", "swift"})
+
+#: methods of the languages' own types: a call of one on an unknown receiver says nothing about the project
+COMMON = frozenset(
+    name
+    for kind in (str, bytes, list, dict, set, frozenset, tuple, int, float, type, object)
+    for name in dir(kind)
+) | frozenset(
+    (  # noqa: SIM905
+        "append add get set push pop map filter reduce forEach find includes indexOf join slice splice concat "
+        "keys values entries then catch finally toString valueOf hasOwnProperty call apply bind length size "
+        "has delete clear next send close read write readline readlines writelines flush seek tell open start "
+        "stop run wait lock unlock Lock Unlock RLock RUnlock Close Read Write Error String Len Less Swap Add "
+        "Done Wait Get Set Load Store println print printf Println Printf Sprintf Errorf equals hashCode "
+        "getClass iter collect unwrap expect clone len is_empty push_str as_str to_string into from iterator "
+        "hasNext begin end push_back emplace_back front back at c_str str data empty insert erase match group "
+        "search sub findall test exec trim replace toLowerCase toUpperCase charAt substring some every flat "
+        "flatMap sort reverse fill on once emit off addEventListener removeEventListener querySelector log "
+        "warn error info debug exception acquire release submit result cancel done set_result put task_done "
+        "exists mkdir unlink resolve stat as_posix relative_to read_text write_text read_bytes write_bytes "
+        "execute fetchone fetchall commit rollback cursor parse dump dumps loads load encode decode getvalue "
+        "group_by order_by subscribe each select first last new inspect to_s to_a to_h respond_to also let "
+        "takeIf forEachIndexed contains isEmpty ToString Equals GetHashCode Dispose Where Select First Any "
+        "All Count"
+    ).split()
+)
+
+
+_ROOT = re.compile(r"[^.\[\]():]+")
+
+
+class Location(msgspec.Struct, frozen=True, gc=False):
+    file: str
+    line: int
+    column: int
+
+
+class Edge(msgspec.Struct, frozen=True, omit_defaults=True, rename={"source": "from", "target": "to"}):
+    """As in the graph files. `target` is "" for an ambiguous call: `candidates` has those it may mean."""
+
+    source: str
+    target: str
+    type: str
+    location: Location
+    confidence: str = ""
+    candidates: tuple[str, ...] = ()
+
+
+def edges_of(project: Project, evaluator: Evaluator, path: str) -> list[Edge]:
+    """All edges that begin in `path` and are written there (not the structural ones: structure.py)."""
+    evaluator.relax()
+    return _Resolver(project, evaluator, path).edges()
+
+
+class _Resolver:
+    def __init__(self, project: Project, evaluator: Evaluator, path: str) -> None:
+        self.project = project
+        self.evaluator = evaluator
+        self.path = path
+        self.index = project.index(path)
+        self.facts = self.index.facts
+        self.rules = RULES[self.facts.language]
+        self.module = project.module_id(path)
+
+    def edges(self) -> list[Edge]:
+        found: dict[tuple[Any, ...], Edge] = {}
+        for edge in (*self._bases(), *self._extensions(), *self._imports(), *self._references()):
+            found.setdefault((edge.source, edge.target, edge.type, edge.location, edge.candidates), edge)
+        return list(found.values())
+
+    def _source(self, scope: int) -> str:
+        return self.project.ids(self.path)[scope] if scope >= 0 else self.module
+
+    def _edge(self, scope: int, target: str, kind: str, place: tuple[int, int], confidence: str) -> Edge:
+        return Edge(self._source(scope), target, kind, Location(self.path, *place), confidence)
+
+    def _bases(self) -> Iterator[Edge]:
+        for index, one in enumerate(self.facts.definitions):
+            for base in one.bases:
+                for ref in self.evaluator.base((self.path, index), base.chain):
+                    kind = self._relation(base.relation, one, self.project.definition(ref), ref)
+                    confidence = (
+                        "exact" if self.project.home(ref[0]) == self.project.home(self.path) else "import"
+                    )
+                    yield self._edge(
+                        index, self.project.id_of(ref), kind, (base.line, base.column), confidence
+                    )
+
+    def _extensions(self) -> Iterator[Edge]:
+        for extension in self.facts.extensions:
+            owner = self.evaluator.extended(self.path, extension.type)
+            if owner is None:
+                continue
+            base = extension.base
+            for value in self.evaluator.evaluate(base.chain, self.path, -1):
+                if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
+                    kind = self._relation(
+                        base.relation,
+                        self.project.definition(owner),
+                        self.project.definition(value.ref),
+                        value.ref,
+                    )
+                    place = Location(self.path, base.line, base.column)
+                    source, target = self.project.id_of(owner), self.project.id_of(value.ref)
+                    yield Edge(source, target, kind, place, "exact")
+
+    def _relation(self, written: str, one: Definition, target: Definition, ref: Ref) -> str:
+        if written != "extends":
+            return written
+        abstract = target.kind in ("interface", "trait") and one.kind not in ("interface", "trait")
+        if self.facts.language == "python":
+            names = {base.chain.rpartition(".")[2] for base in self.project.definition(ref).bases}
+            abstract = bool(names & {"Protocol", "ABC"})
+        return "implements" if abstract else "extends"
+
+    def _imports(self) -> Iterator[Edge]:
+        for one in self.facts.imports:
+            key = self.project.find_module(one.module, self.path)
+            place = (one.line, 0)
+            if key and (paths := self.project.paths_of(key)):
+                target = key.rstrip("/") or "." if key.endswith("/") else self.project.module_id(paths[0])
+                if target != self.module:
+                    yield self._edge(one.scope, target, "imports", place, "import")
+            if one.member and one.member != "*" and key:
+                for value in self.evaluator._imported(one, self.path):  # noqa: SLF001 - one module in two files
+                    if value.tag == "def":
+                        yield self._edge(one.scope, self.project.id_of(value.ref), "imports", place, "import")
+                    elif value.tag == "mod" and value.path in self.project.files:
+                        yield self._edge(
+                            one.scope, self.project.module_id(value.path), "imports", place, "import"
+                        )
+
+    def _references(self) -> Iterator[Edge]:
+        """One answer for all that say the same in one scope, unless it matters where in the scope they stand."""
+        answers: dict[tuple[str, str, int, int, int], list[Edge]] = {}
+        for one in self.index.references:
+            key = (one.kind, one.chain, one.scope, self._stage(one), one.arguments)
+            known = answers.get(key)
+            if known is None:
+                known = answers[key] = list(self._type(one) if one.kind == "type" else self._call(one))
+                yield from known
+            else:
+                place = Location(self.path, one.line, one.column)
+                for edge in known:
+                    yield Edge(edge.source, edge.target, edge.type, place, edge.confidence, edge.candidates)
+
+    def _stage(self, one: Reference) -> int:
+        """Which of the meanings that a chain's first name gets in its scope hold where it stands: a bit for each."""
+        root = _ROOT.match(one.chain)
+        held = self.index.places(one.scope, root[0]) if root else ()
+        if root is None or len(held) > STAGES_MAX:
+            return -one.at
+        stage = 1
+        for what in held:
+            if isinstance(what, int):
+                holds = self.facts.definitions[what].begin <= one.at
+            else:
+                holds = what.at <= one.at and (isinstance(what, Import) or not 0 < what.until <= one.at)
+            stage += stage + holds
+        return stage
+
+    def _type(self, one: Reference) -> Iterator[Edge]:
+        for name in alternatives(one.chain) or (one.chain,):
+            for value in self.evaluator.evaluate(name.rstrip("*"), self.path, one.scope):
+                if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
+                    same = self.project.home(value.path) == self.project.home(self.path)
+                    confidence = "exact" if same else "import"
+                    target = self.project.id_of(value.ref)
+                    if target != self._source(one.scope):
+                        yield self._edge(one.scope, target, "uses_type", (one.line, one.column), confidence)
+
+    def _call(self, one: Reference) -> Iterator[Edge]:
+        receiver, name = split(one.chain)
+        if not receiver:
+            if name in self.rules.super_names:
+                yield from self._super(one)
+                return
+            own = self.evaluator.receiver(name, self.path, one.scope)  # Python's `cls()`
+            values, how = self.evaluator.lookup(name, self.path, one.scope, one.at)
+            confidence: str = how
+            if own is not None:
+                values, confidence = (own,), "receiver"
+        else:
+            owners = self.evaluator.evaluate(receiver, self.path, one.scope, one.at)
+            if name in ("call", "apply") and self.rules.family == "script" and self._callable(owners, -1):
+                # the function's own methods
+                refs = self._callable(owners, -1)
+                near = all(self.project.home(ref[0]) == self.project.home(self.path) for ref in refs)
+                yield from self._found(one, refs, "exact" if near else "import")
+                return
+            owners = tuple(owner for owner in owners if not self._is_constant(owner))
+            dotted = self.evaluator._dotted_import(one.chain, self.path)  # noqa: SLF001 - one module in two files
+            if dotted:
+                return
+            values = tuple(
+                dict.fromkeys(v for owner in owners for v in self.evaluator.attribute(owner, name))
+            )
+            confidence = "import" if any(owner.tag == "mod" for owner in owners) else "receiver"
+            extended = () if self._callable(values, -1) else self._extended(name, one.arguments)
+            if not owners:
+                values = self.evaluator.evaluate(one.chain, self.path, one.scope, one.at)
+                if values and "()" not in one.chain:  # a function by its whole name
+                    yield from self._found(one, self._callable(values, one.arguments), "import")
+                elif extended:
+                    yield from self._found(one, extended, "name")
+                else:
+                    yield from self._by_name(one, name, owners)
+                return
+            if extended:
+                yield from self._found(one, extended, "name")
+                return
+            values = self._overloaded(values, one.arguments)
+        yield from self._found(one, self._callable(values, one.arguments), confidence)
+
+    def _overloaded(self, values: tuple[Value, ...], arguments: int) -> tuple[Value, ...]:
+        """`values`, or what the type's supertypes have by that name where none of them takes so many arguments."""
+        methods = [value.ref for value in values if value.tag == "def"]
+        if arguments < 0 or not methods or self.rules.family not in _OVERLOADING:
+            return values
+        if any(len(self.project.definition(ref).parameters) == arguments for ref in methods):
+            return values
+        owner = self.evaluator.owner(*methods[0])
+        more = (
+            self.evaluator.member(owner, self.project.definition(methods[0]).name, past=True) if owner else ()
+        )
+        fitting = [
+            value
+            for value in more
+            if value.tag == "def" and len(self.project.definition(value.ref).parameters) == arguments
+        ]
+        return tuple(fitting) or values
+
+    def _extended(self, name: str, arguments: int) -> list[Ref]:
+        """C#'s extension methods of that name that take so many arguments after the receiver, or may with defaults."""
+        if self.facts.language != "csharp" or name in COMMON:
+            return []
+        found = {
+            ref: len(self.project.definition(ref).parameters) - 1
+            for ref in self.evaluator.methods_named(self.rules.family, name)
+            if "extension" in self.project.definition(ref).flags
+        }
+        exact = [ref for ref, count in found.items() if count == arguments]
+        return exact or [ref for ref, count in found.items() if count >= arguments]
+
+    def _super(self, one: Reference) -> Iterator[Edge]:
+        """Ruby's bare `super`: what the supertypes have by the name of the method that it stands in."""
+        if self.facts.language != "ruby" or one.scope < 0:
+            return
+        owner = self.evaluator.owner(self.path, one.scope)
+        if owner is not None:
+            values = self.evaluator.member(owner, self.facts.definitions[one.scope].name, past=True)
+            yield from self._found(one, self._callable(values, -1), "receiver")
+
+    def _found(self, one: Reference, refs: list[Ref], confidence: str) -> Iterator[Edge]:
+        if len(refs) == 1:
+            yield self._edge(
+                one.scope, self.project.id_of(refs[0]), "calls", (one.line, one.column), confidence
+            )
+        elif refs:
+            yield self._ambiguous(one, refs, confidence)
+
+    def _is_constant(self, value: Value) -> bool:
+        return value.tag == "def" and self.project.definition(value.ref).kind == "constant"
+
+    def _callable(self, values: Iterable[Value], arguments: int) -> list[Ref]:
+        refs = [
+            value.ref
+            for value in dict.fromkeys(values)
+            if value.tag == "def"
+            and self.project.definition(value.ref).kind in (*CALLABLE_KINDS, *TYPE_KINDS, "constant")
+        ]
+        if len(refs) > 1 and len({self._type_name(ref) for ref in refs}) == 1:
+            refs = refs[:1]  # one type that is opened again, or written in parts
+        if len(refs) > 1 and arguments >= 0:
+            fitting = [ref for ref in refs if len(self.project.definition(ref).parameters) == arguments]
+            refs = fitting or refs
+        return refs
+
+    def _type_name(self, ref: Ref) -> object:
+        """The same for every part of one type; a thing of its own for anything else."""
+        one = self.project.definition(ref)
+        return (self.project.home(ref[0]), one.qualified) if one.kind in TYPE_KINDS else ref
+
+    def _by_name(self, one: Reference, name: str, owners: tuple[Value, ...]) -> Iterator[Edge]:
+        if EXTERNAL in owners or name in COMMON or len(name) < 3:
+            return
+        refs = self.evaluator.methods_named(self.rules.family, name)
+        if len(refs) == 1:
+            if one.scope >= 0 and refs[0] == (self.path, one.scope):
+                return  # a wrapper of something else by the same name, more likely than recursion
+            yield self._edge(one.scope, self.project.id_of(refs[0]), "calls", (one.line, one.column), "name")
+        elif 1 < len(refs) <= CANDIDATES_MAX:
+            yield self._ambiguous(one, refs, "name")
+
+    def _ambiguous(self, one: Reference, refs: Sequence[Ref], confidence: str) -> Edge:
+        return Edge(
+            self._source(one.scope),
+            "",
+            "calls",
+            Location(self.path, one.line, one.column),
+            confidence,
+            tuple(sorted(self.project.id_of(ref) for ref in refs)),
+        )

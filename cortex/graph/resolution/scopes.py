@@ -1,0 +1,349 @@
+"""What a bare name stands for where it is written: in its scopes outwards, then the file's imports and what they re-export,
+then what the home shares (Go's package, …).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from cortex.graph.facts.facts import OBJECT, TYPE_KINDS, Binding, Import
+from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.tables import Place
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, How, Value
+
+#: imports that are followed through re-exports
+HOPS_MAX = 12
+
+
+class Scopes(ABC):
+    """Names of a project that does not change while this lives. What they lead to, `evaluate` and `member` find out."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._exports: dict[tuple[str, str], tuple[Value, ...]] = {}
+        self._busy: set[object] = set()
+        self._depth = 0
+        #: evaluations that were broken off; what was found meanwhile may be too little to be remembered
+        self._cuts = 0
+
+    @abstractmethod
+    def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]: ...
+
+    @abstractmethod
+    def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]: ...
+
+    def _rust_super(self, path: str, scope: int) -> tuple[Value, ...]:
+        """The module around this one: written in the same file, or another file."""
+        inside = self.project.index(path).facts.definitions[scope].scope if scope >= 0 else ""
+        while inside and any(self.project.types_named(path, inside)):
+            inside = inside.rpartition(".")[0]
+        if inside:
+            outer = inside.rpartition(".")[0]
+            return (Value("mod", f"{path}|{outer}" if outer else path),)
+        key = self.project.find_module("super", path)
+        return (Value("mod", key),) if key else ()
+
+    def receiver(self, name: str, path: str, scope: int) -> Value | None:
+        """The value of `self`, `this`, `cls`, `super` in `scope`; None when `name` is none of them."""
+        index = self.project.index(path)
+        facts = index.facts
+        rules = RULES[facts.language]
+        is_super = name in rules.super_names
+        may_be = name in (index.firsts if facts.language == "python" else rules.self_names)
+        if not (may_be or is_super or name in rules.type_names or name == "new"):
+            return None
+        if name in rules.type_names or (name == "new" and facts.language == "ruby"):
+            enclosing = self._enclosing_type(path, scope)
+            return Value("def", *enclosing) if enclosing is not None else None
+        while scope >= 0:
+            one = facts.definitions[scope]
+            if one.kind == "method":
+                first = one.parameters[0].name if one.parameters else ""
+                named = name in rules.self_names
+                if facts.language == "python" and not is_super:
+                    named = name == first and "staticmethod" not in one.flags
+                if named or is_super:
+                    owner = self.owner(path, scope)
+                    if owner is None:
+                        return None
+                    static = "classmethod" in one.flags or one.name in ("__new__", "__init_subclass__")
+                    static = static or ("static" in one.flags and rules.family == "script")
+                    return Value("super" if is_super else "def" if static else "inst", *owner)
+            elif one.kind in TYPE_KINDS and name in rules.self_names:
+                return Value("inst", path, scope)
+            scope = one.parent
+        return None
+
+    def owner(self, path: str, index: int) -> Ref | None:
+        """The type that a method belongs to."""
+        one = self.project.index(path).facts.definitions[index]
+        if one.parent >= 0:
+            outer = self.project.index(path).facts.definitions[one.parent]
+            return (path, one.parent) if outer.kind in TYPE_KINDS else None
+        if not one.scope:
+            return None
+        for ref in self.project.types_named(self.project.home(path), one.scope):
+            return ref
+        for value in self.evaluate(one.scope, path, -1):
+            if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
+                return value.ref
+        return None
+
+    def lookup(self, name: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[tuple[Value, ...], How]:
+        """What a bare name stands for in `scope` at byte `at`, and how that is known."""
+        index = self.project.index(path)
+        facts = index.facts
+        rules = RULES[facts.language]
+        here, first = scope, True
+        in_type = scope >= 0 and facts.definitions[scope].kind in TYPE_KINDS
+        if not (rules.implicit_self or in_type or index.may_know(name)):
+            return self._beyond(name, path, facts.definitions[scope].qualified if scope >= 0 else "")
+        while True:
+            kind = facts.definitions[here].kind if here >= 0 else ""
+            if kind in TYPE_KINDS:
+                if rules.implicit_self and facts.definitions[here].name == name:
+                    return (Value("def", path, here),), "exact"  # not its constructor
+                if first or rules.implicit_self:
+                    found = self.member((path, here), name)
+                    if found:
+                        return found, "receiver" if rules.implicit_self else "exact"
+            else:
+                local = self._local(name, path, here, at if first or here == scope else ANYWHERE)
+                if local is not None:
+                    return local
+                if rules.implicit_self and kind == "method" and facts.definitions[here].parent < 0:
+                    owner = self.owner(path, here)
+                    if owner is not None and self.project.definition(owner).name == name:
+                        return (Value("def", *owner),), "exact"
+                    found = self.member(owner, name) if owner is not None else ()
+                    if found:
+                        return found, "receiver"
+            if here < 0:
+                break
+            first = False
+            here = facts.definitions[here].parent
+        return self._beyond(name, path, facts.definitions[scope].qualified if scope >= 0 else "")
+
+    def _local(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How] | None:
+        """The latest of the bindings, definitions and imports of `name` in one scope; None when there is none."""
+        index = self.project.index(path)
+        held = index.places(scope, name)
+        if not held:
+            return None
+        definitions = index.facts.definitions
+        places: list[tuple[int, Place]] = []
+        for what in held:
+            if isinstance(what, int):
+                begin = definitions[what].begin
+                places.append((begin if begin <= at else -1, what))
+            elif what.at <= at and (isinstance(what, Import) or not what.until or at < what.until):
+                places.append((what.at, what))
+        if not places:
+            return None
+        places.sort(key=lambda place: place[0])
+        if scope < 0 and len(places) > 1:  # `try: import x; except ImportError: x = None`
+            told = [p for p in places if not (isinstance(p[1], Binding) and p[1].value in "#?")]
+            places = told or places
+        last = places[-1][1]
+        if isinstance(last, Import):
+            return self._imported(last, path), "import"
+        if isinstance(last, Binding):
+            return self._bound(last, path) or self._constant(path, scope, name), "exact"
+        if definitions[last].kind == "constant":
+            bound = [one for one in held if isinstance(one, Binding)]
+            values = self._bound(bound[-1], path) if bound else ()
+            return values or self._constant(path, scope, name), "exact"
+        same = [
+            child for _, child in places if isinstance(child, int) and definitions[child].kind != "constant"
+        ]
+        return tuple(Value("def", path, child) for child in self._overloads(path, same)), "exact"
+
+    def _constant(self, path: str, scope: int, name: str) -> tuple[Value, ...]:
+        """A script's constant whose value is unknown, `const isText = typeOf("text")`: calls of it can name it at least."""
+        index = self.project.index(path)
+        if RULES[index.facts.language].family != "script":
+            return ()
+        found = index.children.get((scope, name), ())
+        return tuple(
+            Value("def", path, at) for at in found if index.facts.definitions[at].kind == "constant"
+        )[:1]
+
+    def _overloads(self, path: str, indices: list[int]) -> list[int]:
+        """Of several definitions of one name those that can be meant: the last where a later one replaces the earlier."""
+        definitions = self.project.index(path).facts.definitions
+        if RULES[self.project.language(path)].family in ("python", "script"):
+            told = [index for index in indices if "overload" not in definitions[index].flags]
+            return (told or indices)[-1:]
+        return indices
+
+    def _bound(self, binding: Binding, path: str) -> tuple[Value, ...]:
+        if binding.value == "?":
+            return ()
+        value = binding.value
+        at = binding.at - 1 if value.partition(".")[0].partition("(")[0] == binding.name else binding.at
+        return self.evaluate(value, path, binding.scope, at if not binding.until else ANYWHERE)
+
+    def _beyond(self, name: str, path: str, inside: str = "") -> tuple[tuple[Value, ...], How]:
+        """Names of the whole home (of the scopes around `inside` first), then what star imports bring."""
+        project = self.project
+        home = project.home(path)
+        rules = RULES[project.language(path)]
+        scopes = [inside] if home != path or (inside and name in project.index(path).names) else []
+        while scopes and scopes[-1]:
+            scopes.append(scopes[-1].rpartition(".")[0])
+        for scope in scopes:
+            values = self._in_scope(home, scope, name, path)
+            if values:
+                return values, "exact"
+        if home != path:
+            if rules.family in (
+                "csharp",
+                "php",
+            ):  # namespaces around this one; PHP's functions of the global one
+                outer = home.partition(":")[2]
+                while outer:
+                    outer = outer.rpartition(".")[0]
+                    if values := self._in_scope(f"{rules.family}:{outer}", "", name, path):
+                        return values, "exact"
+            for other in project.tops_of(home, name):
+                if other != path:
+                    return self._bound(project.index(other).tops[-1, name][-1], other), "exact"
+        if rules.shared == "project":
+            space = f"{inside}.{name}" if project.has_scope(home, f"{inside}.{name}") else name
+            if project.has_scope(home, space):
+                return (Value("mod", f"@{home}|{space}"),), "exact"
+        if rules.family == "rust" and (key := project.find_module(name, path)):
+            return (Value("mod", key),), "import"
+        for star in project.index(path).stars:
+            key = project.find_module(star.module, path)
+            if key:
+                values_found = self.exported(key, name)
+                if values_found:
+                    return values_found, "import"
+        return (), "exact"
+
+    def _in_scope(self, home: str, scope: str, name: str, path: str) -> tuple[Value, ...]:
+        """Definitions of `name` in one scope of a home; those of the same file where there are any, bodies before
+        declarations.
+        """
+        found = [
+            ref
+            for ref in self.project.members_of(home, scope).get(name, ())
+            if self.project.definition(ref).kind != "constant"
+        ]
+        here = [ref for ref in found if ref[0] == path]
+        return tuple(Value("def", *ref) for ref in self.bodies(here or found))[:VALUES_MAX]
+
+    def bodies(self, refs: list[Ref]) -> list[Ref]:
+        """Without the declarations of what is defined as well (C++)."""
+        return [ref for ref in refs if "declared" not in self.project.definition(ref).flags] or refs
+
+    def _imported(self, one: Import, path: str, hops: int = 0) -> tuple[Value, ...]:
+        key = self.project.find_module(one.module, path)
+        family = RULES[self.project.language(path)].family
+        if not one.member:
+            return (Value("mod", key),) if key else (EXTERNAL,)
+        if not key:
+            return (EXTERNAL,)
+        found = self.exported(key, one.member, hops)
+        if not found and family == "python":
+            child = self.project.python.child(key, one.member)
+            if child:
+                return (Value("mod", child),)
+        if not found and family == "rust":
+            inner = self.project.find_module(f"{one.module}.{one.member}", path)
+            return (Value("mod", inner),) if inner else ()
+        return found
+
+    def _dotted_import(self, dotted: str, path: str) -> tuple[Value, ...]:
+        """`import a.b.c` binds the whole name."""
+        found = self.project.index(path).imports.get((-1, dotted))
+        if not found:
+            return ()
+        key = self.project.find_module(found[-1].module, path)
+        return (Value("mod", key),) if key else (EXTERNAL,)
+
+    def exported(self, key: str, name: str, hops: int = 0) -> tuple[Value, ...]:
+        """What the name of a module stands for, through re-exports."""
+        memo = (key, name)
+        if memo in self._exports:
+            return self._exports[memo]
+        if hops > HOPS_MAX or memo in self._busy:
+            self._cuts += 1
+            return ()
+        cuts = self._cuts
+        self._busy.add(memo)
+        try:
+            found = self._exported(key, name, hops)
+        finally:
+            self._busy.discard(memo)
+        if self._cuts == cuts or self._depth == 0:
+            self._exports[memo] = found
+        return found
+
+    def _exported(self, key: str, name: str, hops: int) -> tuple[Value, ...]:
+        project = self.project
+        key, bar, scope = key.partition("|")
+        if bar:
+            return self._from_scope(key, scope, name)
+        if key.endswith("/"):
+            paths = project.paths_of(key)
+            if not paths:
+                child = project.python.child(key, name)
+                return (Value("mod", child),) if child else ()
+            return self._beyond(name, paths[0])[0] or (self._local(name, paths[0], -1, ANYWHERE) or ((),))[0]
+        if key not in project.files:
+            return ()
+        facts = project.index(key).facts
+        local = facts.exports.get(name, name)
+        if name == "default" and local == "default":
+            local = self._commonjs(key)
+        if local == OBJECT:
+            return (Value("mod", key),)
+        found = self._local(local, key, -1, ANYWHERE)
+        if found is not None:
+            return found[0]
+        if RULES[facts.language].family == "python":
+            child = project.python.child(key, name)
+            if child:
+                return (Value("mod", child),)
+        for star in project.index(key).stars:
+            inner = project.find_module(star.module, key)
+            if inner and (values := self.exported(inner, name, hops + 1)):
+                return values
+        return ()
+
+    def _from_scope(self, key: str, scope: str, name: str) -> tuple[Value, ...]:
+        """A name of `@home|scope` or `file|scope`."""
+        project = self.project
+        home = key.removeprefix("@")
+        found = self._in_scope(home, scope, name, "")
+        if found:
+            return found
+        inner = f"{scope}.{name}" if scope else name
+        if project.has_scope(home, inner):
+            return (Value("mod", f"{key}|{inner}"),)
+        for ref in project.types_named(home, scope) if scope else ():
+            if found := self.member(ref, name):
+                return found
+        family = home.partition(":")[0]
+        if not scope and f"{home}.{name}" in project.homes:
+            return (Value("mod", f"@{family}:{home.partition(':')[2]}.{name}|"),)
+        return ()
+
+    def _commonjs(self, key: str) -> str:
+        for binding in self.project.index(key).facts.bindings:
+            if binding.name == "module.exports":
+                return binding.value
+        return "default"
+
+    def _enclosing_type(self, path: str, scope: int) -> Ref | None:
+        definitions = self.project.index(path).facts.definitions
+        while scope >= 0:
+            if definitions[scope].kind in TYPE_KINDS:
+                return (path, scope)
+            if definitions[scope].kind == "method" and (owner := self.owner(path, scope)) is not None:
+                return owner
+            scope = definitions[scope].parent
+        return None

@@ -1,0 +1,1 @@
+"""What the indexer keeps on disk: chunk files, manifest, embeddings, graph files."""

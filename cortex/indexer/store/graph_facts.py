@@ -1,0 +1,72 @@
+"""The graph's facts of one source file, from the tree that its chunks were cut along."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Sequence
+
+from cortex.graph.facts.extract import extract
+from cortex.graph.facts.facts import CALLABLE_KINDS, TYPE_KINDS, Definition, Facts
+from cortex.graph.facts.grammars import RULES, SYNTAX
+from cortex.graph.facts.macros import uncover
+from cortex.graph.facts.tables import Packed, pack
+from cortex.indexer.syntax.parse import parse, syntax_tree
+from cortex.indexer.syntax.source import Source
+from cortex.terms.languages import Language, sniff
+
+log = logging.getLogger(__name__)
+
+
+def facts_of(source: Source, sha256: str) -> Packed | None:
+    """None for a language without a graph, an empty file, or one that is nested too deeply (or that we fail at)."""
+    language = sniff(source.path, source.lines)
+    if language.name not in RULES or language.grammar is None or not source.lines:
+        return None
+    try:
+        if language.name not in SYNTAX:
+            return pack(_named(source, language, sha256))
+        if language.name == "rust":
+            source = _uncovered(source, language)
+        return pack(extract(syntax_tree(source, language)[1], source.path, language.name, sha256))
+    except Exception:  # a file that the graph stumbles over must not keep its chunks from the index
+        log.exception("%s has no graph", source.path)
+        return None
+
+
+def _uncovered(source: Source, language: Language) -> Source:
+    """The source without macros around items; itself when there are none."""
+
+    def reads(lines: Sequence[str]) -> bool:
+        return not syntax_tree(dataclasses.replace(source, lines=tuple(lines)), language)[
+            1
+        ].root_node.has_error
+
+    lines = tuple(uncover(source.lines, reads))
+    return source if lines == source.lines else dataclasses.replace(source, lines=lines)
+
+
+def _named(source: Source, language: Language, sha256: str) -> Facts:
+    """The definitions of a file in a language whose names are not resolved, from its outline."""
+    outline = parse(source, language)
+    made: list[Definition] = []
+    places: dict[str, int] = {}
+    for one in outline.symbols:
+        kind = "function" if one.kind == "macro" else one.kind
+        if kind not in (*CALLABLE_KINDS, *TYPE_KINDS, "constant", "module"):
+            continue
+        definition = Definition(
+            name=one.name,
+            kind=kind,
+            scope=one.scope,
+            parent=places.get(one.scope, -1) if one.scope else -1,
+            start_line=one.start_line,
+            end_line=one.end_line,
+            line=one.start_line,
+            column=0,
+            begin=0,
+            end=0,
+        )
+        places.setdefault(definition.qualified, len(made))
+        made.append(definition)
+    return Facts(source.path, language.name, sha256, outline.package, len(source.lines), tuple(made))

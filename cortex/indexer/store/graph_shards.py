@@ -1,0 +1,294 @@
+"""The graph's files on disk: shards of nodes and edges, the facts beside them, and how one shard is built.
+
+What a shard holds follows from the facts of the whole project, so that any process that reads them can build it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import mmap
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import orjson
+
+from cortex.graph.facts.facts import FACTS_VERSION
+from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.tables import Packed
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project, Roots
+from cortex.graph.resolution.render import nodes_of
+from cortex.graph.resolution.resolve import Edge, edges_of
+from cortex.graph.resolution.structure import MethodSets
+from cortex.indexer.store.shards import shard_of
+from ipc.errors import Damaged, Unavailable
+
+#: `_metadata.version` of the graph files
+GRAPH_VERSION = "1.0"
+GENERATOR = "cortex"
+#: folder of the facts, beside the graph files
+FACTS = ".facts"
+#: what was known when the graph files were written, in that folder
+STATE = "state.msgpack"
+STEM = "code-graph"
+
+_NAME = re.compile(rf"{STEM}(?:\.\d{{3,}})?\.json$")
+_FACTS_NAME = re.compile(r"facts\.\d{3,}\.msgpack$")
+
+#: path → (nodes, edges)
+Body = Mapping[str, tuple[list[Any], list[Any]]]
+
+
+class _FactsFile(msgspec.Struct):
+    version: int
+    shards: int
+    files: list[Packed]
+
+
+class _Mapped(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """As Packed, over the bytes of a mapped file: several processes share one copy. For reading only."""
+
+    path: str
+    language: str
+    sha256: str
+    package: str
+    words: memoryview
+    head: memoryview
+    inner: memoryview
+
+
+class _MappedFile(msgspec.Struct):
+    version: int
+    shards: int
+    files: list[_Mapped]
+
+
+class State(msgspec.Struct):
+    """`wanted` names the content of all files that the graph files were made from; `structural` are their edges of
+    types that implement something without saying so.
+    """
+
+    version: int = 0
+    shards: int = 0
+    wanted: str = ""
+    roots: Roots = msgspec.field(default_factory=Roots)
+    structural: dict[str, list[Edge]] = {}
+
+
+class ShardTask(msgspec.Struct, tag="graph"):
+    """Build some shards in another process. `run` is another one for each state of the facts; `affected`: the files
+    that are resolved anew, None for all; `structural`: edges of files in these shards.
+    """
+
+    run: str
+    facts: int
+    folder: str
+    shards: int
+    numbers: list[int]
+    roots: Roots
+    structural: dict[str, list[Edge]]
+    affected: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """A project with what reads it."""
+
+    project: Project
+    evaluator: Evaluator
+    sets: MethodSets
+
+    @classmethod
+    def of(cls, project: Project) -> Tools:
+        evaluator = Evaluator(project)
+        return cls(project, evaluator, MethodSets(project, evaluator))
+
+
+class ShardBuilder:
+    """What a process of the pool does: reads the facts once for each run, then builds the shards it is asked for."""
+
+    def __init__(self) -> None:
+        self._run = ""
+        self._tools: Tools | None = None
+        self._homes: dict[int, list[str]] = {}
+
+    def build(self, task: ShardTask) -> int:
+        """How many graph files were written. Raises OSError."""
+        folder = Path(task.folder)
+        if task.facts != FACTS_VERSION:
+            raise Unavailable("Cortex was replaced by another version while it was indexing; index again.")
+        if self._tools is None or self._run != task.run:
+            project = Project(task.roots)
+            project.update({one.path: one for one in map_facts(folder)})
+            self._tools, self._run = Tools.of(project), task.run
+            self._homes = homes(project, task.shards)
+        affected = None if task.affected is None else set(task.affected)
+        written = 0
+        for number in task.numbers:
+            before = read_shard(folder, number, task.shards)
+            files = self._homes.get(number, [])
+            body = shard_body(self._tools, files, before, affected, task.structural)
+            written += place_shard(folder, (number, task.shards), body, before)
+        return written
+
+
+def homes(project: Project, shards: int, numbers: Iterable[int] | None = None) -> dict[int, list[str]]:
+    """Shard → its files, in order; of all shards, or of some."""
+    found: dict[int, list[str]] = {number: [] for number in (range(shards) if numbers is None else numbers)}
+    for path in project.packed:
+        if (files := found.get(shard_of(path, shards))) is not None:
+            files.append(path)
+    for files in found.values():
+        files.sort()
+    return found
+
+
+def shard_body(
+    tools: Tools,
+    files: Iterable[str],
+    before: Body,
+    affected: Collection[str] | None,
+    structural: Mapping[str, list[Edge]],
+) -> Body:
+    """The nodes and edges of `files`; of those that are not `affected` as they were."""
+    body: dict[str, tuple[list[Any], list[Any]]] = {}
+    for path in files:
+        if affected is None or path in affected or path not in before:
+            edges = [*edges_of(tools.project, tools.evaluator, path), *structural.get(path, ())]
+            body[path] = nodes_of(tools.project, tools.sets, path), orjson.loads(msgspec.json.encode(edges))
+        else:
+            body[path] = before[path]
+    return body
+
+
+def read_shard(folder: Path, number: int, shards: int) -> Body:
+    """Path → (nodes, edges) of a shard as it stands; empty when it is missing, damaged or another's."""
+    found: dict[str, tuple[list[Any], list[Any]]] = {}
+    try:
+        data = orjson.loads((folder / shard_name(number, shards)).read_bytes())
+        metadata = data["_metadata"]
+        if (metadata.get("generator"), metadata.get("facts")) != (GENERATOR, FACTS_VERSION):
+            return {}
+        for node in data["nodes"]:
+            found.setdefault(node["file"], ([], []))[0].append(node)
+        for edge in data["edges"]:
+            found.setdefault(edge["location"]["file"], ([], []))[1].append(edge)
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return found
+
+
+def place_shard(folder: Path, place: tuple[int, int], body: Body, before: Body) -> int:
+    """Write shard (number, of how many) unless it is as it was."""
+    path = folder / shard_name(*place)
+    if body == before and path.exists():
+        return 0
+    nodes = [node for own, _ in body.values() for node in own]
+    edges = [edge for _, own in body.values() for edge in own]
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    metadata = {
+        "version": GRAPH_VERSION,
+        "generator": GENERATOR,
+        "facts": FACTS_VERSION,
+        "generated_at": now,
+        "node_count": len(nodes),
+        "edge_count": len(edges),
+    }
+    _replace(path, orjson.dumps({"_metadata": metadata, "nodes": nodes, "edges": edges}))
+    return 1
+
+
+def read_facts(folder: Path) -> Iterator[tuple[int, Packed]]:
+    """(shards of its layout, facts) of all files; without what is damaged."""
+    for name in sorted(_names(folder / FACTS, ".msgpack")):
+        if _FACTS_NAME.match(name):
+            with contextlib.suppress(OSError, msgspec.DecodeError):
+                stored = msgspec.msgpack.decode((folder / FACTS / name).read_bytes(), type=_FactsFile)
+                if stored.version == FACTS_VERSION:
+                    yield from ((stored.shards, one) for one in stored.files if one.language in RULES)
+
+
+def map_facts(folder: Path) -> Iterator[Packed]:
+    """The facts of all files, mapped. Raises OSError and Damaged: they have just been written by ourselves."""
+    for name in sorted(_names(folder / FACTS, ".msgpack")):
+        if _FACTS_NAME.match(name):
+            with (folder / FACTS / name).open("rb") as file:
+                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            try:
+                stored = msgspec.msgpack.decode(memoryview(data), type=_MappedFile)
+            except msgspec.DecodeError as error:
+                raise Damaged(f"{folder / FACTS / name} cannot be read: {error}.") from error
+            yield from cast("list[Packed]", stored.files)
+
+
+def place_facts(folder: Path, place: tuple[int, int], facts: Iterable[Packed]) -> None:
+    number, shards = place
+    stored = _FactsFile(FACTS_VERSION, shards, list(facts))
+    _replace(folder / FACTS / f"facts.{number:03d}.msgpack", msgspec.msgpack.encode(stored))
+
+
+def read_state(folder: Path) -> State:
+    """An empty one when it is missing, damaged or of another version."""
+    try:
+        state = msgspec.msgpack.decode((folder / FACTS / STATE).read_bytes(), type=State)
+    except (OSError, msgspec.DecodeError):
+        return State()
+    return state if state.version == FACTS_VERSION else State()
+
+
+def place_state(folder: Path, state: State) -> None:
+    _replace(folder / FACTS / STATE, msgspec.msgpack.encode(state))
+
+
+def drop_state(folder: Path) -> None:
+    """Before anything is written: what is half written is then known to be so."""
+    (folder / FACTS / STATE).unlink(missing_ok=True)
+
+
+def drop_facts(folder: Path, shards: int) -> None:
+    """Delete the facts of another layout."""
+    wanted = {f"facts.{number:03d}.msgpack" for number in range(shards)}
+    for name in _names(folder / FACTS, ".msgpack"):
+        if _FACTS_NAME.match(name) and name not in wanted:
+            (folder / FACTS / name).unlink(missing_ok=True)
+
+
+def drop_graphs(folder: Path, shards: int) -> None:
+    """Delete our graph files of another layout."""
+    wanted = {shard_name(number, shards) for number in range(shards)}
+    for name in _names(folder, ".json"):
+        if _NAME.match(name) and name not in wanted and _is_ours(folder / name):
+            (folder / name).unlink(missing_ok=True)
+
+
+def shard_name(number: int, shards: int) -> str:
+    """The shards' names have three digits, as a graph of another program has none: `code-graph.json`."""
+    return f"{STEM}.{number:03d}.json" if shards else f"{STEM}.json"
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return b'"generator":"cortex"' in file.read(200)
+    except OSError:
+        return False
+
+
+def _names(folder: Path, ending: str) -> list[str]:
+    try:
+        return [name for name in os.listdir(folder) if name.endswith(ending) and not name.startswith(".")]
+    except OSError:
+        return []
+
+
+def _replace(path: Path, raw: bytes) -> None:
+    """By one rename, so that a reader sees the old or the new one."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_bytes(raw)
+    os.replace(temporary, path)

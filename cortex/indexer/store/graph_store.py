@@ -1,0 +1,271 @@
+"""Keeps one project's graph files up to its manifest: which files have to be resolved again, and by whom.
+
+One shard holds the nodes and edges of the files whose paths hash to it. An edited file is resolved again together with
+the files that its change concerns; shards whose content stays are left alone. Facts that are lost are extracted again.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from cortex.graph.facts.facts import FACTS_VERSION
+from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.tables import Packed
+from cortex.graph.facts.types import alternatives
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project, Roots
+from cortex.graph.resolution.resolve import Edge
+from cortex.graph.resolution.structure import structural_edges
+from cortex.indexer.store import graph_shards
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.store.graph_roots import NAMES, read_roots
+from cortex.indexer.store.graph_shards import FACTS, ShardTask, State, Tools
+from cortex.indexer.store.manifest import Entry
+from cortex.indexer.store.shards import shard_count, shard_of
+from cortex.indexer.syntax.source import Source, decode, digest
+from cortex.settings.config import Config
+from cortex.system import allocator
+from cortex.terms.languages import language_of
+
+log = logging.getLogger(__name__)
+
+#: files to resolve from which several processes do it; starting them takes as long as a hundred
+POOL_FILES_MIN = 400
+#: tasks for each shard-building process: the last ones to end should not keep the others waiting for long
+TASKS_MAX = 16
+
+#: files of a project that is not kept in memory here while other processes resolve it, nor after that
+KEPT_FILES_MAX = 10_000
+
+#: builds shards in several processes and returns how many were written
+Resolve = Callable[[Sequence[ShardTask]], int]
+
+
+class GraphStore:
+    """Keeps one project's graph. Used by one thread, which holds the writer lock during `update`."""
+
+    def __init__(self, config: Config, resolve: Resolve | None = None) -> None:
+        self._config = config
+        self._folder = config.graph_dir
+        self._resolve = resolve
+        self._project: Project | None = None
+        self._state = State()
+        self._without: dict[str, str] = {}
+
+    def forget(self) -> None:
+        """Give the memory back; the next change reads the facts again."""
+        self._project = None
+        self._state = State()
+        self._without.clear()
+
+    def update(self, entries: Mapping[str, Entry], fresh: dict[str, Packed | None]) -> int:
+        """Bring the graph files up to `entries` (the manifest). `fresh` are facts of files that were just parsed; it may
+        be emptied.
+
+        Returns how many graph files were written. Raises OSError.
+        """
+        (self._folder / FACTS).mkdir(parents=True, exist_ok=True)
+        wanted = {path: entry.sha256 for path, entry in entries.items() if not entry.skipped}
+        loaded = self._project is None
+        if loaded and not fresh and self._is_done(wanted):
+            return 0
+        project = self._project if self._project is not None else self._load()
+        changes = self._changes(project, wanted, fresh)
+        structure = any(path.rpartition("/")[2] in NAMES for path in fresh)
+        if not (loaded or changes or structure):
+            return 0
+        coming = {path for path, facts in changes.items() if facts is not None}
+        gone = changes.keys() - coming
+        roots = project.roots
+        if loaded or structure or gone or coming - project.packed.keys():
+            roots = read_roots(str(self._config.root), (project.packed.keys() | coming) - gone)
+        stems = project.shared_stems()
+        if roots != project.roots:
+            project = self._again(project, roots)
+            affected = set(project.packed) | project.update(changes)
+        else:
+            affected = project.update(changes)
+        if stems != project.shared_stems():
+            project.rename()
+            affected = set(project.packed)
+        if not self._state.wanted:  # an interrupted run: nobody knows what of it was written
+            affected = set(project.packed)
+        self._project = project
+        work = self._prepare({path for path in affected if path in project.packed}, changes, _name_of(wanted))
+        if isinstance(work, list):
+            del project, changes, affected, coming, gone
+            fresh.clear()
+            return self._others(work)
+        return self._build(*work)
+
+    def _is_done(self, wanted: Mapping[str, str]) -> bool:
+        """Whether the graph files are those of `wanted`, as far as can be seen without reading them."""
+        state = graph_shards.read_state(self._folder)
+        names = [graph_shards.shard_name(number, state.shards) for number in range(state.shards)]
+        return state.wanted == _name_of(wanted) and all((self._folder / name).exists() for name in names)
+
+    def _again(self, old: Project, roots: Roots) -> Project:
+        project = Project(roots)
+        project.update(old.packed)
+        return project
+
+    def _changes(
+        self, project: Project, wanted: Mapping[str, str], fresh: Mapping[str, Packed | None]
+    ) -> dict[str, Packed | None]:
+        changes: dict[str, Packed | None] = {path: None for path in project.packed if path not in wanted}
+        for path, sha256 in wanted.items():
+            known = project.packed.get(path)
+            if known is not None and known.sha256 == sha256:
+                continue
+            facts = fresh.get(path)
+            if facts is None and path not in fresh and self._without.get(path) != sha256:
+                facts = self._extract(path, sha256)
+            if facts is not None and facts.sha256 == sha256:
+                changes[path] = facts
+            elif known is not None:
+                changes[path] = None
+            if facts is None:
+                self._without[path] = sha256
+        return changes
+
+    def _extract(self, path: str, sha256: str) -> Packed | None:
+        """The facts of a file that was indexed without them (an older index, a lost folder)."""
+        name = language_of(path).name
+        if name not in RULES:
+            return None
+        try:
+            descriptor = os.open(self._config.root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(descriptor, "rb") as file:
+                raw = file.read(self._config.indexing.max_file_kb * 1024 + 1)
+        except OSError:
+            return None
+        source = decode(path, raw) if digest(raw) == sha256 else ""
+        return facts_of(source, sha256) if isinstance(source, Source) else None
+
+    def _load(self) -> Project:
+        self._state = graph_shards.read_state(self._folder)
+        project = Project(self._state.roots)
+        found: dict[str, Packed | None] = {}
+        for shards, facts in graph_shards.read_facts(self._folder):
+            found[facts.path] = facts
+            self._state.shards = shards
+        project.update(found)
+        return project
+
+    def _prepare(
+        self, affected: set[str], changes: Mapping[str, Packed | None], wanted: str
+    ) -> list[ShardTask] | tuple[Tools, Sequence[int], set[str] | None]:
+        """Write the facts, and say what is to be built of them: tasks for others, or what `_build` takes."""
+        project = self._project
+        assert project is not None
+        shards = shard_count(len(project.packed))
+        anew = shards != self._state.shards
+        tools = Tools.of(project)
+        structural = self._structural_now(tools.evaluator, changes)
+        before = self._state.structural
+        affected |= {
+            path
+            for path in structural.keys() | before.keys()
+            if structural.get(path) != before.get(path) and path in project.packed
+        }
+        touched = {shard_of(path, shards) for path in (*affected, *changes)}
+        names = [self._folder / graph_shards.shard_name(number, shards) for number in range(shards)]
+        touched |= {number for number, name in enumerate(names) if not name.exists()}
+        if anew:
+            touched = set(range(shards))
+        graph_shards.drop_state(self._folder)
+        self._write_facts(shards, touched if anew else {shard_of(path, shards) for path in changes})
+        if anew:
+            graph_shards.drop_facts(self._folder, shards)
+        self._state = State(FACTS_VERSION, shards, wanted, project.roots, structural)
+        files = len(project.packed) if anew else len(affected)
+        if self._resolve is not None and files >= POOL_FILES_MIN:
+            homes = graph_shards.homes(project, shards)
+            return self._tasks(sorted(touched), homes, None if anew else affected)
+        return tools, sorted(touched), None if anew else affected
+
+    def _others(self, tasks: list[ShardTask]) -> int:
+        assert self._resolve is not None
+        assert self._project is not None
+        state = self._state
+        if len(self._project.packed) > KEPT_FILES_MAX:
+            # What stays was made among the facts, and each of it would keep a megabyte of them: encoded meanwhile.
+            raw = msgspec.msgpack.encode((tasks, state))
+            tasks.clear()
+            del state
+            self.forget()
+            alternatives.cache_clear()
+            gc.collect()  # a project and its files know each other
+            allocator.trim()
+            tasks, state = msgspec.msgpack.decode(raw, type=tuple[list[ShardTask], State])
+        written = self._resolve(tasks)
+        self._finish(state)
+        return written
+
+    def _finish(self, state: State) -> None:
+        graph_shards.drop_graphs(self._folder, state.shards)
+        graph_shards.place_state(self._folder, state)
+
+    def _write_facts(self, shards: int, numbers: set[int]) -> None:
+        assert self._project is not None
+        homes = graph_shards.homes(self._project, shards, numbers)
+        for number in numbers:
+            facts = [self._project.packed[path] for path in homes.get(number, ())]
+            graph_shards.place_facts(self._folder, (number, shards), facts)
+
+    def _build(self, tools: Tools, numbers: Sequence[int], affected: set[str] | None) -> int:
+        shards, structural = self._state.shards, self._state.structural
+        homes = graph_shards.homes(tools.project, shards, numbers)
+        written = 0
+        for number in numbers:
+            before = graph_shards.read_shard(self._folder, number, shards)
+            body = graph_shards.shard_body(tools, homes.get(number, ()), before, affected, structural)
+            written += graph_shards.place_shard(self._folder, (number, shards), body, before)
+        self._finish(self._state)
+        return written
+
+    def _tasks(
+        self, numbers: Sequence[int], homes: Mapping[int, list[str]], affected: set[str] | None
+    ) -> list[ShardTask]:
+        state = self._state
+        count = min(TASKS_MAX, len(numbers))
+        tasks = []
+        for part in (numbers[start::count] for start in range(count)):
+            files = [path for number in part for path in homes.get(number, ())]
+            task = ShardTask(
+                run=f"{id(self)}.{state.wanted}",
+                facts=FACTS_VERSION,
+                folder=str(self._folder),
+                shards=state.shards,
+                numbers=list(part),
+                roots=state.roots,
+                structural={path: state.structural[path] for path in files if path in state.structural},
+                affected=None if affected is None else [path for path in files if path in affected],
+            )
+            tasks.append(task)
+        return tasks
+
+    def _structural_now(
+        self, evaluator: Evaluator, changes: Mapping[str, Packed | None]
+    ) -> dict[str, list[Edge]]:
+        """Structural edges; as they were when nothing that could change them has changed."""
+        assert self._project is not None
+        languages = {"go", "typescript", "tsx", "javascript"}
+        concerned = any(facts is None or facts.language in languages for facts in changes.values())
+        if not concerned and self._state.wanted:
+            return self._state.structural
+        if not any(one.language in languages for one in self._project.packed.values()):
+            return {}
+        return structural_edges(self._project, evaluator)
+
+
+def _name_of(wanted: Mapping[str, str]) -> str:
+    """One short name for the content of many files."""
+    text = "".join([f"{path}\0{wanted[path]}\n" for path in sorted(wanted)])
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

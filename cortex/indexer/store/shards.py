@@ -1,0 +1,380 @@
+"""Builds one shard: the chunks of those files whose paths hash to it, as one chunk file for each kind.
+
+A shard is the unit of work: it needs nothing but its own files and its old chunk files, so that any process can build
+it. What is new is written below chunks/.tmp; putting it in place is the run's affair (run.py).
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import orjson
+
+from cortex.embedders.protocol import Embedder
+from cortex.embedders.static import StaticEmbedder
+from cortex.graph.facts.tables import Packed
+from cortex.indexer.chunkers import cut, embed_text
+from cortex.indexer.store.embeddings import EmbeddingCache, open_cache
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.store.manifest import Entry, name_of
+from cortex.indexer.syntax.source import decode, digest
+from cortex.terms.records import CHUNK_TYPES, Chunk
+
+#: `_metadata.version` of the chunk files
+FORMAT_VERSION = "2.0.0"
+#: `_metadata.generator`: only such files are ever replaced or deleted
+GENERATOR = "cortex"
+#: files that share a shard, on average and at most: one saved file rewrites about 2 MB of chunk files
+SHARD_FILES = 96
+#: chunk type → stem of its chunk files
+STEMS = {
+    "symbols": "code-symbols",
+    "definitions": "code-definitions",
+    "data": "code-data",
+    "documentation": "doc-chunks",
+    "code": "code-source",
+}
+#: texts that are embedded at once: bounds the memory of one call
+EMBED_TEXTS = 512
+#: bytes at the front of a chunk file within which our generator mark stands
+HEAD_BYTES = 600
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """What building a shard needs of the configuration."""
+
+    root: str
+    chunks_dir: str
+    chunk_tokens: int
+    max_file_bytes: int
+    #: the folder where embeddings are kept for later, "" for none
+    cache: str = ""
+
+
+class Task(msgspec.Struct, frozen=True, tag="chunks"):
+    """Build shard `number` of `shards`, where there were `old_shards` before.
+
+    `fresh` are files to be read, with size and mtime (`known`: what they were before); `kept` those whose chunks are
+    taken from the old shard.
+    """
+
+    number: int
+    shards: int
+    old_shards: int
+    sequence: int
+    now: str
+    fresh: dict[str, tuple[int, int]]
+    known: dict[str, Entry]
+    kept: dict[str, Entry]
+    #: embed everything anew
+    anew: bool = False
+    #: cut without a parser
+    plain: bool = False
+
+    def sources(self) -> list[int]:
+        """The old shards that may hold files of this one; both counts are powers of two."""
+        step = min(self.shards, self.old_shards)
+        return list(range(self.number % step, self.old_shards, step))
+
+    def names(self) -> list[str]:
+        """The chunk files that it may write."""
+        return [shard_name(kind, self.number, self.shards) for kind in STEMS]
+
+
+class Built(msgspec.Struct):
+    """What came of a task: the files' new entries, temporary files by final name, and names of chunk files to delete and
+    of those that stay as they are.
+    """
+
+    number: int
+    entries: dict[str, Entry]
+    written: dict[str, str]
+    deleted: list[str]
+    same: list[str]
+    chunks: int = 0
+    #: the graph's facts of the files that were read, encoded (see FACTS): a long run holds all of them, and objects among
+    #: the entries, which stay, would keep their memory for ever
+    facts: bytes = b""
+
+
+#: reads Built.facts: by path, None for a file that has none
+FACTS = msgspec.msgpack.Decoder(dict[str, Packed | None])
+
+
+def shard_count(files: int) -> int:
+    """The power of two that leaves about SHARD_FILES files to a shard, at most."""
+    count = 1
+    while files > count * SHARD_FILES:
+        count *= 2
+    return count
+
+
+def shard_of(path: str, shards: int) -> int:
+    # one save asks this of every file of the project: it must cost next to nothing
+    return zlib.crc32(path.encode()) % shards
+
+
+def shard_name(kind: str, number: int, shards: int) -> str:
+    return f"{STEMS[kind]}.json" if shards == 1 else f"{STEMS[kind]}.{number:03d}.json"
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a chunk file was written by this indexer. A file that cannot be read is somebody else's."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+        if head.startswith(b'{"_metadata":{') and b'"generator":"cortex"' in head.partition(b'"chunks"')[0]:
+            return True
+        data = orjson.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return False
+    metadata = data.get("_metadata") if isinstance(data, dict) else None
+    return isinstance(metadata, dict) and metadata.get("generator") == GENERATOR
+
+
+@dataclass(slots=True)
+class _Old:
+    """The chunks that a shard had: by file in their order, with what they had for embeddings."""
+
+    by_path: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    by_id: dict[str, dict[str, Any]] = field(default_factory=dict)
+    #: kind → (ids as they stand in the file, whether its metadata still fits)
+    files: dict[str, tuple[list[str], bool]] = field(default_factory=dict)
+
+
+def build(task: Task, settings: Settings, embedder: Embedder) -> Built:
+    """Raises Unavailable when an embedding server does not answer; a file that cannot be read is an Entry with a reason."""
+    old = _read_old(task, settings, embedder)
+    entries: dict[str, Entry] = {}
+    chunks: dict[str, list[dict[str, Any]]] = {}
+    fresh: list[Chunk] = []
+    facts: dict[str, Packed | None] = {}
+    for path, stat in sorted((task.fresh | {p: (e.size, e.mtime_ns) for p, e in task.kept.items()}).items()):
+        kept = _kept(path, task, old)
+        raw = None if kept else _read(path, settings)
+        if raw is not None and not isinstance(raw, str):
+            kept = _kept_by_content(path, digest(raw), stat, task, old)
+        if kept is not None:
+            entries[path] = kept
+            chunks[path] = old.by_path.get(path, [])
+            continue
+        entries[path], made, facts[path] = _cut(path, raw, stat, (settings, task.plain), embedder)
+        fresh += made
+    cache = open_cache(settings.cache, embedder.identity)
+    bodies = _embed(fresh, old, embedder, (cache, task))
+    for body in bodies:
+        chunks.setdefault(body["metadata"]["file_path"], []).append(body)
+    _remember(old, chunks, cache)
+    written = [body for path in sorted(chunks) for body in chunks[path]]
+    built = _write(task, settings, embedder, written, old)
+    built.entries, built.facts = entries, msgspec.msgpack.encode(facts)
+    return built
+
+
+def _kept(path: str, task: Task, old: _Old) -> Entry | None:
+    """The entry of a file that is not read again, unless the old shard lost some of its chunks."""
+    entry = task.kept.get(path)
+    return entry if entry is not None and _holds(old, path, entry) else None
+
+
+def _holds(old: _Old, path: str, entry: Entry) -> bool:
+    bodies = old.by_path.get(path, ())
+    if len(bodies) != entry.chunks:
+        return False
+    return not bodies or name_of(str(body["id"]) for body in bodies) == entry.ids
+
+
+def _kept_by_content(path: str, sha256: str, stat: tuple[int, int], task: Task, old: _Old) -> Entry | None:
+    """As `_kept`, for a file that was only touched."""
+    entry = task.known.get(path) or task.kept.get(path)
+    if entry is None or entry.sha256 != sha256 or not _holds(old, path, entry):
+        return None
+    return msgspec.structs.replace(entry, size=stat[0], mtime_ns=stat[1])
+
+
+def _read(path: str, settings: Settings) -> bytes | str:
+    """The bytes of a file, or why not. Never through a link: it may have become one since the scan."""
+    try:
+        descriptor = os.open(os.path.join(settings.root, path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file:
+            raw = file.read(settings.max_file_bytes + 1)
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
+    return raw if len(raw) <= settings.max_file_bytes else f"larger than {settings.max_file_bytes // 1024} kB"
+
+
+def _cut(
+    path: str, raw: bytes | str | None, stat: tuple[int, int], how: tuple[Settings, bool], embedder: Embedder
+) -> tuple[Entry, list[Chunk], Packed | None]:
+    if raw is None or isinstance(raw, str):
+        return Entry("", *stat, skipped=raw or "unreadable"), [], None
+    sha256 = digest(raw)
+    source = decode(path, raw)
+    if isinstance(source, str):
+        return Entry(sha256, *stat, skipped=source), [], None
+    settings, plain = how
+    try:
+        found = cut(source, embedder.count_tokens, settings.chunk_tokens, plain=plain)
+    except RecursionError:
+        return Entry(sha256, *stat, skipped="nested too deeply"), [], None
+    made = sorted(found.chunks, key=lambda one: CHUNK_TYPES.index(one.chunk_type))
+    ids = name_of(one.id for one in made)
+    entry = Entry(sha256, *stat, chunks=len(made), ids=ids, remarks=found.remarks)
+    return entry, made, None if plain else facts_of(source, sha256)
+
+
+def _embed(
+    fresh: Sequence[Chunk], old: _Old, embedder: Embedder, how: tuple[EmbeddingCache, Task]
+) -> list[dict[str, Any]]:
+    """Chunks as they are written; an embedding is taken over where the file, or the cache, had one of exactly the same
+    text.
+    """
+    cache, task = how
+    known = {
+        embed_text(body["metadata"], body["text"]): body["embedding"]
+        for path in dict.fromkeys(str(one.metadata["file_path"]) for one in fresh)
+        for body in old.by_path.get(path, ())
+        if body.get("embedding")
+    }
+    wanted = list(dict.fromkeys(one.embed_text for one in fresh if one.embed_text not in known))
+    if not task.anew:
+        size = 2 * embedder.dimensions
+        found = {text: vector for text, vector in cache.get(wanted).items() if len(vector) == size}
+        known |= {text: base64.b64encode(vector).decode() for text, vector in found.items()}
+        wanted = [text for text in wanted if text not in found]
+    for start in range(0, len(wanted), EMBED_TEXTS):
+        texts = wanted[start : start + EMBED_TEXTS]
+        vectors = [row.tobytes() for row in embedder.embed(texts, "passage").astype("<f2")]
+        made = dict(zip(texts, vectors, strict=True))
+        known |= {text: base64.b64encode(vector).decode() for text, vector in made.items()}
+        if not isinstance(embedder, StaticEmbedder):  # which is as fast as looking up
+            cache.put(made)
+    return [_body(one, known[one.embed_text], old.by_id.get(one.id), task.now) for one in fresh]
+
+
+def _remember(old: _Old, chunks: dict[str, list[dict[str, Any]]], cache: EmbeddingCache) -> None:
+    """Keep the embeddings that go: the branch that they belong to may come back."""
+    gone: dict[str, bytes] = {}
+    for path, bodies in old.by_path.items():
+        now = chunks.get(path, [])
+        if now is bodies:
+            continue
+        staying = {embed_text(body["metadata"], body["text"]) for body in now}
+        for body in bodies:
+            text = embed_text(body["metadata"], body["text"])
+            if text not in staying and isinstance(body.get("embedding"), str) and body["embedding"]:
+                with contextlib.suppress(ValueError):
+                    gone[text] = base64.b64decode(body["embedding"], validate=True)
+    cache.put(gone)
+
+
+def _body(one: Chunk, embedding: str, before: dict[str, Any] | None, now: str) -> dict[str, Any]:
+    body = {
+        "id": one.id,
+        "chunk_type": one.chunk_type,
+        "title": one.title,
+        "text": one.text,
+        "embedding": embedding,
+        "tags": list(one.tags),
+        "metadata": one.metadata,
+        "created_at": before["created_at"] if before else now,
+        "updated_at": before["updated_at"] if before else now,
+    }
+    if before is not None and before != body:
+        body["updated_at"] = now
+    return body
+
+
+def _read_old(task: Task, settings: Settings, embedder: Embedder) -> _Old:
+    old = _Old()
+    for kind in CHUNK_TYPES:
+        for number in task.sources():
+            path = Path(settings.chunks_dir, shard_name(kind, number, task.old_shards))
+            found = _read_shard(path)
+            if found is None:
+                continue
+            metadata, bodies = found
+            same_model = metadata.get("model") == embedder.identity
+            fits = same_model and metadata.get("dimensions") == embedder.dimensions and not task.anew
+            for body in bodies:
+                file_path = body["metadata"]["file_path"]
+                if shard_of(file_path, task.shards) != task.number:
+                    continue
+                if not fits:
+                    body["embedding"] = ""
+                old.by_path.setdefault(file_path, []).append(body)
+                old.by_id[body["id"]] = body
+            if task.shards == task.old_shards:
+                old.files[kind] = ([body["id"] for body in bodies], fits)
+    return old
+
+
+def _read_shard(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
+    """(metadata, chunks) of one of our own files, None when it is missing, damaged or another's."""
+    try:
+        data = orjson.loads(path.read_bytes())
+        metadata, bodies = data["_metadata"], data["chunks"]
+        if metadata["generator"] != GENERATOR or metadata["version"] != FORMAT_VERSION:
+            return None
+        for body in bodies:
+            if (
+                not {"id", "text", "created_at", "updated_at"} <= body.keys()
+                or "file_path" not in body["metadata"]
+            ):
+                return None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return metadata, bodies
+
+
+def _write(
+    task: Task,
+    settings: Settings,
+    embedder: Embedder,
+    bodies: Iterable[dict[str, Any]],
+    old: _Old,
+) -> Built:
+    built = Built(task.number, {}, {}, [], [])
+    kinds: dict[str, list[dict[str, Any]]] = {kind: [] for kind in CHUNK_TYPES}
+    for body in bodies:
+        kinds[body["chunk_type"]].append(body)
+    for kind, chunks in kinds.items():
+        name = shard_name(kind, task.number, task.shards)
+        built.chunks += len(chunks)
+        if not chunks:
+            if is_ours(Path(settings.chunks_dir, name)):  # also one that is damaged
+                built.deleted.append(name)
+            continue
+        before, fits = old.files.get(kind, ([], False))
+        if (
+            fits
+            and before == [body["id"] for body in chunks]
+            and all(old.by_id[b["id"]] == b for b in chunks)
+        ):
+            built.same.append(name)
+            continue
+        raw = orjson.dumps({"_metadata": _metadata(kind, task, embedder), "chunks": chunks})
+        temporary = Path(settings.chunks_dir, ".tmp", f"{name}.{os.getpid()}")
+        temporary.write_bytes(raw)
+        built.written[name] = str(temporary)
+    return built
+
+
+def _metadata(kind: str, task: Task, embedder: Embedder) -> dict[str, Any]:
+    return {
+        "version": FORMAT_VERSION,
+        "model": embedder.identity,
+        "dimensions": embedder.dimensions,
+        "chunk_type": kind,
+        "generated": task.now,
+        "generator": GENERATOR,
+        "sequence": task.sequence,
+    }

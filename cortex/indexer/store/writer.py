@@ -1,0 +1,175 @@
+"""Puts built shards in place and keeps the manifest true to them; the lock of whoever writes chunk files.
+
+The order makes a run safe to be killed anywhere: chunk files are renamed into place first, then the manifest is, which
+names size and mtime of each. A chunk file that the manifest does not know as it is gets built again by the next run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import time
+from collections.abc import Container, Iterator, Sequence
+from pathlib import Path
+
+from cortex.indexer.store import manifest as manifests
+from cortex.indexer.store.manifest import Manifest
+from cortex.indexer.store.shards import STEMS, Built, is_ours, shard_name
+from cortex.settings.config import Config, open_runtime
+from ipc.errors import Misconfigured, Unavailable
+
+#: seconds to wait for another run of the same project to end
+LOCK_S = 120.0
+#: seconds between two looks at a lock that another run holds
+LOCK_POLL_S = 0.05
+#: bytes at the front of a chunk file within which its sequence stands
+HEAD_BYTES = 600
+
+_NAME = re.compile(rf"(?:{'|'.join(STEMS.values())})(?:\.(\d{{3,}}))?\.json$")
+_SEQUENCE = re.compile(rb'"sequence":(\d+)')
+
+
+@contextlib.contextmanager
+def writer_lock(config: Config, name: str = "indexer", wait_s: float = LOCK_S) -> Iterator[None]:
+    """Held while chunk files are written. Raises Unavailable when another holds it for longer than `wait_s`."""
+    descriptor = os.open(open_runtime(config) / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    deadline = time.monotonic() + wait_s
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError as error:
+                if time.monotonic() >= deadline:
+                    holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
+                    raise Unavailable(
+                        f"Another {name} (process {holder}) is at work on {config.root}; try again when it has ended."
+                    ) from error
+                time.sleep(LOCK_POLL_S)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def foreign_files(config: Config, known: Container[str] = ()) -> list[str]:
+    """Names of chunk files that others wrote; those in `known` are ours without a look."""
+    return [
+        name
+        for name in _json_files(config.chunks_dir)
+        if name not in known and not is_ours(config.chunks_dir / name)
+    ]
+
+
+def _json_files(folder: Path) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+    except OSError:
+        return []
+
+
+class Writer:
+    """The chunks folder and the manifest of one run. The caller holds the writer lock."""
+
+    def __init__(self, config: Config, manifest: Manifest) -> None:
+        self.manifest = manifest
+        self._config = config
+        self._folder = config.chunks_dir
+        self._temporary = config.chunks_dir / ".tmp"
+
+    def open(self) -> None:
+        """Make the folders and clear what an interrupted run left. Raises Misconfigured when that cannot be done."""
+        try:
+            self._temporary.mkdir(parents=True, exist_ok=True)
+            for name in os.listdir(self._temporary):
+                os.unlink(self._temporary / name)
+        except OSError as error:
+            raise Misconfigured(
+                f"Cannot write {self._folder}: {error.strerror}; make it writable or set CORTEX_CHUNKS_DIR."
+            ) from error
+
+    def stale(self) -> set[int]:
+        """Shards whose chunk files are not as the manifest knows them: an interrupted run, or another program."""
+        known = self.manifest.chunk_files
+        present = set(_json_files(self._folder))
+        wrong = [
+            name for name, stat in known.items() if name not in present or _stat(self._folder / name) != stat
+        ]
+        wrong += [
+            name for name in present - known.keys() if _NAME.match(name) and is_ours(self._folder / name)
+        ]
+        numbers = {int(match[1] or 0) for name in wrong if (match := _NAME.match(name))}
+        return {number for number in numbers if number < self.manifest.shards}
+
+    def refuse_foreign(self, names: Sequence[str]) -> None:
+        """Raises Misconfigured when one of `names`, about to be written, is somebody else's file."""
+        for name in names:
+            path = self._folder / name
+            if name not in self.manifest.chunk_files and path.exists() and not is_ours(path):
+                raise Misconfigured(
+                    f"{path} was written by another program and would have to be replaced; move it away, or set "
+                    "CORTEX_CHUNKS_DIR to another folder."
+                )
+
+    def last_sequence(self) -> int:
+        """The highest sequence in the chunk files: what a lost manifest has to go on from."""
+        highest = self.manifest.sequence
+        for name in _json_files(self._folder):
+            with contextlib.suppress(OSError), open(self._folder / name, "rb") as file:
+                match = _SEQUENCE.search(file.read(HEAD_BYTES))
+                highest = max(highest, int(match[1]) if match else 0)
+        return highest
+
+    def place(self, built: Sequence[Built], gone: dict[int, list[str]], sequence: int) -> None:
+        """Rename finished shards into place, then the manifest."""
+        manifest = self.manifest
+        try:
+            for one in built:
+                self.refuse_foreign([*one.written, *one.deleted])
+                for name, temporary in one.written.items():
+                    manifest.chunk_files[name] = _stat(Path(temporary)) or (0, 0)
+                    os.replace(temporary, self._folder / name)
+                    manifest.sequence = sequence
+                for name in one.same:
+                    manifest.chunk_files[name] = _stat(self._folder / name) or (0, 0)
+                for name in one.deleted:
+                    self._delete(name)
+                    manifest.sequence = sequence
+                for name in (shard_name(kind, one.number, manifest.shards) for kind in STEMS):
+                    if name not in one.written and name not in one.same:
+                        manifest.chunk_files.pop(name, None)  # somebody else deleted it
+                for path in gone.get(one.number, ()):
+                    manifest.files.pop(path, None)
+                manifest.files.update(one.entries)
+            manifests.save(self._config.manifest, manifest)
+        except OSError as error:
+            raise Misconfigured(
+                f"Cannot write {error.filename or self._folder}: {error.strerror}; make it writable or free some space."
+            ) from error
+
+    def drop_others(self, shards: int) -> None:
+        """Delete our files that do not belong to a layout of `shards`."""
+        wanted = {shard_name(kind, number, shards) for kind in STEMS for number in range(shards)}
+        others = [name for name in _json_files(self._folder) if name not in wanted and _NAME.match(name)]
+        ours = [name for name in others if name in self.manifest.chunk_files or is_ours(self._folder / name)]
+        lost = self.manifest.chunk_files.keys() - wanted
+        for name in {*ours, *lost}:
+            self._delete(name)
+        if ours or lost:
+            manifests.save(self._config.manifest, self.manifest)
+
+    def _delete(self, name: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._folder / name)
+        self.manifest.chunk_files.pop(name, None)
+
+
+def _stat(path: Path) -> tuple[int, int] | None:
+    try:
+        info = path.stat()
+    except OSError:
+        return None
+    return info.st_size, info.st_mtime_ns

@@ -1,0 +1,1 @@
+"""One source file read: its text, its outline, its syntax tree."""

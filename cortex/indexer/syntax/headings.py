@@ -1,0 +1,95 @@
+"""Headings of documents without a grammar (reStructuredText, AsciiDoc), and what they mean in Markdown. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cortex.indexer.syntax.outline import Outline, Span
+
+_MARKDOWN = re.compile(r"^\s{0,3}(#{1,6})(?:\s+|$)(.*?)(?:\s+#+)?\s*$")
+_UNDERLINE = re.compile(r"^\s{0,3}(=+|-+)\s*$")
+_ASCIIDOC = re.compile(r"(={1,6}|#{1,6})\s+(\S.*?)(?:\s+\1)?\s*$")
+#: lines that open and close a block of AsciiDoc in which nothing is a heading
+_DELIMITER = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|={4,}|\*{4,}|_{4,}|`{3,}|\|={3,})\s*$")
+_ORNAMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """`start` is its first line, 1-based; `body` the 0-based line of the text after it."""
+
+    start: int
+    level: int
+    title: str
+    body: int
+
+
+def headings(language: str, lines: Sequence[str], outline: Outline) -> list[Heading]:
+    """In order; none for plain text."""
+    if language == "restructuredtext":
+        return list(_restructuredtext(lines))
+    if language == "asciidoc":
+        return list(_asciidoc(lines))
+    return [_markdown(lines, span) for span in outline.headings]
+
+
+def _markdown(lines: Sequence[str], span: Span) -> Heading:
+    start = span.start
+    match = _MARKDOWN.match(lines[start - 1])
+    if match:
+        return Heading(start, len(match[1]), match[2], start)
+    last = start
+    while last < len(lines) and not _UNDERLINE.match(lines[last]):
+        last += 1
+    level = 1 if last < len(lines) and lines[last].lstrip().startswith("=") else 2
+    return Heading(start, level, " ".join(" ".join(lines[start - 1 : last]).split()), last + 1)
+
+
+def _asciidoc(lines: Sequence[str]) -> Iterator[Heading]:
+    inside = ""
+    for number, line in enumerate(lines, 1):
+        delimiter = _DELIMITER.match(line)
+        if delimiter:
+            inside = "" if inside == delimiter[1] else inside or delimiter[1]
+        elif not inside and (match := _ASCIIDOC.match(line)):
+            yield Heading(number, len(match[1]), match[2], number)
+
+
+def _restructuredtext(lines: Sequence[str]) -> Iterator[Heading]:
+    """A title has a line of one punctuation character below it that is as long, perhaps the same above; the order in
+    which such ornaments first occur gives the levels. Titles stand at the left margin.
+    """
+    levels: list[tuple[str, bool]] = []
+    at = 0
+    while at < len(lines):
+        over = _ornament(lines, at)
+        if over and _is_title(lines, at + 1, over) and _ornament(lines, at + 2) == over:
+            title, start, body = lines[at + 1], at + 1, at + 3
+        elif not over and _is_title(lines, at, below := _ornament(lines, at + 1)) and _blank(lines, at - 1):
+            title, start, body, over = lines[at], at + 1, at + 2, below[0]
+        else:
+            at += 1
+            continue
+        style = (over[0], len(over) > 1)
+        if style not in levels:
+            levels.append(style)
+        yield Heading(start, levels.index(style) + 1, title.strip(), body)
+        at = body
+
+
+def _ornament(lines: Sequence[str], at: int) -> str:
+    line = lines[at].rstrip() if 0 <= at < len(lines) else ""
+    return line if _ORNAMENT.match(line) else ""
+
+
+def _is_title(lines: Sequence[str], at: int, ornament: str) -> bool:
+    if not ornament or at >= len(lines) or not lines[at].strip() or _ORNAMENT.match(lines[at]):
+        return False
+    margin = len(ornament) > 0 and lines[at][:1].isspace() and _ornament(lines, at - 1) != ornament
+    return not margin and len(ornament) >= len(lines[at].rstrip())
+
+
+def _blank(lines: Sequence[str], at: int) -> bool:
+    return at < 0 or not lines[at].strip()

@@ -1,0 +1,63 @@
+"""What is known of one file beside its lines, and the words of comments. Data only; parse.py and keys.py fill it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from cortex.terms.records import Symbol
+
+#: characters of a signature that are kept; a type's whole body counts as one
+SIGNATURE_CHARS_MAX = 6000
+#: kinds whose functions are methods
+TYPES = frozenset({"class", "struct", "interface", "trait", "enum", "type"})
+#: kinds that the data chunks show
+DATA = frozenset({"constant", "variable", "enum"})
+
+_MARKERS = re.compile(
+    r"^\s*(?:///?!?|/\*+!?|\*+/|\*|#+[!:]?|<!--+|--+(?:\s*\||\s*\^)?|\{-+\s*\|?|;+|@\w*doc\s+(?:~[sS])?(?:\"\"\"|\")"
+    r"|\"\"\"|'''|[rbuf]{1,2}\"\"\"|[rbuf]{1,2}''')[ \t]?",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(r"\s*(?:\*+/|-+\}|--+>|\"\"\"|''')\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Lines of something, 1-based and inclusive, with its text where it is of use."""
+
+    start: int
+    end: int
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What is known of one file beside its lines. `symbols` are in order of their first line; `imports` are the names
+    of what the file imports, as they are written.
+    """
+
+    symbols: tuple[Symbol, ...] = ()
+    comments: tuple[Span, ...] = ()
+    attached: tuple[Span, ...] = ()
+    splits: tuple[Span, ...] = ()
+    headings: tuple[Span, ...] = ()
+    fences: tuple[Span, ...] = ()
+    imports: tuple[str, ...] = ()
+    imports_count: int = 0
+    package: str = ""
+    #: whether the parser met text that it could not read
+    errors: bool = False
+
+
+def dedent(text: str) -> str:
+    """`text` without the blanks that all its lines begin with (the first line's count where it is the least)."""
+    lines = text.split("\n")
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+    return "\n".join(line[margin:] if line.strip() else "" for line in lines) if margin else text
+
+
+def plain_comment(text: str) -> str:
+    """The words of a comment or docstring: without markers, blank lines and indentation."""
+    lines = (_ENDS.sub("", _MARKERS.sub("", line)).strip() for line in text.split("\n"))
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,359 @@
+"""Text → Outline: symbols, comments, imports and places to cut, from one tree-sitter pass. No chunks.
+
+Captures of a query file (queries/<name>.scm):
+
+* `@definition.<kind>` with `@name`, and `@body` where the signature ends (without it the whole node is the signature);
+  `@scope` when the enclosing type is only named (Go receivers, C++ qualifiers). Kinds as in records.Symbol.
+* `@container` with `@name`: encloses definitions without being one (Rust impl blocks, C++ namespaces).
+* `@import`, `@package`, `@comment`, `@doc` (a docstring inside its definition), `@attach` (belongs to the next line, as
+  every comment does that has its lines for itself).
+* `@split`: a node that is better not cut; the fewer of them a cut goes through, the better.
+* `@heading`, `@fence`: for documents. `@embedded`: a part in another language, after a tag that says which.
+
+Of several patterns that match one name the one with the widest node wins, then the one further down in the file.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import resources
+from itertools import chain
+from typing import Any
+
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
+
+from cortex.indexer.syntax.keys import key_outline
+from cortex.indexer.syntax.outline import (
+    DATA,
+    SIGNATURE_CHARS_MAX,
+    TYPES,
+    Outline,
+    Span,
+    dedent,
+    plain_comment,
+)
+from cortex.indexer.syntax.source import Source
+from cortex.terms.languages import Language, embedded_language
+from cortex.terms.records import Symbol
+
+#: steps of a parser (each a hundred of its operations) for one file; a megabyte of usual code takes 15 000
+PARSE_STEPS_MAX = 200_000
+#: bytes of a file up to which no grammar takes long, whatever is in it
+UNBOUNDED_BYTES = 128 * 1024
+#: bytes that a parser gets at once
+READ_BYTES = 1 << 16
+#: characters of an import that are kept
+IMPORT_CHARS_MAX = 200
+#: in-progress matches of a query: bounds the time that a deeply nested file can take
+MATCHES_MAX = 4096
+
+
+_UPPER = re.compile(r"[A-Z][A-Z0-9_]*$")
+
+
+def parse(source: Source, language: Language) -> Outline:
+    """The outline of `source`; an empty one for a language without a grammar. Syntax errors give a partial one."""
+    if language.keys:
+        return key_outline(source, language)
+    if language.grammar is None or not source.lines:
+        return Outline()
+    raw, tree = syntax_tree(source, language)
+    reader = _read(raw, tree, language)
+    inner = [_embedded(raw, place, inside) for place, inside in reader.embedded]
+    return _merged([reader.outline(), *(one.outline() for one in inner)]) if inner else reader.outline()
+
+
+def _read(raw: bytes, tree: Tree, language: Language) -> _Reader:
+    cursor = QueryCursor(_tools(language)[1], match_limit=MATCHES_MAX)
+    reader = _Reader(raw, language, errors=tree.root_node.has_error)
+    for pattern, captures in cursor.matches(tree.root_node):
+        reader.take(pattern, captures)
+    return reader
+
+
+def _embedded(raw: bytes, place: Range, language: Language) -> _Reader:
+    """A part of a file in another language; its nodes are at their places in the whole file."""
+    assert language.grammar is not None
+    return _read(raw, Parser(_grammar(language.grammar), included_ranges=[place]).parse(raw), language)
+
+
+def _merged(outlines: Sequence[Outline]) -> Outline:
+    def joined(name: str) -> Any:
+        return tuple(sorted((one for outline in outlines for one in getattr(outline, name)), key=_first_line))
+
+    return replace(
+        outlines[0],
+        symbols=tuple(
+            sorted(chain.from_iterable(one.symbols for one in outlines), key=lambda symbol: symbol.start_line)
+        ),
+        comments=joined("comments"),
+        attached=joined("attached"),
+        splits=joined("splits"),
+        imports=tuple(chain.from_iterable(one.imports for one in outlines)),
+        imports_count=sum(one.imports_count for one in outlines),
+    )
+
+
+def _first_line(span: Span) -> tuple[int, int]:
+    return span.start, -span.end
+
+
+class TooComplex(Exception):  # noqa: N818 - errors name the condition
+    """A parser was broken off: no grammar is worth minutes for one file."""
+
+
+@functools.lru_cache(maxsize=1)
+def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
+    """(text, tree) of a file in a language with a grammar; kept for whoever reads the same file next.
+
+    Raises TooComplex after PARSE_STEPS_MAX steps. Steps are counted, not seconds: the result is the same everywhere.
+    """
+    raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
+    parser = _tools(language)[0]
+    if len(raw) <= UNBOUNDED_BYTES:  # tree-sitter's Python binding never lets go of what a callback gave it
+        return raw, parser.parse(raw)
+    steps = itertools.count(1)
+    try:
+        tree = parser.parse(
+            lambda start, _: raw[start : start + READ_BYTES],
+            progress_callback=lambda *_: next(steps) > PARSE_STEPS_MAX,
+        )
+    except ValueError as error:  # what a parser that was broken off ends with
+        parser.reset()
+        raise TooComplex from error
+    # Nodes of a tree that was read through a callback ask it for their text byte by byte; taking the tree over costs little.
+    return raw, parser.parse(raw) if tree.root_node.has_error else parser.parse(raw, tree)
+
+
+@functools.cache
+def _grammar(place: tuple[str, str]) -> Grammar:
+    module, function = place
+    return Grammar(getattr(importlib.import_module(module), function)())
+
+
+@functools.cache
+def _tools(language: Language) -> tuple[Parser, Query]:
+    assert language.grammar is not None
+    grammar = _grammar(language.grammar)
+    text = (
+        resources.files("cortex.indexer.syntax")
+        .joinpath("queries", f"{language.query}.scm")
+        .read_text("utf-8")
+    )
+    return Parser(grammar), Query(grammar, text)
+
+
+@dataclass(slots=True)
+class _Found:
+    """A definition or container while its scope is not known yet."""
+
+    name: str
+    kind: str
+    first: int
+    last: int
+    start: int
+    end: int
+    body: int
+    body_line: int
+    scope: str
+    rank: tuple[int, int]
+
+
+@dataclass(slots=True)
+class _Reader:
+    raw: bytes
+    language: Language
+    found: dict[int, _Found] = field(default_factory=dict)
+    spans: dict[str, dict[tuple[int, int], Span]] = field(default_factory=dict)
+    imports: dict[int, str] = field(default_factory=dict)
+    package: str = ""
+    errors: bool = False
+    embedded: list[tuple[Range, Language]] = field(default_factory=list)
+
+    def take(self, pattern: int, captures: dict[str, list[Node]]) -> None:
+        for capture, nodes in captures.items():
+            if capture == "split":
+                for node in nodes:
+                    first, last = node.start_point[0], node.end_point[0]
+                    if last > first:
+                        self._span("split", first + 1, last + (node.end_point[1] > 0))
+            elif capture in ("comment", "doc", "heading"):
+                for node in nodes:
+                    text = self._text(node.start_byte, node.end_byte)
+                    self._span(capture, *_lines(node), text=text)
+                    if capture == "comment" and self._owns_line(node):
+                        self._span("attach", *_lines(node), text=text)
+            elif capture in ("attach", "fence"):
+                for node in nodes:
+                    self._span(capture, *_lines(node))
+            elif capture == "import":
+                for node in nodes:
+                    self.imports[node.start_byte] = self._text(node.start_byte, node.end_byte)
+            elif capture == "embedded":
+                self._embed(nodes[0])
+            elif capture == "package" and not self.package:
+                self.package = self._text(nodes[0].start_byte, nodes[0].end_byte)
+            elif capture.startswith("definition.") or capture == "container":
+                self._define(pattern, capture.removeprefix("definition."), nodes[0], captures)
+
+    def _span(self, kind: str, start: int, end: int, text: str = "") -> None:
+        self.spans.setdefault(kind, {}).setdefault((start, end), Span(start, end, text))
+
+    def _embed(self, node: Node) -> None:
+        tag = node.prev_sibling
+        language = embedded_language(self._text(tag.start_byte, tag.end_byte)) if tag is not None else None
+        if language is not None:
+            place = Range(node.start_point, node.end_point, node.start_byte, node.end_byte)
+            self.embedded.append((place, language))
+
+    def _blank_lines_at_end(self, node: Node) -> int:
+        """Lines of a node after its last word: with indentation for blocks it ends where the next one begins."""
+        text = self.raw[node.start_byte : node.end_byte]
+        tail = text[len(text.rstrip()) :]
+        return tail.count(b"\n") - (tail.endswith(b"\n"))
+
+    def _owns_line(self, node: Node) -> bool:
+        return not self.raw[node.start_byte - node.start_point[1] : node.start_byte].strip()
+
+    def _text(self, start: int, end: int) -> str:
+        return self.raw[start:end].decode("utf-8", "replace")
+
+    def _define(self, pattern: int, kind: str, node: Node, captures: dict[str, list[Node]]) -> None:
+        names = captures.get("name")
+        if not names:
+            return
+        while node.parent is not None and node.parent.type in self.language.wrappers:
+            node = node.parent
+        body = captures.get("body")
+        scope = captures.get("scope")
+        start, end = _lines(node)
+        end = max(start, end - self._blank_lines_at_end(node))
+        for name in names:
+            rank = (node.end_byte - node.start_byte, pattern)
+            old = self.found.get(name.start_byte)
+            if old is None or rank > old.rank:
+                self.found[name.start_byte] = _Found(
+                    name=_one_line(self._text(name.start_byte, name.end_byte)).removesuffix("="),
+                    kind=kind,
+                    first=node.start_byte,
+                    last=node.end_byte,
+                    start=start,
+                    end=end,
+                    body=body[0].start_byte if body else node.end_byte,
+                    body_line=body[0].start_point[0] + 1 if body else 0,
+                    scope=".".join(
+                        _one_line(self._text(part.start_byte, part.end_byte)) for part in scope or ()
+                    ),
+                    rank=rank,
+                )
+
+    def outline(self) -> Outline:
+        comments = sorted(
+            [*self.spans.get("comment", {}).values(), *self.spans.get("doc", {}).values()],
+            key=lambda span: span.start,
+        )
+        return Outline(
+            symbols=tuple(self._symbols()),
+            comments=tuple(Span(span.start, span.end, plain_comment(span.text)) for span in comments),
+            attached=self._sorted("attach"),
+            splits=self._sorted("split"),
+            headings=self._sorted("heading"),
+            fences=self._sorted("fence"),
+            imports=tuple(_one_line(text)[:IMPORT_CHARS_MAX] for _, text in sorted(self.imports.items())),
+            imports_count=len(self.imports),
+            package=_one_line(self.package),
+            errors=self.errors,
+        )
+
+    def _sorted(self, kind: str) -> tuple[Span, ...]:
+        return tuple(sorted(self.spans.get(kind, {}).values(), key=lambda span: (span.start, -span.end)))
+
+    def _symbols(self) -> Iterable[Symbol]:
+        above = {span.end: span for span in self.spans.get("attach", {}).values()}
+        inside = {span.start: span for span in self.spans.get("doc", {}).values()}
+        stack: list[tuple[int, int, str, str]] = []  # (first byte, last byte, qualified name, kind)
+        for found in self._in_order():
+            # several names of one node (selectors of a CSS rule) do not enclose each other
+            while stack and (stack[-1][1] <= found.first or stack[-1][:2] == (found.first, found.last)):
+                stack.pop()
+            outer = stack[-1][2] if stack else ""
+            scope = f"{outer}.{found.scope}" if outer and found.scope else outer or found.scope
+            qualified = f"{scope}.{found.name}" if scope else found.name
+            in_type = bool(found.scope) or (bool(stack) and stack[-1][3] in (*TYPES, "container"))
+            if found.kind not in DATA or found.kind == "enum":
+                stack.append((found.first, found.last, qualified, found.kind))
+            if found.kind == "container":
+                continue
+            yield Symbol(
+                name=found.name,
+                kind=_kind(found, in_type),
+                scope=scope,
+                start_line=found.start,
+                end_line=found.end,
+                signature=self._signature(found),
+                doc=self._doc(found, above, inside),
+            )
+
+    def _in_order(self) -> list[_Found]:
+        """By place; the clauses of one function as one definition."""
+        ordered = sorted(self.found.values(), key=lambda one: (one.first, -one.last))
+        if not self.language.clauses:
+            return ordered
+        joined: list[_Found] = []
+        last: dict[tuple[str, str, int], _Found] = {}  # of one column: siblings
+        for found in ordered:
+            column = found.first - self.raw.rfind(b"\n", 0, found.first)
+            before = joined[-1] if joined else None
+            open_one = last.get((found.name, found.kind, column))
+            if open_one is not None and open_one is before:
+                open_one.last, open_one.end = found.last, found.end
+                if open_one.body >= open_one.last:
+                    open_one.body = found.first
+                continue
+            joined.append(found)
+            last[found.name, found.kind, column] = found
+        return joined
+
+    def _signature(self, found: _Found) -> str:
+        first = self.raw.rfind(b"\n", 0, found.first) + 1
+        if self.raw[first : found.first].strip():
+            first = found.first
+        body = found.body if found.body > found.first else found.last
+        text = self._text(first, min(body, first + SIGNATURE_CHARS_MAX))
+        return dedent(text).rstrip().removesuffix("{").rstrip().removesuffix(" =")
+
+    def _doc(self, found: _Found, above: dict[int, Span], inside: dict[int, Span]) -> str:
+        parts: list[str] = []
+        line = found.start - 1
+        while line in above and above[line].start <= line:
+            parts.insert(0, above[line].text)
+            line = above[line].start - 1
+        text = "\n".join(parts)
+        if not text and found.body_line:  # on the body's first line, or the one after `do`
+            text = next(
+                (inside[at].text for at in (found.body_line, found.body_line + 1) if at in inside), ""
+            )
+        return plain_comment(text)
+
+
+def _lines(node: Node) -> tuple[int, int]:
+    first, (last, column) = node.start_point[0], node.end_point
+    return first + 1, max(first + 1, last + (column > 0))
+
+
+def _kind(found: _Found, in_type: bool) -> str:
+    if found.kind == "function" and in_type:
+        return "method"
+    if found.kind == "variable" and _UPPER.match(found.name):
+        return "constant"
+    return found.kind
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

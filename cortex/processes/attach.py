@@ -1,0 +1,380 @@
+"""How a front gets a set of workers: attach to the project's supervisor, start one when there is none.
+
+Holds the asking side only; the supervisor itself is cortex.processes.supervisor.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.parse
+from pathlib import Path
+from typing import Any
+
+from cortex import __version__
+from cortex.processes.child import SetSpec, lock_holder, trim_log
+from cortex.processes.supervisor import EXIT_HOME_GONE, LINE_BYTES_MAX, Supervisor, socket_path
+from cortex.settings.config import Config, open_home, open_runtime
+from ipc.errors import CortexError, Misconfigured, Unavailable
+from ipc.messages import PROTOCOL
+
+#: seconds that a set may take to answer after it was started; one that is stopping counts in
+ATTACH_S = 15.0
+#: seconds for one line from a supervisor that has accepted the connection
+REPLY_S = 2.0
+#: seconds that a whole set may take to stop: three stages, each with its own bound, and some air
+STOP_S = 25.0
+#: seconds between two tries to get a set back: the first time, and at most
+RETRY_S, RETRY_MAX_S = 0.05, 5.0
+#: seconds of the one probe of an embedding endpoint
+PROBE_S = 1.0
+#: bytes of a chunk file in which `_metadata` is looked for, and files that are looked at
+METADATA_BYTES, METADATA_FILES_MAX = 4096, 50
+
+
+class Attachment:
+    """A front's hold on its project's set. While it is open the set stays; its end, by whatever, is noticed there."""
+
+    def __init__(self, config: Config, *, start: bool) -> None:
+        self.config = config
+        #: one sentence for every tool answer while this front must not use the set, or there is none; "" otherwise
+        self.problem = ""
+        #: what the supervisor said of itself; {} while there is none
+        self.hello: dict[str, Any] = {}
+        self._start = start
+        self._spawned: subprocess.Popen[bytes] | None = None
+        self._served: list[subprocess.Popen[bytes]] = []
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._keeps = False
+        self._kept = asyncio.Event()
+
+    @property
+    def connected(self) -> bool:
+        """Whether a supervisor holds a set for this front."""
+        return self._writer is not None and not self.problem
+
+    async def open(self) -> None:
+        """Connect, start the set if need be, and keep it so. Raises Misconfigured and Unavailable."""
+        await self._connect(first=True)
+        self._task = asyncio.create_task(self._follow())
+
+    async def keep(self) -> None:
+        """Let the set live on without fronts (`cortex up --detach`); returns when its supervisor has said so.
+
+        One that was just stopping does not say so: then it is asked of the next. Raises Unavailable.
+        """
+        if self.problem:
+            return
+        self._keeps = True
+        await self._send("keep")
+        try:
+            async with asyncio.timeout(ATTACH_S):
+                await self._kept.wait()
+        except TimeoutError as error:
+            raise Unavailable(
+                self.problem
+                or f"The workers did not answer within {ATTACH_S:g} s; see {_log_path(self.config)}."
+            ) from error
+
+    async def close(self) -> None:
+        """Leave. The last front's end starts the idle clock."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+        await self._hang_up()
+
+    async def _hang_up(self) -> None:
+        writer, self._reader, self._writer, self.hello = self._writer, None, None, {}
+        if writer is not None:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    async def _follow(self) -> None:
+        """Wait for the supervisor's end, get a set again, for ever."""
+        while True:
+            if self._reader is not None:
+                with contextlib.suppress(OSError, ValueError):
+                    while await self._reader.readline():
+                        self._kept.set()  # the only line after the greeting
+            await self._hang_up()
+            pause = RETRY_S
+            while self._writer is None:
+                try:
+                    await self._connect(first=False)
+                except (CortexError, OSError) as error:
+                    self.problem = str(error)
+                if self._writer is None:
+                    await asyncio.sleep(pause)
+                    pause = min(pause * 2, RETRY_MAX_S)
+
+    async def _connect(self, *, first: bool) -> None:
+        """One round: connect to what is there, else start it and connect. Sets `problem`; raises CortexError."""
+        deadline = time.monotonic() + ATTACH_S
+        self._served = [process for process in self._served if process.poll() is None]  # reaps the dead
+        while True:
+            other = other_protocol(self.config)
+            folder = other or self.config.runtime_dir
+            if await self._greet(folder):
+                if self._spawned is not None:
+                    # From here on its exit code says how it ended, and nothing about the start of another.
+                    self._served.append(self._spawned)
+                    self._spawned = None
+                return
+            if other is not None:
+                self.problem = mismatch(self.config, {"protocol": other.name.rpartition("-p")[2]})
+                return
+            if not self._start:
+                self.problem = f"No workers are running for {self.config.root}; `cortex up` starts them."
+                return
+            if self._spawned is None:
+                if first:
+                    await asyncio.to_thread(check_start, self.config)
+                self._spawned = spawn(self.config)
+            elif (code := self._spawned.poll()) is not None:
+                self._spawned = None
+                if code:
+                    raise Unavailable(f"The workers cannot be started: {_last_words(self.config)}")
+            if time.monotonic() >= deadline:
+                raise Unavailable(
+                    f"The workers did not start within {ATTACH_S:g} s; see {_log_path(self.config)}."
+                )
+            await asyncio.sleep(RETRY_S)
+
+    async def _greet(self, folder: Path) -> bool:
+        """Whether a supervisor answers in `folder`; then this is attached to it, or waits for its end."""
+        try:
+            async with asyncio.timeout(REPLY_S):
+                reader, writer = await asyncio.open_unix_connection(
+                    socket_path(str(folder)), limit=LINE_BYTES_MAX
+                )
+        except (OSError, TimeoutError):
+            return False
+        try:
+            async with asyncio.timeout(REPLY_S):
+                hello = json.loads(await reader.readline())
+        except (OSError, TimeoutError, ValueError):
+            writer.close()
+            return False
+        self._reader, self._writer, self.hello = reader, writer, hello
+        self.problem = mismatch(self.config, hello)
+        await self._send("wait" if self.problem else "attach")
+        if self._keeps and not self.problem:
+            await self._send("keep")
+        return True
+
+    async def _send(self, command: str) -> None:
+        if self._writer is not None:
+            with contextlib.suppress(OSError):
+                self._writer.write(_line(command))
+                await self._writer.drain()
+
+
+async def attach(config: Config, *, start: bool = True) -> Attachment:
+    """A hold on the project's set of workers; without one, and with `start`, a new set that ends with its fronts.
+
+    Returns as soon as the supervisor answers: its workers may still be starting. Raises Misconfigured (exit code 2)
+    and Unavailable (3); later faults are sentences in `problem`.
+    """
+    if start:
+        open_runtime(config)
+        open_home(config)
+    attachment = Attachment(config, start=start)
+    try:
+        await attachment.open()
+    except BaseException:
+        await attachment.close()
+        raise
+    return attachment
+
+
+def run_supervisor(config: Config, *, idle_exit: bool) -> int:
+    """Supervise here, in the foreground, until a signal or `cortex down`; the exit code. Main thread only.
+
+    Raises Misconfigured when a set is already running.
+    """
+    check_start(config)
+    while True:
+        open_runtime(config)
+        open_home(config)
+        code = Supervisor(spec_of(config, idle_exit=idle_exit)).run(lock_s=1.0)
+        if code != EXIT_HOME_GONE or idle_exit:
+            return code
+
+
+def stop(config: Config) -> bool:
+    """Stop the project's set, of whatever version, and wait for its end; False when none was running.
+
+    Raises Unavailable when it has not ended within STOP_S.
+    """
+    deadline = time.monotonic() + STOP_S
+    found = False
+    for folder in set_folders(config):
+        holder = lock_holder(str(folder / "set.lock"))
+        if holder is None:
+            continue
+        found = True
+        if _ask(folder, "stop") is None and holder > 0:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(
+                    holder, signal.SIGTERM
+                )  # it holds the lock, so it is a supervisor, but lost its socket
+        while lock_holder(str(folder / "set.lock")) is not None:
+            if time.monotonic() >= deadline:
+                raise Unavailable(f"The set did not stop within {STOP_S:g} s; end process {holder} by hand.")
+            time.sleep(0.05)
+    return found
+
+
+def set_status(config: Config) -> dict[str, Any]:
+    """What the supervisor says of its set, with `running` and `problem`; {"running": False, …} without one."""
+    for folder in set_folders(config):
+        answer = _ask(folder, "status")
+        if answer:
+            return answer | {"running": True, "problem": mismatch(config, answer)}
+    return {"running": False, "problem": "", "processes": []}
+
+
+def spec_of(config: Config, *, idle_exit: bool) -> SetSpec:
+    return SetSpec(
+        root=str(config.root),
+        runtime_dir=str(config.runtime_dir),
+        run_dir=str(config.run_dir),
+        config=config.hash(),
+        protocol=PROTOCOL,
+        auto_index=config.server.auto_index,
+        idle_exit_s=config.server.idle_exit_s if idle_exit else None,
+    )
+
+
+def spawn(config: Config) -> subprocess.Popen[bytes]:
+    """Start a supervisor that outlives us. Several may race: the lock lets one live, the others end with 0."""
+    open_runtime(config)
+    open_home(config)
+    path = _log_path(config)
+    trim_log(path)
+    spec = spec_of(config, idle_exit=True)
+    with open(path, "ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "cortex.processes.supervisor", "--project", spec.root, spec.dump()],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            start_new_session=True,
+        )
+
+
+def check_start(config: Config) -> None:
+    """What is better said before anything is started: Misconfigured (exit code 2) or Unavailable (3)."""
+    if config.explicit_chunks and not config.chunks_dir.is_dir():
+        raise Misconfigured(
+            f"The chunks folder {config.chunks_dir} does not exist; make it, or correct server.chunks_dir."
+        )
+    _check_dimensions(config)
+    if config.embedding.provider == "http":
+        _probe(config.embedding.endpoint)
+
+
+def _check_dimensions(config: Config) -> None:
+    """Chunk files of others are served as they are, so their vectors must have the configured size."""
+    with contextlib.suppress(OSError):
+        paths = sorted(config.chunks_dir.glob("*.json"))[:METADATA_FILES_MAX]
+        for path in paths:
+            with path.open("rb") as file:
+                head = file.read(METADATA_BYTES)
+            found = re.search(rb'"dimensions"\s*:\s*(\d+)', head)
+            if found is None or re.search(rb'"generator"\s*:\s*"cortex"', head):
+                continue  # our own files are embedded anew by the indexer
+            if int(found[1]) != config.embedding.dimensions:
+                raise Misconfigured(
+                    f"{path} holds vectors of {int(found[1])} dimensions, but embedding.dimensions is "
+                    f"{config.embedding.dimensions}; make the two equal."
+                )
+
+
+def _probe(endpoint: str) -> None:
+    url = urllib.parse.urlsplit(endpoint)
+    try:
+        port = url.port or (443 if url.scheme == "https" else 80)
+        with socket.create_connection((url.hostname or "", port), timeout=PROBE_S):
+            return
+    except (OSError, ValueError) as error:
+        raise Unavailable(
+            f"The embedding endpoint {endpoint!r} cannot be reached ({error}); start its server, or unset "
+            "embedding.endpoint to use the built-in model."
+        ) from error
+
+
+def set_folders(config: Config) -> list[Path]:
+    """The runtime folders of this project, one for each protocol that ever ran; ours first."""
+    ours = config.runtime_dir
+    return [ours, *sorted(path for path in ours.parent.glob(f"{config.root_id}-p*") if path != ours)]
+
+
+def other_protocol(config: Config) -> Path | None:
+    """The folder of a running set that speaks another protocol: one index has one writer, so ours must wait."""
+    others = set_folders(config)[1:]
+    return next((path for path in others if lock_holder(str(path / "set.lock")) is not None), None)
+
+
+def mismatch(config: Config, hello: dict[str, Any]) -> str:
+    """One sentence when a set that says `hello` is not for this front; "" when it is."""
+    ours = {"version": __version__, "protocol": PROTOCOL, "config": config.hash()}
+    if all(hello.get(key) == value for key, value in ours.items()):
+        return ""
+    return (
+        f"The running workers of {config.root} are {_describe(hello)}, but this is {_describe(ours)}: "
+        "close the other agent windows or run `cortex down`, then ask again."
+    )
+
+
+def _describe(who: dict[str, Any]) -> str:
+    parts = [f"protocol {who['protocol']}"] if "protocol" in who else []
+    parts += [f"configuration {who['config']}"] if "config" in who else []
+    return f"Cortex {who.get('version', 'of another version')} ({', '.join(parts)})"
+
+
+def _ask(folder: Path, command: str) -> dict[str, Any] | None:
+    """Send one command to the supervisor in `folder`; its reply ({} for "stop"), None when nobody answers."""
+    with socket.socket(socket.AF_UNIX) as link:
+        link.settimeout(REPLY_S)
+        try:
+            link.connect(socket_path(str(folder)))
+            with link.makefile("rb") as lines:
+                if not lines.readline(LINE_BYTES_MAX):
+                    return None
+                link.sendall(_line(command))
+                if command == "stop":
+                    return {}
+                reply = json.loads(lines.readline(LINE_BYTES_MAX))
+        except (OSError, ValueError):
+            return None
+    return reply if isinstance(reply, dict) else None
+
+
+def _line(command: str) -> bytes:
+    return json.dumps({"command": command, "version": __version__, "pid": os.getpid()}).encode() + b"\n"
+
+
+def _log_path(config: Config) -> str:
+    return str(config.run_dir / "supervisor.log")
+
+
+def _last_words(config: Config) -> str:
+    try:
+        lines = Path(_log_path(config)).read_text(errors="replace").splitlines()
+    except OSError:
+        lines = []
+    return next((line for line in reversed(lines) if line.strip()), "no reason was given")

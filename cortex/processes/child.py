@@ -1,0 +1,270 @@
+"""The processes of one project's set: which they are, and one child with its life line, log and back-off.
+
+Imported by the supervisor, which stays small for as long as it runs: no numpy, no ZeroMQ, no asyncio, no Config.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+#: program and arguments of each process, by name, in the order of the Procfile (a test compares the two)
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "embed": ("cortex-worker", "embed"),
+    "vector": ("cortex-worker", "vector"),
+    "text": ("cortex-worker", "text"),
+    "graph": ("cortex-worker", "graph"),
+    "watcher": ("cortex-worker", "watcher"),
+    "indexer": ("cortex", "index", "--watch"),
+}
+#: a program's module: started with `python -P -m`, because a script's folder or the user's must not be importable
+MODULES = {"cortex-worker": "workers", "cortex": "cortex"}
+#: who is stopped after whom: first who writes, then who announces, then who answers
+STOP_ORDER = (("indexer",), ("watcher",), ("embed", "vector", "text", "graph"))
+
+#: seconds before a dead child is started again: the first time, and at most; it doubles in between
+BACKOFF_S, BACKOFF_MAX_S = 0.1, 30.0
+#: seconds between two looks at a place that another process holds
+HELD_S = 0.2
+#: seconds that a child has to live for its next death to count as the first
+SETTLED_S = 10.0
+#: seconds that a child has to end after SIGTERM
+STOP_S = 5.0
+#: bytes of one log; when it is larger the older half goes to `<name>.log.1`
+LOG_BYTES_MAX = 2 << 20
+#: exit code of a process that must not be restarted: its configuration is wrong, or another has its place
+EXIT_CONFLICT = 2
+
+State = Literal["waiting", "running", "held", "failed", "finished"]
+
+
+@dataclass(frozen=True)
+class SetSpec:
+    """What a supervisor has to know of a configuration; travels as one JSON argument."""
+
+    root: str
+    runtime_dir: str
+    run_dir: str
+    config: str
+    protocol: int
+    auto_index: bool
+    #: seconds without a front after which the set ends; None: only when it is told to
+    idle_exit_s: float | None
+    #: name → argument list in place of COMMANDS (tests of the supervisor itself)
+    commands: dict[str, list[str]] | None = None
+
+    def dump(self) -> str:
+        return json.dumps(dataclasses.asdict(self))
+
+    @classmethod
+    def load(cls, text: str) -> SetSpec:
+        return cls(**json.loads(text))
+
+    def command_lines(self) -> dict[str, list[str]]:
+        """Name → argument list of every process of this set."""
+        if self.commands is not None:
+            return self.commands
+        names = [name for name in COMMANDS if name != "indexer" or self.auto_index]
+        return {name: command_line(name, self.root) for name in names}
+
+
+def command_line(name: str, root: str) -> list[str]:
+    program, *arguments = COMMANDS[name]
+    return [sys.executable, "-P", "-m", MODULES[program], *arguments, "--project", root]
+
+
+def child_environment() -> dict[str, str]:
+    """Ours, with one thread for each numeric library: workers are processes, and share the cores among them."""
+    single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "PYTHONUNBUFFERED"), "1")
+    return os.environ | single
+
+
+def lock_holder(path: str) -> int | None:
+    """The process that holds the flock on `path`: its number (0 when unknown), or None when nobody does."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        # Shared, so that two who look do not take each other for a holder.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        text = os.pread(descriptor, 32, 0).split()
+        return int(text[0]) if text and text[0].isdigit() else 0
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def trim_log(path: str) -> None:
+    """Keep `path` and `<path>.1` within LOG_BYTES_MAX each. The writers append, so they go on at the new end."""
+    try:
+        if os.stat(path).st_size <= LOG_BYTES_MAX:
+            return
+        with open(path, "r+b") as log, open(f"{path}.1", "wb") as old:
+            log.seek(-LOG_BYTES_MAX // 2, os.SEEK_END)
+            old.write(log.read())
+            log.truncate(0)
+    except OSError:
+        return  # a log that cannot be kept small is no reason to end a worker
+
+
+class Child:
+    """One process of the set, over all its restarts."""
+
+    def __init__(self, name: str, arguments: list[str], spec: SetSpec) -> None:
+        self.name = name
+        self.state: State = "waiting"
+        self.restarts = -1
+        self.last_error = ""
+        self.log_path = os.path.join(spec.run_dir, f"{name}.log")
+        self._arguments = arguments
+        self._lock_path = os.path.join(spec.runtime_dir, f"{name}.0.lock")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._started = 0.0
+        self._due = 0.0
+        self._backoff_s = BACKOFF_S
+        self._log_start = 0
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid if self._process else 0
+
+    def tend(self, now: float) -> str:
+        """Notice the end of the process, start it when it is due; returns what happened, "" for nothing."""
+        news = ""
+        if self._process is not None:
+            code = self._process.poll()
+            if code is None:
+                return ""
+            news = self._ended(code, now)
+        if self.state in ("waiting", "held") and now >= self._due:
+            news = f"{news} {self._start(now)}".strip()
+        return news
+
+    def _start(self, now: float) -> str:
+        holder = lock_holder(self._lock_path)
+        if holder is not None:
+            # A Procfile's worker, or an orphan that is about to notice. Fronts can use it: look again later.
+            news = "" if self.state == "held" else f"{self.name}: process {holder} already does this"
+            self.state, self._due = "held", now + HELD_S
+            self.last_error = f"process {holder} holds {self._lock_path}"
+            return news
+        try:
+            log = os.open(self.log_path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            return self._not_started(error, now)
+        try:
+            self._log_start = os.fstat(log).st_size
+            # Its own session: Ctrl-C in a terminal reaches us alone, and its descendants are one process group.
+            # The folder /: a relative entry of PYTHONPATH must not make the project's code importable.
+            self._process = subprocess.Popen(
+                self._arguments,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=child_environment(),
+                start_new_session=True,
+            )
+        except OSError as error:
+            return self._not_started(error, now)
+        finally:
+            os.close(log)
+        self.state, self._started = "running", now
+        self.restarts += 1
+        return f"{self.name}: started as process {self.pid}"
+
+    def _not_started(self, error: OSError, now: float) -> str:
+        self._retry_later(now)
+        self.last_error = f"cannot be started: {error}"
+        return f"{self.name}: {self.last_error}"
+
+    def _retry_later(self, now: float) -> None:
+        self.state, self._due = "waiting", now + self._backoff_s
+        self._backoff_s = min(self._backoff_s * 2, BACKOFF_MAX_S)
+
+    def _ended(self, code: int, now: float) -> str:
+        process, self._process = self._process, None
+        assert process is not None
+        _let_go(process)
+        signal_group(process.pid, signal.SIGKILL)  # pool children that outlived it
+        self.last_error = self._last_line() or self.last_error
+        if now - self._started >= SETTLED_S:
+            self._backoff_s = BACKOFF_S
+        if code == EXIT_CONFLICT and lock_holder(self._lock_path) is None:
+            self.state = "failed"
+            return f"{self.name}: ended with {code}, not started again: {self.last_error}"
+        if code == 0 and self.name == "indexer":
+            self.state = "finished"  # it found nothing that it may index and follow
+            return f"{self.name}: finished"
+        self._retry_later(now)
+        how = signal.Signals(-code).name if -code in set(signal.Signals) else f"code {code}"
+        return f"{self.name}: ended with {how} after {now - self._started:.1f} s."
+
+    def _last_line(self) -> str:
+        """The last line that this run wrote: its own word about why it ended."""
+        try:
+            with open(self.log_path, "rb") as log:
+                size = log.seek(0, os.SEEK_END)
+                start = self._log_start if self._log_start <= size else 0
+                log.seek(max(start, size - 4096))
+                lines = log.read().decode(errors="replace").splitlines()
+        except OSError:
+            return ""
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")[:500]
+
+    def terminate(self) -> None:
+        """Ask it to end, by signal and by life line. Its own children hear it from it."""
+        if self._process is not None:
+            with contextlib.suppress(OSError):
+                self._process.terminate()
+            if self._process.stdin:
+                with contextlib.suppress(OSError):
+                    self._process.stdin.close()
+
+    def wait(self, until: float) -> str:
+        """Wait for its end until then, then kill it with all its descendants; returns what had to be done."""
+        process, self._process = self._process, None
+        self.state = "waiting"
+        if process is None:
+            return ""
+        news = ""
+        try:
+            process.wait(max(0.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            news = f"{self.name}: did not stop in {STOP_S:g} s; killed"
+        signal_group(process.pid, signal.SIGKILL)
+        process.wait()
+        _let_go(process)
+        return news
+
+    def status(self, now: float) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "pid": self.pid,
+            "state": self.state,
+            "restarts": max(0, self.restarts),
+            "uptime_s": round(now - self._started, 1) if self._process else 0.0,
+            "last_error": self.last_error if self.state != "running" or self.restarts else "",
+        }
+
+
+def _let_go(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+
+
+def signal_group(group: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)

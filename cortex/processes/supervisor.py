@@ -1,0 +1,328 @@
+"""The supervisor: starts the processes of one project, replaces the dead, stops them in order, knows its fronts.
+
+One thread, one loop. Started by cortex.processes.attach as `python -P -m cortex.processes.supervisor`, or inside `cortex up`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import time
+from types import FrameType
+from typing import Any
+
+from cortex import __version__
+from cortex.processes.child import STOP_ORDER, STOP_S, Child, SetSpec, lock_holder, trim_log
+from ipc.errors import Misconfigured
+
+#: seconds between two looks at children that nobody announced as dead, and at what is due
+TICK_S = 0.25
+#: seconds between two looks at the folders, and at the size of the logs
+CHECK_S = 1.0
+#: seconds that a new supervisor waits for the lock of one that is stopping
+LOCK_S = 20.0
+#: seconds that a new set waits for the front that started it; one that lost a race may have no front at all
+GRACE_S = 5.0
+#: bytes of one command line
+LINE_BYTES_MAX = 65_536
+#: connections at the same time: windows of agents, not users
+CONNECTIONS_MAX = 200
+
+EXIT_OK, EXIT_RUNNING, EXIT_HOME_GONE = 0, 2, 4
+
+
+def say(text: str) -> None:
+    """One line for people: the terminal of `cortex up`, supervisor.log otherwise. Never stdout."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+class Supervisor:
+    """One set of processes, from the lock to the last child's end."""
+
+    def __init__(self, spec: SetSpec) -> None:
+        self.spec = spec
+        self._children = {
+            name: Child(name, arguments, spec) for name, arguments in spec.command_lines().items()
+        }
+        self._lock = -1
+        self._selector = selectors.DefaultSelector()
+        self._lines: dict[socket.socket, bytes] = {}
+        self._fronts: set[socket.socket] = set()
+        self._waiting: set[socket.socket] = set()
+        self._idle_exit_s = spec.idle_exit_s
+        self._started = self._idle_since = time.monotonic()
+        self._had_front = False
+        self._reason = ""
+        self._exit = EXIT_OK
+        self._identity: tuple[Any, ...] = ()
+
+    def run(self, lock_s: float = LOCK_S) -> int:
+        """Hold the lock, start everything, serve until told to stop; the exit code.
+
+        Raises Misconfigured, naming the holder, when the lock is another's for `lock_s` seconds.
+        """
+        if not self._take_lock(lock_s):
+            return EXIT_OK  # another supervisor was quicker: there is a set, which is all that was asked for
+        wake, listener = self._wake_up(), self._listen()
+        self._identity = self._look()
+        say(f"supervisor {os.getpid()} of {self.spec.root}: version {__version__}, {self.spec.config}")
+        checked = 0.0
+        try:
+            while not self._reason:
+                now = time.monotonic()
+                self._tend(now)
+                if now - checked >= CHECK_S:
+                    checked = now
+                    self._check(now)
+                for key, _ in self._selector.select(TICK_S):
+                    if key.fileobj is wake:
+                        wake.recv(64)
+                    elif key.fileobj is listener:
+                        self._accept(listener)
+                    else:
+                        self._read(key.fileobj)  # type: ignore[arg-type]
+        finally:
+            self._end(listener)
+        return self._exit
+
+    def _take_lock(self, lock_s: float) -> bool:
+        path = os.path.join(self.spec.runtime_dir, "set.lock")
+        deadline = time.monotonic() + lock_s
+        while True:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            with contextlib.suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.fstat(descriptor).st_ino == os.stat(path).st_ino:  # not replaced in between
+                    break
+            os.close(descriptor)
+            if self.spec.idle_exit_s is not None and _answers(self.spec.runtime_dir):
+                return False
+            if time.monotonic() >= deadline:
+                holder = lock_holder(path)
+                raise Misconfigured(
+                    f"A set of workers for {self.spec.root} is already running (process {holder}); "
+                    "`cortex status` shows it, `cortex down` stops it."
+                )
+            time.sleep(0.05)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        self._lock = descriptor
+        return True
+
+    def _wake_up(self) -> socket.socket:
+        """A socket that becomes readable with every signal, so that the loop notices it at once."""
+        read, write = socket.socketpair()
+        read.setblocking(False)
+        write.setblocking(False)
+        self._selector.register(read, selectors.EVENT_READ)
+        self._wake_write = write  # the descriptor is used as long as this object lives
+        signal.set_wakeup_fd(write.fileno(), warn_on_full_buffer=False)
+
+        def stop(number: int, _frame: FrameType | None) -> None:
+            self._stop(signal.Signals(number).name)
+
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, stop)
+        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+        return read
+
+    def _listen(self) -> socket.socket:
+        path = socket_path(self.spec.runtime_dir)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)  # left by one that was killed; we hold the lock
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path)
+        os.chmod(path, 0o600)
+        listener.listen(64)
+        listener.setblocking(False)
+        self._selector.register(listener, selectors.EVENT_READ)
+        return listener
+
+    def _stop(self, reason: str, code: int = EXIT_OK) -> None:
+        if not self._reason:
+            self._reason, self._exit = reason, code
+
+    # The loop's parts
+
+    def _tend(self, now: float) -> None:
+        for child in self._children.values():
+            if news := child.tend(now):
+                say(news)
+
+    def _look(self) -> tuple[Any, ...]:
+        """Identities of what this set stands on: the lock, the socket, the project and its .cortex."""
+        paths = (
+            os.path.join(self.spec.runtime_dir, "set.lock"),
+            socket_path(self.spec.runtime_dir),
+            self.spec.root,
+            os.path.dirname(self.spec.run_dir),
+            self.spec.run_dir,
+        )
+        return tuple(_identity(path) for path in paths)
+
+    def _check(self, now: float) -> None:
+        for child in self._children.values():
+            trim_log(child.log_path)
+        lock, sock, root, *home = self._look()
+        if (lock, sock) != self._identity[:2]:
+            self._stop("the folder of locks and sockets was replaced")
+        elif root != self._identity[2]:
+            self._stop("the project was moved or deleted")
+        elif tuple(home) != self._identity[3:]:
+            self._stop("the .cortex folder was replaced", EXIT_HOME_GONE)
+        if self._fronts:
+            self._idle_since = now
+        elif self._idle_exit_s is not None:
+            if self._waiting and (self._had_front or now - self._started > GRACE_S):
+                self._stop("a front of another version or configuration takes over")
+            elif now - self._idle_since >= (self._idle_exit_s if self._had_front else GRACE_S):
+                self._stop(f"no front for {now - self._idle_since:.0f} s")
+
+    def _accept(self, listener: socket.socket) -> None:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        if len(self._lines) >= CONNECTIONS_MAX:
+            connection.close()
+            return
+        connection.setblocking(False)
+        self._lines[connection] = b""
+        self._selector.register(connection, selectors.EVENT_READ)
+        self._send(connection, self.hello())
+
+    def hello(self) -> dict[str, Any]:
+        return {
+            "version": __version__,
+            "protocol": self.spec.protocol,
+            "config": self.spec.config,
+            "pid": os.getpid(),
+        }
+
+    def _send(self, connection: socket.socket, message: dict[str, Any]) -> None:
+        try:
+            connection.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            self._drop(connection)  # gone, or does not read: a line fits every socket buffer
+
+    def _drop(self, connection: socket.socket) -> None:
+        self._fronts.discard(connection)
+        self._waiting.discard(connection)
+        if self._lines.pop(connection, None) is not None:
+            self._selector.unregister(connection)
+            connection.close()
+
+    def _read(self, connection: socket.socket) -> None:
+        if connection not in self._lines:
+            return  # dropped by an earlier event of this round
+        try:
+            data = connection.recv(4096)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        buffered = self._lines[connection] + data
+        if not data or len(buffered) > LINE_BYTES_MAX:
+            self._drop(connection)
+            return
+        *lines, self._lines[connection] = buffered.split(b"\n")
+        for line in lines:
+            self._answer(connection, line)
+
+    def _answer(self, connection: socket.socket, line: bytes) -> None:
+        try:
+            command = json.loads(line)["command"]
+        except (ValueError, KeyError, TypeError):
+            self._drop(connection)
+            return
+        if command == "attach":
+            self._fronts.add(connection)
+            self._had_front = True
+        elif command == "wait":
+            self._waiting.add(connection)
+        elif command == "keep" and not self._reason:  # one that is stopping already cannot promise it
+            self._idle_exit_s = None
+            self._send(connection, {"kept": True})
+        elif command == "stop":
+            self._stop("asked to stop")
+        elif command == "status":
+            self._send(connection, self.status())
+
+    def status(self) -> dict[str, Any]:
+        now = time.monotonic()
+        return self.hello() | {
+            "uptime_s": round(now - self._started, 1),
+            "idle_exit_s": self._idle_exit_s,
+            "fronts": len(self._fronts),
+            "waiting": len(self._waiting),
+            "processes": [child.status(now) for child in self._children.values()],
+        }
+
+    def _end(self, listener: socket.socket) -> None:
+        """Stop in order; then let go of the lock; then of the fronts, whose next set can start at once."""
+        say(f"stopping: {self._reason or 'an error'}")
+        self._selector.unregister(listener)
+        listener.close()
+        with contextlib.suppress(OSError):
+            if _identity(socket_path(self.spec.runtime_dir)) == self._identity[1]:
+                os.unlink(socket_path(self.spec.runtime_dir))
+        for names in (*STOP_ORDER, tuple(self._children)):
+            stage = [self._children[name] for name in names if name in self._children]
+            for child in stage:
+                child.terminate()
+            until = time.monotonic() + STOP_S
+            for child in stage:
+                if news := child.wait(until):
+                    say(news)
+        os.close(self._lock)
+        for connection in list(self._lines):
+            self._drop(connection)
+        say("stopped")
+        signal.set_wakeup_fd(-1)
+        self._selector.close()
+
+
+def socket_path(runtime_dir: str) -> str:
+    return os.path.join(runtime_dir, "supervisor.sock")
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        info = os.stat(path)
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino
+
+
+def _answers(runtime_dir: str) -> bool:
+    """Whether a supervisor accepts connections there."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(socket_path(runtime_dir))
+        except OSError:
+            return False
+        return True
+
+
+def main(arguments: list[str]) -> int:
+    """`--project DIR SPEC`: the folder is there for people who look at the list of processes."""
+    spec = SetSpec.load(arguments[-1])
+    try:
+        return Supervisor(spec).run()
+    except Misconfigured as error:
+        say(str(error))
+        return EXIT_RUNNING
+    except OSError as error:
+        say(f"The supervisor cannot run: {error}.")
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Chunk files → a new generation."""

@@ -1,0 +1,376 @@
+"""Reading and checking chunk files, and what changed since the last reading. Builds nothing, publishes nothing.
+
+Chunk files are the contract between whoever indexes and whoever serves (docs/ARCHITECTURE.md, "Chunk files").
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import orjson
+
+from cortex.generation.current import FileRef
+from cortex.generation.rows import DIGEST_BYTES, Rows
+from ipc.errors import Damaged
+from ipc.messages import Array
+
+log = logging.getLogger(__name__)
+
+#: bytes of chunk files that one change reads (parsed they take five times as much); a larger backlog is published
+#: step by step, so that searching can begin
+BATCH_BYTES = 16 * 1024 * 1024
+#: bytes of one chunk file; shards of the indexer stay far below
+FILE_BYTES_MAX = 2 * 1024 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class FiledChunk:
+    """A chunk as it stands in a chunk file. `body` has no embedding; `vector` is float32 of unit length or None.
+
+    A chunk that was known before has its `embedding` undecoded and no `vector`: it is rarely needed again.
+    """
+
+    id: str
+    body: dict[str, Any]
+    vector: Array | None
+    model: str
+    file: str
+    digest: bytes
+    embedding: Any = None
+
+    @property
+    def updated_at(self) -> str:
+        return str(self.body.get("updated_at") or "")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkFile:
+    name: str
+    ref: FileRef
+    chunks: dict[str, FiledChunk]
+    sequence: int
+    generator: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A chunk that is served: its row key, what it was made of, and the chunk file that it stands in."""
+
+    key: int
+    digest: bytes
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a reading found: chunks to write as new rows, row keys to delete, and the files as they were read."""
+
+    added: tuple[FiledChunk, ...]
+    deleted: tuple[tuple[str, int], ...]  #: (chunk id, row key)
+    files: dict[str, FileRef]
+    loaded: dict[str, ChunkFile]
+    sequence: int
+    warnings: tuple[str, ...]
+    #: chunk files that have changed and wait to be read
+    backlog: int = 0
+
+
+def read_chunk_file(
+    path: Path, dimensions: int, known: Mapping[str, Known] = MappingProxyType({})
+) -> ChunkFile:
+    """Read and check one chunk file: an object with `_metadata` and `chunks`, or a bare array of chunks.
+
+    Embeddings of chunks that stand unchanged in `known` were checked when they were read first, and stay undecoded.
+    Raises Damaged naming file, chunk and field; OSError when the file cannot be read.
+    """
+    with open(path, "rb") as file:
+        info = os.fstat(file.fileno())
+        if info.st_size > FILE_BYTES_MAX:
+            raise Damaged(
+                f"{path.name}: {info.st_size} bytes are more than a chunk file may have ({FILE_BYTES_MAX})."
+            )
+        raw = file.read()
+    ref = FileRef(size=info.st_size, mtime_ns=info.st_mtime_ns, sha256=hashlib.sha256(raw).hexdigest())
+    try:
+        data = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise Damaged(f"{path.name}: not valid JSON ({error}).") from error
+    metadata, chunks = ({}, data) if isinstance(data, list) else _parts(path.name, data)
+    declared = metadata.get("dimensions")
+    if declared is not None and declared != dimensions:
+        raise Damaged(f"{path.name}: its vectors have {declared} dimensions, the embedder has {dimensions}.")
+    model = str(metadata.get("model") or "")
+    out: dict[str, FiledChunk] = {}
+    warnings: list[str] = []
+    for at, chunk in enumerate(chunks):
+        filed = _check_chunk(path.name, at, chunk, model)
+        entry = known.get(filed.id)
+        if entry is None or entry.digest != filed.digest:
+            filed = _decoded(filed, dimensions)
+        if filed.id in out:
+            warnings.append(f"{path.name}: chunk id {filed.id!r} stands twice; the newest is used.")
+            if out[filed.id].updated_at > filed.updated_at:
+                continue
+        out[filed.id] = filed
+    sequence = metadata.get("sequence")
+    return ChunkFile(
+        name=path.name,
+        ref=ref,
+        chunks=out,
+        sequence=sequence if isinstance(sequence, int) else 0,
+        generator=str(metadata.get("generator") or ""),
+        warnings=tuple(warnings),
+    )
+
+
+def _parts(name: str, data: Any) -> tuple[dict[str, Any], list[Any]]:
+    if not isinstance(data, dict) or not isinstance(data.get("chunks"), list):
+        raise Damaged(f"{name}: must be an array of chunks, or an object whose field 'chunks' is one.")
+    metadata = data.get("_metadata")
+    return (metadata if isinstance(metadata, dict) else {}), data["chunks"]
+
+
+def _check_chunk(name: str, at: int, chunk: Any, model: str) -> FiledChunk:
+    if not isinstance(chunk, dict):
+        raise Damaged(f"{name}: chunk {at} is a {type(chunk).__name__}, not an object.")
+    where = f"{name}: chunk {chunk.get('id') or at!r}"
+    for key in ("id", "chunk_type", "text"):
+        if not isinstance(chunk.get(key), str) or (key == "id" and not chunk[key]):
+            raise Damaged(f"{where} has no field {key!r}, or it is not a string.")
+    tags, metadata = chunk.get("tags"), chunk.get("metadata")
+    if tags is not None and not (isinstance(tags, list) and all(isinstance(tag, str) for tag in tags)):
+        raise Damaged(f"{where}: field 'tags' must be an array of strings.")
+    if metadata is not None and not isinstance(metadata, dict):
+        raise Damaged(f"{where}: field 'metadata' must be an object.")
+    digest = hashlib.blake2b(
+        orjson.dumps(chunk), digest_size=DIGEST_BYTES, person=model.encode()[-16:]
+    ).digest()
+    embedding = chunk.pop("embedding", None)
+    chunk.setdefault("title", chunk["id"])
+    return FiledChunk(chunk["id"], chunk, None, model, name, digest, embedding)
+
+
+def _decoded(chunk: FiledChunk, dimensions: int) -> FiledChunk:
+    """The chunk with its vector. Raises Damaged."""
+    vector = _vector(f"{chunk.file}: chunk {chunk.id!r}", chunk.embedding, dimensions)
+    return FiledChunk(chunk.id, chunk.body, vector, chunk.model, chunk.file, chunk.digest)
+
+
+def _vector(where: str, embedding: Any, dimensions: int) -> Array | None:
+    """float32 [dimensions] of unit length from an array of numbers or base64 of float16 or float32; None without."""
+    if embedding is None or embedding in ("", []):
+        return None
+    if isinstance(embedding, str):
+        try:
+            raw = base64.b64decode(embedding, validate=True)
+        except binascii.Error as error:
+            raise Damaged(f"{where}: field 'embedding' is not base64 ({error}).") from error
+        if len(raw) not in (2 * dimensions, 4 * dimensions):
+            raise Damaged(
+                f"{where}: its embedding has {len(raw)} bytes, {dimensions} dimensions need 2 or 4 each."
+            )
+        vector = np.frombuffer(raw, "<f2" if len(raw) == 2 * dimensions else "<f4").astype(np.float32)
+    else:
+        try:
+            vector = np.array(embedding, np.float32)
+        except (TypeError, ValueError) as error:
+            raise Damaged(
+                f"{where}: field 'embedding' must be an array of numbers or a base64 string."
+            ) from error
+        if vector.shape != (dimensions,):
+            raise Damaged(
+                f"{where}: its embedding has {vector.size} dimensions, the embedder has {dimensions}."
+            )
+    norm = float(np.linalg.norm(vector))
+    if not np.isfinite(norm):
+        raise Damaged(f"{where}: its embedding holds a number that is not finite.")
+    return vector / norm if norm > 0 else None
+
+
+@dataclass
+class ChunkManager:
+    """Knows what is served and reads what has changed. Used by one thread of the watcher.
+
+    `read` returns a Change; `accept` makes it the known state once it is published (so a failed build is read again).
+    """
+
+    folder: Path
+    dimensions: int
+    known: dict[str, Known] = field(default_factory=dict)
+    files: dict[str, FileRef] = field(default_factory=dict)
+    #: chunk file → ids in it that a newer chunk of another file hides
+    hidden: dict[str, set[str]] = field(default_factory=dict)
+    #: chunk files that could not be read, as they were, and the sentence that says why
+    damaged: dict[str, tuple[FileRef, str]] = field(default_factory=dict)
+    #: chunk file → `_metadata.generator`
+    generators: dict[str, str] = field(default_factory=dict)
+    _ids: dict[str, set[str]] = field(default_factory=dict)
+
+    def start_from(self, rows: Rows, files: dict[str, FileRef]) -> None:
+        """Take a published generation as what is known; nothing is read again that has not changed."""
+        self.known.clear()
+        self._ids.clear()
+        self.files = dict(files)
+        for start, segment in zip(rows.starts, rows.segments, strict=False):
+            ids, offsets = segment.bytes_of("id_bytes"), segment.arrays["id_offsets"].tolist()
+            names, ordinals = segment.meta["chunk_file_names"], segment.arrays["chunk_file"]
+            keys, digests = segment.arrays["keys"], segment.bytes_of("digests")
+            for row in np.flatnonzero(rows.live[start : start + len(keys)]).tolist():
+                chunk_id = bytes(ids[offsets[row] : offsets[row + 1]]).decode()
+                digest = bytes(digests[row * DIGEST_BYTES : (row + 1) * DIGEST_BYTES])
+                file = names[ordinals[row]]
+                self.known[chunk_id] = Known(int(keys[row]), digest, file)
+                self._ids.setdefault(file, set()).add(chunk_id)
+
+    def read(self, batch_bytes: int = BATCH_BYTES) -> Change | None:
+        """What has changed on disk, at most about `batch_bytes` of chunk files at once; None when nothing has."""
+        here = self._scan()
+        removed = [name for name in {**self._ids, **self.files} if name not in here]
+        changed = [name for name, stat in here.items() if self._differs(name, stat)]
+        if not changed and not removed:
+            return None
+        batch = _batch(changed, here, batch_bytes)
+        loaded = self._load(batch)
+        loaded = self._load_contested(loaded, set(removed), here)
+        return self._diff(loaded, removed, len(changed) - len(batch))
+
+    def accept(self, change: Change, keys: Iterable[int]) -> None:
+        """The change is published; `keys` are the row keys of `change.added`, in order."""
+        for chunk_id, key in change.deleted:
+            entry = self.known.get(chunk_id)
+            if entry is not None and entry.key == key:
+                del self.known[chunk_id]
+        for chunk, key in zip(change.added, keys, strict=True):
+            self.known[chunk.id] = Known(key, chunk.digest, chunk.file)
+        for name in [name for name in self._ids if name not in change.files and name not in self.damaged]:
+            del self._ids[name]
+            self.hidden.pop(name, None)
+            self.generators.pop(name, None)
+        for name, file in change.loaded.items():
+            self._ids[name] = {i for i in file.chunks if self.known[i].file == name}
+            self.hidden.pop(name, None)
+            if len(self._ids[name]) < len(file.chunks):
+                self.hidden[name] = set(file.chunks) - self._ids[name]
+            self.generators[name] = file.generator
+        self.files = dict(change.files)
+
+    def readable_files(self) -> dict[str, FileRef]:
+        """The files for CURRENT. One that hides chunks is left out, so that a restarted watcher reads it again."""
+        return {name: ref for name, ref in self.files.items() if name not in self.hidden}
+
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(sentence for _, sentence in self.damaged.values())
+
+    def _scan(self) -> dict[str, os.stat_result]:
+        found: dict[str, os.stat_result] = {}
+        try:
+            with os.scandir(self.folder) as entries:
+                for entry in entries:
+                    if entry.name.endswith(".json") and not entry.name.startswith(".") and entry.is_file():
+                        found[entry.name] = entry.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        self.damaged = {name: fault for name, fault in self.damaged.items() if name in found}
+        return dict(sorted(found.items()))
+
+    def _differs(self, name: str, stat: os.stat_result) -> bool:
+        ref = self.damaged[name][0] if name in self.damaged else self.files.get(name)
+        return ref is None or (ref.size, ref.mtime_ns) != (stat.st_size, stat.st_mtime_ns)
+
+    def _load(self, names: Iterable[str]) -> dict[str, ChunkFile]:
+        loaded: dict[str, ChunkFile] = {}
+        for name in names:
+            path = self.folder / name
+            try:
+                loaded[name] = read_chunk_file(path, self.dimensions, self.known)
+                self.damaged.pop(name, None)
+            except FileNotFoundError:
+                continue  # replaced or removed since the scan; the next look sees it
+            except (Damaged, OSError) as error:
+                log.warning("skipped chunk file %s", error)
+                try:
+                    stat = path.stat()
+                except OSError:
+                    continue
+                self.damaged[name] = (FileRef(stat.st_size, stat.st_mtime_ns, ""), str(error))
+        return loaded
+
+    def _load_contested(
+        self, loaded: dict[str, ChunkFile], removed: set[str], here: dict[str, os.stat_result]
+    ) -> dict[str, ChunkFile]:
+        """Load also the unchanged files that hold an id which a loaded file claims, openly or hidden, or one that has
+        become free.
+        """
+        while True:
+            wanted: set[str] = set()
+            claimed = {chunk_id for file in loaded.values() for chunk_id in file.chunks}
+            for chunk_id in claimed:
+                owner = self.known.get(chunk_id)
+                if owner and owner.file not in loaded:
+                    wanted.add(owner.file)
+            freed = {i for name in {*loaded, *removed} for i in self._ids.get(name, ()) if i not in claimed}
+            wanted |= {name for name, ids in self.hidden.items() if ids & (freed | claimed)}
+            wanted = {
+                name for name in wanted if name in here and name not in loaded and name not in self.damaged
+            }
+            more = self._load(wanted)
+            if not more:
+                return loaded
+            loaded |= more
+
+    def _diff(self, loaded: dict[str, ChunkFile], removed: list[str], backlog: int) -> Change:
+        winners: dict[str, FiledChunk] = {}
+        warnings = [warning for file in loaded.values() for warning in file.warnings]
+        for file in loaded.values():
+            for chunk in file.chunks.values():
+                other = winners.get(chunk.id)
+                if other is not None:
+                    warnings.append(
+                        f"chunk id {chunk.id!r} stands in {other.file} and {chunk.file}; the newest is used."
+                    )
+                if other is None or (chunk.updated_at, chunk.file) > (other.updated_at, other.file):
+                    winners[chunk.id] = chunk
+        added: list[FiledChunk] = []
+        deleted: list[tuple[str, int]] = []
+        for chunk_id, chunk in winners.items():
+            entry = self.known.get(chunk_id)
+            if entry is None or (entry.digest, entry.file) != (chunk.digest, chunk.file):
+                added.append(chunk if chunk.embedding is None else _decoded(chunk, self.dimensions))
+                deleted.extend([(chunk_id, entry.key)] if entry else [])
+        for name in {*loaded, *removed}:
+            gone = (i for i in self._ids.get(name, ()) if i not in winners and self.known[i].file == name)
+            deleted.extend((i, self.known[i].key) for i in gone)
+        for warning in warnings:
+            log.warning("%s", warning)
+        files = {name: ref for name, ref in self.files.items() if name not in removed}
+        files |= {name: file.ref for name, file in loaded.items()}
+        return Change(
+            added=tuple(added),
+            deleted=tuple(deleted),
+            files=files,
+            loaded=loaded,
+            sequence=max((file.sequence for file in loaded.values()), default=0),
+            warnings=(*warnings, *self.warnings()),
+            backlog=backlog,
+        )
+
+
+def _batch(changed: list[str], here: dict[str, os.stat_result], limit: int) -> list[str]:
+    """The first of `changed` that together have at most `limit` bytes, at least one."""
+    total = 0
+    for at, name in enumerate(changed):
+        total += here[name].st_size
+        if total > limit and at:
+            return changed[:at]
+    return changed

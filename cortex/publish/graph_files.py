@@ -1,0 +1,115 @@
+"""Which graph files have changed, and their segments written: the graph's part of a new generation. The watcher's work."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import logging
+import os
+from pathlib import Path
+
+from cortex.engines.graph.segments import FILE_BYTES_MAX, write_graph
+from cortex.generation.current import FileRef, Generation
+from cortex.generation.references import References
+from ipc.errors import Damaged, NotFound
+
+log = logging.getLogger(__name__)
+
+
+class GraphFiles:
+    """The graph folder. A damaged file keeps what is served of it, and says so."""
+
+    def __init__(self, folder: Path, segments: Path) -> None:
+        self._folder = folder
+        self._segments = segments
+        self._faults: dict[str, tuple[FileRef, str]] = {}
+        self._touched: dict[str, FileRef] = {}
+        self._references = References(segments)
+
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(text for _, (_, text) in sorted(self._faults.items()))
+
+    def read(self, current: Generation) -> Generation | None:
+        """`current` with the next number and the graph files as they are now; None when they are as it has them."""
+        present = self._present()
+        self._faults = {name: fault for name, fault in self._faults.items() if name in present}
+        graph = {name: segment for name, segment in current.graph.items() if name in present}
+        files = {name: ref for name, ref in current.graph_files.items() if name in present}
+        changed = len(graph) != len(current.graph)
+        number = current.number + 1
+        for name, (size, mtime_ns) in present.items():
+            seen = (files.get(name), self._touched.get(name), self._faults.get(name, (None, ""))[0])
+            if any(ref is not None and (ref.size, ref.mtime_ns) == (size, mtime_ns) for ref in seen):
+                continue
+            read = self._read(name)
+            if read is None:
+                continue
+            raw, ref = read
+            if name in files and files[name].sha256 == ref.sha256:
+                self._touched[name] = ref
+                continue
+            segment = f"graph-{ref.sha256[:24]}.seg"
+            try:
+                self._segments.mkdir(exist_ok=True)
+                write_graph(self._segments / segment, raw)
+            except Damaged as error:
+                self._fault(name, ref, str(error))
+                continue
+            self._faults.pop(name, None)
+            files[name], graph[name] = ref, segment
+            changed = True
+        if not changed:
+            return None
+        return dataclasses.replace(
+            current,
+            number=number,
+            graph=graph,
+            graph_files=files,
+            references=self._count(number, sorted(set(graph.values()))),
+        )
+
+    def _count(self, number: int, segments: list[str]) -> str:
+        """The name of the segment that counts the references of generation `number`; "" when that cannot be done."""
+        if not segments:
+            return ""
+        name = f"references-{number:08d}.seg"
+        try:
+            self._references.write(name, segments)
+        except (
+            NotFound,
+            Damaged,
+        ) as error:  # the graph worker says so, too; nothing but a ranking signal is lost
+            log.warning("references are not counted: %s", error)
+            return ""
+        return name
+
+    def _present(self) -> dict[str, tuple[int, int]]:
+        found: dict[str, tuple[int, int]] = {}
+        try:
+            with os.scandir(self._folder) as entries:
+                for entry in entries:
+                    if entry.name.endswith(".json") and not entry.name.startswith("."):
+                        info = entry.stat(follow_symlinks=False)
+                        found[entry.name] = (info.st_size, info.st_mtime_ns)
+        except OSError:
+            return {}
+        return dict(sorted(found.items()))
+
+    def _read(self, name: str) -> tuple[bytes, FileRef] | None:
+        """(bytes, what the file was) or None when it has gone; too large or not a plain file is a fault."""
+        try:
+            descriptor = os.open(self._folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(descriptor, "rb") as file:
+                info = os.fstat(file.fileno())
+                raw = file.read(FILE_BYTES_MAX + 1)
+        except OSError:
+            return None
+        ref = FileRef(info.st_size, info.st_mtime_ns, hashlib.sha256(raw).hexdigest())
+        if len(raw) > FILE_BYTES_MAX:
+            self._fault(name, ref, f"larger than {FILE_BYTES_MAX >> 20} MB")
+            return None
+        return raw, ref
+
+    def _fault(self, name: str, ref: FileRef, text: str) -> None:
+        self._faults[name] = (ref, f"{name}: {text}; what was served of it stays.")
+        log.warning("%s", self._faults[name][1])

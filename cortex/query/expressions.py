@@ -1,0 +1,261 @@
+"""Which trigrams every match of a regular expression must hold, after Russ Cox's codesearch. Pure.
+
+The expression is RE2's and has been accepted by RE2. What is not understood here asks for nothing, so that the answer
+is never wrong, only less of a filter. Trigrams are those of cortex/query/needs.py: bytes in lower case.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import groupby
+
+from cortex.query.needs import ANYTHING, Either, Every, Needs, fold
+
+#: trigrams asked for by one run of literal text; more of them hardly select better
+_RUN_TRIGRAMS_MAX = 24
+#: literal texts that a piece of an expression is written out as: (a|b)[xy]? are six
+_VARIANTS_MAX = 24
+#: characters of a class that are variants
+_CLASS_MAX = 8
+#: nested groups looked into
+_DEPTH_MAX = 40
+
+_QUANTIFIER = re.compile(r"(?:[*+?]|\{(\d+)(?:,\d*)?\})\??")
+_GROUP = re.compile(r"\((?:\?(?:P?<\w+>|([a-zA-Z]*)(?:-[a-zA-Z]+)?:))?(?!\?)")
+_FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-[a-zA-Z]+)?\)")
+_CLASS = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
+_PROPERTY = re.compile(r"\\[pP](?:\{[^}]*\}|.)")
+_NUMBER = re.compile(r"\\(?:x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|([0-7]{1,3}))")
+_QUOTED = re.compile(r"\\Q(.*?)(?:\\E|$)", re.DOTALL)
+_CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
+#: names a line's end, the file's beginning or end, or turns off that ^ and $ mean lines
+_WHOLE_FILE = re.compile(
+    r"\\n|\n|\\x\{?0*[aA]\b|\\x0[aA]|\\012|\\C|\\A|\\z|\(\?[a-zA-Z]*s|\(\?[a-zA-Z]*-[a-zA-Z]*m"
+)
+_BACKSLASH = re.compile(r"\\\\")
+_ZERO_WIDTH = frozenset("bBAz")
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """`needs` is what a match must hold; `multiline` whether the expression names a line's end."""
+
+    needs: Needs
+    multiline: bool
+
+
+class _NotUnderstoodError(Exception):
+    pass
+
+
+def analyse(pattern: str) -> Analysis:
+    """What a match of `pattern` needs."""
+    multiline = _WHOLE_FILE.search(_BACKSLASH.sub("", pattern)) is not None
+    try:
+        reader = _Reader(pattern, multiline=multiline)
+        needs = reader.alternatives(0).needs
+        if reader.at != len(pattern):
+            return Analysis(ANYTHING, multiline)
+    except (_NotUnderstoodError, IndexError, RecursionError):
+        return Analysis(ANYTHING, multiline)
+    return Analysis(needs, multiline)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of an expression: the literal texts that it stands for, when those are few, else what it needs."""
+
+    variants: tuple[str, ...] | None
+    other: Needs = ANYTHING
+
+    @property
+    def needs(self) -> Needs:
+        return self.other if self.variants is None else _needs_of(self.variants)
+
+
+_EMPTY, _UNKNOWN, _SPACE = _Piece(("",)), _Piece(None), _Piece((" ",))
+
+
+class _Reader:
+    """One pass over the expression. A sequence is runs of literal text, each in a few variants, and what stands between
+    them.
+    """
+
+    def __init__(self, pattern: str, *, multiline: bool) -> None:
+        self.pattern = pattern
+        self.at = 0
+        self.multiline = multiline
+
+    def alternatives(self, depth: int) -> _Piece:
+        if depth > _DEPTH_MAX:
+            raise _NotUnderstoodError
+        branches = [self.sequence(depth)]
+        while self.at < len(self.pattern) and self.pattern[self.at] == "|":
+            self.at += 1
+            branches.append(self.sequence(depth))
+        if len(branches) == 1:
+            return branches[0]
+        known = [branch.variants for branch in branches if branch.variants is not None]
+        variants = tuple(dict.fromkeys(text for texts in known for text in texts))
+        if len(known) == len(branches) and len(variants) <= _VARIANTS_MAX:
+            return _Piece(variants)
+        every = tuple(branch.needs for branch in branches)
+        return _UNKNOWN if ANYTHING in every else _Piece(None, Either(every))
+
+    def sequence(self, depth: int) -> _Piece:
+        run: tuple[str, ...] = ("",)
+        whole = True
+        needs: list[Needs] = []
+        while self.at < len(self.pattern) and self.pattern[self.at] not in "|)":
+            atom = self.atom(depth)
+            least, most = self.quantifier()
+            if atom == _SPACE:  # a run of white space is one space in the table
+                most = 1
+            if atom.variants is None:  # the run ends
+                needs += [_needs_of(run)] + [atom.needs] * bool(least)
+                run, whole = ("",), False
+                continue
+            times = atom.variants if least else ("", *atom.variants)
+            if most > 1:  # a+, a{2,}: an `a` ends this run, and another begins the next
+                if not least:
+                    times = ("",)
+                for _ in range(min(least, 3)):
+                    run = _joined(run, times, needs)
+                needs.append(_needs_of(run))
+                run, whole = times, False
+                continue
+            before = len(needs)
+            run = _joined(run, times, needs)
+            whole = whole and len(needs) == before
+        return _Piece(run) if whole else _Piece(None, _all([*needs, _needs_of(run)]))
+
+    def atom(self, depth: int) -> _Piece:
+        pattern, at = self.pattern, self.at
+        character = pattern[at]
+        if character == "(":
+            return self.group(depth)
+        if character == "[":
+            found = _CLASS.match(pattern, at)
+            if found is None:
+                raise _NotUnderstoodError
+            self.at = found.end()
+            inside = found[0][1:-1]
+            plain = not set("\\-[^") & set(inside)
+            return _Piece(tuple(dict.fromkeys(inside))) if plain and len(inside) <= _CLASS_MAX else _UNKNOWN
+        if character == "\\":
+            return self.escape()
+        self.at += 1
+        if character in "^$":
+            return _EMPTY
+        return _UNKNOWN if character == "." else _Piece((character,))
+
+    def group(self, depth: int) -> _Piece:
+        if flags := _FLAGS.match(self.pattern, self.at):
+            self.at = flags.end()
+            return _EMPTY
+        opening = _GROUP.match(self.pattern, self.at)
+        if opening is None:
+            raise _NotUnderstoodError
+        self.at = opening.end()
+        inside = self.alternatives(depth + 1)
+        if self.pattern[self.at] != ")":
+            raise _NotUnderstoodError
+        self.at += 1
+        return inside
+
+    def escape(self) -> _Piece:
+        pattern, at = self.pattern, self.at
+        following = pattern[at + 1]
+        if quoted := _QUOTED.match(pattern, at):
+            # \Qab\E* repeats the b only: nobody writes it, so the run just ends.
+            self.at = quoted.end()
+            return _Piece(None, Every(tuple(_trigrams(quoted[1]))))
+        if property_ := _PROPERTY.match(pattern, at):
+            self.at = property_.end()
+            return _UNKNOWN
+        if number := _NUMBER.match(pattern, at):
+            self.at = number.end()
+            code = int(number[1] or number[2] or "0", 16) if number[3] is None else int(number[3], 8)
+            return _Piece((chr(code),)) if code <= 0x10FFFF else _UNKNOWN
+        self.at += 2
+        if following in _CONTROLS:
+            return _Piece((_CONTROLS[following],))
+        if following in _ZERO_WIDTH:
+            return _EMPTY
+        if following == "s" and not self.multiline:  # elsewhere it may be the line feed between two chunks
+            return _SPACE
+        return _UNKNOWN if following.isalnum() else _Piece((following,))
+
+    def quantifier(self) -> tuple[int, int]:
+        """(least number of times, most: 1, or 2 for any number above)"""
+        least, most = 1, 1
+        while found := _QUANTIFIER.match(self.pattern, self.at):
+            self.at = found.end()
+            least *= int(found[1]) if found[1] is not None else (found[0][0] == "+")
+            most = most if found[0][0] == "?" else 2
+        return least, most
+
+
+def _joined(run: tuple[str, ...], following: tuple[str, ...], needs: list[Needs]) -> tuple[str, ...]:
+    """Every text of `run` with each of `following` after it. When those are too many, what `run` needs goes to `needs`, and
+    only the ends of its texts are kept, or nothing.
+    """
+    if len(run) * len(following) > _VARIANTS_MAX:
+        needs.append(_needs_of(run))
+        run = tuple(dict.fromkeys(text[-2:] for text in run))
+        if len(run) * len(following) > _VARIANTS_MAX:
+            run = ("",)
+    return tuple(dict.fromkeys(text + after for text in run for after in following))
+
+
+def _all(needs: list[Needs]) -> Needs:
+    """All of `needs` as one."""
+    grams: list[bytes] = []
+    parts: list[Needs] = []
+    for one in needs:
+        if isinstance(one, Every):
+            grams += one.trigrams
+            parts += one.parts
+        else:
+            parts.append(one)
+    if not grams and len(parts) == 1:
+        return parts[0]
+    return Every(tuple(dict.fromkeys(grams)), tuple(parts))
+
+
+def _needs_of(variants: tuple[str, ...]) -> Needs:
+    """What one of the texts needs."""
+    return _one_of([tuple(dict.fromkeys(_trigrams(text))) for text in variants])
+
+
+def _one_of(each: list[tuple[bytes, ...]]) -> Needs:
+    """What all of `each` need and, of the rest, what one does; those that begin alike share what they have in common."""
+    common = tuple(gram for gram in each[0] if all(gram in grams for grams in each))
+    rests = dict.fromkeys(tuple(gram for gram in grams if gram not in common) for grams in each)
+    if () in rests:
+        return Every(common)
+    groups: dict[bytes, list[tuple[bytes, ...]]] = {}
+    for grams in rests:
+        groups.setdefault(grams[0], []).append(grams)
+    either = Either(tuple(_one_of(group) for group in groups.values()))
+    return Every(common, (either,)) if common else either
+
+
+def _trigrams(run: str) -> list[bytes]:
+    """The trigrams of a run, but none over a line's end (a match may span two chunks)."""
+    found: list[bytes] = []
+    for simple, characters in groupby(run, _is_simple):
+        if simple:
+            raw = "".join(characters).encode()
+            begin, end = not raw[:1].isspace(), None if raw[-1:].isspace() else -1
+            text = fold(raw)[begin:end]
+            found += [text[at : at + 3] for at in range(len(text) - 2)]
+    return found[:_RUN_TRIGRAMS_MAX]
+
+
+def _is_simple(character: str) -> bool:
+    """Whether upper and lower case are the same everywhere: \u03a3 has two lower cases, and Python and RE2 differ."""
+    if character == "\n" or "\ud800" <= character <= "\udfff":
+        return False
+    return character.isascii() or character == character.lower() == character.upper()

@@ -1,0 +1,1 @@
+"""What was configured, and whose folder this is."""

@@ -1,0 +1,1 @@
+"""Files, memory and time of this machine."""

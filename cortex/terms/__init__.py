@@ -1,0 +1,1 @@
+"""The words that all rooms share: kinds, languages, tokens, ids, paths."""

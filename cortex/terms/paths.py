@@ -1,0 +1,109 @@
+"""What a file's path alone says about it: is it a test, an example, and is it named like the question? Pure."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+
+from cortex.terms import tokens
+
+#: folders of tests, and words that begin or end a test's file name
+TEST_FOLDERS = frozenset(
+    "test tests testing testdata spec specs __tests__ __mocks__ mock mocks fixture fixtures e2e".split()  # noqa: SIM905
+)
+TEST_WORDS = frozenset(("test", "tests", "spec", "specs", "mock", "mocks", "conftest"))
+#: folders and file names of what shows or accompanies the code but is not it
+EXAMPLE_WORDS = frozenset(
+    "example examples doc docs documentation sample samples bench benches benchmark benchmarks demo demos compat legacy "  # noqa: SIM905
+    "vendor vendored third_party locale locales".split()
+)
+#: words of a question that asks for tests or examples themselves
+ASKING_WORDS = frozenset(
+    "test tests testing tested unittest spec specs fixture fixtures mock mocks mocking benchmark benchmarks bench "  # noqa: SIM905
+    "example examples sample samples demo demos".split()
+)
+#: file stems that say nothing: the folder's name counts instead
+EMPTY_STEMS = frozenset(("mod", "index", "init", "__init__", "lib", "main"))
+#: (what comes before, number) of the first folder that is named as a version
+_VERSION_FOLDER = re.compile(r"^((?:[^/]+/)*?)v(\d{1,4})/", re.IGNORECASE)
+_VERSION = re.compile(r"\bv\d", re.IGNORECASE)
+#: entries of the memo of paths; a question has a few hundred candidates
+_MEMO = 20_000
+
+
+@functools.lru_cache(_MEMO)
+def is_test(path: str) -> bool:
+    *folders, name = path.lower().split("/")
+    if any(folder in TEST_FOLDERS for folder in folders):
+        return True
+    words = _stem_parts(name) or [""]
+    # a.test.ts and a_spec.rb, TestA.java and a_test.go
+    return not TEST_WORDS.isdisjoint((words[0], words[-1]))
+
+
+@functools.lru_cache(_MEMO)
+def is_example(path: str) -> bool:
+    *folders, name = path.lower().split("/")
+    return any(word in EXAMPLE_WORDS for word in (*folders, name.partition(".")[0]))
+
+
+def asks_for_tests(question: str) -> bool:
+    """Whether the question speaks of tests, fixtures, benchmarks or examples."""
+    return not ASKING_WORDS.isdisjoint(tokens.part_words(question))
+
+
+def question_words(question: str) -> frozenset[str]:
+    """The stems and joined forms that `stem_share` looks for."""
+    return frozenset(tokens.lane_words(question))
+
+
+def stem_share(path: str, words: frozenset[str]) -> float:
+    """The share (0-1) of the file stem's parts that the question holds."""
+    stems = _stems(path)
+    return sum(map(words.__contains__, stems)) / len(stems) if stems else 0.0
+
+
+def folder_share(path: str, words: frozenset[str]) -> float:
+    """The share (0-1) of the distinct parts of the folders' names that the question holds."""
+    parts = _folder_stems(path)
+    return len(parts & words) / len(parts) if parts else 0.0
+
+
+def superseded(paths: Iterable[str], question: str) -> list[bool]:
+    """For each path: is it in a folder like `v3` while another path is in a `v4` or later beside it?
+
+    Never where the question names a version itself.
+    """
+    found = [_version_folder(path) for path in paths]
+    newest: dict[str, int] = {}
+    for before, number in filter(None, found):
+        newest[before] = max(newest.get(before, 0), number)
+    asked = _VERSION.search(question) is not None
+    return [one is not None and not asked and one[1] < newest[one[0]] for one in found]
+
+
+@functools.lru_cache(_MEMO)
+def _version_folder(path: str) -> tuple[str, int] | None:
+    found = _VERSION_FOLDER.search(path)
+    return (found[1], int(found[2])) if found is not None else None
+
+
+@functools.lru_cache(_MEMO)
+def _folder_stems(path: str) -> frozenset[str]:
+    *folders, _name = path.split("/")
+    return frozenset(tokens.lane_text([part]) for folder in folders for part in tokens.part_words(folder))
+
+
+@functools.lru_cache(_MEMO)
+def _stems(path: str) -> tuple[str, ...]:
+    return tuple(tokens.lane_text([part]) for part in _stem_parts(path))
+
+
+def _stem_parts(path: str) -> list[str]:
+    """The lower-cased parts of the file's name without its extension, or of its folder's for a name like `index`."""
+    *folders, name = path.split("/")
+    stem = name[: name.rindex(".")] if "." in name[1:] else name
+    if stem.lower() in EMPTY_STEMS and folders:
+        stem = folders[-1]
+    return tokens.part_words(stem)

@@ -1,0 +1,146 @@
+"""What an answer says about its own age: pending and stale files, and an indexer that is gone."""
+
+import os
+import subprocess
+import sys
+import time
+
+import orjson
+import pytest
+
+from cortex.ask.freshness import Freshness
+from cortex.generation import current as generations
+from cortex.generation.current import EMPTY, Generation
+from cortex.settings.config import Config, Server
+from cortex.terms.records import IndexerState
+
+
+@pytest.fixture
+def config(tmp_path):
+    made = Config(root=tmp_path)
+    made.index_dir.mkdir(parents=True)
+    made.run_dir.mkdir()
+    return made
+
+
+def indexed(config, **files):
+    """Write sources and a manifest that knows them as they are."""
+    seen = {}
+    for name, body in files.items():
+        path = config.root / f"{name}.py"
+        path.write_text(body)
+        info = path.stat()
+        seen[f"{name}.py"] = {
+            "sha256": "",
+            "size": info.st_size,
+            "mtime_ns": info.st_mtime_ns,
+            "chunks": ["x"],
+        }
+    config.manifest.write_bytes(orjson.dumps({"version": 1, "files": seen}))
+
+
+def indexer(config, **fields):
+    state = {
+        "state": "idle",
+        "done": 0,
+        "total": 0,
+        "sequence": 1,
+        "heartbeat": time.time(),
+        "pid": os.getpid(),
+    }
+    config.indexer_state.write_bytes(orjson.dumps(IndexerState(**(state | fields))))
+
+
+def gone_pid():
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_a_file_that_was_saved_since_it_was_indexed_is_stale(config):
+    indexed(config, a="one", b="two")
+    fresh = Freshness(config)
+    assert fresh.stale(["a.py", "b.py"], EMPTY) == frozenset()
+    (config.root / "a.py").write_text("another")
+    assert fresh.stale(["a.py", "b.py"], EMPTY) == {"a.py"}
+
+
+def test_a_file_that_was_removed_is_stale(config):
+    indexed(config, a="one")
+    (config.root / "a.py").unlink()
+    assert Freshness(config).stale(["a.py"], EMPTY) == {"a.py"}
+
+
+def test_a_file_that_is_indexed_but_not_served_yet_is_stale_and_pending(config):
+    indexed(config, a="one")
+    indexer(config, dirty={"a.py": 7})
+    fresh = Freshness(config)
+    assert fresh.stale(["a.py"], Generation(1, sequence=6)) == {"a.py"}
+    assert fresh.pending(Generation(1, sequence=6)) == ["a.py"]
+    assert fresh.stale(["a.py"], Generation(2, sequence=7)) == frozenset()
+    assert fresh.pending(Generation(2, sequence=7)) == []
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../outside.py", "a/../../outside.py"])
+def test_paths_outside_the_project_are_not_looked_at(config, path):
+    config.manifest.write_bytes(orjson.dumps({"files": {path: {"size": 1, "mtime_ns": 1}}}))
+    assert Freshness(config).stale([path], EMPTY) == frozenset()
+
+
+def test_files_that_the_indexer_does_not_know_are_not_called_stale(config):
+    assert Freshness(config).stale(["foreign.py"], EMPTY) == frozenset()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"state": 3}'])
+def test_files_that_cannot_be_read_change_nothing(config, content):
+    config.manifest.write_bytes(content)
+    config.indexer_state.write_bytes(content)
+    (config.index_dir / "CURRENT").write_bytes(content)
+    fresh = Freshness(config)
+    assert fresh.stale(["a.py"], EMPTY) == frozenset()
+    assert fresh.block(fresh.current()) == {
+        "generation": 0,
+        "pending": [],
+        "pending_count": 0,
+        "degraded": [],
+    }
+
+
+def test_a_new_generation_is_seen_and_a_damaged_one_is_not_followed(config):
+    fresh = Freshness(config)
+    assert fresh.current() == EMPTY
+    generations.publish(config.index_dir, Generation(1))
+    assert fresh.current().number == 1
+    generations.publish(config.index_dir, Generation(2))
+    assert fresh.current().number == 2
+    (config.index_dir / "CURRENT").write_bytes(b"garbage")
+    assert fresh.current().number == 2
+    (config.index_dir / "CURRENT").unlink()
+    assert fresh.current() == EMPTY
+
+
+def test_an_indexer_that_died_while_indexing_is_not_called_running(config):
+    indexer(config, state="indexing", done=1, total=9, heartbeat=time.time() - 60, pid=gone_pid())
+    assert "indexing" not in Freshness(config).block(EMPTY)
+    indexer(config, state="indexing", done=1, total=9, heartbeat=time.time() - 60)
+    assert Freshness(config).block(EMPTY)["indexing"] == {"done": 1, "total": 9}
+
+
+def test_what_the_indexer_complains_about_is_passed_on(config):
+    indexer(config, state="stopped", message="More than 100 000 files; pass --project DIR.")
+    assert Freshness(config).block(EMPTY)["message"] == "More than 100 000 files; pass --project DIR."
+    assert Freshness(config).explain_nothing() == "More than 100 000 files; pass --project DIR."
+
+
+def test_nothing_indexed_is_explained_by_what_is_known(config):
+    assert "ask again" in Freshness(config).explain_nothing()
+    indexer(config, state="indexing", done=0, total=0)
+    assert "files are being listed" in Freshness(config).explain_nothing()
+    off = Config(root=config.root, server=Server(auto_index=False))
+    config.indexer_state.unlink()
+    assert "run `cortex index`" in Freshness(off).explain_nothing()
+
+
+def test_an_indexer_that_cannot_report_is_noticed(config):
+    indexer(config, heartbeat=time.time() - 60)
+    assert "has not reported for 60 s" in Freshness(config).block(EMPTY)["message"]

@@ -1,0 +1,145 @@
+"""find_related over a small project that is indexed and served in this process: what belongs to a piece of code."""
+
+import asyncio
+
+import orjson
+import pytest
+
+from cortex.ask.related import Related, find_related
+from ipc.errors import BadRequest, NotFound, Unavailable
+from ipc.messages import VectorSearch
+
+
+def related(served, **question):
+    return orjson.loads(orjson.dumps(asyncio.run(find_related(served.dispatch(), Related(**question)))))
+
+
+def files(answer, kind):
+    entries = answer[kind]
+    return [one.get("file") or one["chunk"]["metadata"]["file_path"] for one in entries]
+
+
+def test_a_line_has_its_callers_tests_documents_and_similar_code(sample):
+    answer = related(sample, file="src/auth/session.py", line=10)
+    assert answer["target"]["symbols"] == ["SessionStore.refresh_token"]
+    assert answer["target"]["file"] == "src/auth/session.py"
+    assert set(files(answer, "similar")) == {"src/auth/tickets.py", "src/web/login.py", "src/web/render.py"}
+    assert [one["score"] for one in answer["similar"]] == sorted(
+        (one["score"] for one in answer["similar"]), reverse=True
+    )
+    (caller,) = answer["callers"]
+    assert (caller["id"], caller["line"]) == ("src/web/login:show_login", 8)
+    assert caller["text"] == "return store.refresh_token(token)"
+    assert answer["tests"][0] == {
+        "file": "tests/test_session.py",
+        "line": 5,
+        "tests": ["test_a_token_is_refreshed"],
+        "why": ["calls", "name", "mentions", "imports"],
+    }
+    assert files(answer, "tests") == ["tests/test_session.py", "tests/test_pages.py"]
+    assert answer["tests"][1]["why"] == ["mentions"]
+    assert files(answer, "documents") == ["docs/auth.md"]
+    assert answer["documents"][0]["mentions"] == ["refresh_token"]
+    assert answer["index"]["degraded"] == []
+
+
+def test_a_chunk_id_means_that_chunk(sample):
+    first = related(sample, file="src/auth/session.py", line=10)
+    again = related(sample, chunk_id=first["target"]["chunk_id"])
+    assert again["target"]["chunk_id"] == first["target"]["chunk_id"]
+    assert files(again, "callers") == ["src/web/login.py"]
+    assert files(again, "similar") == files(first, "similar")
+
+
+def test_a_whole_file_has_what_belongs_to_any_part_of_it(sample):
+    answer = related(sample, file="src/auth/session.py")
+    assert answer["target"]["start_line"] == 1
+    assert answer["target"]["end_line"] == 19
+    assert "SessionStore" in answer["target"]["symbols"]
+    assert files(answer, "tests")[0] == "tests/test_session.py"
+    assert set(answer["documents"][0]["mentions"]) == {"SessionStore", "refresh_token"}
+    assert {caller["id"] for caller in answer["callers"]} >= {"src/web/login:show_login"}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"file": "src/auth/session.py:10"},
+        {"file": "./src/auth/session.py", "line": 10},
+        {"file": "auth/session.py", "line": 10},
+        {"file": "src\\auth\\session.py", "line": 10},
+    ],
+)
+def test_a_place_is_read_as_editors_and_traces_write_it(sample, question):
+    assert related(sample, **question)["target"]["symbols"] == ["SessionStore.refresh_token"]
+
+
+@pytest.mark.parametrize(
+    ("question", "error", "sentence"),
+    [
+        ({}, BadRequest, r"Pass either `file` .* or `chunk_id`\.$"),
+        ({"file": "a.py", "chunk_id": "x"}, BadRequest, r"Pass either"),
+        ({"file": "a\0.py"}, BadRequest, r"must be names"),
+        ({"chunk_id": "code-nowhere"}, NotFound, r"There is no chunk 'code-nowhere' in the index; .*\.$"),
+        ({"file": "src/nowhere.py"}, NotFound, r"There is no file 'src/nowhere\.py' in the index; .*\.$"),
+        (
+            {"file": "src/auth/session.py", "line": 999},
+            NotFound,
+            r"session\.py has no line 999 in the index; it ends at 19\.$",
+        ),
+        ({"chunk_id": "code-src/auth/session.p"}, NotFound, r"There is no chunk"),
+    ],
+)
+def test_what_the_index_does_not_hold_is_one_sentence(sample, question, error, sentence):
+    with pytest.raises(error, match=sentence):
+        related(sample, **question)
+
+
+@pytest.mark.parametrize(
+    ("worker", "empty"), [("vector", ["similar"]), ("graph", ["callers"]), ("text", ["documents"])]
+)
+def test_a_worker_that_is_away_leaves_its_kinds_out_and_is_named(sample, worker, empty):
+    sample.faults[worker] = Unavailable(f"The {worker} worker is not running.")
+    try:
+        answer = related(sample, file="src/auth/session.py", line=10)
+    finally:
+        sample.faults.clear()
+    assert answer["index"]["degraded"] == [worker]
+    assert answer["index"]["message"] == f"The {worker} worker is not running."
+    assert [kind for kind in ("similar", "callers", "documents") if not answer[kind]] == empty
+    assert answer["tests"]
+
+
+def test_without_any_worker_that_knows_the_chunks_the_call_fails_with_a_sentence(sample):
+    sample.faults |= {name: Unavailable(f"The {name} worker is not running.") for name in ("text", "vector")}
+    try:
+        with pytest.raises(Unavailable, match=r"worker is not running\.$"):
+            related(sample, file="src/auth/session.py", line=10)
+    finally:
+        sample.faults.clear()
+
+
+def test_limits_hold_for_each_kind_and_say_so(sample):
+    answer = related(sample, file="src/auth/session.py", line=10, limit=1)
+    assert [len(answer[kind]) for kind in ("similar", "callers", "tests", "documents")] == [1, 1, 1, 1]
+    assert answer["truncated"] is True
+
+
+def test_details_are_honoured(sample):
+    answer = related(sample, file="src/auth/session.py", line=10, detail="location")
+    assert all("text" not in one["chunk"] for one in (*answer["similar"], *answer["documents"]))
+    whole = related(sample, file="src/auth/session.py", line=10, detail="full")
+    assert any("class TicketStore" in one["chunk"]["text"] for one in whole["similar"])
+
+
+def test_similar_chunks_are_asked_for_by_the_vector_of_the_chunk_itself(sample):
+    sample.asked.clear()
+    related(sample, file="src/auth/session.py", line=10)
+    (asked,) = [one for one in sample.asked if isinstance(one, VectorSearch)]
+    assert float(asked.vector @ asked.vector) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_document_has_similar_documents_and_no_callers(sample):
+    answer = related(sample, file="docs/auth.md", line=3)
+    assert answer["callers"] == []
+    assert files(answer, "similar") == ["docs/colours.md"]

@@ -1,0 +1,197 @@
+"""Searches over a small project served in this process: explanations, scores, modes, lanes, languages, pasted texts."""
+
+import asyncio
+import dataclasses
+import math
+
+import orjson
+import pytest
+
+from cortex.ask.questions import Search
+from cortex.front.tools import TOOLS
+from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
+from cortex.settings.config import Fusion
+from ipc.errors import Unavailable
+from ipc.messages import Embed, Filters, TextSignals, VectorSearch
+
+QUESTION = "how is a token refreshed before it expires"
+
+
+def search(served, config=None, **question):
+    found = asyncio.run(served.dispatch(config).search(Search(**({"query": QUESTION} | question))))
+    return orjson.loads(orjson.dumps(found))
+
+
+def call(served, name, config=None, **arguments):
+    tool = TOOLS[name]
+    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.dispatch(config), tool.check(arguments)))))
+
+
+def files(answer):
+    return [one["chunk"]["metadata"]["file_path"] for one in answer["results"]]
+
+
+def scores(answer):
+    return [one["combined_score"] for one in answer["results"]]
+
+
+def add_up(explained, weights):
+    """Every signal with the weight in use, and the sums that the answer says they have."""
+    signals = explained["signals"]
+    assert {name: signal["weight"] for name, signal in signals.items()} == weights
+    for signal in signals.values():
+        assert signal["product"] == pytest.approx(signal["value"] * signal["weight"])
+    assert math.fsum(signal["product"] for signal in signals.values()) == pytest.approx(explained["sum"])
+    points = math.fsum(signal["points"] for signal in signals.values())
+    assert explained["base"] + points == pytest.approx(explained["score"])
+
+
+def table(weights):
+    return {name: value for name, value in dataclasses.asdict(weights).items() if name != "cited"}
+
+
+def test_every_signal_of_every_hit_is_explained_and_they_add_up_to_the_score(sample):
+    answer = search(sample, explain=True, limit=50)
+    positive = sum(weight for weight in table(WITH_VECTORS).values() if weight > 0)
+    floor = min(one["explain"]["score"] for one in answer["results"] if one["explain"]["place_in_file"] == 1)
+    assert {one["explain"]["place_in_file"] for one in answer["results"]} > {1}
+    for one in answer["results"]:
+        explained = one["explain"]
+        add_up(explained, table(WITH_VECTORS))
+        assert one["combined_score"] == pytest.approx(explained["score"], abs=5e-5)
+        # The formula of docs/RANKING.md, from what is explained alone.
+        first = 1 / (1 + math.exp(-6 * (explained["sum"] / positive - 0.5)))
+        expected = first if explained["place_in_file"] == 1 else floor * explained["factor"]
+        assert explained["score"] == pytest.approx(expected)
+
+
+def test_without_the_vector_lane_the_other_weights_are_explained(sample):
+    sample.faults["vector"] = Unavailable("The vector worker is not running.")
+    try:
+        answer = search(sample, explain=True)
+    finally:
+        sample.faults.clear()
+    for one in answer["results"]:
+        add_up(one["explain"], table(WITHOUT_VECTORS))
+        assert one["explain"]["source"] == "lex"
+    assert answer["index"]["degraded"] == ["vector"]
+
+
+def test_scores_are_between_0_and_1_and_fall(sample):
+    for question in (QUESTION, "SessionStore", "zebra crossing", "colour of the fonts"):
+        found = scores(search(sample, query=question, limit=50))
+        assert found == sorted(found, reverse=True)
+        assert all(0 <= score <= 1 for score in found)
+
+
+def test_a_question_that_nothing_answers_well_scores_lower_than_one_that_a_file_answers(sample):
+    assert (
+        scores(search(sample, query="SessionStore"))[0]
+        > scores(search(sample, query="kubernetes ingress"))[0]
+    )
+
+
+def test_semantic_mode_is_pure_cosine_and_asks_no_words(sample):
+    sample.asked.clear()
+    answer = search(sample, mode="semantic", explain=True, limit=50)
+    assert not [one for one in sample.asked if isinstance(one, TextSignals)]
+    vector = sample.workers["embed"].embed(Embed((QUESTION,))).vectors[0]
+    found = sample.workers["vector"].search(VectorSearch(vector, "", 50))
+    cosines = dict(zip([hit.id for hit in found.hits], found.values[0].tolist(), strict=True))
+    for one in answer["results"]:
+        assert one["combined_score"] == pytest.approx(max(0.0, cosines[one["chunk"]["id"]]), abs=1e-3)
+        assert list(one["explain"]["signals"]) == ["cosine"]
+    assert scores(answer) == sorted(scores(answer), reverse=True)
+
+
+def test_code_context_is_the_ranking_of_cortex_search(sample):
+    context = call(sample, "code_context", query=QUESTION, k=8)
+    answer = call(sample, "cortex_search", query=QUESTION, limit=8)
+    assert [hit["file"] for hit in context["hits"]] == files(answer)
+    assert [hit["score"] for hit in context["hits"]] == scores(answer)
+    assert {hit["source"] for hit in context["hits"]} <= {"lex", "vec", "both"}
+
+
+@pytest.mark.parametrize(("weight", "gone"), [(1.0, "smax"), (0.0, "ctop3")])
+def test_the_weight_of_the_words_in_the_configuration_is_honoured_by_both_tools(sample, weight, gone):
+    config = dataclasses.replace(sample.config, fusion=Fusion(bm25_weight=weight))
+    answer = search(sample, config, explain=True)
+    assert answer["results"][0]["explain"]["signals"][gone]["weight"] == 0
+    context = call(sample, "code_context", config, query=QUESTION, k=15)
+    assert [hit["file"] for hit in context["hits"]] == files(answer)
+    assert scores(answer) != scores(search(sample))
+
+
+@pytest.mark.parametrize(("away", "source"), [("text", "vec"), ("vector", "lex"), ("embed", "lex")])
+def test_source_names_the_lane_that_answered(sample, away, source):
+    sample.faults[away] = Unavailable(f"The {away} worker is not running.")
+    try:
+        context = call(sample, "code_context", query=QUESTION)
+    finally:
+        sample.faults.clear()
+    assert {hit["source"] for hit in context["hits"]} == {source}
+    assert context["index"]["degraded"] == [away]
+
+
+def test_source_says_both_where_both_found_it(sample):
+    assert call(sample, "code_context", query=QUESTION)["hits"][0]["source"] == "both"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "如何在过期之前刷新令牌？",
+        "トークンはどのように更新されますか",
+        "Как обновляется токен до истечения срока?",
+        "كيف يتم تحديث الرمز المميز",
+        "wie wird das Token erneuert, bevor es abläuft?",
+        "토큰은 어떻게 갱신됩니까",
+        "🦀🔥",
+        "¿",
+    ],
+)
+def test_questions_in_other_languages_are_answered(sample, question):
+    for mode in ("hybrid", "semantic"):
+        answer = search(sample, query=question, mode=mode)
+        assert answer["index"]["degraded"] == []
+        assert answer["results"] or answer["suggestion"]
+
+
+def test_agents_are_told_to_ask_in_english():
+    assert "Ask in English" in TOOLS["cortex_search"].description
+
+
+TRACE = """Since yesterday nobody can sign in any more, please help!
+
+Traceback (most recent call last):
+  File "/srv/app/src/web/login.py", line 8, in show_login
+    return store.refresh_token(token)
+  File "/srv/app/src/auth/session.py", line 18, in rotate
+    return token[1:] + token[:1]
+  File "/usr/lib/python3.11/typing.py", line 99, in inner
+    return func(*args)
+TypeError: 'NoneType' object is not subscriptable
+"""
+
+
+def test_a_trace_leads_to_the_innermost_file_of_the_project_and_the_line_in_it(sample):
+    answer = search(sample, query=TRACE, explain=True, limit=4)
+    assert files(answer)[:2] == ["src/auth/session.py", "src/web/login.py"]
+    chunk = answer["results"][0]["chunk"]["metadata"]
+    assert chunk["start_line"] <= 18 <= chunk["end_line"]
+    weights = table(WITH_VECTORS) | {"cited": WITH_VECTORS.cited}
+    for one in answer["results"]:
+        add_up(one["explain"], weights)
+
+
+def test_a_file_that_a_question_names_comes_first_unless_a_filter_leaves_it_out(sample):
+    question = "where are colours defined, src/web/login.py?"
+    assert files(search(sample, query=question))[0] == "src/web/login.py"
+    filtered = search(sample, query=question, filters=Filters(exclude_paths=("src/web/login.py",)))
+    assert "src/web/login.py" not in files(filtered)
+
+
+def test_an_ordinary_question_asks_nothing_more_than_its_lanes(sample):
+    sample.asked.clear()
+    search(sample)
+    assert [type(one).__name__ for one in sample.asked] == ["TextSignals", "Embed", "VectorSearch", "Fetch"]

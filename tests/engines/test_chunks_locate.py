@@ -1,0 +1,134 @@
+"""Files, lines and chunk ids → chunks, over rows of several segments with some deleted."""
+
+import numpy as np
+import pytest
+
+from cortex.engines.chunks.locate import FILES_MAX, locate
+from cortex.generation.current import Generation, SegmentRef
+from cortex.generation.rows import Row, open_rows, write_rows
+from cortex.generation.segment import write_segment
+from ipc.messages import Locate, Place
+
+DIMENSIONS = 4
+
+
+def row(key, path, start, end, kind="code", **metadata):
+    body = {
+        "id": f"{kind}-{path}~{key}",
+        "chunk_type": kind,
+        "text": "",
+        "tags": [],
+        "metadata": {"file_path": path, "start_line": start, "end_line": end, **metadata},
+    }
+    vector = np.zeros(DIMENSIONS, np.float32)
+    vector[key % DIMENSIONS] = 1
+    return Row(key, body, "f.json", bytes(16), vector, "m@1")
+
+
+def definition(name, start, end, scope="", kind="function"):
+    return {"name": name, "kind": kind, "scope": scope, "start_line": start, "end_line": end}
+
+
+ROWS = [
+    row(1, "src/auth/session.py", 1, 20, definitions=[definition("LIMIT", 1, 1, kind="constant"), definition("Store", 3, 20, kind="class"), definition("load", 5, 9, "Store")]),
+    row(2, "src/auth/session.py", 21, 40, scope="Store.save"),
+    row(3, "src/auth/session.py", 1, 40, kind="symbols", symbols=["Store"]),
+    row(4, "src/web/session.py", 1, 9),
+    row(5, "views.py", 1, 9, kind="definitions"),
+    row(6, "src/auth/gone.py", 1, 9),
+    *(row(10 + at, f"p{at}/__init__.py", 1, 2) for at in range(FILES_MAX + 2)),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rows")
+    (folder / "segments").mkdir()
+    refs = []
+    for name, part in (("a", ROWS[:2]), ("b", ROWS[2:])):
+        refs.append(SegmentRef(name, len(part), write_rows(folder / "segments" / name, part, DIMENSIONS)))
+    write_segment(folder / "segments" / "deleted", {"keys": np.array([6], "<u8")}, {})
+    return open_rows(
+        Generation(1, tuple(refs), deleted="deleted", model="m@1", dimensions=DIMENSIONS), folder
+    )
+
+
+def spots(rows, *places):
+    return locate(rows, Locate(places)).spots
+
+
+def keys(rows, *places):
+    return [spot.hit.key for spot in spots(rows, *places)]
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "symbols"),
+    [
+        (1, 1, ("LIMIT",)),
+        (3, 1, ("Store",)),
+        (7, 1, ("Store.load",)),
+        (21, 2, ("Store.save",)),
+        (40, 2, ("Store.save",)),
+    ],
+)
+def test_a_line_is_in_the_chunk_that_covers_it_and_means_the_innermost_definition(rows, line, key, symbols):
+    (spot,) = spots(rows, Place("src/auth/session.py", line))
+    assert (spot.hit.key, spot.symbols, spot.file_rows) == (key, symbols, 2)
+
+
+def test_a_line_that_no_chunk_holds_has_no_spot(rows):
+    assert keys(rows, Place("src/auth/session.py", 41)) == []
+
+
+def test_a_whole_file_has_all_its_lines_names_and_the_mean_of_its_vectors(rows):
+    located = locate(rows, Locate((Place("src/auth/session.py"),)))
+    (spot,) = located.spots
+    assert (spot.hit.key, spot.hit.start_line, spot.hit.end_line) == (1, 1, 40)
+    assert spot.symbols == ("Store", "Store.load", "LIMIT")
+    assert located.vectors[0] == pytest.approx(np.array([0, 1, 1, 0]) / np.sqrt(2))
+    assert located.model == "m@1"
+
+
+def test_a_file_of_views_only_is_known_by_them(rows):
+    assert keys(rows, Place("views.py", 4)) == [5]
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("src/auth/session.py", [1]),
+        ("auth/session.py", [1]),
+        ("/home/me/project/src/auth/session.py", [1]),
+        ("session.py", [1, 4]),
+        ("/elsewhere/session.py", []),
+        ("other/auth/session.py", [1]),
+        ("src/auth/gone.py", []),
+        ("session", []),
+        ("", []),
+        ("/", []),
+    ],
+)
+def test_a_path_means_the_files_that_share_most_of_its_end(rows, path, found):
+    assert keys(rows, Place(path)) == found
+
+
+def test_of_a_name_that_many_files_have_only_the_first_are_returned(rows):
+    assert len(keys(rows, Place("__init__.py"))) == FILES_MAX
+
+
+def test_an_id_is_found_whole_in_any_segment_and_only_while_it_is_live(rows):
+    assert keys(rows, Place(id="code-src/auth/session.py~2")) == [2]
+    assert keys(rows, Place(id="symbols-src/auth/session.py~3")) == [3]
+    assert keys(rows, Place(id="src/auth/session.py~2")) == []
+    assert keys(rows, Place(id="code-src/auth/gone.py~6")) == []
+
+
+def test_places_are_answered_in_their_order_each_with_its_number(rows):
+    found = spots(rows, Place("views.py"), Place("nowhere.py"), Place("web/session.py", 3))
+    assert [(spot.place, spot.hit.key) for spot in found] == [(0, 5), (2, 4)]
+    assert [(spot.shared, spot.whole) for spot in found] == [(1, True), (2, True)]
+
+
+def test_no_places_have_no_spots(rows):
+    located = locate(rows, Locate(()))
+    assert (located.spots, located.vectors.shape) == ((), (0, DIMENSIONS))

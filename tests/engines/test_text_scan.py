@@ -1,0 +1,240 @@
+"""Expressions over what several chunks hold together: lines in pieces, whole files, several segments, sets of rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex.engines.text import matching as text_matching
+from cortex.engines.text import scan as text_scan
+from cortex.engines.text.fold import Places
+from cortex.engines.text.scan import compile_expression
+from cortex.engines.text.snapshot import TextWriter, open_text
+from cortex.generation.rows import Row, assemble, write_rows
+from cortex.generation.segment import open_segment
+from cortex.query.parse import literal
+from cortex.query.tree import Regex
+from ipc.messages import ExactSearch
+
+
+def chunk(id_, text, *, path="a.json", start=1, end=1, kind="code"):
+    metadata = {"file_path": path, "language": "json", "start_line": start, "end_line": end}
+    return {"id": id_, "chunk_type": kind, "title": id_, "text": text, "tags": [], "metadata": metadata}
+
+
+def open_parts(folder, *parts, keys=None, deleted=()):
+    """A snapshot over one segment for each of `parts`."""
+    segments, rows, writer = [], [], TextWriter(folder / "text", "")
+    numbers = iter(keys or range(1, 10_000))
+    for at, part in enumerate(parts):
+        made = [Row(next(numbers), one, "f.json", bytes(16), None, "m") for one in part]
+        write_rows(folder / f"{at}.seg", made, 4)
+        segments.append(open_segment(folder / f"{at}.seg"))
+        rows += made
+    name = writer.build(1, ((row.key, row.chunk) for row in rows), [])
+    if deleted:
+        name = writer.build(2, (), deleted)
+    writer.close()
+    return open_text(folder / "text" / name, assemble(1, "m", 4, tuple(segments), np.array(deleted, "<u8")))
+
+
+def ids(answer):
+    return sorted(hit.id for hit in answer.hits)
+
+
+@pytest.fixture
+def pieces(tmp_path):
+    """Line 2 of three is too long for one chunk."""
+    return open_parts(
+        tmp_path,
+        [
+            chunk("head", "first line", start=1),
+            chunk("body-p2", "dle of it all and the ta", start=2, end=2),
+            chunk("body-p1", "the long line with the mid", start=2, end=2),
+            chunk("body-p3", "il of it", start=2, end=2),
+            chunk("foot", "last line", start=3, end=3),
+            chunk("other-p1", "the mid", path="b.json", start=2, end=2),
+        ],
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "match_type", "found"),
+    [
+        ("middle of", "substring", ["body-p1"]),
+        ("long.*tail", "regex", ["body-p1"]),
+        ("the tail of it$", "regex", ["body-p2"]),
+        ("^the long", "regex", ["body-p1"]),
+        ("^dle", "regex", []),
+        ("mid$", "regex", ["other-p1"]),
+        ("of it", "substring", ["body-p2", "body-p3"]),
+        (r"(?s)first.*middle.*last", "regex", ["head"]),
+        (r"tail of it\nlast", "regex", ["body-p2"]),
+    ],
+)
+def test_a_line_in_pieces_is_searched_as_one(pieces, query, match_type, found):
+    answer = pieces.search(ExactSearch(query, match_type))
+    assert ids(answer) == found
+    assert all(answer.highlights)
+
+
+def test_a_match_over_two_pieces_is_marked_where_it_begins(pieces):
+    answer = pieces.search(ExactSearch("middle of", "substring"))
+    assert answer.highlights == (("the long line with the <em>mid</em>",),)
+    assert answer.highlight_lines == ((2,),)
+
+
+def test_rows_of_all_segments_are_searched_but_the_deleted_ones(tmp_path):
+    parts = [[chunk(f"c{at}", f"common text {at}", path=f"{at}.c")] for at in range(1, 6)]
+    snapshot = open_parts(tmp_path, *parts, deleted=(2, 4))
+    for query, match_type in (
+        ("common t", "substring"),
+        ("common", None),
+        ("comm*", None),
+        ("comon~1", None),
+    ):
+        answer = snapshot.search(ExactSearch(query, match_type))
+        assert (ids(answer), answer.total_found) == (["c1", "c3", "c5"], 3)
+
+
+def test_what_matches_as_a_word_comes_before_what_is_inside_of_one(tmp_path):
+    texts = {"inside": "xfoodx", "begin": "foodie", "word": "a food b"}
+    snapshot = open_parts(tmp_path, [chunk(name, text, path=f"{name}.c") for name, text in texts.items()])
+    answer = snapshot.search(ExactSearch("food", "substring"))
+    assert [hit.id for hit in answer.hits] == ["word", "begin", "inside"]
+    assert answer.scores == (0.5, 0.3333, 0.2)
+
+
+def test_much_text_is_searched_in_several_batches(tmp_path, monkeypatch):
+    monkeypatch.setattr("cortex.engines.text.scan._BATCH_BYTES", 200)
+    chunks = [
+        chunk(f"c{at:03}", f"line {at} of many\nneedle {at % 7}", path=f"{at}.c", end=2) for at in range(300)
+    ]
+    snapshot = open_parts(tmp_path, chunks[:100], chunks[100:])
+    answer = snapshot.search(ExactSearch("needle 3$", "regex", limit=100))
+    assert ids(answer) == [f"c{at:03}" for at in range(300) if at % 7 == 3]
+
+
+LETTERS = "abkKsS_ (\u212a\u017fé\u0130"
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.text(LETTERS, max_size=12), min_size=1, max_size=6),
+    st.text("abks_ (", min_size=1, max_size=4),
+    st.booleans(),
+    st.tuples(st.booleans(), st.booleans()),
+)
+def test_plain_text_is_found_where_the_expression_finds_it(texts, wanted, case, edges):
+    pattern = r"\b" * edges[0] + literal(wanted) + r"\b" * edges[1]
+    expression = compile_expression(Regex(pattern, case=case))
+    assert expression.plain is not None
+    raw = [f"{text}\n".encode() for text in texts]
+    ends = np.cumsum([len(text) for text in raw])
+    body = text_scan._Body(memoryview(b"".join(raw)), np.arange(len(raw)), np.append(0, ends[:-1]), ends)
+    if not text_scan._is_plain(expression, body):
+        return
+    fast = text_scan._scan_plain(expression, body, text_scan._batches(body), float("inf"))
+    slow = text_scan._scan(expression, body, text_scan._batches(body), float("inf"))
+    assert [one.tolist() for one in fast[:2]] == [one.tolist() for one in slow[:2]]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.text("abkKS_1 (éK中", max_size=14), min_size=1, max_size=8),
+    st.text("abks_1", min_size=1, max_size=4),
+    st.tuples(st.booleans(), st.booleans()),
+)
+def test_a_piece_of_a_word_is_found_by_the_words_where_the_expression_finds_it(
+    tmp_path_factory, texts, wanted, edges
+):
+    texts = [*texts, "x" * 240 + wanted]
+    snapshot = open_parts(
+        tmp_path_factory.mktemp("words"),
+        [chunk(f"c{at}", text, path=f"{at}.c") for at, text in enumerate(texts)],
+    )
+    pattern = r"\b" * edges[0] + wanted + r"\b" * edges[1]
+    expression = compile_expression(Regex(pattern))
+    assert expression.plain is not None
+    assert expression.plain.in_word
+    answer = snapshot.search(ExactSearch(pattern, "regex", limit=100))
+    assert ids(answer) == sorted(
+        f"c{at}" for at, text in enumerate(texts) if expression.compiled.search(text) is not None
+    )
+
+
+@pytest.mark.parametrize("pattern", ["a.b", "a+", "[a]", "é", "a|b", r"a\d", "(a)", "^a", r"a\b+", ""])
+def test_what_is_more_than_plain_text_is_left_to_re2(pattern):
+    assert compile_expression(Regex(pattern)).plain is None
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sets(st.integers(1, 3000), min_size=1, max_size=60), st.booleans())
+def test_a_set_of_rows_is_the_same_through_bits_and_through_hits(tmp_path_factory, keys, sparse):
+    keys = sorted(key * (10_000 if sparse else 1) for key in keys)
+    chunks = [
+        chunk(f"c{key}", "even" if key % 20_000 == 0 or key % 2 == 0 else "odd", path=f"{key}.c")
+        for key in keys
+    ]
+    snapshot = open_parts(tmp_path_factory.mktemp("set"), chunks, keys=keys)
+    query = text_matching.Query.term_query(snapshot._index.schema, "text", "even", "basic")
+    mask = snapshot._matching.every(query)
+    best, count = snapshot._matching.best(query, 1000)
+    assert np.flatnonzero(mask).tolist() == sorted(best.ordinals.tolist())
+    assert count == mask.sum()
+
+
+def test_keys_are_found_in_a_table_where_they_are_dense_and_by_search_where_not(tmp_path):
+    for keys in ((5, 6, 9), (5, 600, 90_000)):
+        rows = [Row(key, chunk(f"c{key}", "x"), "f", bytes(16), None, "m") for key in keys]
+        write_rows(tmp_path / f"{keys[-1]}.seg", rows, 4)
+        opened = assemble(
+            1, "m", 4, (open_segment(tmp_path / f"{keys[-1]}.seg"),), np.array(keys[1:2], "<u8")
+        )
+        places = Places(opened)
+        assert places.locate(np.array([5, keys[1], keys[2], 7, 1], "<u8")).tolist() == [0, -1, 2, -1, -1]
+        assert places.mask(np.array([keys[2], 7], "<u8")).tolist() == [False, False, True]
+
+
+def test_pages_of_many_equal_scores_are_complete_whatever_is_fetched_at_first(tmp_path, monkeypatch):
+    monkeypatch.setattr("cortex.engines.text.snapshot._FETCH", 5)
+    chunks = [chunk(f"c{at:03}", "alpha beta alphabet", path=f"{at}.c") for at in range(120)]
+    chunks += [chunk(f"d{at:03}", "alphabet", path=f"d{at}.c") for at in range(30)]
+    snapshot = open_parts(tmp_path, chunks)
+    for query, total in (
+        ("alpha", 120),
+        ("alpha*", 150),
+        ("alpah~1", 120),
+        ("alpha beta", 120),
+        ("alpha OR alphabet", 150),
+    ):
+        found = []
+        for offset in range(0, total, 7):
+            answer = snapshot.search(ExactSearch(query, limit=7, offset=offset))
+            assert answer.total_found == total
+            found += [hit.id for hit in answer.hits]
+        assert found == [one["id"] for one in chunks][:total]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["alpha AND tags:x", "alpha OR tags:x", "alpha NOT tags:x", "-tags:x", "alpha OR +tags:x OR -gamma", "tags:x^2 -> beta",
+     "(alpha OR tags:x) AND NOT gamma", '"alpha beta" OR tags:x', '"alpha beta" AND alp* AND gamam~2'],
+)  # fmt: skip
+def test_a_query_finds_the_same_with_and_without_remembered_sets(tmp_path, monkeypatch, query):
+    monkeypatch.setattr("cortex.engines.text.snapshot._FETCH", 2)
+    words = ["alpha", "beta", "gamma"]
+    chunks = [
+        chunk(
+            f"c{at}", " ".join(word for bit, word in enumerate(words) if at >> bit & 1) or "-", path=f"{at}.c"
+        )
+        | {"tags": ["x"] if at & 8 else []}
+        for at in range(64)
+    ]
+    snapshot = open_parts(tmp_path, chunks)
+    cold = snapshot.search(ExactSearch(query, limit=100))
+    for leaf in ("tags:x", '"alpha beta"'):
+        snapshot.search(ExactSearch(leaf, limit=1))
+    warm = snapshot.search(ExactSearch(query, limit=100))
+    assert (ids(warm), warm.total_found) == (ids(cold), cold.total_found)
+    assert warm.total_found == len(warm.hits)

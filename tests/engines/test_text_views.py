@@ -1,0 +1,73 @@
+"""Kinds of chunks that are views have no ranking lanes; a question that is for them alone is answered all the same."""
+
+import json
+
+import pytest
+
+from cortex.engines.text.snapshot import open_text
+from cortex.generation.snapshots import Snapshots
+from cortex.publish.builder import Builder
+from cortex.settings import config as configuration
+from ipc.messages import Filters, TextSignals
+
+
+def chunk(kind, name, text):
+    return {
+        "id": f"{kind}-{name}",
+        "chunk_type": kind,
+        "title": f"{name} {kind}",
+        "text": text,
+        "tags": ["code"],
+        "metadata": {
+            "file_path": name,
+            "language": "go",
+            "start_line": 1,
+            "end_line": 9,
+            "symbols": ["SessionStore"],
+        },
+    }
+
+
+@pytest.fixture
+def signals(tmp_path):
+    def ask(chunks, question, **filters):
+        config = configuration.load(tmp_path)
+        config.chunks_dir.mkdir(parents=True, exist_ok=True)
+        (config.chunks_dir / "a.json").write_text(json.dumps(chunks))
+        builder = Builder(config)
+        while builder.refresh() is not None:
+            pass
+        builder.close()
+        text = config.index_dir / "text"
+        served = Snapshots(config.index_dir, lambda g, rows: open_text(text / g.text, rows))
+        served.reload()
+        reply = served.get()[0].signals(TextSignals(question, 10, Filters(**filters)))
+        body = dict(zip((hit.id for hit in reply.hits), reply.values[reply.names.index("body")], strict=True))
+        return {name for name, score in body.items() if score > 0}
+
+    return ask
+
+
+VIEWS = [
+    chunk("symbols", "auth/session.go", "Types: SessionStore keeps sessions"),
+    chunk("definitions", "auth/session.go", "type SessionStore struct { sessions map[string]Session }"),
+    chunk("data", "auth/limits.go", "const MaxAttempts = 5"),
+]
+COVERING = [
+    chunk(
+        "code", "auth/session.go", "package auth\n\ntype SessionStore struct { sessions map[string]Session }"
+    )
+]
+
+
+def test_a_filter_for_views_alone_ranks_by_words(signals):
+    found = signals(VIEWS + COVERING, "session store", chunk_types=("symbols", "definitions"))
+    assert found == {"symbols-auth/session.go", "definitions-auth/session.go"}
+
+
+def test_chunk_files_that_hold_only_views_rank_by_words(signals):
+    assert "data-auth/limits.go" in signals(VIEWS, "max attempts")
+
+
+def test_covering_chunks_speak_for_their_file_where_there_are_any(signals):
+    assert signals(VIEWS + COVERING, "session store") == {"code-auth/session.go"}

@@ -1,0 +1,139 @@
+"""Vector search: exact and deterministic, with filters inside; HNSW proposes and the scan decides."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex.engines.vector import usearch as vector_usearch
+from cortex.engines.vector.usearch import build_vectors, open_vectors, same_model
+from cortex.generation.current import Generation, SegmentRef
+from cortex.generation.rows import Row, open_rows, write_rows
+from ipc.errors import BadRequest, NotReady
+from ipc.messages import Filters, VectorSearch
+
+DIMENSIONS = 16
+
+
+def publish(folder, vectors, *, cut=None, first=1):
+    (folder / "segments").mkdir(exist_ok=True)
+    rows = [
+        Row(
+            first + at,
+            {
+                "id": f"c{at:05d}",
+                "chunk_type": "code" if at % 2 else "symbols",
+                "text": "",
+                "tags": [f"t{at % 50}"],
+            },
+            "f.json",
+            bytes(16),
+            vector,
+            "m@1",
+        )
+        for at, vector in enumerate(vectors)
+    ]
+    cut = cut or len(rows)
+    refs = []
+    for name, part in (("a", rows[:cut]), ("b", rows[cut:])):
+        if part:
+            refs.append(SegmentRef(name, len(part), write_rows(folder / "segments" / name, part, DIMENSIONS)))
+    return open_rows(Generation(1, tuple(refs), model="m@1", dimensions=DIMENSIONS), folder)
+
+
+def unit(seed, count):
+    vectors = np.random.default_rng(seed).standard_normal((count, DIMENSIONS)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def reference(rows, query, mask, limit):
+    scores = rows.vectors(np.arange(len(rows))) @ query
+    order = sorted(np.flatnonzero(mask), key=lambda at: (-round(float(scores[at]), 3), rows.id(int(at))))
+    return [rows.id(int(at)) for at in order[:limit]]
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 1000), count=st.integers(1, 80), limit=st.integers(1, 30))
+def test_the_scan_finds_the_nearest_chunks_of_all_segments(tmp_path_factory, seed, count, limit):
+    rows = publish(tmp_path_factory.mktemp("v"), unit(seed, count), cut=max(1, count // 2))
+    query = unit(seed + 1, 1)[0]
+    answer = open_vectors(rows, tmp_path_factory.mktemp("h")).search(VectorSearch(query, "m@1", limit))
+    scores = (rows.vectors(np.arange(len(rows))) @ query)[[int(h.key) - 1 for h in answer.hits]]
+    best = np.sort(rows.vectors(np.arange(len(rows))) @ query)[::-1][:limit]
+    assert scores == pytest.approx(best, abs=2e-3)
+    assert np.all(np.diff(answer.values[0]) <= 0)
+
+
+def test_equal_scores_are_ordered_by_chunk_id_and_all_ties_at_the_cut_are_seen(tmp_path):
+    rows = publish(tmp_path, np.repeat(unit(1, 1), 40, axis=0), cut=7)
+    answer = open_vectors(rows, tmp_path).search(VectorSearch(unit(1, 1)[0], "m@1", 5))
+    assert [hit.id for hit in answer.hits] == [f"c{at:05d}" for at in range(5)]
+
+
+def test_a_filter_leaves_as_many_hits_as_match(tmp_path):
+    rows = publish(tmp_path, unit(2, 200))
+    snapshot = open_vectors(rows, tmp_path)
+    rare = snapshot.search(VectorSearch(unit(3, 1)[0], "m@1", 10, Filters(tags=("t7",))))
+    assert {hit.id for hit in rare.hits} == {"c00007", "c00057", "c00107", "c00157"}
+    half = snapshot.search(VectorSearch(unit(3, 1)[0], "m@1", 100, Filters(chunk_types=("symbols",))))
+    assert len(half.hits) == 100
+    assert {hit.chunk_type for hit in half.hits} == {"symbols"}
+
+
+def test_rows_without_a_vector_or_of_another_model_are_left_out(tmp_path):
+    rows = publish(tmp_path, [None, *unit(4, 3)])
+    snapshot = open_vectors(rows, tmp_path)
+    answer = snapshot.search(VectorSearch(unit(4, 1)[0], "m@1", 10))
+    assert len(answer.hits) == 3
+    assert answer.stats["left_out"] == 1
+    with pytest.raises(NotReady, match=r"m@1.*other@2"):
+        snapshot.search(VectorSearch(unit(4, 1)[0], "other@2", 10))
+
+
+def test_a_query_of_another_size_names_both(tmp_path):
+    snapshot = open_vectors(publish(tmp_path, unit(4, 3)), tmp_path)
+    with pytest.raises(BadRequest, match=r"3 dimensions.*16"):
+        snapshot.search(VectorSearch(np.ones(3, np.float32), "m@1", 10))
+
+
+def test_an_empty_index_has_no_hits(tmp_path):
+    (tmp_path / "segments").mkdir()
+    rows = open_rows(Generation(1), tmp_path)
+    assert open_vectors(rows, tmp_path).search(VectorSearch(np.ones(3, np.float32), "m@1", 10)).hits == ()
+
+
+@pytest.mark.parametrize("filters", [Filters(), Filters(chunk_types=("code",)), Filters(tags=("t7",))])
+def test_hnsw_with_later_rows_answers_as_the_scan_does(tmp_path, monkeypatch, filters):
+    monkeypatch.setattr(vector_usearch, "SCAN_ROWS_MAX", 100)
+    vectors = unit(5, 3000)
+    old = publish(tmp_path, vectors[:2500])
+    name = build_vectors(old, tmp_path / "vectors")
+    later = tmp_path / "later"
+    later.mkdir()
+    rows = publish(later, vectors, cut=2500)
+    snapshot = open_vectors(rows, tmp_path / "vectors", name)
+    assert snapshot.hnsw is not None
+    scan = open_vectors(rows, tmp_path)
+    same = total = 0
+    for query in unit(6, 20):
+        request = VectorSearch(query, "m@1", 10, filters)
+        walked, scanned = snapshot.search(request), scan.search(request)
+        same += len({h.id for h in walked.hits} & {h.id for h in scanned.hits})
+        total += len(scanned.hits)
+        assert len(walked.hits) == len(scanned.hits)
+    assert same / total > 0.97
+
+
+def test_a_damaged_hnsw_file_leaves_the_scan(tmp_path):
+    rows = publish(tmp_path, unit(7, 20))
+    (tmp_path / "hnsw-1-20.usearch").write_bytes(b"junk" * 100)
+    snapshot = open_vectors(rows, tmp_path, "hnsw-1-20.usearch")
+    assert len(snapshot.search(VectorSearch(unit(7, 1)[0], "m@1", 5)).hits) == 5
+
+
+def test_models_are_one_space_only_when_name_and_hash_agree():
+    assert same_model("a@1", "a@1")
+    assert same_model("a", "a@1")
+    assert same_model("", "a@1")
+    assert not same_model("a@1", "a@2")
+    assert not same_model("a@1", "b@1")

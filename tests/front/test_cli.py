@@ -1,0 +1,210 @@
+"""The program `cortex` without any worker: exit codes, what is imported when, what is printed."""
+
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from cortex import __version__
+from cortex.front.cli import doctor, render
+from cortex.front.cli import main as cli
+from cortex.front.mcp.server import code_of
+from ipc.errors import BY_CODE, BadRequest, Unavailable
+
+
+def imported(code):
+    """Top-level modules that are loaded after `code` ran in a fresh interpreter."""
+    script = f"{code}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    result = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
+    return set(result.stdout.split())
+
+
+HEAVY = {"tree_sitter", "tantivy", "usearch", "numkong", "watchdog", "luqum"}
+
+
+def test_the_mcp_front_imports_no_engine_no_parser_and_no_typer():
+    loaded = imported(
+        "import cortex.front.cli.main, cortex.front.mcp.server\ncortex.front.mcp.server._import_sdk()"
+    )
+    assert "mcp" in loaded
+    assert not loaded & (HEAVY | {"typer"})
+
+
+def test_the_commands_import_neither_mcp_nor_an_engine_before_they_run():
+    assert not imported("import cortex.front.cli.commands") & (HEAVY | {"mcp", "mcp_types"})
+
+
+def test_the_version_is_printed(capsys):
+    assert cli.main(["version"]) == 0
+    assert capsys.readouterr().out == f"cortex {__version__}\n"
+
+
+@pytest.mark.parametrize("code", BY_CODE)
+def test_every_error_has_an_exit_code_and_a_json_rpc_code(code):
+    error = BY_CODE[code]("A sentence.")
+    assert cli.exit_code(error) == (3 if code in {"unavailable", "not_ready", "damaged"} else 2)
+    assert code_of(error) == (-32602 if code in {"bad_request", "not_found", "too_large"} else -32603)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(BadRequest("It is empty."), 2), (Unavailable("Nobody is there."), 3)]
+)
+def test_an_error_is_one_sentence_on_standard_error(capsys, monkeypatch, error, code):
+    def fail(_arguments):
+        raise error
+
+    monkeypatch.setattr("cortex.front.cli.commands.run", fail)
+    assert cli.main(["search", "x"]) == code
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", f"cortex: {error}\n")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["init", "index", "mcp", "up", "down", "status", "search", "exact", "related", "doctor", "version"],
+)
+def test_every_command_is_listed(capsys, name):
+    assert cli.main(["--help"]) == 0
+    assert f" {name} " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["init", "index", "up", "down", "status", "search", "exact", "related", "doctor", "embed serve", "mcp"],
+)
+def test_every_command_takes_a_project(capsys, name):
+    with pytest.raises(SystemExit) if name == "mcp" else _nothing():
+        cli.main([*name.split(), "--help"])
+    assert "--project" in capsys.readouterr().out
+
+
+class _nothing:  # noqa: N801 - a context manager that does nothing, read like one
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        return False
+
+
+def test_init_writes_a_file_of_defaults_once(tmp_path, capsys):
+    assert cli.main(["init", "--project", str(tmp_path)]) == 0
+    path = tmp_path / ".cortex" / "config.yml"
+    assert path.read_text() == render.CONFIG_TEMPLATE
+    assert "mcpServers" in capsys.readouterr().out
+    path.write_text("fusion: {bm25_weight: 0.5}\n")
+    assert cli.main(["init", "--project", str(tmp_path)]) == 0
+    assert path.read_text() == "fusion: {bm25_weight: 0.5}\n"
+
+
+def test_the_template_names_every_setting_with_its_default():
+    import dataclasses
+
+    import yaml
+
+    from cortex.settings.config import SECTIONS
+
+    text = "\n".join(line.removeprefix("# ") for line in render.CONFIG_TEMPLATE.splitlines()[1:])
+    written = yaml.safe_load(text)
+    for section, cls in SECTIONS.items():
+        defaults = {
+            f.name: list(f.default) if isinstance(f.default, tuple) else f.default
+            for f in dataclasses.fields(cls)
+        }
+        assert written[section] == defaults
+
+
+def test_answers_for_people_name_place_score_and_what_is_amiss(capsys):
+    chunk = {
+        "chunk_type": "code",
+        "text": "\n\ndef run():\n    pass [/bold] [x]\n",
+        "metadata": {"file_path": "a.py", "start_line": 3, "end_line": 9, "snippet_start_line": 5},
+    }
+    index = {
+        "pending": ["b.py"],
+        "pending_count": 1,
+        "degraded": ["vector"],
+        "message": "The vector worker is not running.",
+    }
+    render.print_answer({"results": [{"chunk": chunk, "combined_score": 0.5, "stale": True}], "index": index})
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0].split() == [
+        "a.py:5",
+        "code",
+        "0.50",
+        "changed",
+        "since",
+        "it",
+        "was",
+        "indexed",
+    ]
+    assert "pass [/bold] [x]" in out
+    assert "b.py" in err
+    assert "vector" in err
+
+
+def test_highlights_are_shown_instead_of_the_text(capsys):
+    chunk = {"chunk_type": "code", "text": "long", "metadata": {"file_path": "a.py", "start_line": 3}}
+    index = {"pending": [], "pending_count": 0, "degraded": []}
+    result = {"chunk": chunk, "score": 1.0, "highlights": ["def <em>run</em>(self):"]}
+    render.print_answer({"results": [result], "index": index})
+    out = capsys.readouterr().out
+    assert "def run(self):" in out
+    assert "long" not in out
+
+
+def test_progress_without_a_terminal_is_plain_lines_now_and_then(capsys, monkeypatch):
+    clock = iter(range(0, 100, 4))
+    monkeypatch.setattr(render.time, "monotonic", lambda: next(clock))
+    with render.Progress() as progress:
+        for done in range(4):
+            progress(done, 10, 5 * done)
+    assert capsys.readouterr().err.splitlines() == [
+        "indexing: 1 of 10 files, 5 chunks, 0.1 files/s, 1 min 12 s left",
+        "indexing: 3 of 10 files, 15 chunks, 0.2 files/s, 37 s left",
+    ]
+
+
+def test_progress_on_a_terminal_is_a_bar_with_rate_and_time_left(monkeypatch):
+    screen = io.StringIO()
+    monkeypatch.setattr(render.sys, "stderr", screen)
+    monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(
+        render, "console", lambda **_: Console(file=screen, force_terminal=True, width=120, color_system=None)
+    )
+    with render.Progress() as progress:
+        progress(100, 300, 900)
+        progress(300, 300, 2700)
+    shown = screen.getvalue()
+    assert "━" in shown
+    assert "300 of 300 files, 2700 chunks, linking names" in shown
+    assert render.say_pace(100, 300, 900, 2.0) == "100 of 300 files, 900 chunks, 50 files/s, 4 s left"
+
+
+def test_doctor_names_what_is_wrong(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    fine = {check.name: check for check in doctor.examine(str(tmp_path))}
+    assert {check.state for check in fine.values()} <= {"fine", "odd"}
+    assert {
+        "python",
+        "packages",
+        "configuration",
+        "folders",
+        "sockets",
+        "file system",
+        "model",
+        "workers",
+    } <= set(fine)
+    (tmp_path / ".cortex" / "config.yml").write_text("fusion: {bm25_wait: 1}\n")
+    wrong = doctor.examine(str(tmp_path))[-1]
+    assert (wrong.name, wrong.state) == ("configuration", "wrong")
+    assert "bm25_weight" in wrong.text
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_doctor_notices_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / ".cortex").mkdir(mode=0o500)
+    checks = {check.name: check for check in doctor.examine(str(tmp_path))}
+    assert checks["folders"].state == "wrong"

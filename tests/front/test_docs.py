@@ -1,0 +1,130 @@
+"""docs/TOOLS.md, docs/CONFIG.md and docs/RANKING.md say what the code does; the agents' texts hold the routing rules."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+from cortex.front.tools import INSTRUCTIONS, TOOLS
+from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
+from cortex.settings.config import ALIASES, SECTIONS
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_every_tool_and_argument_is_documented(name):
+    text = (DOCS / "TOOLS.md").read_text()
+    section = text[text.index(f"### `{name}`") :].split("\n### ")[0]
+    for argument in TOOLS[name].schema["properties"]:
+        assert f"`{argument}`" in section, argument
+
+
+def test_every_field_of_the_index_block_is_documented():
+    text = (DOCS / "TOOLS.md").read_text()
+    for field in ("generation", "pending", "pending_count", "degraded", "indexing", "message", "stale"):
+        assert f"`{field}`" in text or f'"{field}"' in text
+
+
+@pytest.mark.parametrize(
+    ("section", "field"), [(s, f) for s, cls in SECTIONS.items() for f in dataclasses.fields(cls)], ids=str
+)
+def test_every_setting_is_documented_with_its_variable_and_default(section, field):
+    row = next(
+        line
+        for line in (DOCS / "CONFIG.md").read_text().splitlines()
+        if line.startswith(f"| `{section}.{field.name}`")
+    )
+    cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+    assert f"`CORTEX_{section}_{field.name}`".upper() in cells[1].upper()
+    default = field.default
+    if isinstance(default, tuple):
+        default = ",".join(default)
+    if isinstance(default, bool):
+        default = str(default).lower()
+    assert cells[2] == (f"`{default}`" if default != "" else "empty")
+
+
+def test_the_aliases_of_the_environment_are_documented():
+    text = (DOCS / "CONFIG.md").read_text()
+    assert all(f"`{name}`" in text for name in (*ALIASES, "CORTEX_PROJECT", "CLAUDE_PROJECT_DIR"))
+
+
+def test_the_documented_weights_are_the_ones_in_use():
+    text = (DOCS / "RANKING.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (\S+) \| (\S+) \|$", text, re.MULTILINE)
+    documented = {
+        name: tuple(0.0 if cell == "–" else float(cell.replace("−", "-")) for cell in cells)
+        for name, *cells in rows
+    }
+    fields = [field.name for field in dataclasses.fields(WITH_VECTORS)]
+    assert documented == {
+        name: (getattr(WITH_VECTORS, name), getattr(WITHOUT_VECTORS, name)) for name in fields
+    }
+
+
+RULES = [
+    "natural language question",
+    '"how", "why", "explain"',
+    "semantic understanding",
+    "exact identifier",
+    "boolean operators",
+    "faster for exact matches",
+    "semantic context",
+    "prefix and fuzzy matching",
+    "safest for ambiguous queries",
+    "Find all uses of sync.RWMutex",
+    "How does the mutex protect the collection?",
+    "Provider AND interface",
+    "Prov* interface",
+]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_instructions_carry_the_routing_rules_and_examples(rule):
+    assert rule.lower() in " ".join(INSTRUCTIONS.split()).lower()
+
+
+SYNTAX = [
+    "Full-text keyword search",
+    "Field scoping: text:provider, tags:go, chunk_type:definitions, file_path:auth",
+    "Boolean operators: AND, OR, NOT, +required, -excluded",
+    'Phrase search: "error handling"',
+    "Wildcards: Prov* (prefix matching)",
+    "Fuzzy: Provdier~1 (edit distance)",
+    "text:handler AND tags:go AND -file_path:test",
+    "searches the 'text' field only",
+    "text:Provider -",
+    'text:"error handling" - exact phrase',
+    "(text:handler OR text:controller) AND",
+    "exclude tests",
+]
+
+
+@pytest.mark.parametrize("line", SYNTAX)
+def test_the_description_of_cortex_exact_carries_its_syntax(line):
+    assert line in " ".join(TOOLS["cortex_exact"].description.split())
+
+
+EXAMPLES = [
+    "Search for relevant context in the project codebase and documentation",
+    "authentication design decisions",
+    "authentication handler implementation",
+    "database connection settings",
+    "how does authentication work",
+    "error handling patterns",
+    '"chunk_types": ["documentation"]',
+    '"chunk_types": ["symbols", "definitions"]',
+    '"chunk_types": ["data"]',
+]
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_the_description_of_cortex_search_carries_its_examples(line):
+    assert line in " ".join(TOOLS["cortex_search"].description.split())
+
+
+def test_a_description_speaks_of_tools_that_exist():
+    for text in (INSTRUCTIONS, *(tool.description for tool in TOOLS.values())):
+        assert set(re.findall(r"\b(?:cortex|code)_\w+", text)) <= set(TOOLS)

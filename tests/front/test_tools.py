@@ -1,0 +1,131 @@
+"""Tools as agents see them: schemas that every client can read, and arguments checked with one clear sentence."""
+
+import asyncio
+import time
+
+import pytest
+
+from cortex.ask.dispatch import Dispatch
+from cortex.ask.freshness import Freshness
+from cortex.front.tool import make_tool
+from cortex.front.tools import TOOLS, TOOLSETS, choose
+from cortex.settings.config import Config, Server
+from ipc.errors import BadRequest, Misconfigured, Unavailable
+
+
+def least(tool):
+    """The fewest arguments that a tool can be called with."""
+    return {
+        "cortex_graph": {"operation": "callers", "target": "x"},
+        "cortex_pattern": {"pattern": "f($A)", "language": "python"},
+        "cortex_outline": {},
+        "find_related": {"file": "x.py"},
+    }.get(tool.name, {"query": "x"})
+
+
+def required(tool):
+    """The arguments without which the schema refuses a call; find_related takes one of two."""
+    return [] if tool.name == "find_related" else list(least(tool))
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_a_schema_is_one_piece_and_every_argument_is_described(tool):
+    assert "$ref" not in str(tool.schema)
+    assert "$defs" not in str(tool.schema)
+    assert tool.schema["type"] == "object"
+    assert tool.schema.get("required", []) == required(tool)
+    assert tool.schema["additionalProperties"] is False
+    for name, field in tool.schema["properties"].items():
+        assert field["description"], name
+        assert field["type"] in {"string", "integer", "number", "boolean", "array"}, name
+        assert "enum" not in field.get("items", {}) or field["items"]["type"] == "string"
+
+
+def test_limits_have_no_bounds_in_the_schema():
+    for name, argument in (("cortex_search", "limit"), ("cortex_exact", "limit"), ("code_context", "k")):
+        assert set(TOOLS[name].schema["properties"][argument]) == {"type", "description", "default"}
+
+
+def test_the_arguments_are_those_of_the_contract():
+    shared = {"query", "limit", "chunk_types", "tags", "paths", "exclude_paths", "detail", "max_tokens"}
+    assert set(TOOLS["cortex_search"].schema["properties"]) == shared | {"mode", "min_score", "explain"}
+    assert set(TOOLS["cortex_exact"].schema["properties"]) == shared | {"offset", "match_type"}
+    assert set(TOOLS["code_context"].schema["properties"]) == {"query", "k", "lang"}
+    search = TOOLS["cortex_search"].schema["properties"]
+    assert {
+        name: search[name].get("default") for name in ("limit", "mode", "detail", "max_tokens", "min_score")
+    } == {
+        "limit": 15,
+        "mode": "hybrid",
+        "detail": "full",
+        "max_tokens": 20_000,
+        "min_score": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({}, r"The argument `query` is required\. cortex_search takes: query, limit"),
+        (None, r"The argument `query` is required"),
+        ({"query": 3}, r"The argument `query` cannot be used: expected `str`, got `int`\."),
+        ({"query": "x", "foo": 1}, r"There is no argument `foo`\. cortex_search takes: query"),
+        ({"query": "x", "limit": "many"}, r"The argument `limit` cannot be used"),
+        ({"query": "x", "limit": 1.5}, r"The argument `limit` cannot be used"),
+        ({"query": "x", "tags": "go"}, r"The argument `tags` cannot be used: expected `array`, got `str`\."),
+        ({"query": "x", "mode": "magic"}, r"The argument `mode` .*'magic'; it takes hybrid, semantic\."),
+        (
+            {"query": "x", "chunk_types": ["code", "mode"]},
+            r"`chunk_types\[1\]` .*; it takes code, data, definitions",
+        ),
+    ],
+)
+def test_wrong_arguments_are_explained_in_one_sentence(arguments, sentence):
+    with pytest.raises(BadRequest, match=sentence):
+        TOOLS["cortex_search"].check(arguments)
+
+
+@pytest.mark.parametrize("limit", ["5", 5, 5.0])
+def test_numbers_are_taken_as_agents_send_them(limit):
+    assert TOOLS["cortex_search"].check({"query": "x", "limit": limit}).limit == 5
+
+
+def test_null_counts_as_left_out():
+    checked = TOOLS["cortex_exact"].check({"query": "x", "match_type": None, "limit": None, "tags": None})
+    assert (checked.match_type, checked.limit, checked.tags) == (None, 15, ())
+
+
+def test_a_function_makes_a_tool():
+    async def shout(dispatch, *, word: str, times: int = 1) -> dict:
+        """Says it loud."""
+        return {"said": word.upper() * times}
+
+    tool = make_tool(shout, "Shout")
+    assert (tool.name, tool.title, tool.description) == ("shout", "Shout", "Says it loud.")
+    assert asyncio.run(tool.call(None, tool.check({"word": "a", "times": 2}))) == {"said": "AA"}
+
+
+def test_toolsets_are_chosen_by_name():
+    assert set(choose(("code",))) == {tool.name for tool in TOOLSETS["code"]}
+    with pytest.raises(Misconfigured, match=r"no toolset 'cod'; server\.toolsets takes: code"):
+        choose(("cod",))
+    with pytest.raises(Misconfigured, match="no toolset none"):
+        choose(())
+
+
+class Nobody:
+    """A client without any worker."""
+
+    async def ask(self, worker, message, deadline_s):
+        raise Unavailable(
+            f"The {worker} worker is not running: {type(message).__name__}, {deadline_s:.1f} s."
+        )
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_without_workers_and_without_an_index_every_tool_answers_with_a_sentence(tool, tmp_path):
+    config = Config(root=tmp_path, server=Server(deadline_s=1.0))
+    dispatch = Dispatch(config, Nobody(), Freshness(config), time.monotonic() + 1.0)
+    answer = asyncio.run(tool.call(dispatch, tool.check(least(tool))))
+    assert answer["suggestion"].endswith(".")
+    assert answer["index"]["generation"] == 0

@@ -1,0 +1,71 @@
+"""What leaves a front: at once where the client takes it, in a thread where it reads slowly, and always whole."""
+
+import asyncio
+import os
+import socket
+import sys
+import threading
+
+import pytest
+
+from cortex.front.mcp.server import Wire, _send_now
+
+LINE = '{"jsonrpc":"2.0","id":1,"result":"' + "x" * 1_000_000 + '"}\n'
+
+
+@pytest.fixture
+def pipe():
+    read, write = os.pipe()
+    yield read, write
+    os.close(read)
+    os.close(write)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a pipe holds")
+def test_an_empty_pipe_takes_an_answer_at_once_and_a_filled_one_does_not(pipe):
+    read, write = pipe
+    assert _send_now(write, b"x" * 40_000) == 40_000
+    assert _send_now(write, b"y") == 0
+    assert os.read(read, 65536) == b"x" * 40_000
+    assert _send_now(write, b"y" * 1_000_000) == 0
+
+
+def test_a_socket_takes_what_it_has_room_for():
+    one, other = socket.socketpair()
+    with one, other:
+        data = b"x" * 4_000_000
+        sent = _send_now(one.fileno(), data)
+        assert 0 < sent < len(data)
+        assert _send_now(one.fileno(), data) < len(data)
+        assert other.recv(100) == b"x" * 100
+
+
+def test_a_file_is_left_to_the_thread(tmp_path):
+    with (tmp_path / "out").open("wb") as file:
+        assert _send_now(file.fileno(), b"x") == 0
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+def test_a_slow_reader_gets_every_byte(kind):
+    if kind == "pipe":
+        read, write = os.pipe()
+    else:
+        read, write = (end.detach() for end in socket.socketpair())
+    found = bytearray()
+
+    def take():
+        while data := os.read(read, 1000):
+            found.extend(data)
+
+    async def give():
+        wire = Wire(None, write, 5.0)
+        for _ in range(3):
+            await wire.write(LINE)
+
+    reader = threading.Thread(target=take)
+    reader.start()
+    asyncio.run(asyncio.wait_for(give(), 30))
+    os.close(write)
+    reader.join(30)
+    os.close(read)
+    assert bytes(found) == 3 * LINE.encode()

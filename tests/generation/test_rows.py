@@ -1,0 +1,153 @@
+"""Rows over several segments answer as one table, and merging changes nothing that is live."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex.generation.current import Generation, SegmentRef
+from cortex.generation.postings import blocks_of
+from cortex.generation.rows import Row, merge_rows, open_rows, write_rows
+from cortex.generation.segment import open_segment, write_segment
+from ipc.errors import BadRequest
+from ipc.messages import Filters
+
+DIMENSIONS = 8
+
+
+def row(key, *, path=None, kind="code", tags=("go",), language="go", text="text"):
+    vector = np.zeros(DIMENSIONS, np.float32)
+    vector[key % DIMENSIONS] = 1
+    body = {
+        "id": f"chunk-{key}",
+        "chunk_type": kind,
+        "text": text,
+        "tags": list(tags),
+        "metadata": {
+            "file_path": path or f"src/f{key % 3}.go",
+            "language": language,
+            "start_line": key,
+            "end_line": key + 1,
+        },
+    }
+    digest = hashlib.blake2b(str(key).encode(), digest_size=16).digest()
+    return Row(key, body, "code-source.json", digest, None if key % 5 == 0 else vector, "m@1")
+
+
+def publish(folder, *parts, deleted=()):
+    (folder / "segments").mkdir(exist_ok=True)
+    refs = []
+    for at, rows in enumerate(parts):
+        vectors = write_rows(folder / "segments" / f"s{at}", rows, DIMENSIONS)
+        refs.append(SegmentRef(f"s{at}", len(rows), vectors))
+    if deleted:
+        write_segment(folder / "segments" / "deleted", {"keys": np.array(sorted(deleted), "<u8")}, {})
+    return Generation(
+        1, tuple(refs), "deleted" if deleted else "", len(deleted), model="m@1", dimensions=DIMENSIONS
+    )
+
+
+def test_rows_are_found_by_key_and_deleted_ones_are_not(tmp_path):
+    generation = publish(
+        tmp_path, [row(k) for k in range(1, 6)], [row(k) for k in range(6, 9)], deleted=(2, 7)
+    )
+    rows = open_rows(generation, tmp_path)
+    ordinals = rows.locate(np.array([1, 2, 6, 7, 8, 99], "<u8"))
+    assert [o >= 0 for o in ordinals] == [True, False, True, False, True, False]
+    assert rows.hit(int(ordinals[4])).id == "chunk-8"
+    assert b'"chunk-8"' in rows.chunk(int(ordinals[4]))
+    assert rows.live_count == 6
+
+
+def test_hits_of_many_rows_are_those_of_each(tmp_path):
+    rows = open_rows(publish(tmp_path, [row(k) for k in (3, 1, 2)], [row(k) for k in range(6, 9)]), tmp_path)
+    ordinals = np.array([5, 0, 3, 1, 0])
+    assert rows.hits(ordinals) == tuple(rows.hit(int(at)) for at in ordinals)
+    assert rows.hits(ordinals[:0]) == ()
+
+
+def test_filters_combine_and_a_tag_that_is_a_path_acts_as_one(tmp_path):
+    rows = open_rows(
+        publish(
+            tmp_path,
+            [row(1), row(2, kind="symbols"), row(3, tags=("go", "Test"))],
+            [
+                row(4, path="tests/a_test.go", tags=("go", "test")),
+                row(5, language="python", path="b.py", tags=("python",)),
+            ],
+        ),
+        tmp_path,
+    )
+
+    def found(**filters):
+        return {int(rows.keys[o]) for o in np.flatnonzero(rows.mask(Filters(**filters)))}
+
+    assert found() == {1, 2, 3, 4, 5}
+    assert found(chunk_types=("symbols", "definitions")) == {2}
+    assert found(tags=("GO", "test")) == {3, 4}
+    assert found(tags=("go", "nowhere")) == set()
+    assert found(tags=("tests/a_test.go",)) == {4}
+    assert found(tags=("tests/a_test.go", "b.py")) == {4, 5}
+    assert found(paths=("src/**",)) == {1, 2, 3}
+    assert found(paths=("*.go",), exclude_paths=("tests/",)) == {1, 2, 3}
+    assert found(language="Python") == {5}
+
+
+def test_a_glob_that_cannot_be_read_is_a_bad_request(tmp_path):
+    rows = open_rows(publish(tmp_path, [row(1)]), tmp_path)
+    with pytest.raises(BadRequest, match="glob"):
+        rows.mask(Filters(paths=("!",)))
+
+
+def test_segments_that_stay_are_not_opened_again(tmp_path):
+    generation = publish(tmp_path, [row(1)], [row(2)])
+    before = open_rows(generation, tmp_path)
+    after = open_rows(generation, tmp_path, reuse=before)
+    assert all(a is b for a, b in zip(before.segments, after.segments, strict=True))
+
+
+def trigrams_of(sections):
+    """(trigram, row) of all that can be asked for: those over the end of a text hold a line feed."""
+    (block,) = blocks_of("gram", sections)
+    codes, rows = block.pairs()
+    grams = [int(code).to_bytes(3, "big") for code in codes]
+    return {(gram, row) for gram, row in zip(grams, rows.tolist(), strict=True) if b"\n" not in gram}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_merging_keeps_every_live_row_as_it_was(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("rows")
+    keys = data.draw(st.lists(st.integers(1, 60), unique=True, min_size=2, max_size=25))
+    split = data.draw(st.integers(1, len(keys) - 1))
+    deleted = data.draw(st.sets(st.sampled_from(keys)))
+    parts = [
+        [
+            row(k, tags=("go", f"t{k % 4}"), text=f"getUser{k} of w{k % 5}é", kind=("code", "symbols")[k % 2])
+            for k in sorted(part)
+        ]
+        for part in (keys[:split], keys[split:])
+    ]
+    before = open_rows(publish(folder, *parts, deleted=deleted), folder)
+    count, vectors = merge_rows(folder / "segments" / "merged", before, [0, 1])
+    assert count == len(keys) - len(deleted)
+    if not count:
+        return
+    after = open_rows(Generation(2, (SegmentRef("merged", count, vectors),), dimensions=DIMENSIONS), folder)
+    assert list(after.keys) == sorted(set(keys) - deleted)
+    for at, key in enumerate(after.keys):
+        was = int(before.locate(np.array([key], "<u8"))[0])
+        assert after.chunk(at) == before.chunk(was)
+        assert after.hit(at) == before.hit(was)
+        assert np.array_equal(after.vectors(np.array([at])), before.vectors(np.array([was])))
+    again = sorted((one for part in parts for one in part if one.key not in deleted), key=lambda one: one.key)
+    write_rows(folder / "segments" / "again", again, DIMENSIONS)
+    anew, merged = open_segment(folder / "segments" / "again").arrays, after.segments[0].arrays
+    for name in [name for name in anew if name.startswith("word_")]:
+        assert np.array_equal(merged[name], anew[name]), name
+    assert trigrams_of(merged) == trigrams_of(anew)
+    for tag in ("t0", "t3"):
+        filters = Filters(tags=(tag,))
+        assert set(after.keys[after.mask(filters)]) == set(before.keys[before.mask(filters)])

@@ -1,0 +1,84 @@
+"""A segment comes back as it was written; every flipped byte and every truncation is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from cortex.generation.segment import open_segment, write_segment
+from ipc.errors import Damaged, NotFound
+
+ARRAYS = {
+    "keys": np.arange(5, dtype="<u8"),
+    "vectors": np.ones((5, 4), "<f2"),
+    "none": np.zeros((0, 4), "<f4"),
+}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@given(
+    arrays=st.dictionaries(
+        st.text(min_size=1, max_size=8),
+        hnp.arrays(st.sampled_from(["<u8", "<f2", "<u4", "|u1"]), hnp.array_shapes(max_dims=2, min_side=0)),
+        max_size=4,
+    ),
+    meta=st.dictionaries(st.text(max_size=5), st.integers(0, 2**60) | st.text(max_size=5), max_size=4),
+)
+def test_what_is_written_is_read(tmp_path, arrays, meta):
+    write_segment(tmp_path / "s", arrays, meta, sync=False)
+    segment = open_segment(tmp_path / "s")
+    assert segment.meta == meta
+    assert set(segment.arrays) == set(arrays)
+    for name, array in arrays.items():
+        assert segment.arrays[name].dtype == array.dtype
+        assert np.array_equal(segment.arrays[name], array, equal_nan=True) or array.dtype.kind == "f"
+        assert segment.arrays[name].tobytes() == array.tobytes()
+
+
+def test_every_flipped_byte_is_refused(tmp_path):
+    path = tmp_path / "s"
+    write_segment(path, ARRAYS, {"a": 1})
+    good = path.read_bytes()
+    for at in range(len(good)):
+        bad = bytearray(good)
+        bad[at] ^= 0x41
+        path.unlink()
+        path.write_bytes(bad)
+        with pytest.raises(Damaged, match=str(path)):
+            open_segment(path)
+
+
+def test_every_truncation_is_refused(tmp_path):
+    path = tmp_path / "s"
+    write_segment(path, ARRAYS, {"a": 1})
+    good = path.read_bytes()
+    for length in range(len(good)):
+        path.unlink()
+        path.write_bytes(good[:length])
+        with pytest.raises(Damaged):
+            open_segment(path)
+    path.write_bytes(good + b"\0")
+    with pytest.raises(Damaged):
+        open_segment(path)
+
+
+def test_a_missing_segment_is_not_found(tmp_path):
+    with pytest.raises(NotFound):
+        open_segment(tmp_path / "none")
+
+
+def test_a_failed_write_leaves_nothing_behind(tmp_path):
+    with pytest.raises(TypeError):
+        write_segment(tmp_path / "s", {"x": np.array(["text"])}, {})
+    with pytest.raises(TypeError):
+        write_segment(tmp_path / "s", ARRAYS, {"not json": object()})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sections_begin_at_cache_lines_and_are_read_only(tmp_path):
+    write_segment(tmp_path / "s", ARRAYS, {})
+    segment = open_segment(tmp_path / "s")
+    assert all(a.__array_interface__["data"][0] % 64 == 0 for a in segment.arrays.values() if a.size)
+    with pytest.raises(ValueError, match="read-only"):
+        segment.arrays["keys"][0] = 1

@@ -1,0 +1,229 @@
+"""An edited project's graph is the one that a fresh reading gives, whatever is edited; damage and moves are survived."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import msgspec
+import orjson
+import pytest
+
+from cortex.graph.facts.tables import Packed
+from cortex.graph.resolution.project import Project
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.store.graph_shards import ShardBuilder, ShardTask
+from cortex.indexer.store.graph_store import GraphStore
+from cortex.indexer.store.manifest import Entry
+from cortex.indexer.syntax.source import Source, decode, digest
+from cortex.settings.config import Config
+
+PROJECTS = Path(__file__).parents[1] / "golden" / "graph"
+ALL = sorted(path for path in PROJECTS.rglob("*") if path.is_file() and path.name != "EDGES")
+
+
+@pytest.fixture
+def config(tmp_path):
+    shutil.copytree(PROJECTS, tmp_path / "tree", ignore=shutil.ignore_patterns("EDGES"))
+    return Config(root=tmp_path / "tree")
+
+
+def entries(root):
+    found = {}
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and ".cortex" not in path.parts:
+            raw = path.read_bytes()
+            info = path.stat()
+            found[path.relative_to(root).as_posix()] = Entry(digest(raw), info.st_size, info.st_mtime_ns)
+    return found
+
+
+def graph(config):
+    """Nodes and edges as one set of lines."""
+    lines = set()
+    for path in config.graph_dir.glob("code-graph*.json"):
+        data = orjson.loads(path.read_bytes())
+        metadata = data["_metadata"]
+        assert (metadata["node_count"], metadata["edge_count"]) == (len(data["nodes"]), len(data["edges"]))
+        lines |= {
+            orjson.dumps(item, option=orjson.OPT_SORT_KEYS) for item in (*data["nodes"], *data["edges"])
+        }
+    return lines
+
+
+def fresh(config, place):
+    other = Config(root=place)
+    shutil.copytree(config.root, place, ignore=shutil.ignore_patterns(".cortex"))
+    GraphStore(other).update(entries(place), {})
+    return graph(other)
+
+
+EDITS = {
+    "a method is renamed": ("python/shop/store.py", "def flush", "def flush_all"),
+    "a base goes": ("python/shop/store.py", "class Store(Base)", "class Store"),
+    "a result changes": ("python/shop/inner/deep.py", "return Deep()", "return None"),
+    "a re-export changes": ("python/shop/inner/__init__.py", "Deep", "Deep as Deeper"),
+    "a field's type changes": ("python/shop/store.py", "self.items: list[Item]", "self.items: list[Log]"),
+    "an interface grows": ("go/store/store.go", "Save(item Item, count int) error", "Save(item Item) error"),
+    "an embedded type goes": ("go/store/store.go", "\tbase\n", ""),
+    "a barrel loses a name": ("typescript/lib/index.ts", 'export * from "./base";', ""),
+    "an interface gets a method": (
+        "typescript/lib/types.ts",
+        "load(id: string): Row;",
+        "load(id: string): Row; x(): void;",
+    ),
+    "an impl is another's": ("rust/src/store.rs", "impl Flush for Disk", "impl Flush for Item"),
+    "an import is static no more": ("java/app/run/Main.java", "import static app.model.Disk.open;", ""),
+    "a namespace is renamed": ("cpp/store.h", "namespace shop {", "namespace mart {"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_gives_the_graph_of_a_fresh_reading(config, edit, tmp_path):
+    store = GraphStore(config)
+    store.update(entries(config.root), {})
+    before = graph(config)
+    name, old, new = EDITS[edit]
+    path = config.root / name
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    store.update(entries(config.root), {})
+    assert graph(config) != before
+    assert graph(config) == fresh(config, tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.relative_to(PROJECTS).as_posix())
+def test_a_file_that_goes_and_comes_back_leaves_no_trace(config, path, tmp_path):
+    name = path.relative_to(PROJECTS).as_posix()
+    store = GraphStore(config)
+    store.update(entries(config.root), {})
+    before = graph(config)
+    (config.root / name).unlink()
+    store.update(entries(config.root), {})
+    assert graph(config) == fresh(config, tmp_path / "fresh")
+    shutil.copy(path, config.root / name)
+    store.update(entries(config.root), {})
+    assert graph(config) == before
+
+
+def test_a_restart_writes_nothing_and_goes_on_from_the_facts(config):
+    GraphStore(config).update(entries(config.root), {})
+    again = GraphStore(config)
+    assert again.update(entries(config.root), {}) == 0
+    assert again.update(entries(config.root), {}) == 0
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"_metadata": {}}'])
+def test_damaged_graph_files_and_facts_are_made_again(config, damage):
+    GraphStore(config).update(entries(config.root), {})
+    whole = graph(config)
+    for path in [*config.graph_dir.glob("*.json"), *(config.graph_dir / ".facts").iterdir()]:
+        path.write_bytes(damage)
+    GraphStore(config).update(entries(config.root), {})
+    assert graph(config) == whole
+
+
+def test_an_interrupted_run_is_made_good_by_the_next(config):
+    GraphStore(config).update(entries(config.root), {})
+    whole = graph(config)
+    (config.graph_dir / ".facts" / "state.msgpack").unlink()
+    path = config.graph_dir / "code-graph.000.json"
+    data = orjson.loads(path.read_bytes())
+    data["edges"], data["_metadata"]["edge_count"] = [], 0
+    path.write_bytes(orjson.dumps(data))
+    assert graph(config) != whole
+    GraphStore(config).update(entries(config.root), {})
+    assert graph(config) == whole
+
+
+@pytest.mark.parametrize("kept", [0, 10_000])
+def test_what_other_processes_resolve_is_the_same(config, monkeypatch, tmp_path, kept):
+    monkeypatch.setattr("cortex.indexer.store.graph_store.KEPT_FILES_MAX", kept)
+    monkeypatch.setattr("cortex.indexer.store.graph_store.POOL_FILES_MIN", 1)
+    monkeypatch.setattr("cortex.indexer.store.shards.SHARD_FILES", 8)
+    whole = fresh(config, tmp_path / "fresh")
+    encoded: list[bytes] = []
+
+    def resolve(tasks) -> int:
+        builder = ShardBuilder()
+        encoded.extend(msgspec.msgpack.encode(task) for task in tasks)
+        return sum(builder.build(msgspec.msgpack.decode(one, type=ShardTask)) for one in encoded)
+
+    store = GraphStore(config, resolve)
+    store.update(entries(config.root), {})
+    assert len(encoded) > 4
+    assert graph(config) == whole
+    (config.root / "python/shop/store.py").write_text("def nothing():\n    pass\n")
+    encoded.clear()
+    store.update(entries(config.root), {})
+    assert encoded
+    assert graph(config) == fresh(config, tmp_path / "again")
+
+
+def test_forgetting_loses_nothing(config, tmp_path):
+    store = GraphStore(config)
+    store.update(entries(config.root), {})
+    store.forget()
+    assert store.update(entries(config.root), {}) == 0
+    (config.root / "go/store/store.go").write_text("package store\n\nfunc Only() {}\n")
+    assert store.update(entries(config.root), {}) > 0
+    store.forget()
+    (config.root / "typescript/lib/index.ts").unlink()
+    store.update(entries(config.root), {})
+    assert graph(config) == fresh(config, tmp_path / "fresh")
+
+
+def test_ids_are_unique_also_for_files_that_differ_in_their_ending(config):
+    (config.root / "python/shop/main.go").write_text("package shop\n\nfunc main() {}\n")
+    GraphStore(config).update(entries(config.root), {})
+    ids = [orjson.loads(line)["id"] for line in graph(config) if b'"kind"' in line]
+    assert len(ids) == len(set(ids))
+
+
+def facts(path, text) -> Packed:
+    source = decode(path, text.encode())
+    assert isinstance(source, Source)
+    found = facts_of(source, digest(text.encode()))
+    assert found is not None
+    return found
+
+
+def test_an_edit_inside_a_function_concerns_no_other_file():
+    project = Project()
+    project.update(
+        {
+            "a.py": facts("a.py", "def f():\n    return 1\n"),
+            "b.py": facts("b.py", "from a import f\n\n\ndef g():\n    f()\n"),
+        }
+    )
+    assert project.update({"a.py": facts("a.py", "def f():\n    print(2)\n    return 1\n")}) == {"a.py"}
+    assert project.update({"a.py": facts("a.py", "def f(x):\n    return 1\n")}) == {"a.py", "b.py"}
+
+
+def test_random_edits_end_where_a_fresh_reading_does(config, tmp_path):
+    chance = random.Random(7)
+    store = GraphStore(config)
+    store.update(entries(config.root), {})
+    for _ in range(25):
+        path = chance.choice(ALL)
+        lines = path.read_text().splitlines(keepends=True)
+        kept = [line for line in lines if chance.random() > 0.1]
+        (config.root / path.relative_to(PROJECTS)).write_text("".join(kept) or "\n")
+        store.update(entries(config.root), {})
+    assert graph(config) == fresh(config, tmp_path / "fresh")
+
+
+def test_languages_that_are_not_resolved_have_their_definitions_as_nodes(tmp_path):
+    samples = Path(__file__).parents[1] / "golden" / "indexer" / "files" / "shop"
+    other = Config(root=tmp_path)
+    for name in ("session.lua", "inventory.ex", "barcode.zig", "backup.sh", "schema.sql", "Catalog.hs"):
+        shutil.copy(samples / name, tmp_path / name)
+    GraphStore(other).update(entries(tmp_path), {})
+    found = [orjson.loads(line) for line in graph(other)]
+    assert not [one for one in found if "from" in one]
+    assert {one["file"] for one in found if one["kind"] != "module"} == {
+        "session.lua", "inventory.ex", "barcode.zig", "backup.sh", "schema.sql", "Catalog.hs",
+    }  # fmt: skip
+    assert len({one["id"] for one in found}) == len(found)

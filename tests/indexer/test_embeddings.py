@@ -1,0 +1,68 @@
+"""The cache of embeddings: what it keeps, its bound, and that nothing can go wrong through it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from cortex.indexer.store.embeddings import EmbeddingCache, cache_folder
+
+
+def test_a_vector_is_found_again_by_its_text_and_model(tmp_path):
+    cache = EmbeddingCache(str(tmp_path / "c"), "model@1")
+    assert cache.get(["a"]) == {}
+    assert not (tmp_path / "c").exists()
+    cache.put({"a": b"12", "b": b"34"})
+    assert cache.get(["a", "c"]) == {"a": b"12"}
+    assert EmbeddingCache(str(tmp_path / "c"), "model@1").get(["a", "b"]) == {"a": b"12", "b": b"34"}
+    assert EmbeddingCache(str(tmp_path / "c"), "model@2").get(["a"]) == {}
+    assert (os.stat(tmp_path / "c").st_mode & 0o777, len(os.listdir(tmp_path / "c"))) >= (0o700, 1)
+
+
+def test_more_keys_than_one_question_takes(tmp_path):
+    cache = EmbeddingCache(str(tmp_path), "m")
+    cache.put({str(n): b"%d" % n for n in range(1300)})
+    assert cache.get(map(str, range(1300))) == {str(n): b"%d" % n for n in range(1300)}
+
+
+def test_the_bound_drops_what_was_used_longest_ago(tmp_path):
+    cache = EmbeddingCache(str(tmp_path), "m", bytes_max=100 * (64 + 16))
+    for start in range(0, 300, 50):
+        cache.put({str(n): bytes(16) for n in range(start, start + 50)})
+    kept = {int(text) for text in cache.get(map(str, range(300)))}
+    assert len(kept) <= 100
+    assert set(range(250, 300)) <= kept
+
+
+def test_what_is_used_again_stays(tmp_path):
+    cache = EmbeddingCache(str(tmp_path), "m", bytes_max=100 * (64 + 16))
+    for start in range(0, 300, 50):
+        cache.put({"often": bytes(16)} | {str(n): bytes(16) for n in range(start, start + 49)})
+    assert cache.get(["often"]) == {"often": bytes(16)}
+
+
+@pytest.mark.parametrize("raw", [b"no database", b"SQLite format 3\0" + bytes(200)])
+def test_a_damaged_file_is_as_good_as_none_and_is_made_anew(tmp_path, raw):
+    (tmp_path / "m.sqlite").write_bytes(raw)
+    cache = EmbeddingCache(str(tmp_path), "m")
+    assert cache.get(["a"]) == {}
+    cache.put({"a": b"1"})
+    again = EmbeddingCache(str(tmp_path), "m")
+    again.put({"a": b"1"})
+    assert again.get(["a"]) == {"a": b"1"}
+
+
+def test_a_folder_that_cannot_be_made_is_as_good_as_none(tmp_path):
+    (tmp_path / "file").write_text("")
+    for folder in (str(tmp_path / "file"), ""):
+        cache = EmbeddingCache(folder, "m")
+        cache.put({"a": b"1"})
+        assert cache.get(["a"]) == {}
+
+
+def test_the_place_is_the_users_own(monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert cache_folder() == "/somewhere/cortex/embeddings"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache_folder() == ""

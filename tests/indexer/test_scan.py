@@ -1,0 +1,169 @@
+"""Which files are indexed: the rules of git, ours, and the odd things that file systems hold."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cortex.indexer import scan as scans
+from cortex.indexer.scan import Candidate, Scan, Scanner
+from cortex.settings.config import Config, Indexing
+from cortex.terms.records import Skipped
+from ipc.errors import Misconfigured
+
+
+@pytest.fixture(autouse=True)
+def _no_global_rules(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def root(tmp_path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+
+def walk(root: Path, **indexing: object) -> Scan:
+    return Scanner(Config(root=root, indexing=Indexing(**indexing))).walk()  # type: ignore[arg-type]
+
+
+def test_nested_ignore_files_decide_as_git_does(root):
+    write(
+        root,
+        {
+            ".gitignore": "*.log.txt\n/build/\n!keep.log.txt\ndocs/*.py\n",
+            "a.py": "", "x.log.txt": "", "keep.log.txt": "", "build/b.py": "", "src/build/c.py": "", "docs/d.py": "",
+            "src/.gitignore": "!x.log.txt\nprivate\n",
+            "src/x.log.txt": "", "src/private/e.py": "", "src/deep/private": "",
+        },
+    )  # fmt: skip
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    (root / ".git" / "info" / "exclude").write_text("excluded.py\n")
+    write(root, {"excluded.py": "", "src/excluded.py": ""})
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=root, check=True, capture_output=True, text=True
+    )
+    assert sorted(walk(root).files) == sorted(listed.stdout.split())
+
+
+def test_rules_above_a_project_inside_a_repository_count(root):
+    write(
+        root,
+        {".gitignore": "/sub/secret.py\n*.gen.py\n", "sub/a.py": "", "sub/secret.py": "", "sub/b.gen.py": ""},
+    )
+    (root / ".git").mkdir()
+    assert list(walk(root / "sub").files) == ["a.py"]
+
+
+def test_the_users_global_rules_count(root, tmp_path):
+    write(tmp_path, {"xdg/git/ignore": "*.tmp.py\n"})
+    write(root, {"a.py": "", "b.tmp.py": ""})
+    assert list(walk(root).files) == ["a.py"]
+    assert list(walk(root, respect_gitignore=False).files) == ["a.py", "b.tmp.py"]
+
+
+def test_the_file_that_gits_configuration_names_counts(root, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    write(tmp_path, {"home/.gitconfig": "[core]\n\texcludesFile = ~/mine\n", "home/mine": "*.tmp.py\n"})
+    write(root, {"a.py": "", "b.tmp.py": ""})
+    assert list(walk(root).files) == ["a.py"]
+
+
+def test_a_hundred_megabytes_are_left_out_unread(root):
+    write(root, {"a.py": "", "huge.py": ""})
+    os.truncate(root / "huge.py", 100 << 20)
+    found = walk(root)
+    assert list(found.files) == ["a.py"]
+    assert [one.reason for one in found.skipped] == ["larger than 1024 kB"]
+
+
+def test_our_own_ignore_file_and_the_configuration_count(root):
+    write(
+        root, {".cortexignore": "big/\n", "big/a.py": "", "b.py": "", "c.go": "", "gen/d.py": "", "e.md": ""}
+    )
+    assert list(walk(root).files) == [".cortexignore", "b.py", "c.go", "e.md", "gen/d.py"]
+    assert list(walk(root, ignore=("gen/", ".*")).files) == ["b.py", "c.go", "e.md"]
+    assert list(walk(root, include=("*.py",)).files) == ["b.py", "gen/d.py"]
+    assert list(walk(root, languages=("go", "markdown")).files) == ["c.go", "e.md"]
+
+
+def test_a_broken_pattern_leaves_the_others_in_force(root):
+    write(root, {".gitignore": "[z-\n!\n*.gen.py\n", "a.py": "", "b.gen.py": ""})
+    assert "b.gen.py" not in walk(root).files
+    assert "a.py" in walk(root).files
+
+
+def test_what_is_left_out_is_told_with_a_reason(root):
+    write(
+        root,
+        {
+            "a.py": "x", "big.py": "x" * 3000, "pic.png": "", "package-lock.json": "{}", "lib.min.js": "", ".env": "K=1",
+            "node_modules/m/index.js": "", "venv/pyvenv.cfg": "", "venv/lib/site.py": "",
+        },
+    )  # fmt: skip
+    os.symlink("a.py", root / "link.py")
+    os.symlink(root, root / "loop")
+    os.mkfifo(root / "pipe.py")
+    found = walk(root, max_file_kb=2)
+    assert list(found.files) == ["a.py"]
+    assert {skipped.path: skipped.reason for skipped in found.skipped} == {
+        ".env": "may hold secrets",
+        "big.py": "larger than 2 kB",
+        "lib.min.js": "generated or data",
+        "link.py": "symbolic link",
+        "loop": "symbolic link",
+        "package-lock.json": "generated or data",
+        "pic.png": "binary",
+    }
+    assert found.folders == [""]
+
+
+def test_a_name_that_is_no_text_is_skipped(root):
+    with open(os.path.join(os.fsencode(root), b"\xff\xfe.py"), "wb"):
+        pass
+    assert [skipped.reason for skipped in walk(root).skipped] == ["name is not valid text"]
+
+
+def test_one_look_says_what_a_walk_says(root):
+    write(
+        root,
+        {
+            ".gitignore": "ignored/\n*.gen.py\n", "a/b/c.py": "x", "a/x.gen.py": "", "ignored/d.py": "", "e.png": "",
+            "node_modules/f.py": "", "v/pyvenv.cfg": "", "v/g.py": "",
+        },
+    )  # fmt: skip
+    os.symlink("a", root / "link")
+    found = walk(root)
+    scanner = Scanner(Config(root=root))
+    for path in (
+        "a/b/c.py",
+        "a/x.gen.py",
+        "ignored/d.py",
+        "node_modules/f.py",
+        "v/g.py",
+        "link/b/c.py",
+        "a",
+        "no.py",
+    ):
+        assert scanner.look(path) == found.files.get(path), path
+    assert scanner.look("e.png") == Skipped("e.png", "binary")
+    assert isinstance(scanner.look("a/b/c.py"), Candidate)
+
+
+def test_too_many_files_name_the_setting_to_add(root, monkeypatch):
+    monkeypatch.setattr(scans, "FILES_MAX", 3)
+    write(root, {f"{n}.py": "" for n in range(4)})
+    with pytest.raises(Misconfigured, match=r'--project "/.*CORTEX_PROJECT'):
+        Scanner(Config(root=root)).walk()
+    assert len(Scanner(Config(root=root, explicit_root=True)).walk().files) == 4

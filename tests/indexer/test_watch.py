@@ -1,0 +1,250 @@
+"""Following a tree: what is saved gets into the chunk files, and indexer.json tells what is going on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import orjson
+import psutil
+import pytest
+
+from cortex.indexer import run, watch
+from cortex.settings.config import Config, Indexing
+from cortex.terms.records import IndexerState
+from ipc.errors import Unavailable
+
+#: seconds within which any of the states waited for here comes about, on a loaded machine
+BOUND_S = 30.0
+
+
+@pytest.fixture(autouse=True)
+def _private_places(monkeypatch):
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o700)
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        monkeypatch.setenv("XDG_CONFIG_HOME", folder)
+        yield
+
+
+@pytest.fixture
+def project(tmp_path) -> Config:
+    root = tmp_path / "project"
+    (root / "pkg").mkdir(parents=True)
+    (root / "pkg/a.py").write_text("def first():\n    return 1\n")
+    return Config(root=root.resolve(), indexing=Indexing(debounce_ms=10))
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    """Look until `condition` holds; the pause between two looks is a bound on load, not a guess at a time."""
+    deadline = time.monotonic() + BOUND_S
+    pause = threading.Event()
+    while not condition():
+        assert time.monotonic() < deadline, "did not come about"
+        pause.wait(0.01)
+
+
+def state(config: Config) -> IndexerState | None:
+    try:
+        return msgspec.json.decode(config.indexer_state.read_bytes(), type=IndexerState)
+    except OSError:
+        return None
+
+
+def is_idle(config: Config) -> bool:
+    now = state(config)
+    return now is not None and now.state == "idle" and now.sequence > 0
+
+
+def names(config: Config) -> set[str]:
+    found: set[str] = set()
+    for path in config.chunks_dir.glob("code-source*.json"):
+        with contextlib.suppress(FileNotFoundError):
+            for chunk in orjson.loads(path.read_bytes())["chunks"]:
+                found.update(chunk["metadata"]["symbols"])
+    return found
+
+
+@contextlib.contextmanager
+def following(config: Config) -> Iterator[threading.Event]:
+    stop = threading.Event()
+    results: list[object] = []
+    thread = threading.Thread(target=lambda: results.append(watch.watch(config, stop)))
+    thread.start()
+    try:
+        yield stop
+    finally:
+        stop.set()
+        thread.join(BOUND_S)
+        assert results == [0]
+
+
+def test_what_is_saved_created_renamed_and_deleted_gets_into_the_chunk_files(project):
+    root = project.root
+    with following(project):
+        wait_for(lambda: is_idle(project) and names(project) == {"first"})
+        (root / "pkg/a.py").write_text("def second():\n    return 2\n")
+        wait_for(lambda: names(project) == {"second"})
+        (root / "new/deep").mkdir(parents=True)
+        (root / "new/deep/b.py").write_text("def third():\n    return 3\n")
+        wait_for(lambda: names(project) == {"second", "third"})
+        (root / "new/deep/b.py").write_text("def fourth():\n    return 4\n")
+        wait_for(lambda: names(project) == {"second", "fourth"})
+        (root / "new").rename(root / "moved")
+        wait_for(lambda: any("moved/" in path for path in manifest_paths(project)))
+        (root / "moved/deep/b.py").write_text("def fifth():\n    return 5\n")
+        wait_for(lambda: names(project) == {"second", "fifth"})
+        (root / "moved/deep/b.py").unlink()
+        wait_for(lambda: names(project) == {"second"})
+    assert state(project).state == "stopped"
+
+
+def manifest_paths(config: Config) -> list[str]:
+    return list(orjson.loads(config.manifest.read_bytes())["files"])
+
+
+def test_a_new_ignore_rule_takes_files_out(project):
+    (project.root / "gen.py").write_text("def generated():\n    return 1\n")
+    with following(project):
+        wait_for(lambda: names(project) == {"first", "generated"})
+        (project.root / ".gitignore").write_text("gen.py\n")
+        wait_for(lambda: names(project) == {"first"})
+
+
+def test_a_path_is_dirty_before_it_is_read_and_until_it_is_served(project, monkeypatch):
+    seen: list[dict[str, int]] = []
+    plain = run.Indexer.update
+
+    def update(self, manifest, changes):
+        seen.append(dict(state(project).dirty))
+        return plain(self, manifest, changes)
+
+    monkeypatch.setattr(run.Indexer, "update", update)
+    with following(project):
+        wait_for(lambda: is_idle(project))
+        (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
+        wait_for(lambda: names(project) == {"second"} and is_idle(project))
+        assert seen == [{"pkg/a.py": 2}]
+        assert state(project).dirty == {"pkg/a.py": 2}
+        assert state(project).sequence == 2
+        monkeypatch.setattr(watch, "DIRTY_S", 0.0)
+        wait_for(lambda: state(project).dirty == {})
+
+
+def test_a_sweep_finds_what_no_event_told(project, monkeypatch):
+    monkeypatch.setattr(watch, "SWEEP_S", 0.05)
+    monkeypatch.setattr(watch, "SWEEP_SHARE", 1.0)
+    monkeypatch.setattr(watch.Changes, "add", lambda *_: None)
+    with following(project):
+        wait_for(lambda: is_idle(project))
+        (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
+        wait_for(lambda: names(project) == {"second"})
+
+
+def test_chunk_files_of_others_keep_it_off_and_it_says_which(project):
+    project.chunks_dir.mkdir(parents=True)
+    (project.chunks_dir / "theirs.json").write_bytes(b"[]")
+    with following(project):
+        wait_for(lambda: state(project) and "theirs.json" in state(project).message)
+        assert state(project).state == "stopped"
+        assert not (project.chunks_dir / "code-source.json").exists()
+
+
+def test_a_fault_is_told_and_the_next_change_is_indexed(project, monkeypatch):
+    plain = run.Indexer.update
+    failed: list[bool] = []
+
+    def update(self, manifest, changes):
+        if not failed:
+            failed.append(True)
+            raise RuntimeError("boom")
+        return plain(self, manifest, changes)
+
+    monkeypatch.setattr(run.Indexer, "update", update)
+    with following(project):
+        wait_for(lambda: is_idle(project))
+        (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
+        wait_for(lambda: "boom" in state(project).message)
+        (project.root / "pkg/a.py").write_text("def third():\n    return 3\n")
+        wait_for(lambda: names(project) == {"third"} and state(project).message == "")
+
+
+def test_it_shows_signs_of_life_while_one_update_takes_long(project, monkeypatch):
+    monkeypatch.setattr(watch, "HEARTBEAT_S", 0.01)
+    plain = run.Indexer.update
+    beats: list[float] = []
+
+    def update(self, manifest, changes):
+        beats.append(state(project).heartbeat)
+        wait_for(lambda: state(project).heartbeat > beats[0])
+        return plain(self, manifest, changes)
+
+    monkeypatch.setattr(run.Indexer, "update", update)
+    with following(project):
+        wait_for(lambda: is_idle(project))
+        (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
+        wait_for(lambda: names(project) == {"second"})
+
+
+def test_a_run_beside_it_is_noticed(project):
+    with following(project):
+        wait_for(lambda: is_idle(project))
+        run.index(project, force=True)
+        (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
+        wait_for(lambda: names(project) == {"second"})
+        wait_for(lambda: state(project).sequence == 3)
+
+
+def test_only_one_follows_a_project(project):
+    with following(project):
+        wait_for(lambda: is_idle(project))
+        with pytest.raises(Unavailable, match="indexer-watch"):
+            watch.watch(project, threading.Event())
+
+
+@pytest.mark.e2e
+def test_the_pool_dies_with_a_killed_parent(tmp_path):
+    root = tmp_path / "big"
+    root.mkdir()
+    for number in range(1500):
+        (root / f"m{number}.py").write_text(f"def f{number}():\n    return {number}\n" * 60)
+    script = tmp_path / "parent.py"
+    script.write_text(
+        "import sys\nfrom pathlib import Path\nfrom cortex.settings.config import Config\nfrom cortex.indexer import pool, run\n"
+        "run.workers_for = lambda *_: 2\n"
+        "run.index(Config(root=Path(sys.argv[1])), on_progress=lambda *_: print('on', flush=True))\n"
+    )
+    with subprocess.Popen([sys.executable, script, str(root)], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"on\n"
+        children = psutil.Process(parent.pid).children()
+        assert len(children) == 2
+        parent.kill()
+        gone, alive = psutil.wait_procs(children, timeout=BOUND_S)
+    assert not alive
+    assert len(gone) == 2
+    report = run.index(Config(root=Path(root)))
+    assert report.files == 1500
+
+
+def test_an_idle_indexer_gives_its_memory_back_and_goes_on(project, monkeypatch):
+    monkeypatch.setattr(watch, "REST_S", 0.0)
+    monkeypatch.setattr(watch, "HEARTBEAT_S", 0.02)
+    forgotten: list[int] = []
+    plain = run.Indexer.forget
+    monkeypatch.setattr(run.Indexer, "forget", lambda self: (forgotten.append(1), plain(self)))
+    with following(project):
+        wait_for(lambda: is_idle(project) and forgotten)
+        before = len(forgotten)
+        (project.root / "pkg/b.py").write_text("def second():\n    return 2\n")
+        wait_for(lambda: {"first", "second"} <= names(project) and len(forgotten) > before)
+    graph = b"".join(path.read_bytes() for path in project.graph_dir.glob("code-graph*.json"))
+    assert b"pkg/b:second" in graph

@@ -1,0 +1,252 @@
+"""Asking real worker processes: deadlines, replicas, a dead one, a late one, and a second binder."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ipc.client import Client
+from ipc.errors import BadRequest, CortexError, Misconfigured, Unavailable
+from ipc.messages import Embed, Embedded, GetStatus, Reload, Status
+from ipc.service import answer, hold_lock
+
+ROOT = Path(__file__).parents[2]
+
+#: a real worker: answers Embed with its pid; "hang" takes long, "bad" and "bug" fail
+WORKER = """
+import os, sys, time
+import numpy as np
+from pathlib import Path
+from ipc.errors import BadRequest, CortexError
+from ipc.messages import Embed, Embedded, Status
+from ipc.service import serve
+
+class Worker:
+    def __init__(self):
+        self.handlers = {Embed: self.embed}
+    def embed(self, request):
+        if request.texts[0] == "hang":
+            Path(sys.argv[1], f"hanging-{os.getpid()}").touch()
+            time.sleep(30)
+        if request.texts[0] == "bad":
+            raise BadRequest("That is bad.")
+        if request.texts[0] == "bug":
+            raise ZeroDivisionError("oops")
+        return Embedded(str(os.getpid()), np.ones((len(request.texts), 2), "<f4"))
+    def reload(self):
+        raise RuntimeError("a reload that fails must not end the worker")
+    def status(self):
+        return Status("embed", os.getpid(), "0", "", 0, 0.0)
+
+try:
+    sys.exit(serve("embed", Worker(), Path(sys.argv[1]), replica=int(sys.argv[2])))
+except CortexError as error:
+    sys.exit(f"{error}")
+"""
+
+
+@pytest.fixture
+def start(tmp_path_factory):
+    folder = Path(tmp_path_factory.mktemp("s"))
+    started = []
+
+    def run(replica=0):
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", WORKER, folder, str(replica)],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )
+        started.append(process)
+        return process
+
+    run.folder = folder
+    yield run
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stderr.close()
+
+
+def asked(folder, *questions, deadline_s=20.0):
+    async def run():
+        client = Client(folder)
+        try:
+            out = []
+            for question in questions:
+                try:
+                    out.append(await client.ask("embed", question, deadline_s))
+                except CortexError as error:
+                    out.append(error)
+            return out
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+def test_a_question_is_answered_and_errors_come_back_as_themselves(start):
+    process = start()
+    fine, bad, bug, status, unknown = asked(
+        start.folder, Embed(("a", "b")), Embed(("bad",)), Embed(("bug",)), GetStatus(), Reload(1)
+    )
+    assert fine.model == str(process.pid)
+    assert fine.vectors.shape == (2, 2)
+    assert isinstance(bad, BadRequest)
+    assert str(bad) == "That is bad."
+    assert "ZeroDivisionError" in str(bug)
+    assert status.pid == process.pid
+    assert isinstance(unknown, BadRequest)
+
+
+def test_nobody_there_is_unavailable_within_the_deadline(tmp_path):
+    (error,) = asked(tmp_path, Embed(("a",)), deadline_s=0.3)
+    assert isinstance(error, Unavailable)
+    assert "cortex status" in str(error)
+
+
+def test_sockets_that_vanish_under_many_askers_are_forgotten_once(tmp_path):
+    async def run():
+        client = Client(tmp_path)
+        try:
+            for name in ("embed.0.sock", "embed.1.sock"):
+                (tmp_path / name).touch()
+            with pytest.raises(Unavailable):
+                await client.ask("embed", Embed(("hi",)), 0.2)
+            for path in tmp_path.glob("*.sock"):
+                path.unlink()
+            asked = [client.ask("embed", Embed(("hi",)), 0.3) for _ in range(8)]
+            return await asyncio.gather(*asked, return_exceptions=True)
+        finally:
+            await client.close()
+
+    assert {type(error) for error in asyncio.run(run())} == {Unavailable}
+
+
+def test_a_silent_worker_is_given_up_at_the_deadline_and_others_go_on(start):
+    start()
+    asked(start.folder, Embed(("a",)))
+    (error,) = asked(start.folder, Embed(("hang",)), deadline_s=0.5)
+    assert isinstance(error, Unavailable)
+
+
+def test_replicas_take_turns_and_a_killed_ones_question_is_asked_again(start):
+    processes = {p.pid: p for p in (start(0), start(1))}
+
+    async def run():
+        client = Client(start.folder)
+        try:
+            pids = set()
+            while len(pids) < 2:
+                pids.add(int((await client.ask("embed", Embed(("a",)), 20)).model))
+            assert pids == set(processes)
+            question = asyncio.create_task(client.ask("embed", Embed(("hang",)), 60))
+            while not (hanging := list(start.folder.glob("hanging-*"))):
+                await asyncio.sleep(0.01)
+            processes[int(hanging[0].name.split("-")[1])].kill()
+            while len(hanging := list(start.folder.glob("hanging-*"))) < 2:
+                await asyncio.sleep(0.01)
+            question.cancel()
+        finally:
+            await client.close()
+
+    asyncio.run(run())
+
+
+def test_a_worker_that_comes_back_is_found(start):
+    first = start()
+    asked(start.folder, Embed(("a",)))
+
+    async def run():
+        client = Client(start.folder)
+        try:
+            await client.ask("embed", Embed(("a",)), 20)
+            first.kill()
+            first.wait()
+            second = start()
+            return second.pid, int((await client.ask("embed", Embed(("a",)), 20)).model)
+        finally:
+            await client.close()
+
+    expected, got = asyncio.run(run())
+    assert got == expected
+
+
+def test_a_second_binder_is_refused_with_the_holders_name(start):
+    first = start()
+    asked(start.folder, Embed(("a",)))
+    second = start()
+    _, stderr = second.communicate()
+    assert second.returncode != 0
+    assert str(first.pid) in stderr.decode()
+    (fine,) = asked(start.folder, Embed(("a",)))
+    assert fine.model == str(first.pid)
+
+
+def test_the_end_of_the_life_line_ends_the_worker(start):
+    process = start()
+    asked(start.folder, Embed(("a",)))
+    process.stdin.close()
+    assert process.wait(20) == 0
+    assert not list(start.folder.glob("*.sock"))
+
+
+def test_sigterm_ends_the_worker(start):
+    process = start()
+    asked(start.folder, Embed(("a",)))
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 0
+
+
+def test_expired_requests_are_dropped_and_a_late_reply_reaches_nobody(start):
+    process = start()
+    asked(start.folder, Embed(("a",)))
+
+    async def run():
+        client = Client(start.folder)
+        try:
+            os.kill(process.pid, signal.SIGSTOP)
+            with pytest.raises(Unavailable):
+                await client.ask("embed", Embed(("late",)), 0.3)
+            os.kill(process.pid, signal.SIGCONT)
+            return await client.ask("embed", Embed(("a", "b", "c")), 20)
+        finally:
+            await client.close()
+
+    assert asyncio.run(run()).vectors.shape == (3, 2)
+
+
+def test_locks_are_exclusive_and_free_after_their_holder(tmp_path):
+    with (
+        hold_lock(tmp_path, "x"),
+        pytest.raises(Misconfigured, match=str(os.getpid())),
+        hold_lock(tmp_path, "x"),
+    ):
+        pass
+    with hold_lock(tmp_path, "x"):
+        pass
+
+
+class InProcess:
+    """A worker without a socket: what `answer` needs."""
+
+    handlers = {Embed: lambda request: Embedded("m", np.zeros((len(request.texts), 1), "<f4"))}  # noqa: RUF012
+
+    def reload(self):
+        return False
+
+    def status(self):
+        return Status("embed", 1, "0", "", 0, time.monotonic())
+
+
+def test_answer_never_raises():
+    assert answer(InProcess(), [b"junk"]).code == "bad_request"
+    assert answer(InProcess(), []).code == "bad_request"

@@ -1,0 +1,330 @@
+"""From chunk files to generations: work in proportion to the change, crashes that leave the old state, upkeep."""
+
+import base64
+import dataclasses
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cortex.engines.text.snapshot import open_text
+from cortex.engines.vector.usearch import open_vectors
+from cortex.generation import current as generations
+from cortex.generation.snapshots import Snapshots
+from cortex.publish import builder as building
+from cortex.publish.builder import Builder
+from cortex.settings import config as configuration
+from ipc.errors import Misconfigured, NotReady
+from ipc.messages import ExactSearch, VectorSearch
+
+ROOT = Path(__file__).parents[2]
+
+
+def vector(seed):
+    values = np.random.default_rng(seed).standard_normal(384).astype(np.float32)
+    return values / np.linalg.norm(values)
+
+
+def chunk(at, text="", **fields):
+    return {
+        "id": f"code-f{at}.py#f{at}~1",
+        "chunk_type": "code",
+        "title": f"f{at}.py",
+        "text": text or f"def function_{at}(): return handler_{at}",
+        "embedding": base64.b64encode(vector(at).astype("<f2").tobytes()).decode(),
+        "tags": ["code", "python"],
+        "metadata": {"file_path": f"f{at}.py", "language": "python", "start_line": 1, "end_line": 1},
+        "created_at": "2026-01-01T00:00:00Z",
+        "updated_at": "2026-01-01T00:00:00Z",
+    } | fields
+
+
+@pytest.fixture
+def config(tmp_path):
+    loaded = configuration.load(tmp_path)
+    loaded.chunks_dir.mkdir(parents=True)
+    return loaded
+
+
+def write(config, name, chunks):
+    temporary = config.chunks_dir / ".part"
+    temporary.write_text(json.dumps({"_metadata": {"model": "m@1", "dimensions": 384}, "chunks": chunks}))
+    temporary.replace(config.chunks_dir / name)
+
+
+def drain(builder):
+    while builder.refresh() is not None:
+        pass
+    return builder.current
+
+
+class Reader:
+    """What the workers serve, in process."""
+
+    def __init__(self, config):
+        index = config.index_dir
+        self.vectors = Snapshots(index, lambda g, rows: open_vectors(rows, index / "vectors", g.vectors))
+        self.texts = Snapshots(index, lambda g, rows: open_text(index / "text" / g.text, rows))
+
+    def reload(self):
+        return self.vectors.reload(), self.texts.reload()
+
+    def exact(self, query):
+        self.texts.reload()
+        return sorted(hit.id for hit in self.texts.get()[0].search(ExactSearch(query)).hits)
+
+    def nearest(self, at):
+        self.vectors.reload()
+        return self.vectors.get()[0].search(VectorSearch(vector(at), "m@1", 1)).hits[0].id
+
+
+@pytest.fixture
+def builder(config):
+    made = Builder(config)
+    yield made
+    made.close()
+
+
+def test_chunk_files_become_answers_and_changes_follow(config, builder):
+    reader = Reader(config)
+    with pytest.raises(NotReady):
+        reader.texts.get()
+    write(config, "a.json", [chunk(at) for at in range(20)])
+    drain(builder)
+    assert reader.exact("handler_7") == ["code-f7.py#f7~1"]
+    assert reader.nearest(7) == "code-f7.py#f7~1"
+    write(config, "a.json", [chunk(at) for at in range(20) if at != 7] + [chunk(50)])
+    drain(builder)
+    assert reader.exact("handler_7") == []
+    assert reader.exact("handler_50") == ["code-f50.py#f50~1"]
+    assert reader.nearest(50) == "code-f50.py#f50~1"
+    assert reader.nearest(7) != "code-f7.py#f7~1"
+
+
+def test_a_change_writes_only_its_own_rows(config, builder):
+    write(config, "a.json", [chunk(at) for at in range(200)])
+    first = drain(builder)
+    write(config, "a.json", [chunk(at, "new text" if at < 5 else "") for at in range(200)])
+    second = drain(builder)
+    assert [ref.rows for ref in second.segments] == [200, 5]
+    assert second.segments[0] == first.segments[0]
+    assert second.deleted_count == 5
+    assert second.rows == 200
+
+
+def test_a_restart_reads_nothing_again_and_goes_on(config, builder, monkeypatch):
+    write(config, "a.json", [chunk(at) for at in range(10)])
+    before = drain(builder)
+    builder.close()
+    read = []
+    monkeypatch.setattr("cortex.publish.chunk_files.read_chunk_file", lambda *a: read.append(a))
+    again = Builder(config)
+    try:
+        assert again.refresh() is None
+        assert read == []
+        assert again.current == before
+        monkeypatch.undo()
+        write(config, "a.json", [chunk(at) for at in range(11)])
+        assert drain(again).rows == 11
+        assert len(Reader(config).exact("function_10")) == 1
+    finally:
+        again.close()
+
+
+def test_many_small_changes_are_merged_and_answers_stay(config, builder):
+    for at in range(20):
+        write(config, "a.json", [chunk(i, f"marker_{i} in round {at}" if i == at else "") for i in range(30)])
+        drain(builder)
+    assert len(builder.current.segments) <= building.SEGMENTS_MAX
+    assert builder.current.rows == 30
+    reader = Reader(config)
+    assert reader.exact("marker_19") == ["code-f19.py#f19~1"]
+    assert reader.exact("function_3") == ["code-f3.py#f3~1"]
+    assert reader.nearest(3) == "code-f3.py#f3~1"
+
+
+def test_deleted_rows_are_thrown_out_when_they_are_many(config, builder, monkeypatch):
+    monkeypatch.setattr(building, "ROWS_MIN", 10)
+    write(config, "a.json", [chunk(at) for at in range(40)])
+    drain(builder)
+    write(config, "a.json", [chunk(at) for at in range(10)])
+    generation = drain(builder)
+    assert generation.deleted_count == 0
+    assert sum(ref.rows for ref in generation.segments) == 10
+
+
+def test_above_the_bound_an_hnsw_index_appears_and_answers(config, builder, monkeypatch):
+    monkeypatch.setattr(building, "SCAN_ROWS_MAX", 50)
+    write(config, "a.json", [chunk(at) for at in range(80)])
+    drain(builder)
+    assert builder._hnsw is not None
+    builder._hnsw.result(60)
+    generation = drain(builder)
+    assert generation.vectors
+    reader = Reader(config)
+    assert reader.nearest(33) == "code-f33.py#f33~1"
+    assert reader.vectors.get()[0].hnsw is not None
+
+
+@pytest.mark.parametrize("step", ["write_rows", "publish", "text"])
+def test_a_full_disk_leaves_the_old_generation_and_the_next_try_succeeds(config, builder, monkeypatch, step):
+    write(config, "a.json", [chunk(1)])
+    before = drain(builder)
+
+    def full(*_args, **_kwargs):
+        raise OSError(28, "No space left on device")
+
+    target = {
+        "write_rows": (building, "write_rows"),
+        "publish": (generations, "publish"),
+        "text": (building.TextWriter, "build"),
+    }[step]
+    monkeypatch.setattr(*target, full)
+    write(config, "a.json", [chunk(1), chunk(2)])
+    with pytest.raises(OSError, match="No space"):
+        builder.refresh()
+    assert generations.read_current(config.index_dir) == before
+    assert Reader(config).exact("function_1") == ["code-f1.py#f1~1"]
+    monkeypatch.undo()
+    drain(builder)
+    assert Reader(config).exact("function_2") == ["code-f2.py#f2~1"]
+    assert builder.current.rows == 2
+
+
+KILLED = """
+import os, signal, sys
+from cortex.settings import config
+from cortex.generation import current as generations
+from cortex.publish.builder import Builder
+builder = Builder(config.load(sys.argv[1]))
+if sys.argv[2] == "before":
+    generations.publish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+else:
+    os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+builder.refresh()
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "during"])
+def test_a_kill_in_the_middle_of_a_publish_is_repaired_by_the_next_start(config, builder, when):
+    write(config, "a.json", [chunk(1)])
+    before = drain(builder)
+    builder.close()
+    write(config, "a.json", [chunk(2)])
+    killed = subprocess.run([sys.executable, "-P", "-c", KILLED, config.root, when], cwd=ROOT, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert generations.read_current(config.index_dir) == before
+    assert Reader(config).exact("function_1") == ["code-f1.py#f1~1"]
+    again = Builder(config)
+    try:
+        drain(again)
+        reader = Reader(config)
+        assert reader.exact("function_1") == []
+        assert reader.exact("function_2") == ["code-f2.py#f2~1"]
+        assert again.current.rows == 1
+    finally:
+        again.close()
+
+
+def test_a_damaged_generation_leaves_the_old_one_serving_and_is_built_anew(config, builder):
+    write(config, "a.json", [chunk(1)])
+    drain(builder)
+    reader = Reader(config)
+    assert reader.exact("function_1")
+    write(config, "a.json", [chunk(2)])
+    generation = drain(builder)
+    path = config.index_dir / "segments" / generation.segments[-1].name
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.unlink()
+    path.write_bytes(content)
+    reader.reload()
+    assert reader.texts.fault
+    assert reader.texts.get()[0].search(ExactSearch("function_1")).total_found == 1
+    builder.close()
+    again = Builder(config)
+    try:
+        drain(again)
+        assert again.current.number > generation.number
+        assert reader.exact("function_2") == ["code-f2.py#f2~1"]
+        assert reader.texts.fault == ""
+    finally:
+        again.close()
+
+
+def test_removing_the_folder_under_a_builder_begins_anew(config, builder):
+    write(config, "a.json", [chunk(1)])
+    drain(builder)
+    reader = Reader(config)
+    assert reader.exact("function_1")
+    shutil.rmtree(config.home)
+    builder.refresh()
+    config.chunks_dir.mkdir(parents=True, exist_ok=True)
+    write(config, "a.json", [chunk(2)])
+    drain(builder)
+    assert reader.exact("function_2") == ["code-f2.py#f2~1"]
+    assert reader.exact("function_1") == []
+
+
+def test_an_index_from_elsewhere_is_thrown_away(config, builder, tmp_path):
+    write(config, "a.json", [chunk(1)])
+    drain(builder)
+    builder.close()
+    config.index_dir.rename(tmp_path / "original")
+    shutil.copytree(tmp_path / "original", config.index_dir)
+    (config.chunks_dir / "a.json").unlink()
+    reader = Reader(config)
+    assert reader.reload() == (False, False)
+    again = Builder(config)
+    try:
+        drain(again)
+        assert again.current.rows == 0
+    finally:
+        again.close()
+
+
+def test_a_second_writer_is_refused(config, builder):
+    with pytest.raises(Misconfigured, match="Another watcher"):
+        Builder(config)
+
+
+def test_readers_keep_the_generation_before_for_a_moment(config, builder):
+    write(config, "a.json", [chunk(1)])
+    first = drain(builder)
+    reader = Reader(config)
+    reader.reload()
+    write(config, "a.json", [chunk(2)])
+    second = drain(builder)
+    reader.reload()
+    assert reader.texts.get(first.number)[0].search(ExactSearch("function_1")).total_found == 1
+    assert reader.texts.get(second.number)[0].search(ExactSearch("function_2")).total_found == 1
+    with pytest.raises(NotReady):
+        reader.texts.get(999)
+
+
+def test_a_reader_that_is_asked_for_a_newer_generation_looks_at_the_disk_first(config, builder):
+    write(config, "a.json", [chunk(1)])
+    drain(builder)
+    reader = Reader(config)
+    reader.reload()
+    write(config, "a.json", [chunk(2)])
+    second = drain(builder)
+    assert reader.texts.get(second.number)[0].search(ExactSearch("function_2")).total_found == 1
+
+
+def test_vectors_of_other_dimensions_are_skipped_and_named(config, builder):
+    write(config, "a.json", [chunk(1)])
+    (config.chunks_dir / "b.json").write_text(json.dumps({"_metadata": {"dimensions": 768}, "chunks": []}))
+    generation = drain(builder)
+    assert generation.rows == 1
+    assert any("768" in warning and "b.json" in warning for warning in builder.warnings)
+
+
+def test_the_dataclass_of_a_generation_is_frozen(builder):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        builder.current.number = 3

@@ -1,0 +1,201 @@
+"""Chunk files: every form is read, every fault is one sentence, and a reading finds exactly what changed."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from cortex.publish.chunk_files import ChunkManager, read_chunk_file
+from ipc.errors import Damaged
+
+DIMENSIONS = 4
+
+
+def chunk(chunk_id, text="text", updated="2026-01-01T00:00:00Z", **fields):
+    return {
+        "id": chunk_id,
+        "chunk_type": "code",
+        "title": chunk_id,
+        "text": text,
+        "tags": ["code"],
+        "metadata": {"file_path": f"{chunk_id}.py", "start_line": 1, "end_line": 2},
+        "created_at": updated,
+        "updated_at": updated,
+    } | fields
+
+
+def write(folder, name, chunks, **metadata):
+    temporary = folder / ".tmp.part"
+    temporary.write_text(json.dumps({"_metadata": metadata, "chunks": chunks} if metadata else chunks))
+    temporary.replace(folder / name)
+
+
+class Served:
+    """What a watcher would serve: applies each change and gives out keys."""
+
+    def __init__(self, folder):
+        self.manager = ChunkManager(folder, DIMENSIONS)
+        self.rows = {}
+        self.next_key = 1
+
+    def refresh(self):
+        change = self.manager.read()
+        if change is None:
+            return None
+        keys = range(self.next_key, self.next_key + len(change.added))
+        self.next_key = keys.stop
+        for chunk_id, key in change.deleted:
+            assert self.rows.pop(key)["id"] == chunk_id
+        self.rows |= {key: added.body for key, added in zip(keys, change.added, strict=True)}
+        self.manager.accept(change, keys)
+        return change
+
+    def texts(self):
+        return {body["id"]: body["text"] for body in self.rows.values()}
+
+
+@pytest.mark.parametrize(
+    "embedding",
+    [
+        [3.0, 4.0, 0.0, 0.0],
+        base64.b64encode(np.array([3, 4, 0, 0], "<f2").tobytes()).decode(),
+        base64.b64encode(np.array([3, 4, 0, 0], "<f4").tobytes()).decode(),
+    ],
+)
+def test_every_form_of_embedding_becomes_a_unit_vector(tmp_path, embedding):
+    write(tmp_path, "a.json", [chunk("a", embedding=embedding)], dimensions=DIMENSIONS, model="m@1")
+    (filed,) = read_chunk_file(tmp_path / "a.json", DIMENSIONS).chunks.values()
+    assert filed.vector == pytest.approx([0.6, 0.8, 0, 0])
+    assert filed.model == "m@1"
+    assert "embedding" not in filed.body
+
+
+def test_a_bare_array_and_unknown_fields_are_accepted(tmp_path):
+    write(tmp_path, "a.json", [chunk("a", colour="blue"), chunk("b", embedding=None)])
+    chunks = read_chunk_file(tmp_path / "a.json", DIMENSIONS).chunks
+    assert chunks["a"].body["colour"] == "blue"
+    assert chunks["b"].vector is None
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "a.json: not valid JSON"),
+        (b'[{"id": "x"', "a.json: not valid JSON"),
+        (b"3", "a.json: must be an array of chunks"),
+        (b'{"chunks": 3}', "a.json: must be an array"),
+        (b"[3]", "a.json: chunk 0 is a int"),
+        (b'[{"id": "x", "chunk_type": "code"}]', "a.json: chunk 'x' has no field 'text'"),
+        (b'[{"chunk_type": "code", "text": ""}]', "a.json: chunk 0 has no field 'id'"),
+        (b'[{"id": "x", "chunk_type": "code", "text": "", "tags": "go"}]', "'tags' must be an array"),
+        (b'[{"id": "x", "chunk_type": "code", "text": "", "metadata": []}]', "'metadata' must be an object"),
+        (
+            b'[{"id": "x", "chunk_type": "code", "text": "", "embedding": [1, 2]}]',
+            "has 2 dimensions, the embedder has 4",
+        ),
+        (
+            b'[{"id": "x", "chunk_type": "code", "text": "", "embedding": "AAAA"}]',
+            "has 3 bytes, 4 dimensions",
+        ),
+        (b'[{"id": "x", "chunk_type": "code", "text": "", "embedding": "?"}]', "not base64"),
+        (
+            b'[{"id": "x", "chunk_type": "code", "text": "", "embedding": [1, 2, 3, 1e999]}]',
+            "not (valid JSON|finite)",
+        ),
+        (b'{"_metadata": {"dimensions": 768}, "chunks": []}', "768 dimensions, the embedder has 4"),
+    ],
+)
+def test_a_fault_names_file_chunk_and_field(tmp_path, content, sentence):
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(Damaged, match=sentence) as caught:
+        read_chunk_file(tmp_path / "a.json", DIMENSIONS)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_file_keeps_its_old_chunks_and_everything_else_goes_on(tmp_path):
+    served = Served(tmp_path)
+    write(tmp_path, "a.json", [chunk("a")])
+    write(tmp_path, "b.json", [chunk("b")])
+    served.refresh()
+    (tmp_path / "a.json").write_text('[{"id": "a", "text"')
+    write(tmp_path, "b.json", [chunk("b", "new")])
+    change = served.refresh()
+    assert served.texts() == {"a": "text", "b": "new"}
+    assert any("a.json" in warning for warning in change.warnings)
+    assert served.refresh() is None
+    write(tmp_path, "a.json", [chunk("a", "mended")])
+    served.refresh()
+    assert served.texts() == {"a": "mended", "b": "new"}
+    assert served.manager.warnings() == ()
+
+
+def test_an_unchanged_chunk_is_not_written_again(tmp_path):
+    served = Served(tmp_path)
+    write(tmp_path, "a.json", [chunk("a"), chunk("b"), chunk("c")], model="m", sequence=1)
+    served.refresh()
+    write(tmp_path, "a.json", [chunk("a"), chunk("b", "new"), chunk("d")], model="m", sequence=2)
+    change = served.refresh()
+    assert sorted(added.id for added in change.added) == ["b", "d"]
+    assert sorted(chunk_id for chunk_id, _ in change.deleted) == ["b", "c"]
+    assert change.sequence == 2
+
+
+def test_of_two_chunks_with_one_id_the_newest_wins_and_the_other_comes_back(tmp_path):
+    served = Served(tmp_path)
+    write(tmp_path, "a.json", [chunk("x", "old", "2026-01-01T00:00:00Z")])
+    write(tmp_path, "b.json", [chunk("x", "new", "2026-02-01T00:00:00Z")])
+    change = served.refresh()
+    assert served.texts() == {"x": "new"}
+    assert any("a.json" in w and "b.json" in w for w in change.warnings)
+    assert "a.json" not in served.manager.readable_files()
+    (tmp_path / "b.json").unlink()
+    served.refresh()
+    assert served.texts() == {"x": "old"}
+
+
+def test_a_large_backlog_comes_in_parts(tmp_path):
+    served = Served(tmp_path)
+    for at in range(6):
+        write(tmp_path, f"{at}.json", [chunk(f"c{at}", "x" * 1000)])
+    change = served.manager.read(batch_bytes=2500)
+    assert 0 < len(change.added) < 6
+    assert change.backlog == 6 - len(change.added)
+
+
+names = st.sampled_from(["a.json", "b.json", "c.json"])
+ids = st.sampled_from(["p", "q", "r", "s"])
+contents = st.dictionaries(
+    ids, st.tuples(st.sampled_from(["one", "two", "three"]), st.integers(1, 9)), max_size=4
+)
+steps = st.lists(st.tuples(names, contents | st.none() | st.just("damage")), max_size=12)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@given(steps=steps)
+@example(steps=[("a.json", {"p": ("one", 2)}), ("b.json", {"p": ("one", 1)}), ("a.json", {"p": ("two", 1)})])
+def test_any_sequence_of_changes_ends_as_a_fresh_reading_does(tmp_path_factory, steps):
+    folder = tmp_path_factory.mktemp("chunks")
+    served = Served(folder)
+    for name, content in steps:
+        if content is None:
+            (folder / name).unlink(missing_ok=True)
+        elif content == "damage":
+            if (folder / name).exists():
+                served.refresh()
+                good = (folder / name).read_bytes()
+                (folder / name).write_bytes(good + b"]")
+                served.refresh()
+                (folder / name).write_bytes(good)
+        else:
+            write(
+                folder,
+                name,
+                [chunk(i, text, f"2026-01-0{day}T00:00:00Z") for i, (text, day) in content.items()],
+            )
+        served.refresh()
+    fresh = Served(folder)
+    fresh.refresh()
+    assert served.texts() == fresh.texts()

@@ -1,0 +1,252 @@
+"""The keyword language: what each query means, what it compiles to, and that any input is answered or refused."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from cortex.engines.text.compile import compile_query
+from cortex.engines.text.schema import make_schema
+from cortex.query.parse import QUERY_BYTES_MAX, TERMS_MAX, parse
+from cortex.query.tree import (
+    All,
+    Any,
+    Anything,
+    Boost,
+    Fuzzy,
+    Not,
+    Phrase,
+    Range,
+    Regex,
+    Term,
+    Wildcard,
+)
+from ipc.errors import BadRequest
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "exact_queries.txt"
+SCHEMA = make_schema()
+FIELDS = re.findall(
+    r"\w+",
+    "key slot bits_low bits_high row text parts title symbols file_path path tags chunk_type language defx start_line joined lane_body "
+    "lane_path lane_defs lane_comments",
+)
+
+
+def node(query, match_type=None):
+    return strip(parse(query, match_type).node)
+
+
+def strip(tree):
+    """The tree without positions, so that a test says what it means."""
+    match tree:
+        case All(children):
+            return All(tuple(map(strip, children)))
+        case Any(children, required, excluded):
+            return Any(tuple(map(strip, children)), tuple(map(strip, required)), tuple(map(strip, excluded)))
+        case Not(child):
+            return Not(strip(child))
+        case Boost(child, factor):
+            return Boost(strip(child), factor)
+        case Anything():
+            return tree
+    return type(tree)(**{name: getattr(tree, name) for name in tree.__slots__ if name != "position"})
+
+
+def t(text, field="text"):
+    return Term(field, text)
+
+
+def shown(query):
+    """A compiled query in a form that a person can review."""
+    text = re.sub(
+        r'Regex\("([^\n]*)"\)\n.*?\n, field: Field\((\d+)\)',
+        r"/\1/ in Field(\2)",
+        repr(query),
+        flags=re.DOTALL,
+    )
+    text = re.sub(
+        r"Term\(field=(\d+), type=(?:Str|U64), ([^)]*)\)", lambda m: f"{FIELDS[int(m[1])]}:{m[2]}", text
+    )
+    text = re.sub(r"Field\((\d+)\)", lambda m: FIELDS[int(m[1])], text)
+    text = re.sub(r"BooleanQuery \{ subqueries: |, minimum_number_should_match: \d+ (?=\})", "", text)
+    return text.removeprefix("Query(").removesuffix(")")
+
+
+@pytest.mark.parametrize(
+    ("query", "meaning"),
+    [
+        ("Provider", t("Provider")),
+        ("a b", All((t("a"), t("b")))),
+        ("a AND b OR c", Any((All((t("a"), t("b"))), t("c")))),
+        ("a b OR c d", Any((All((t("a"), t("b"))), All((t("c"), t("d")))))),
+        ("a OR b AND NOT c", Any((t("a"), All((t("b"), Not(t("c"))))))),
+        ("NOT a b", All((Not(t("a")), t("b")))),
+        ("+a -b", All((t("a"), Not(t("b"))))),
+        ("a OR +b OR -c", Any((t("a"),), (t("b"),), (t("c"),))),
+        ("-file_path:test", Not(t("test", "file_path"))),
+        ("NOT -a", t("a")),
+        ("tags:(go OR python)", Any((t("go", "tags"), t("python", "tags")))),
+        ("tags:(go title:x)", All((t("go", "tags"), t("x", "title")))),
+        ("(a OR b)^2", Boost(Any((t("a"), t("b"))), 2.0)),
+        ("term^2.5", Boost(t("term"), 2.5)),
+        ('"error handling"', Phrase("text", "error handling")),
+        ('"near words"~3', Phrase("text", "near words", 3)),
+        ('a"b c"', All((t("a"), Phrase("text", "b c")))),
+        ("Prov*", Wildcard("text", ("Prov", "*"))),
+        ("get*Name", Wildcard("text", ("get", "*", "Name"))),
+        ("wh?t", Wildcard("text", ("wh", "?", "t"))),
+        ("Some(x)?", t("Some(x)?")),
+        (r"a\*b", t("a*b")),
+        (r"\*a", t("*a")),
+        ("Provdier~1", Fuzzy("text", "Provdier", 1)),
+        ("Provdier~", Fuzzy("text", "Provdier", 2)),
+        ("abc~", Fuzzy("text", "abc", 1)),
+        ("~Destructor", t("~Destructor")),
+        ("start_line:[10 TO 50]", Range("start_line", 10, 50)),
+        ("start_line:{10 TO 50}", Range("start_line", 11, 49)),
+        ("start_line:[10 TO *]", Range("start_line", 10, None)),
+        ("start_line:>10", Range("start_line", 11, None)),
+        ("start_line:<=10", Range("start_line", None, 10)),
+        ("start_line:7", Range("start_line", 7, 7)),
+        ("/get.*Name/", Regex("get.*Name")),
+        (r"/a\/b/", Regex("a/b")),
+        ("/usr/bin", t("/usr/bin")),
+        ("std::vector", t("std::vector")),
+        ("a std::vector foo:bar", All((t("a"), t("std::vector"), t("foo:bar")))),
+        ("foo()", t("foo()")),
+        ("(foo(a b) OR c)", Any((All((t("foo(a"), t("b)"))), t("c")))),
+        ("->next", t("->next")),
+        ("x->next", t("x->next")),
+        ("@decorator", t("@decorator")),
+        ("#include <stdio.h>", All((t("#include"), t("<stdio.h>")))),
+        ("a[0]", t("a[0]")),
+        ("[]byte", t("[]byte")),
+        ("C++", t("C++")),
+        ("--flag", t("--flag")),
+        ("a - b", All((t("a"), t("-"), t("b")))),
+        ("it's", t("it's")),
+        ("a\\", t("a\\")),
+        ('"unknown: field"', Phrase("text", "unknown: field")),
+        ("and or not", All((t("and"), t("or"), t("not")))),
+        ("TO", t("TO")),
+        ("*", Anything()),
+        ("title:*", Anything()),
+    ],
+)
+def test_a_query_means(query, meaning):
+    assert node(query) == meaning
+
+
+@pytest.mark.parametrize(
+    ("query", "match_type", "echo", "meaning"),
+    [
+        ("Provider", None, "exact", t("Provider")),
+        ("Provider", "exact", "exact", t("Provider")),
+        ("error handling", "phrase", "phrase", Phrase("text", "error handling")),
+        ("Prov", "prefix", "prefix", Wildcard("text", ("Prov", "*"))),
+        ("Provdier", "fuzzy", "fuzzy", Fuzzy("text", "Provdier", 2)),
+        ("text:Prov", "prefix", "prefix", Wildcard("text", ("Prov", "*"))),
+        ("Prov*", None, "prefix", Wildcard("text", ("Prov", "*"))),
+        ("a AND b", "prefix", "boolean", All((t("a"), t("b")))),
+        ("-a", "fuzzy", "boolean", Not(t("a"))),
+        ("foo(", "substring", "substring", Regex(r"foo\(")),
+        ("(a", "regex", "regex", Regex("(a")),
+    ],
+)
+def test_match_type_applies_to_bare_terms_and_operators_win(query, match_type, echo, meaning):
+    parsed = parse(query, match_type)
+    assert (parsed.match_type, strip(parsed.node)) == (echo, meaning)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("", "empty"),
+        (" \n ", "empty"),
+        ("a\0b", "NUL character at position 2"),
+        ("a" * (QUERY_BYTES_MAX + 1), "longer than"),
+        ('say "hello', "quote at position 5"),
+        ("(a OR b", "parenthesis at position 1"),
+        ("a)", "parenthesis at position 2"),
+        ("colour:red", "`colour:` at position 1"),
+        ("a titel:b", "did you mean `title:`"),
+        ("title:", "Nothing follows `title:`"),
+        ("a OR", "ends at position 4, where a term should follow"),
+        ("AND a", "cannot be read at position 1"),
+        ("a AND OR b", "position 7"),
+        ("()", "position 2"),
+        ("a~3", "0, 1 or 2"),
+        ("a^0", "boost"),
+        ("start_line:x", "takes a number"),
+        ("start_line:[a TO b]", "takes a number"),
+        ("title:[a TO b]", "start_line only"),
+        ("title:/a/", "searches the text"),
+        ('"a b"~1000', "too far"),
+        ("(" * 60 + "a" + ")" * 60, "groups inside each other"),
+        ("a " * (TERMS_MAX + 1), "at most"),
+        ("\ud800", "surrogate at position 1"),
+        ("a~2 " * 65, "at most 64 are answered (the next is at position 257)"),
+    ],
+)
+def test_a_query_that_cannot_be_read_is_refused_with_the_place(query, said):
+    with pytest.raises(BadRequest, match=re.escape(said)):
+        parse(query)
+
+
+def test_a_query_of_punctuation_is_refused_when_it_is_compiled():
+    with pytest.raises(BadRequest, match="only punctuation"):
+        compile_query(parse("-> ::").node, SCHEMA)
+
+
+def test_a_thousand_clauses_compile():
+    compile_query(parse(" OR ".join(f"w{n}" for n in range(1000))).node, SCHEMA)
+
+
+GOLDEN_QUERIES = [
+    "provider", "getUserById", "sync.RWMutex", '"error handling"', '"near words"~3', "Prov*", "get*Name", "sync.RW*",
+    "Provdier~1", "foo~2", "a -b", "-a", "a OR +b OR -c", "a OR b c", "term^2", "tags:Go", "tags:(go OR python)",
+    "title:FooBar", "file_path:src/auth", "file_path:*_test.go", "symbols:Foo", "chunk_type:code", "language:Go*",
+    "start_line:[10 TO 50]", "start_line:>=5", "-> foo", "中文 größe", "*", "/x/ foo",
+]  # fmt: skip
+
+
+def test_queries_compile_to_what_the_golden_file_says():
+    lines = []
+    for query in GOLDEN_QUERIES:
+        try:
+            compiled = shown(compile_query(parse(query).node, SCHEMA))
+        except BadRequest as error:
+            compiled = f"BadRequest: {error}"
+        lines.append(f"{query}\n    {compiled}\n")
+    made = "\n".join(lines)
+    if os.environ.get("UPDATE_GOLDEN"):
+        GOLDEN.write_text(made, encoding="utf-8")
+    assert made == GOLDEN.read_text(encoding="utf-8")
+
+
+PIECES = st.sampled_from(
+    ["a", "Foo", "_x", " ", "  ", "AND", "OR", "NOT", "TO", "(", ")", '"', "'", "+", "-", "~", "~1", "^", "^2", "*", "?",
+     ":", "::", "text:", "tags:", "start_line:", "[", "]", "{", "}", "[1 TO 5]", ">", "<=3", "/", "\\", "中", "é", "\n",
+     ".", "->", "&&", "||", "!", "#", "@", "1", "0x1F", "\x1f", "\u2028", "İ"]
+)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=14).map("".join)))
+@example('a" OR (b')
+@example("a^^2~~1")
+@example("T12:30")
+@example("0~.")
+@example("(a)^..")
+def test_any_input_is_compiled_or_refused(query):
+    for match_type in (None, "phrase", "prefix", "fuzzy"):
+        try:
+            compile_query(parse(query, match_type).node, SCHEMA)
+        except BadRequest as error:
+            said = str(error)
+        else:
+            said = "compiled"
+        assert said

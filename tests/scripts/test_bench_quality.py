@@ -1,0 +1,90 @@
+"""The quality benchmark's own arithmetic, and the peers that need no package: what a figure of it means."""
+
+import asyncio
+import importlib
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "scripts" / "bench"
+REPO = {"name": "r", "language": "python", "benchmark_root": "src"}
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    monkeypatch.syspath_prepend(BENCH)
+    return importlib.import_module("quality"), importlib.import_module("systems")
+
+
+def scored(bench, hits, relevant, secondary=(), **more):
+    query = {"query": "q", "category": "semantic", "relevant": relevant, "secondary": secondary} | more
+    return bench[0].score(query, [bench[1].Hit(*hit) for hit in hits], REPO, 0.5, "cortex")
+
+
+def test_a_target_counts_at_the_rank_of_the_first_result_that_covers_it(bench):
+    hits = [("a.py", 1, 9, 40), ("src/b.py", 1, 9, 80), ("src/b.py", 10, 19, 40)]
+    one = scored(bench, hits, ["b.py"])
+    assert (one.ranks, one.first, one.tokens, one.ms) == ([2], 2, 30, 500.0)
+    assert one.ndcg == pytest.approx(0.6309, abs=1e-4)
+    lines = scored(bench, hits, [{"path": "src/b.py", "start_line": 12, "end_line": 14}])
+    assert lines.ranks == [3]
+
+
+def test_secondary_targets_count_and_missing_ones_cost_all_that_was_read(bench):
+    one = scored(bench, [("a.py", 1, 9, 40), ("c.py", 1, 9, 40)], ["a.py"], ["gone.py"])
+    assert one.ranks == [1, 0]
+    assert one.ndcg == pytest.approx(1 / (1 + 0.6309), abs=1e-4)
+    assert scored(bench, [("c.py", 1, 9, 40)], ["gone.py"]).tokens == 10
+
+
+def test_means_are_told_over_queries_and_over_repositories(bench):
+    rows = [scored(bench, [("a.py", 1, 9)], ["a.py"]) for _ in range(3)]
+    rows.append(bench[0].Scored("other", "go", "symbol", "q", 0.0, [0], 0, 5, 9.0))
+    result = bench[0].summary(rows)
+    assert (result["ndcg10"], result["ndcg10_repositories"], result["ndcg10_spread"]) == (0.75, 0.5, 0.5)
+    assert (result["recall10"], result["mrr"], result["ndcg10_lowest"]) == (0.75, 0.75, 0.0)
+    assert result["category"] == {"semantic": 1.0, "symbol": 0.0}
+
+
+def test_what_a_signal_earns_is_what_is_lost_without_it(bench, capsys):
+    good = bench[0].summary([scored(bench, [("a.py", 1, 9)], ["a.py"])])
+    bad = bench[0].summary([scored(bench, [("b.py", 1, 9), ("a.py", 1, 9)], ["a.py"])])
+    bench[0].show({"cortex": good, "-path": bad, "rg": bad})
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].split() == ["cortex", "rg"]
+    assert out[-1].split() == ["path", "0.6309", "0.3691", "0.6309", "0.3691"]
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "a.py").write_text("token token refresh\n")
+    (tmp_path / "b.py").write_text("token\nthe the the the the\n")
+    (tmp_path / ".cortex").mkdir()
+    (tmp_path / ".cortex" / "token").write_text("token " * 99)
+    return tmp_path
+
+
+def ask(system, question):
+    async def inside():
+        async with system as asked:
+            return [(hit.file, hit.start, hit.bytes) for hit in await asked(question)]
+
+    return asyncio.run(inside())
+
+
+@pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed")
+def test_ripgrep_orders_files_by_the_matches_of_the_telling_words(bench, project):
+    assert ask(bench[1].ripgrep(project), "how the token is refreshed") == [("a.py", 1, 21), ("b.py", 1, 27)]
+
+
+def test_a_program_is_asked_in_the_project_and_its_lines_are_read(bench, project, monkeypatch):
+    monkeypatch.setattr(bench[1], "_stop", lambda _: None)
+    script = project / "ask.py"
+    script.write_text(
+        "import json, os, sys\n"
+        "print('a remark')\n"
+        "print(json.dumps({'file': sys.argv[-1], 'start': 1, 'end': 1, 'score': 1, 'here': os.getcwd()}))\n"
+    )
+    assert ask(bench[1].program(project, f"{sys.executable} ask.py"), "b.py") == [("b.py", 1, 6)]

@@ -1,0 +1,136 @@
+"""Configuration: the order of the layers, what a project may not set, and one sentence for every fault."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cortex.settings import config
+from ipc.errors import Misconfigured
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch, tmp_path):
+    for name in list(os.environ):
+        if name.startswith(("CORTEX_", "CLAUDE_PROJECT")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+
+
+@pytest.fixture
+def project(tmp_path):
+    root = tmp_path / "project"
+    (root / ".cortex").mkdir(parents=True)
+    return root
+
+
+def write(project: Path, text: str) -> None:
+    (project / ".cortex" / "config.yml").write_text(text)
+
+
+def test_flags_win_over_environment_over_project_over_user_over_defaults(project, monkeypatch, tmp_path):
+    user = tmp_path / "user" / "cortex" / "config.yml"
+    user.parent.mkdir(parents=True)
+    user.write_text(
+        "server: {debounce_ms: 1, deadline_s: 1, idle_exit_s: 1}\nindexing: {chunk_tokens: 100}\n"
+    )
+    write(project, "server: {debounce_ms: 2, deadline_s: 2, idle_exit_s: 2}\n")
+    monkeypatch.setenv("CORTEX_SERVER_DEADLINE_S", "3")
+    monkeypatch.setenv("CORTEX_SERVER_IDLE_EXIT_S", "3")
+    loaded = config.load(project, {"server": {"idle_exit_s": 4}})
+    assert loaded.indexing.chunk_tokens == 100
+    assert loaded.server.debounce_ms == 2
+    assert loaded.server.deadline_s == 3
+    assert loaded.server.idle_exit_s == 4
+    assert loaded.fusion.bm25_weight == 0.45
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("servr: {}", "Unknown section 'servr'.*did you mean 'server'"),
+        ("server: {debounce: 1}", "server.debounce.*did you mean 'debounce_ms'"),
+        ("server: {debounce_ms: soon}", "section 'server'.*Expected `int`.*debounce_ms"),
+        ("server: {debounce_ms: -1}", "server.debounce_ms is -1; it must be between"),
+        ("server: [1]", "'server'.*must hold settings"),
+        ("- 1", "must hold sections"),
+        ("server: {", "not valid YAML"),
+        ("embedding: {endpoint: 'http://evil.example/embed'}", "not on this machine"),
+        ("embedding: {endpoint: 'http://127.0.0.1.evil.example/embed'}", "not on this machine"),
+        ("server: {chunks_dir: ../../etc}", "outside the project"),
+        ("server: {chunks_dir: /etc}", "outside the project"),
+    ],
+)
+def test_a_fault_in_the_projects_file_is_one_sentence(project, text, sentence):
+    write(project, text)
+    with pytest.raises(Misconfigured, match=sentence) as caught:
+        config.load(project)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_link_that_leads_out_of_the_project_is_outside(project, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (project / "chunks").symlink_to(tmp_path / "elsewhere")
+    write(project, "server: {chunks_dir: chunks}")
+    with pytest.raises(Misconfigured, match="outside the project"):
+        config.load(project)
+
+
+def test_the_user_may_set_what_a_project_may_not(project, monkeypatch):
+    monkeypatch.setenv("CORTEX_EMBEDDING_ENDPOINT", "http://10.1.2.3:8121/embed")
+    loaded = config.load(project)
+    assert loaded.embedding.provider == "http"
+
+
+def test_an_unknown_variable_names_the_nearest(project, monkeypatch):
+    monkeypatch.setenv("CORTEX_SERVER_DEBOUNCE", "1")
+    with pytest.raises(Misconfigured, match="CORTEX_SERVER_DEBOUNCE_MS"):
+        config.load(project)
+
+
+def test_a_missing_project_folder_is_named(tmp_path):
+    with pytest.raises(Misconfigured, match="nowhere"):
+        config.load(tmp_path / "nowhere")
+
+
+def test_the_root_is_the_nearest_parent_with_git_and_never_the_home_folder(tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    (home / "code" / "app" / ".git").mkdir(parents=True)
+    (home / ".git").mkdir()
+    (home / "code" / "app" / "src").mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(home / "code" / "app" / "src")
+    assert config.find_root() == (home / "code" / "app", False)
+    monkeypatch.chdir(home / "code")
+    with pytest.raises(Misconfigured, match="--project"):
+        config.find_root()
+
+
+def test_sockets_fit_the_shortest_limit_and_are_private(project, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/tmp/" + "x" * 100)
+    loaded = config.load(project)
+    folder = config.open_runtime(loaded)
+    assert len(os.fsencode(folder / "supervisor.sock")) <= config.SOCKET_PATH_MAX
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_runtime_folder_that_is_a_link_is_refused(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path)
+    with pytest.raises(Misconfigured, match="real folder"):
+        config.private_dir(tmp_path / "link")
+
+
+def test_equal_settings_have_equal_hashes_and_others_do_not(project, monkeypatch):
+    before = config.load(project).hash()
+    assert config.load(project).hash() == before
+    monkeypatch.setenv("CORTEX_INDEXING_CHUNK_TOKENS", "128")
+    assert config.load(project).hash() != before
+
+
+def test_a_cortex_folder_that_is_a_link_is_refused(tmp_path):
+    root = tmp_path / "p"
+    root.mkdir()
+    (tmp_path / "other").mkdir()
+    (root / ".cortex").symlink_to(tmp_path / "other")
+    with pytest.raises(Misconfigured, match="not a link"):
+        config.open_home(config.load(root))
