@@ -22,50 +22,34 @@ from ipc.errors import Misconfigured
 #: files of a project that nobody named explicitly; more than this is rather a disk than a project
 FILES_MAX = 100_000
 #: folders that never hold a project's own source
-FOLDERS_SKIPPED = frozenset({
-    ".git", ".hg", ".svn", ".jj", ".cortex", "node_modules", "bower_components", "__pycache__", ".venv",
-    ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".gradle",
-    ".terraform", ".idea", ".next", ".nuxt", ".yarn", ".pnpm-store", ".eggs",
-})  # fmt: skip
+FOLDERS_SKIPPED = frozenset(
+    ".git .hg .svn .jj .cortex node_modules bower_components __pycache__ .venv .tox .nox "
+    ".mypy_cache .ruff_cache .pytest_cache .hypothesis .gradle .terraform .idea .next .nuxt .yarn "
+    ".pnpm-store .eggs".split()
+)
 #: a folder with this file in it is a virtual environment, however it is called
 VENV_FILE = "pyvenv.cfg"
 #: files that hold keys and passwords
 SECRETS = GitIgnoreSpec.from_lines(
-    [
-        *(".env", ".env.*", "!.env.example", "!.env.sample", "!.env.template", ".netrc", ".npmrc", ".pypirc"),
-        *(
-            "*.pem",
-            "*.key",
-            "*.p12",
-            "*.pfx",
-            "*.jks",
-            "*.keystore",
-            "id_rsa",
-            "id_dsa",
-            "id_ecdsa",
-            "id_ed25519",
-        ),
-    ]
+    ".env .env.* !.env.example !.env.sample !.env.template .netrc .npmrc .pypirc "
+    "*.pem *.key *.p12 *.pfx *.jks *.keystore id_rsa id_dsa id_ecdsa id_ed25519".split()
 )
 #: names of files that programs write
-GENERATED = frozenset({
-    "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "uv.lock",
-    "Pipfile.lock", "Cargo.lock", "composer.lock", "Gemfile.lock", "go.sum", "flake.lock", "bun.lock",
-    "mix.lock",
-})  # fmt: skip
+GENERATED = frozenset(
+    "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml poetry.lock uv.lock "
+    "Pipfile.lock Cargo.lock composer.lock Gemfile.lock go.sum flake.lock bun.lock mix.lock".split()
+)
 GENERATED_SUFFIXES = (
     ".min.js", ".min.css", ".map", ".svg", ".csv", ".tsv", ".lock", ".log", ".patch", ".diff", ".po",
 )  # fmt: skip
 #: suffixes of files that are not text
-BINARY_SUFFIXES = frozenset({
-    ".png", ".jpg", ".jpeg", ".gif", ".ico", ".bmp", ".webp", ".tif", ".tiff", ".pdf", ".zip", ".gz",
-    ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".jar", ".war", ".class", ".so", ".dylib",
-    ".dll", ".exe", ".o", ".a", ".lib", ".obj", ".pyc", ".pyo", ".pyd", ".whl", ".egg", ".wasm", ".bin",
-    ".dat", ".db", ".sqlite", ".sqlite3", ".npy", ".npz", ".pt", ".pth", ".onnx", ".safetensors",
-    ".pkl", ".parquet", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".mp3", ".mp4", ".wav", ".ogg",
-    ".mov", ".avi", ".webm", ".flac", ".psd", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".mo",
-    ".icns", ".deb", ".rpm", ".dmg", ".iso", ".snap",
-})  # fmt: skip
+BINARY_SUFFIXES = frozenset(
+    ".png .jpg .jpeg .gif .ico .bmp .webp .tif .tiff .pdf .zip .gz .tgz .bz2 .xz .zst .7z .rar "
+    ".tar .jar .war .class .so .dylib .dll .exe .o .a .lib .obj .pyc .pyo .pyd .whl .egg .wasm "
+    ".bin .dat .db .sqlite .sqlite3 .npy .npz .pt .pth .onnx .safetensors .pkl .parquet .woff "
+    ".woff2 .ttf .otf .eot .mp3 .mp4 .wav .ogg .mov .avi .webm .flac .psd .doc .docx .xls .xlsx "
+    ".ppt .pptx .mo .icns .deb .rpm .dmg .iso .snap".split()
+)
 #: the file that a work tree or submodule has in place of a `.git` folder
 GIT_LINK = ".git"
 #: files whose change can change what is ignored

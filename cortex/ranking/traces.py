@@ -58,7 +58,7 @@ _FOREIGN = re.compile(
     r"usr/include/|usr/lib/gcc/|usr/lib/ruby/\d|runtime/(?:panic|proc|asm_\w+)\.\w+)|^(?:node:|internal/|<)|\.rustup/toolchains"
 )
 _FOREIGN_NAMES = tuple(
-    "java. javax. jdk. sun. kotlin. scala. System. Microsoft. std:: core:: alloc:: runtime. rust_begin_".split()  # noqa: SIM905
+    "java. javax. jdk. sun. kotlin. scala. System. Microsoft. std:: core:: alloc:: runtime. rust_begin_".split()
 )
 #: where the packages of others begin: what follows may still be a path of this project
 _PACKAGES = re.compile(
@@ -66,9 +66,9 @@ _PACKAGES = re.compile(
     r"gems/[\w.-]+-\d[\w.]*)/"
 )
 #: names of frames that say nothing
-_EMPTY_NAMES = frozenset("module lambda listcomp main anonymous call __call__ run init".split())  # noqa: SIM905
+_EMPTY_NAMES = frozenset("module lambda listcomp main anonymous call __call__ run init".split())
 #: last parts of the names of machines, which `host:port` would make a file with a line
-_HOSTS = frozenset("com org net io dev local internal host".split())  # noqa: SIM905
+_HOSTS = frozenset("com org net io dev local internal host".split())
 
 
 @dataclass(frozen=True, slots=True)

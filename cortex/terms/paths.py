@@ -10,17 +10,17 @@ from cortex.terms import tokens
 
 #: folders of tests, and words that begin or end a test's file name
 TEST_FOLDERS = frozenset(
-    "test tests testing testdata spec specs __tests__ __mocks__ mock mocks fixture fixtures e2e".split()  # noqa: SIM905
+    "test tests testing testdata spec specs __tests__ __mocks__ mock mocks fixture fixtures e2e".split()
 )
 TEST_WORDS = frozenset(("test", "tests", "spec", "specs", "mock", "mocks", "conftest"))
 #: folders and file names of what shows or accompanies the code but is not it
 EXAMPLE_WORDS = frozenset(
-    "example examples doc docs documentation sample samples bench benches benchmark benchmarks demo demos compat legacy "  # noqa: SIM905
+    "example examples doc docs documentation sample samples bench benches benchmark benchmarks demo demos compat legacy "
     "vendor vendored third_party locale locales".split()
 )
 #: words of a question that asks for tests or examples themselves
 ASKING_WORDS = frozenset(
-    "test tests testing tested unittest spec specs fixture fixtures mock mocks mocking benchmark benchmarks bench "  # noqa: SIM905
+    "test tests testing tested unittest spec specs fixture fixtures mock mocks mocking benchmark benchmarks bench "
     "example examples sample samples demo demos".split()
 )
 #: file stems that say nothing: the folder's name counts instead

@@ -33,7 +33,7 @@ _PIECE = re.compile(f"[{_UNSPACED}]|[^{_UNSPACED}]+")
 
 #: words of questions that say nothing about code
 STOP_WORDS = frozenset(
-    "a an and any are as at be been but by can could did do does for from had has have how i if in into is "  # noqa: SIM905
+    "a an and any are as at be been but by can could did do does for from had has have how i if in into is "
     "it its "
     "me my of on or our out should so some such that the their them then there these they this those to up us was "
     "we were what when where which while who why will with would you your".split()

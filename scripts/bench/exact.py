@@ -53,7 +53,7 @@ from cortex.terms.records import COVERING_TYPES
 ROOT = Path(__file__).resolve().parents[2]
 #: files that a tree is made of: source and documents
 SUFFIXES = frozenset(
-    ".py .go .rs .java .ts .tsx .js .c .h .cc .cpp .hpp .cs .rb .php .swift .kt .scala .hs .lua .ex .zig .sh .md .rst".split()  # noqa: SIM905
+    ".py .go .rs .java .ts .tsx .js .c .h .cc .cpp .hpp .cs .rb .php .swift .kt .scala .hs .lua .ex .zig .sh .md .rst".split()
 )
 FILE_BYTES_MAX = 1_000_000
 #: calls of each kind before anything counts

@@ -51,7 +51,7 @@ NAMES = ("mcp", "embed", "vector", "text", "graph", "watcher", "index")
 INDEX_S = 600.0
 GREPS = 5
 
-VERBS = "open close read write parse render merge split load store send receive encode decode sort filter count retry".split()  # noqa: SIM905
+VERBS = "open close read write parse render merge split load store send receive encode decode sort filter count retry".split()
 NOUNS = [
     "session",
     "token",
@@ -84,7 +84,7 @@ NOUNS = [
     "handler",
     "lock",
 ]
-TOPICS = "auth billing network storage search render config events metrics sync".split()  # noqa: SIM905
+TOPICS = "auth billing network storage search render config events metrics sync".split()
 
 QUESTIONS = [
     f"how does the {topic} code {verb} a {noun}"

@@ -32,7 +32,7 @@ BASELINES = ("rg", "bm25", "semble")
 CORTEX = [sys.executable, "-P", "-m", "cortex"]
 #: what ripgrep is not asked for: words that say nothing about code
 STOP_WORDS = frozenset(
-    "a an and are as at be by can do does for from has have how i in into is it its of on or so that the their this to was what "  # noqa: SIM905
+    "a an and are as at be by can do does for from has have how i in into is it its of on or so that the their this to was what "
     "when where which who why will with you".split()
 )
 

@@ -57,6 +57,16 @@ TYPE_CHARS_MAX = 200
 FLAGS = frozenset(
     {"staticmethod", "classmethod", "property", "cached_property", "overload", "abstractmethod", "static"}
 )
+#: names in types that are never a project's
+_NO_TYPES = frozenset(
+    "None str int float bool bytes object list dict set tuple Any Optional Union string error byte "
+    "rune int64 int32 uint64 float64 uint8 const struct class".split()
+)
+#: nodes around a definition that belong to it
+_AROUND = frozenset(
+    "decorated_definition export_statement lexical_declaration type_declaration "
+    "ambient_declaration template_declaration expression_statement".split()
+)
 
 _END = 1 << 60
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*")
@@ -437,10 +447,7 @@ def _main(captures: _Captures) -> str:
 
 def _whole(node: Node) -> Node:
     """A definition with its decorators and `export`."""
-    while node.parent is not None and node.parent.type in (
-        *("decorated_definition", "export_statement", "lexical_declaration", "type_declaration"),
-        *("ambient_declaration", "template_declaration", "expression_statement"),
-    ):
+    while node.parent is not None and node.parent.type in _AROUND:
         node = node.parent
     return node
 
@@ -461,39 +468,3 @@ def _flags(node: Node) -> tuple[str, ...]:
 
 def _type_names(text: str) -> list[str]:
     return [name.replace("::", ".") for name in _DOTTED.findall(text) if name not in _NO_TYPES]
-
-
-#: names in types that are never a project's
-_NO_TYPES = frozenset(
-    {
-        *(
-            "None",
-            "str",
-            "int",
-            "float",
-            "bool",
-            "bytes",
-            "object",
-            "list",
-            "dict",
-            "set",
-            "tuple",
-            "Any",
-            "Optional",
-        ),
-        *(
-            "Union",
-            "string",
-            "error",
-            "byte",
-            "rune",
-            "int64",
-            "int32",
-            "uint64",
-            "float64",
-            "uint8",
-            "const",
-        ),
-        *("struct", "class"),
-    }
-)

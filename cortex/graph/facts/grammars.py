@@ -67,30 +67,11 @@ _JS: dict[str, Any] = {
         "assignment_expression": "right",
     },
     "literals": frozenset(
-        {
-            "string",
-            "template_string",
-            "number",
-            "array",
-            "object",
-            "regex",
-            "true",
-            "false",
-            "null",
-            "arrow_function",
-        }
+        "string template_string number array object regex true false null arrow_function".split()
     ),
 }
 _JS_NAMES = frozenset(
-    {
-        "identifier",
-        "this",
-        "super",
-        "property_identifier",
-        "private_property_identifier",
-        "type_identifier",
-        "undefined",
-    }
+    "identifier this super property_identifier private_property_identifier type_identifier undefined".split()
 )
 
 _C: dict[str, Any] = {
@@ -119,28 +100,9 @@ SYNTAX: dict[str, Syntax] = {
         elements={"subscript": "value"},
         wraps={"parenthesized_expression": "", "await": "", "named_expression": "value"},
         literals=frozenset(
-            {
-                *(
-                    "string",
-                    "concatenated_string",
-                    "integer",
-                    "float",
-                    "list",
-                    "dictionary",
-                    "set",
-                    "tuple",
-                    "true",
-                ),
-                *(
-                    "false",
-                    "none",
-                    "list_comprehension",
-                    "dictionary_comprehension",
-                    "set_comprehension",
-                    "lambda",
-                ),
-                *("comparison_operator", "not_operator", "generator_expression", "binary_operator"),
-            }
+            "string concatenated_string integer float list dictionary set tuple true false none "
+            "list_comprehension dictionary_comprehension set_comprehension lambda "
+            "comparison_operator not_operator generator_expression binary_operator".split()
         ),
         hoisted=True,
     ),
@@ -154,17 +116,8 @@ SYNTAX: dict[str, Syntax] = {
         wraps={"parenthesized_expression": "", "unary_expression": "operand", "generic_type": "type"},
         casts={"type_assertion_expression": "type", "type_conversion_expression": "type"},
         literals=frozenset(
-            {
-                *(
-                    "interpreted_string_literal",
-                    "raw_string_literal",
-                    "int_literal",
-                    "float_literal",
-                    "true",
-                    "false",
-                ),
-                *("nil", "rune_literal", "func_literal", "binary_expression"),
-            }
+            "interpreted_string_literal raw_string_literal int_literal float_literal true false "
+            "nil rune_literal func_literal binary_expression".split()
         ),
     ),
     "typescript": Syntax(
@@ -192,15 +145,7 @@ SYNTAX: dict[str, Syntax] = {
     "rust": Syntax(
         queries=("rust",),
         names=frozenset(
-            {
-                "identifier",
-                "type_identifier",
-                "field_identifier",
-                "self",
-                "super",
-                "crate",
-                "shorthand_field_identifier",
-            }
+            "identifier type_identifier field_identifier self super crate shorthand_field_identifier".split()
         ),
         members={
             "field_expression": ("value", "field"),
@@ -291,13 +236,7 @@ SYNTAX: dict[str, Syntax] = {
     "swift": Syntax(
         queries=("swift",),
         names=frozenset(
-            {
-                "simple_identifier",
-                "type_identifier",
-                "self_expression",
-                "super_expression",
-                "bound_identifier",
-            }
+            "simple_identifier type_identifier self_expression super_expression bound_identifier".split()
         ),
         members={"navigation_expression": ("target", "suffix")},
         calls={"call_expression": "0"},

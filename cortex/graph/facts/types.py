@@ -10,97 +10,18 @@ import re
 
 #: generic types whose value acts as their first argument
 WRAPPERS = frozenset(
-    {
-        *(
-            "Optional",
-            "Union",
-            "Annotated",
-            "Final",
-            "ClassVar",
-            "Required",
-            "NotRequired",
-            "ReadOnly",
-            "Awaitable",
-        ),
-        *(
-            "Coroutine",
-            "Promise",
-            "Readonly",
-            "Partial",
-            "NonNullable",
-            "Option",
-            "Result",
-            "Box",
-            "Rc",
-            "Arc",
-            "Ref",
-        ),
-        *(
-            "RefCell",
-            "Mutex",
-            "RwLock",
-            "Cow",
-            "Pin",
-            "Weak",
-            "unique_ptr",
-            "shared_ptr",
-            "weak_ptr",
-            "optional",
-        ),
-        *("Task", "ValueTask", "Lazy", "CompletableFuture", "Future", "Self", "Type"),
-    }
+    "Optional Union Annotated Final ClassVar Required NotRequired ReadOnly Awaitable Coroutine "
+    "Promise Readonly Partial NonNullable Option Result Box Rc Arc Ref RefCell Mutex RwLock Cow "
+    "Pin Weak unique_ptr shared_ptr weak_ptr optional Task ValueTask Lazy CompletableFuture Future "
+    "Self Type".split()
 )
 #: generic types that hold elements of their last argument
 CONTAINERS = frozenset(
-    {
-        *(
-            "list",
-            "List",
-            "set",
-            "Set",
-            "frozenset",
-            "tuple",
-            "Tuple",
-            "dict",
-            "Dict",
-            "Sequence",
-            "Iterable",
-        ),
-        *(
-            "Iterator",
-            "Collection",
-            "Mapping",
-            "MutableMapping",
-            "MutableSequence",
-            "Generator",
-            "AsyncIterator",
-        ),
-        *("AsyncIterable", "deque", "Deque", "defaultdict", "OrderedDict", "FrozenSet", "AbstractSet"),
-        *(
-            "Array",
-            "ReadonlyArray",
-            "Map",
-            "Record",
-            "Vec",
-            "VecDeque",
-            "HashMap",
-            "BTreeMap",
-            "HashSet",
-            "vector",
-        ),
-        *(
-            "map",
-            "unordered_map",
-            "array",
-            "deque",
-            "ArrayList",
-            "LinkedList",
-            "IEnumerable",
-            "IList",
-            "Dictionary",
-        ),
-        *("ICollection", "MutableList", "MutableMap", "Queue", "Stack", "Seq", "Stream"),
-    }
+    "list List set Set frozenset tuple Tuple dict Dict Sequence Iterable Iterator Collection "
+    "Mapping MutableMapping MutableSequence Generator AsyncIterator AsyncIterable deque Deque "
+    "defaultdict OrderedDict FrozenSet AbstractSet Array ReadonlyArray Map Record Vec VecDeque "
+    "HashMap BTreeMap HashSet vector map unordered_map array ArrayList LinkedList IEnumerable "
+    "IList Dictionary ICollection MutableList MutableMap Queue Stack Seq Stream".split()
 )
 #: of these the last union alternatives count, not the first argument
 UNIONS = frozenset({"Union"})

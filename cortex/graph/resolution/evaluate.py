@@ -25,37 +25,9 @@ MEMO_MAX = 20_000
 _LINK = re.compile(r"\(\)|\[\]|[^.\[\]()]+")
 #: members of a container that are one of its elements when called, and those that are the container again
 _ELEMENT_OF = frozenset(
-    {
-        "get",
-        "pop",
-        "popleft",
-        "popitem",
-        "setdefault",
-        "at",
-        "shift",
-        "find",
-        "first",
-        "last",
-        "next",
-        "peek",
-        "unwrap",
-    }
+    "get pop popleft popitem setdefault at shift find first last next peek unwrap".split()
 )
-_SAME_AS = frozenset(
-    {
-        "values",
-        "Values",
-        "copy",
-        "filter",
-        "slice",
-        "iter",
-        "iter_mut",
-        "stream",
-        "sort",
-        "reverse",
-        "elements",
-    }
-)
+_SAME_AS = frozenset("values Values copy filter slice iter iter_mut stream sort reverse elements".split())
 #: families whose names may be written with their whole package anywhere
 _QUALIFIED = frozenset({"jvm", "csharp", "php"})
 #: of Rust's Option, Result, Rc and the like, which types.py looks through

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 #: folders that hold copies of other projects
-VENDORED = frozenset({
-    "vendor", "vendors", "vendored", "_vendor", "_vendored", "third_party", "third-party", "thirdparty", "3rdparty",
-    "godeps", "site-packages", "node_modules", "bower_components",
-})  # fmt: skip
+VENDORED = frozenset(
+    "vendor vendors vendored _vendor _vendored third_party third-party thirdparty 3rdparty godeps "
+    "site-packages node_modules bower_components".split()
+)
 #: lines at the top of a file where programs sign
 HEAD_LINES = 12
 #: characters of such a line that are looked at
