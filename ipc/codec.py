@@ -16,9 +16,9 @@ import msgspec
 import numpy as np
 import orjson
 
-from ipc import messages
+from ipc.arrays import Array
 from ipc.errors import BadRequest, TooLarge
-from ipc.messages import Message
+from ipc.messages import Blobs, Message
 
 #: bytes of all frames of one message; a query vector has 2 kB, a full answer well under 1 MB
 MESSAGE_BYTES_MAX = 64 * 1024 * 1024
@@ -31,8 +31,8 @@ _BLOBS: dict[str, tuple[str, ...]] = {}
 _PLAIN: dict[str, tuple[str, ...]] = {}
 for _name, _cls in _KINDS.items():
     _hints = get_type_hints(_cls)
-    _ARRAYS[_name] = tuple(name for name, hint in _hints.items() if hint == messages.Array)
-    _BLOBS[_name] = tuple(name for name, hint in _hints.items() if hint == messages.Blobs)
+    _ARRAYS[_name] = tuple(name for name, hint in _hints.items() if hint == Array)
+    _BLOBS[_name] = tuple(name for name, hint in _hints.items() if hint == Blobs)
     _PLAIN[_name] = tuple(
         f.name for f in dataclasses.fields(_cls) if f.name not in _ARRAYS[_name] + _BLOBS[_name]
     )

@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
+from ipc.arrays import Array
 
 #: raised with every change that an older process would misread; part of the sockets' folder name
 PROTOCOL = 2
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Blobs = tuple[bytes, ...]
 Mode = Literal["query", "passage"]
 Detail = Literal["full", "snippet", "location"]

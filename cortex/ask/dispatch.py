@@ -31,9 +31,9 @@ from cortex.ask.questions import (
 from cortex.generation.current import Generation
 from cortex.ranking import Ranked, Reading, cite, define, rank, rank_by_cosine, read, weigh
 from cortex.settings.config import Config
+from ipc.arrays import Array
 from ipc.errors import BadRequest, CortexError, NotReady, Unavailable
 from ipc.messages import (
-    Array,
     Chunks,
     Embed,
     Embedded,

@@ -20,8 +20,9 @@ import orjson
 
 from cortex.embedders.protocol import estimate_tokens
 from cortex.settings.config import Config, Embedding, is_loopback
+from ipc.arrays import Array
 from ipc.errors import Misconfigured, Unavailable
-from ipc.messages import Array, Mode
+from ipc.messages import Mode
 
 #: where a server is looked for when nothing is configured
 ENDPOINT_DEFAULT = "http://127.0.0.1:8121/embed"

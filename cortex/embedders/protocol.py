@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ipc.messages import Array, Mode
+from ipc.arrays import Array
+from ipc.messages import Mode
 
 
 class Embedder(Protocol):

@@ -16,8 +16,9 @@ import numpy as np
 import orjson
 
 from cortex.embedders.protocol import estimate_tokens
+from ipc.arrays import Array
 from ipc.errors import Damaged
-from ipc.messages import Array, Mode
+from ipc.messages import Mode
 
 #: the folder of the model that is shipped
 MODEL_DIR = Path(__file__).with_name("cortex_static_384")

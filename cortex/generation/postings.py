@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ipc.messages import Array
+from ipc.arrays import Array
 
 #: bits of a row within its block; a gap between two of them takes one byte or two
 ROW_BITS = 14

@@ -15,7 +15,7 @@ import numpy as np
 
 from cortex.generation.segment import Segment, open_segment, write_segment
 from cortex.terms.ids import keys_of
-from ipc.messages import Array
+from ipc.arrays import Array
 
 #: the columns of rows that are counted
 COUNTS = ("references", "file_references")

@@ -21,8 +21,9 @@ from cortex.generation.current import Generation
 from cortex.generation.references import COUNTS, count_rows
 from cortex.generation.segment import Segment, open_segment, write_segment
 from cortex.terms.records import COVERING_TYPES
+from ipc.arrays import Array
 from ipc.errors import BadRequest
-from ipc.messages import Array, Filters, Hit
+from ipc.messages import Filters, Hit
 
 #: filters whose masks one snapshot remembers; an agent repeats few
 MASKS_MAX = 64

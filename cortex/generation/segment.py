@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import orjson
 
+from ipc.arrays import Array
 from ipc.errors import Damaged, NotFound
-from ipc.messages import Array
 
 MAGIC = b"CTXSEG01"
 #: bytes; start of each section

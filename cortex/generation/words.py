@@ -16,7 +16,7 @@ import numpy as np
 
 from cortex.generation.postings import BLOCK, ROW_BITS, Block, Source, blocks_of, merge, pack
 from cortex.terms import tokens
-from ipc.messages import Array
+from ipc.arrays import Array
 
 
 class _Numbers(dict[str, int]):

@@ -31,8 +31,8 @@ from cortex.publish.graph_files import GraphFiles
 from cortex.settings.config import Config, open_home
 from cortex.system import allocator
 from cortex.terms.records import IndexerState
+from ipc.arrays import Array
 from ipc.errors import CortexError, Damaged, Misconfigured
-from ipc.messages import Array
 
 log = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ import orjson
 
 from cortex.generation.current import FileRef
 from cortex.generation.rows import DIGEST_BYTES, Rows
+from ipc.arrays import Array
 from ipc.errors import Damaged
-from ipc.messages import Array
 
 log = logging.getLogger(__name__)
 

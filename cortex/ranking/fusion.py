@@ -24,7 +24,8 @@ from cortex.terms.paths import (
     superseded,
 )
 from cortex.terms.records import COVERING_TYPES
-from ipc.messages import Array, Hit, Signals
+from ipc.arrays import Array
+from ipc.messages import Hit, Signals
 
 Source = Literal["lex", "vec", "both"]
 

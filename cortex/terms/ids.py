@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ipc.messages import Array
+from ipc.arrays import Array
 
 #: bytes of a key: among a million names two share one with a probability of 3 · 10⁻⁸
 KEY_BYTES = 8

@@ -10,7 +10,8 @@ import orjson
 
 from cortex.generation.rows import Rows
 from cortex.terms.records import COVERING_TYPES
-from ipc.messages import Array, Hit, Locate, Located, Place, Spot
+from ipc.arrays import Array
+from ipc.messages import Hit, Locate, Located, Place, Spot
 
 #: files that one path may be, in an answer; one that may be so many says nothing
 FILES_MAX = 8

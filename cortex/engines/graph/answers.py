@@ -16,8 +16,9 @@ from cortex.engines.graph.sources import Sources
 from cortex.engines.graph.targets import Targets
 from cortex.engines.graph.walks import Limits, Scope, Step, Walk, Walker
 from cortex.terms.languages import language_of
+from ipc.arrays import Array
 from ipc.errors import BadRequest
-from ipc.messages import Array, GraphHits, GraphSearch, OutlineSearch, PatternSearch
+from ipc.messages import GraphHits, GraphSearch, OutlineSearch, PatternSearch
 
 #: bounds of the arguments: out of them they are clamped
 DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX = 10, 500, 100, 20

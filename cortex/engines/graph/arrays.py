@@ -18,7 +18,7 @@ from cortex.engines.graph.segments import EDGE_COLUMNS, NODE_COLUMNS
 from cortex.generation.segment import Segment, open_segment
 from cortex.system import allocator
 from cortex.terms.ids import key_of, uncopied
-from ipc.messages import Array
+from ipc.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)

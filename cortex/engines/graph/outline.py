@@ -9,7 +9,8 @@ import numpy as np
 import orjson
 
 from cortex.engines.graph.arrays import Graph
-from ipc.messages import Array, GraphHits, OutlineSearch
+from ipc.arrays import Array
+from ipc.messages import GraphHits, OutlineSearch
 
 #: bytes that an answer's frame and each file's entry take beside the symbols
 FILE_BYTES = 90

@@ -15,8 +15,8 @@ import numpy as np
 
 from cortex.generation.segment import write_segment
 from cortex.terms.ids import above, depth, keys_of, split, split_short
+from ipc.arrays import Array
 from ipc.errors import Damaged
-from ipc.messages import Array
 
 #: types of edges, in the order of their numbers; another one of a foreign file counts as the last
 EDGE_TYPES = ("calls", "implements", "extends", "embeds", "imports", "uses_type", "other")

@@ -11,7 +11,7 @@ import numpy as np
 
 from cortex.engines.graph.arrays import Graph
 from cortex.terms.ids import above, key_of, split, split_short, uncopied
-from ipc.messages import Array
+from ipc.arrays import Array
 
 #: ids that an answer lists when a target has several meanings, and names that it suggests when it has none
 LISTED = 10

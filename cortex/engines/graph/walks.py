@@ -11,7 +11,7 @@ from pathspec import GitIgnoreSpec
 from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.segments import CONFIDENCES, EDGE_TYPES
 from cortex.engines.graph.targets import Targets
-from ipc.messages import Array
+from ipc.arrays import Array
 
 #: what a type is made by: its callers count as callers of these methods
 CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "init", "new"})

@@ -8,7 +8,7 @@ import numpy as np
 
 from cortex.generation.rows import Rows
 from cortex.terms.records import COVERING_TYPES
-from ipc.messages import Array
+from ipc.arrays import Array
 
 #: the lines of a file are the low bits of a (path, line) number
 _LINE_BITS = 32

@@ -19,8 +19,8 @@ from cortex.engines.text.schema import BIT_FIELDS, BITS
 from cortex.engines.text.words import Words
 from cortex.generation.rows import Rows
 from cortex.query.tree import All, Any, Anything, Boost, Leaf, Node, Not
+from ipc.arrays import Array
 from ipc.errors import BadRequest
-from ipc.messages import Array
 
 #: bytes of the sets that are remembered, one for each row and set, and the least number of sets
 _SETS_BYTES, _SETS_MIN = 16 << 20, 16

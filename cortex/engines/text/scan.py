@@ -26,8 +26,8 @@ from cortex.generation.trigrams import find_rows
 from cortex.query.expressions import Analysis, analyse
 from cortex.query.needs import Either, Every, Needs
 from cortex.query.tree import Regex
+from ipc.arrays import Array
 from ipc.errors import BadRequest
-from ipc.messages import Array
 
 #: seconds after which a search answers with what it has found
 SCAN_S = 1.5

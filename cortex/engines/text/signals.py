@@ -15,7 +15,8 @@ from cortex.engines.text.compile import filtered
 from cortex.generation.rows import Rows
 from cortex.terms import tokens
 from cortex.terms.records import COVERING_TYPES
-from ipc.messages import Array, Filters
+from ipc.arrays import Array
+from ipc.messages import Filters
 
 #: names of the lanes, in the order of the values
 LANES = ("body", "path", "defs", "comments", "defx")

@@ -41,8 +41,9 @@ from cortex.generation.references import COUNTS
 from cortex.generation.rows import Rows
 from cortex.query.parse import Parsed, check, parse
 from cortex.query.tree import Fuzzy, Node, Term, Wildcard, leaves, split_expressions
+from ipc.arrays import Array
 from ipc.errors import BadRequest, Damaged, NotFound
-from ipc.messages import Array, Blobs, ExactHits, ExactSearch, Filters, Hit, Signals, TextSignals
+from ipc.messages import Blobs, ExactHits, ExactSearch, Filters, Hit, Signals, TextSignals
 
 __all__ = ["TextSnapshot", "TextWriter", "open_text"]
 

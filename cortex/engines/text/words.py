@@ -9,7 +9,7 @@ import numpy as np
 
 from cortex.generation.rows import Rows
 from cortex.generation.words import WordTable
-from ipc.messages import Array
+from ipc.arrays import Array
 
 #: words whose neighbours are remembered: a query asks for them to find and to mark
 _NEAR_MAX = 16

@@ -17,8 +17,9 @@ from usearch.index import Index
 
 from cortex.generation.references import COUNTS
 from cortex.generation.rows import Rows
+from ipc.arrays import Array
 from ipc.errors import BadRequest, NotReady
-from ipc.messages import Array, Signals, VectorSearch
+from ipc.messages import Signals, VectorSearch
 
 log = logging.getLogger(__name__)
 
