@@ -24,13 +24,13 @@ from cortex.ask.questions import (
     TOKENS_MIN,
     Exact,
     Search,
-    check_query,
-    clamp,
     fitting,
 )
 from cortex.generation.current import Generation
+from cortex.query.check import check_query
 from cortex.ranking import Ranked, Reading, cite, define, rank, rank_by_cosine, read, weigh
 from cortex.settings.config import Config
+from cortex.terms.bounds import clamp
 from ipc.arrays import Array
 from ipc.errors import BadRequest, CortexError, NotReady, Unavailable
 from ipc.messages import (

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ipc.errors import BadRequest
 from ipc.messages import Detail, Filters, MatchType
 
 NO_FILTERS = Filters()
@@ -15,8 +14,6 @@ NO_FILTERS = Filters()
 LIMIT_MAX = 100
 #: hits that may be skipped; the text worker orders no more
 OFFSET_MAX = 60_000
-#: bytes of a query
-QUERY_BYTES_MAX = 64 * 1024
 #: bytes that a token stands for, and the bounds of `max_tokens`
 TOKEN_BYTES, TOKENS_MIN, TOKENS_MAX = 4, 100, 1_000_000
 
@@ -46,26 +43,6 @@ class Exact:
     filters: Filters = NO_FILTERS
     detail: Detail = "full"
     max_tokens: int = 20_000
-
-
-def check_query(query: str) -> None:
-    """Raises BadRequest for a query that nothing can be made of."""
-    if not query.strip():
-        raise BadRequest("The query is empty; pass words to look for.")
-    if "\0" in query:
-        raise BadRequest(
-            f"The query holds a NUL character at position {query.index(chr(0)) + 1}; leave it out."
-        )
-    try:
-        size = len(query.encode())
-    except UnicodeEncodeError as error:
-        raise BadRequest("The query is not valid Unicode (it holds a lone surrogate).") from error
-    if size > QUERY_BYTES_MAX:
-        raise BadRequest(f"The query is {size} bytes long; at most {QUERY_BYTES_MAX} are allowed.")
-
-
-def clamp(value: int, low: int, high: int) -> int:
-    return min(max(value, low), high)
 
 
 def fitting(sizes: Sequence[int], budget: int) -> int:

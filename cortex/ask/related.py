@@ -15,9 +15,10 @@ from typing import Any, TypeVar
 import orjson
 
 from cortex.ask.dispatch import LANE_SHARE, Dispatch
-from cortex.ask.questions import LIMIT_MAX, TOKEN_BYTES, TOKENS_MAX, TOKENS_MIN, clamp
+from cortex.ask.questions import LIMIT_MAX, TOKEN_BYTES, TOKENS_MAX, TOKENS_MIN
 from cortex.generation.current import Generation
 from cortex.ranking.related import Guard, mention_query, mentions, names_of_tests, order_tests, telling
+from cortex.terms.bounds import clamp
 from cortex.terms.paths import is_test
 from ipc.arrays import Array
 from ipc.errors import BadRequest, CortexError, NotFound, NotReady, Unavailable

@@ -9,8 +9,10 @@ from typing import Any
 import orjson
 
 from cortex.ask.dispatch import LANE_SHARE, Dispatch, nobody
-from cortex.ask.questions import TOKEN_BYTES, TOKENS_MAX, TOKENS_MIN, check_query, clamp
+from cortex.ask.questions import TOKEN_BYTES, TOKENS_MAX, TOKENS_MIN
 from cortex.generation.current import Generation
+from cortex.query.check import check_query
+from cortex.terms.bounds import clamp
 from ipc.errors import BadRequest, CortexError, NotReady
 from ipc.messages import GraphHits, GraphSearch, OutlineSearch, PatternSearch
 

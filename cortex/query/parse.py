@@ -10,6 +10,7 @@ from luqum import tree as luqum_tree
 from luqum.exceptions import ParseError
 from luqum.thread import parse as luqum_parse
 
+from cortex.query.check import check_query
 from cortex.query.lex import Prepared, prepare
 from cortex.query.tree import (
     DEFAULT_FIELD,
@@ -31,8 +32,6 @@ from cortex.query.tree import (
 from ipc.errors import BadRequest
 from ipc.messages import MatchType
 
-#: bytes of a query (formats of the tools)
-QUERY_BYTES_MAX = 64 * 1024
 #: terms of a query; each is a walk over postings
 TERMS_MAX = 1_024
 #: terms of a query that stand for many words (wildcards, edits); each walks through all indexed words, 10 ms for ~2
@@ -78,7 +77,7 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
     `match_type` says how bare terms are meant; it gives way to operators in the query. "regex" and "substring" take
     the whole query as it is.
     """
-    check(query)
+    check_query(query)
     if match_type == "regex":
         return Parsed(Regex(query), "regex")
     if match_type == "substring":
@@ -125,22 +124,6 @@ def _wide(node: Node) -> list[Wildcard | Fuzzy]:
         case Any(children=children, required=required, excluded=excluded):
             return [leaf for child in (*children, *required, *excluded) for leaf in _wide(child)]
     return []
-
-
-def check(query: str) -> None:
-    """Raises BadRequest for a query that nothing can be made of."""
-    if not query.strip():
-        raise BadRequest("The query is empty; pass words to look for.")
-    if "\0" in query:
-        raise BadRequest(
-            f"The query holds a NUL character at position {query.index(chr(0)) + 1}; leave it out."
-        )
-    if len(query) > QUERY_BYTES_MAX or len(query.encode(errors="surrogatepass")) > QUERY_BYTES_MAX:
-        raise BadRequest(f"The query is longer than {QUERY_BYTES_MAX} bytes; pass a shorter one.")
-    if surrogate := re.search("[\ud800-\udfff]", query):
-        raise BadRequest(
-            f"The query is not valid Unicode: it holds a lone surrogate at position {surrogate.start() + 1}."
-        )
 
 
 def _syntax_error(message: str, prepared: Prepared, query: str) -> str:

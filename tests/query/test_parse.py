@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from cortex.engines.text.compile import compile_query
 from cortex.engines.text.schema import make_schema
-from cortex.query.parse import QUERY_BYTES_MAX, TERMS_MAX, parse
+from cortex.query.check import QUERY_BYTES_MAX
+from cortex.query.parse import TERMS_MAX, parse
 from cortex.query.tree import (
     All,
     Any,
@@ -167,7 +168,7 @@ def test_match_type_applies_to_bare_terms_and_operators_win(query, match_type, e
         ("", "empty"),
         (" \n ", "empty"),
         ("a\0b", "NUL character at position 2"),
-        ("a" * (QUERY_BYTES_MAX + 1), "longer than"),
+        ("a" * (QUERY_BYTES_MAX + 1), f"{QUERY_BYTES_MAX + 1} bytes long; at most {QUERY_BYTES_MAX}"),
         ('say "hello', "quote at position 5"),
         ("(a OR b", "parenthesis at position 1"),
         ("a)", "parenthesis at position 2"),

@@ -15,6 +15,7 @@ from cortex.engines.graph.segments import CONFIDENCES, EDGE_TYPES
 from cortex.engines.graph.sources import Sources
 from cortex.engines.graph.targets import Targets
 from cortex.engines.graph.walks import Limits, Scope, Step, Walk, Walker
+from cortex.terms.bounds import clamp
 from cortex.terms.languages import language_of
 from ipc.arrays import Array
 from ipc.errors import BadRequest
@@ -56,9 +57,9 @@ class GraphSnapshot:
         if not found.nodes:
             return self._nothing(found.suggestion, found.candidates)
         limits = Limits(
-            depth=_clamp(request.depth, 1, DEPTH_MAX),
-            max_results=_clamp(request.max_results, 1, RESULTS_MAX),
-            max_per_level=_clamp(request.max_per_level, 1, LEVEL_MAX),
+            depth=clamp(request.depth, 1, DEPTH_MAX),
+            max_results=clamp(request.max_results, 1, RESULTS_MAX),
+            max_per_level=clamp(request.max_per_level, 1, LEVEL_MAX),
         )
         scope = _scope(request)
         if request.operation == "path":
@@ -147,7 +148,7 @@ class GraphSnapshot:
         if step.impact_type:
             result |= {"impact_type": step.impact_type, "severity": step.severity}
         if request.include_context and path and line:
-            result["context"] = self._sources.lines(path, line, _clamp(request.context_lines, 0, CONTEXT_MAX))
+            result["context"] = self._sources.lines(path, line, clamp(request.context_lines, 0, CONTEXT_MAX))
         return path, orjson.dumps(result)
 
     def _summary(self, walk: Walk) -> dict[str, Any]:
@@ -181,7 +182,3 @@ def _scope(request: GraphSearch) -> Scope:
         return Scope(request.scope, request.exclude_patterns)
     except ValueError as error:
         raise BadRequest(f"A glob of scope or exclude_patterns cannot be read: {error}.") from error
-
-
-def _clamp(value: int, low: int, high: int) -> int:
-    return min(max(value, low), high)

@@ -39,7 +39,8 @@ from cortex.engines.text.words import Words
 from cortex.engines.text.writer import META, TextWriter, open_index
 from cortex.generation.references import COUNTS
 from cortex.generation.rows import Rows
-from cortex.query.parse import Parsed, check, parse
+from cortex.query.check import check_query
+from cortex.query.parse import Parsed, parse
 from cortex.query.tree import Fuzzy, Node, Term, Wildcard, leaves, split_expressions
 from ipc.arrays import Array
 from ipc.errors import BadRequest, Damaged, NotFound
@@ -109,7 +110,7 @@ class TextSnapshot:
 
     def signals(self, request: TextSignals) -> Signals:
         """The best `limit` chunks of each lane. Raises BadRequest for an empty query."""
-        check(request.query)
+        check_query(request.query)
         limit = max(1, request.limit)
         filters = request.filters
         sieve = text_signals.make_sieve(self._rows, filters, lambda: self._filters(filters))
