@@ -71,6 +71,7 @@ def test_without_the_vector_lane_the_other_weights_are_explained(sample):
         answer = search(sample, explain=True)
     finally:
         sample.faults.clear()
+    assert answer["results"]
     for one in answer["results"]:
         add_up(one["explain"], table(WITHOUT_VECTORS))
         assert one["explain"]["source"] == "lex"
@@ -80,6 +81,7 @@ def test_without_the_vector_lane_the_other_weights_are_explained(sample):
 def test_scores_are_between_0_and_1_and_fall(sample):
     for question in (QUESTION, "SessionStore", "zebra crossing", "colour of the fonts"):
         found = scores(search(sample, query=question, limit=50))
+        assert found, question
         assert found == sorted(found, reverse=True)
         assert all(0 <= score <= 1 for score in found)
 
@@ -98,6 +100,7 @@ def test_semantic_mode_is_pure_cosine_and_asks_no_words(sample):
     vector = sample.workers["embed"].embed(Embed((QUESTION,))).vectors[0]
     found = sample.workers["vector"].search(VectorSearch(vector, "", 50))
     cosines = dict(zip([hit.id for hit in found.hits], found.values[0].tolist(), strict=True))
+    assert answer["results"]
     for one in answer["results"]:
         assert one["combined_score"] == pytest.approx(max(0.0, cosines[one["chunk"]["id"]]), abs=1e-3)
         assert list(one["explain"]["signals"]) == ["cosine"]
@@ -109,6 +112,7 @@ def test_code_context_is_the_ranking_of_cortex_search(sample):
     answer = call(sample, "cortex_search", query=QUESTION, limit=8)
     assert [hit["file"] for hit in context["hits"]] == files(answer)
     assert [hit["score"] for hit in context["hits"]] == scores(answer)
+    assert files(answer)
     assert {hit["source"] for hit in context["hits"]} <= {"lex", "vec", "both"}
 
 
@@ -154,7 +158,7 @@ def test_questions_in_other_languages_are_answered(sample, question):
     for mode in ("hybrid", "semantic"):
         answer = search(sample, query=question, mode=mode)
         assert answer["index"]["degraded"] == []
-        assert answer["results"] or answer["suggestion"]
+        assert answer["results"]
 
 
 def test_agents_are_told_to_ask_in_english():

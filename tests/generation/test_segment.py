@@ -32,7 +32,7 @@ def test_what_is_written_is_read(tmp_path, arrays, meta):
     assert set(segment.arrays) == set(arrays)
     for name, array in arrays.items():
         assert segment.arrays[name].dtype == array.dtype
-        assert np.array_equal(segment.arrays[name], array, equal_nan=True) or array.dtype.kind == "f"
+        assert segment.arrays[name].shape == array.shape
         assert segment.arrays[name].tobytes() == array.tobytes()
 
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from cortex.ask import dispatch
-from cortex.front.cli import main as cortex
+from cortex.front.cli.main import main as cortex
 from cortex.ranking.weights import Weights
 
 #: what may be left out beside the signals
