@@ -21,8 +21,9 @@ import numpy as np
 with atheris.instrument_imports(include=["cortex.engines", "luqum"]):
     from cortex.engines.text.snapshot import TextSnapshot, TextWriter, open_text
     from cortex.query.parse import parse
-from cortex.generation.rows import Row, assemble, write_rows
+from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
+from cortex.generation.write import Row, write_rows
 from ipc.errors import BadRequest
 from ipc.messages import ExactSearch, MatchType
 

@@ -41,8 +41,8 @@ INSIDE = (
 )
 #: who reaches what neither by itself nor through anything that it imports, at the top of a module or late
 DENIED = {
-    "cortex.ask": ("cortex.engines", "cortex.publish", "cortex.generation.rows", "tantivy", "usearch"),
-    "cortex.front": ("cortex.engines", "cortex.publish", "cortex.generation.rows", "tantivy", "usearch"),
+    "cortex.ask": ("cortex.engines", "cortex.publish", "cortex.generation.read", "tantivy", "usearch"),
+    "cortex.front": ("cortex.engines", "cortex.publish", "cortex.generation.read", "tantivy", "usearch"),
     "workers": ("ipc.client", "cortex.ask"),
     "cortex.processes.supervisor": ("numpy", "zmq"),
 }

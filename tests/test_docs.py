@@ -9,8 +9,8 @@ from typing import get_args
 import numpy as np
 import orjson
 
-from cortex.generation.rows import Row, write_rows
 from cortex.generation.segment import open_segment
+from cortex.generation.write import Row, write_rows
 from ipc.errors import BY_CODE
 from ipc.messages import PROTOCOL, Message
 

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from cortex.generation.current import EMPTY, Generation, read_current
-from cortex.generation.rows import Rows, assemble, open_rows
+from cortex.generation.read import Rows, assemble, open_rows
 from ipc.errors import CortexError, NotFound, NotReady
 
 log = logging.getLogger(__name__)

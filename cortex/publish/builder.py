@@ -24,8 +24,10 @@ from cortex.engines.text.snapshot import TextWriter
 from cortex.engines.vector.usearch import SCAN_ROWS_MAX, build_vectors
 from cortex.generation import current as generations
 from cortex.generation.current import EMPTY, Generation, SegmentRef
-from cortex.generation.rows import Row, merge_rows, open_rows, write_rows
+from cortex.generation.merge import merge_rows
+from cortex.generation.read import open_rows
 from cortex.generation.segment import open_segment, write_segment
+from cortex.generation.write import Row, write_rows
 from cortex.publish.chunk_files import Change, ChunkManager
 from cortex.publish.graph_files import GraphFiles
 from cortex.settings.config import Config, open_home

@@ -20,7 +20,8 @@ import numpy as np
 import orjson
 
 from cortex.generation.current import FileRef
-from cortex.generation.rows import DIGEST_BYTES, Rows
+from cortex.generation.read import Rows
+from cortex.generation.write import DIGEST_BYTES
 from ipc.arrays import Array
 from ipc.errors import Damaged
 

@@ -44,7 +44,7 @@ from queries import draw, expression, piece
 from cortex.ask.freshness import Freshness
 from cortex.engines.text.snapshot import TextWriter
 from cortex.generation import trigrams, words
-from cortex.generation.rows import Rows, open_rows
+from cortex.generation.read import Rows, open_rows
 from cortex.processes import attach
 from cortex.query.parse import literal
 from cortex.settings import config as configuration

@@ -10,7 +10,7 @@ import pytest
 
 from cortex.engines.graph.sources import Sources
 from cortex.generation.current import read_current
-from cortex.generation.rows import open_rows
+from cortex.generation.read import open_rows
 from cortex.indexer.store.graph_store import GraphStore
 from cortex.indexer.store.manifest import Entry
 from cortex.indexer.syntax.source import digest
@@ -405,7 +405,7 @@ def test_rows_know_how_many_other_files_refer_to_them(config):
         rows = open_rows(read_current(config.index_dir), config.index_dir)
         live = np.flatnonzero(rows.live)
         counts = zip(*rows.counts(live).astype(int).tolist(), strict=True)
-        return {rows.id(at): both for at, both in zip(live.tolist(), counts, strict=True)}
+        return dict(zip(rows.ids(live), counts, strict=True))
 
     assert set(counted().values()) == {(0, 0)}
     write_graph(config)

@@ -10,8 +10,9 @@ from cortex.engines.text import scan as text_scan
 from cortex.engines.text.fold import Places
 from cortex.engines.text.scan import compile_expression
 from cortex.engines.text.snapshot import TextWriter, open_text
-from cortex.generation.rows import Row, assemble, write_rows
+from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
+from cortex.generation.write import Row, write_rows
 from cortex.query.parse import literal
 from cortex.query.tree import Regex
 from ipc.messages import ExactSearch

@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cortex.engines.text.snapshot import TextWriter, open_text
-from cortex.generation.rows import Row, assemble, write_rows
+from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
+from cortex.generation.write import Row, write_rows
 from ipc.errors import BadRequest, Damaged, NotFound
 from ipc.messages import ExactSearch, Filters, TextSignals
 

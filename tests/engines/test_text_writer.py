@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from cortex.engines.text import schema as text_schema
 from cortex.engines.text.snapshot import TextWriter, open_text
-from cortex.generation.rows import Row, assemble, write_rows
+from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
+from cortex.generation.write import Row, write_rows
 from cortex.terms import tokens as text_tokens
 from ipc.errors import Damaged
 from ipc.messages import ExactSearch

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from cortex.engines.vector import usearch as vector_usearch
 from cortex.engines.vector.usearch import build_vectors, open_vectors, same_model
 from cortex.generation.current import Generation, SegmentRef
-from cortex.generation.rows import Row, open_rows, write_rows
+from cortex.generation.read import open_rows
+from cortex.generation.write import Row, write_rows
 from ipc.errors import BadRequest, NotReady
 from ipc.messages import Filters, VectorSearch
 
@@ -44,12 +45,6 @@ def publish(folder, vectors, *, cut=None, first=1):
 def unit(seed, count):
     vectors = np.random.default_rng(seed).standard_normal((count, DIMENSIONS)).astype(np.float32)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-def reference(rows, query, mask, limit):
-    scores = rows.vectors(np.arange(len(rows))) @ query
-    order = sorted(np.flatnonzero(mask), key=lambda at: (-round(float(scores[at]), 3), rows.id(int(at))))
-    return [rows.id(int(at)) for at in order[:limit]]
 
 
 @settings(max_examples=30, deadline=None)

@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.generation.current import Generation, SegmentRef
+from cortex.generation.merge import merge_rows
 from cortex.generation.postings import blocks_of
-from cortex.generation.rows import Row, merge_rows, open_rows, write_rows
+from cortex.generation.read import open_rows
 from cortex.generation.segment import open_segment, write_segment
+from cortex.generation.write import Row, write_rows
 from ipc.errors import BadRequest
 from ipc.messages import Filters
 

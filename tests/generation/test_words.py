@@ -9,9 +9,10 @@ from rapidfuzz.distance import OSA
 from cortex.engines.text.compile import compile_query, find_known
 from cortex.engines.text.snapshot import TextWriter, open_text
 from cortex.generation.postings import BLOCK
-from cortex.generation.rows import Row, assemble, write_rows
+from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
 from cortex.generation.words import WordTable, make_sections, merge_sections
+from cortex.generation.write import Row, write_rows
 from cortex.query.parse import parse
 from cortex.terms import tokens
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from cortex.engines.text.snapshot import TextWriter, open_text
-from cortex.generation.rows import Row, assemble, write_rows
+from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
+from cortex.generation.write import Row, write_rows
 from ipc.errors import BadRequest
 from ipc.messages import ExactSearch
 

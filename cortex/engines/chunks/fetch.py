@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.generation.rows import Rows
+from cortex.generation.read import Rows
 from ipc.messages import Chunks, Detail, Fetch
 
 #: lines of a "snippet"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.generation.rows import Rows
+from cortex.generation.read import Rows
 from cortex.terms.records import COVERING_TYPES
 from ipc.arrays import Array
 from ipc.messages import Hit, Locate, Located, Place, Spot

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cortex.generation.rows import Rows
+from cortex.generation.read import Rows
 from cortex.terms.records import COVERING_TYPES
 from ipc.arrays import Array
 

@@ -17,7 +17,7 @@ from cortex.engines.text.compile import Holding, Known, Starting, Within, compil
 from cortex.engines.text.fold import Found, Places
 from cortex.engines.text.schema import BIT_FIELDS, BITS
 from cortex.engines.text.words import Words
-from cortex.generation.rows import Rows
+from cortex.generation.read import Rows
 from cortex.query.tree import All, Any, Anything, Boost, Leaf, Node, Not
 from ipc.arrays import Array
 from ipc.errors import BadRequest

@@ -21,7 +21,7 @@ import re2
 
 from cortex.engines.text.fold import Found
 from cortex.engines.text.words import Words
-from cortex.generation.rows import Rows
+from cortex.generation.read import Rows
 from cortex.generation.trigrams import find_rows
 from cortex.query.expressions import Analysis, analyse
 from cortex.query.needs import Either, Every, Needs

@@ -12,7 +12,7 @@ from tantivy import Occur, Query
 
 from cortex.engines.text import schema as schema_of
 from cortex.engines.text.compile import filtered
-from cortex.generation.rows import Rows
+from cortex.generation.read import Rows
 from cortex.terms import tokens
 from cortex.terms.records import COVERING_TYPES
 from ipc.arrays import Array

@@ -37,8 +37,8 @@ from cortex.engines.text.schema import make_schema, register
 from cortex.engines.text.suggest import Asked, nearest, suggest
 from cortex.engines.text.words import Words
 from cortex.engines.text.writer import META, TextWriter, open_index
+from cortex.generation.read import Rows
 from cortex.generation.references import COUNTS
-from cortex.generation.rows import Rows
 from cortex.query.check import check_query
 from cortex.query.parse import Parsed, parse
 from cortex.query.tree import Fuzzy, Node, Term, Wildcard, leaves, split_expressions

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cortex.generation.rows import Rows
+from cortex.generation.read import Rows
 from cortex.generation.words import WordTable
 from ipc.arrays import Array
 

@@ -15,8 +15,8 @@ import numkong
 import numpy as np
 from usearch.index import Index
 
+from cortex.generation.read import Rows
 from cortex.generation.references import COUNTS
-from cortex.generation.rows import Rows
 from ipc.arrays import Array
 from ipc.errors import BadRequest, NotReady
 from ipc.messages import Signals, VectorSearch

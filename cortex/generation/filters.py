@@ -1,0 +1,102 @@
+"""Which rows the filters of a question keep: by kind, language, tag and path. Remembered, because an agent repeats few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from pathspec import GitIgnoreSpec
+
+from cortex.generation.segment import Segment
+from ipc.arrays import Array
+from ipc.errors import BadRequest
+from ipc.messages import Filters
+
+#: filters whose masks one snapshot remembers
+MASKS_MAX = 64
+
+
+@dataclass(frozen=True)
+class Masks:
+    """The filters of one generation. Its fields are those of `Rows`."""
+
+    segments: tuple[Segment, ...]
+    starts: Array
+    live: Array
+    path_names: list[str]
+    columns: Mapping[str, Array]
+    names: Mapping[str, list[str]]
+    _kept: dict[Filters, Array] = field(default_factory=dict)
+
+    def mask(self, filters: Filters) -> Array:
+        """See `Rows.mask`."""
+        known = self._kept.get(filters)
+        if known is None:
+            known = self._make_mask(filters)
+            known.flags.writeable = False
+            if len(self._kept) >= MASKS_MAX:
+                self._kept.clear()
+            self._kept[filters] = known
+        return known
+
+    def paths(self, filters: Filters) -> list[str] | None:
+        """See `Rows.paths`."""
+        exact = self._split_tags(filters)[1]
+        if not (filters.paths or filters.exclude_paths or exact):
+            return None
+        kept = [path for path in self.path_names if not exact or path in exact]
+        if filters.paths:
+            spec = _spec(filters.paths)
+            kept = [path for path in kept if spec.match_file(path)]
+        if filters.exclude_paths:
+            spec = _spec(filters.exclude_paths)
+            kept = [path for path in kept if not spec.match_file(path)]
+        return kept
+
+    def _make_mask(self, filters: Filters) -> Array:
+        mask = self.live.copy()
+        if filters.chunk_types:
+            mask &= self._in(filters.chunk_types, "type")
+        if filters.language:
+            mask &= self._in((filters.language.lower(),), "language")
+        for tag in self._split_tags(filters)[0]:
+            mask &= self._tagged(tag)
+        paths = self.paths(filters)
+        if paths is not None:
+            wanted = set(paths)
+            table = np.array([name in wanted for name in self.path_names], bool)
+            mask &= table[self.columns["path"]] if len(table) else False
+        return mask
+
+    def _in(self, values: Iterable[str], column: str) -> Array:
+        names = self.names[column]
+        wanted = [names.index(value) for value in values if value in names]
+        return np.isin(self.columns[column], wanted)
+
+    def _tagged(self, tag: str) -> Array:
+        out = np.zeros(len(self.live), bool)
+        for start, segment in zip(self.starts, self.segments, strict=False):
+            names = segment.meta["tag_names"]
+            if tag in names:
+                uses = np.flatnonzero(segment.arrays["tags"] == names.index(tag))
+                rows = np.searchsorted(segment.arrays["tag_offsets"], uses, side="right") - 1
+                out[rows + start] = True
+        return out
+
+    def _split_tags(self, filters: Filters) -> tuple[list[str], set[str]]:
+        """(real tags, lower-cased; tags that are file paths)"""
+        files = {tag for tag in filters.tags if ("/" in tag or "." in tag) and tag in self._files}
+        return [tag.lower() for tag in filters.tags if tag not in files], files
+
+    @cached_property
+    def _files(self) -> frozenset[str]:
+        return frozenset(self.path_names)
+
+
+def _spec(globs: Sequence[str]) -> GitIgnoreSpec:
+    try:
+        return GitIgnoreSpec.from_lines([glob.removeprefix("./") for glob in globs])
+    except ValueError as error:
+        raise BadRequest(f"A path glob cannot be read: {error}; write it as in .gitignore.") from error

@@ -1,0 +1,203 @@
+"""The rows of one generation: opened segments, what of them is live, one table over them. docs/SEGMENT.md.
+
+A row is one version of one chunk. Its key is a u64 that is never used again; the engines and the deleted-keys file all
+speak of rows by key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from cortex.generation.current import Generation
+from cortex.generation.filters import Masks
+from cortex.generation.references import COUNTS, count_rows
+from cortex.generation.segment import Segment, open_segment
+from ipc.arrays import Array
+from ipc.messages import Filters, Hit
+
+
+@dataclass(frozen=True)
+class Rows:
+    """All rows of one generation, addressed by ordinal 0 … n-1 over its segments in order."""
+
+    generation: int
+    model: str
+    dimensions: int
+    segments: tuple[Segment, ...]
+    starts: Array  #: i64 [segments + 1]: ordinal of each segment's first row
+    keys: Array  #: u64 [n]
+    live: Array  #: bool [n]
+    path_names: list[str]
+    #: path, type, language, model: ordinals; start_line, end_line: lines; references, file_references: references.py
+    columns: dict[str, Array]
+    names: dict[str, list[str]]  #: type, language, model, tag
+    _by_key: Array
+    _sorted_keys: Array
+    _masks: Masks
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def live_count(self) -> int:
+        return int(self.live.sum())
+
+    def locate(self, keys: Array) -> Array:
+        """u64 [m] row keys → i64 [m] ordinals, -1 where a key is absent or deleted."""
+        if not len(self.keys):
+            return np.full(len(keys), -1, np.int64)
+        at = np.searchsorted(self._sorted_keys, keys)
+        at[at == len(self.keys)] = 0
+        ordinals = self._by_key[at]
+        found = (self._sorted_keys[at] == keys) & self.live[ordinals]
+        return np.where(found, ordinals, -1)
+
+    def hit(self, ordinal: int) -> Hit:
+        return self.hits(np.array([ordinal]))[0]
+
+    def hits(self, ordinals: Array) -> tuple[Hit, ...]:
+        """The rows at `ordinals` (i64 [m]) as hits: columns are read once for all."""
+        table, types = self.columns, self.names["type"]
+        return tuple(
+            Hit(key, name, types[kind], self.path_names[path], start, end)
+            for key, name, kind, path, start, end in zip(
+                self.keys[ordinals].tolist(),
+                self.ids(ordinals),
+                *(table[name][ordinals].tolist() for name in ("type", "path", "start_line", "end_line")),
+                strict=True,
+            )
+        )
+
+    def counts(self, ordinals: Array) -> Array:
+        """float32 [len(COUNTS), m]: who refers to the rows at `ordinals`."""
+        return np.array([self.columns[name][ordinals] for name in COUNTS], np.float32)
+
+    def ids(self, ordinals: Array) -> list[str]:
+        """The chunk ids of the rows at `ordinals`, in their order."""
+        out = [""] * len(ordinals)
+        segments = np.searchsorted(self.starts, ordinals, side="right") - 1
+        for at in np.unique(segments).tolist():
+            arrays = self.segments[at].arrays
+            here = np.flatnonzero(segments == at)
+            rows = ordinals[here] - self.starts[at]
+            data = memoryview(arrays["id_bytes"])
+            spans = zip(
+                here.tolist(),
+                arrays["id_offsets"][rows].tolist(),
+                arrays["id_offsets"][rows + 1].tolist(),
+                strict=True,
+            )
+            for place, begin, end in spans:
+                out[place] = bytes(data[begin:end]).decode()
+        return out
+
+    def chunk(self, ordinal: int, text: str | None = None) -> bytes:
+        """The JSON object of the chunk, without its embedding. Its `text` is looked up if it is not given."""
+        text = self.text(ordinal) if text is None else text
+        return b'%b,"text":%b}' % (self._cut(ordinal, "chunk")[:-1], orjson.dumps(text))
+
+    def text(self, ordinal: int) -> str:
+        """The text of the chunk."""
+        return self.raw_text(ordinal)[:-1].decode()
+
+    def raw_text(self, ordinal: int) -> bytes:
+        """The text of the chunk as it is stored: UTF-8, and a line feed."""
+        return self._cut(ordinal, "text")
+
+    def _cut(self, ordinal: int, what: str) -> bytes:
+        at = int(np.searchsorted(self.starts, ordinal, side="right")) - 1
+        arrays = self.segments[at].arrays
+        row = ordinal - int(self.starts[at])
+        begin, end = arrays[f"{what}_offsets"][row : row + 2]
+        return arrays[f"{what}_bytes"][begin:end].tobytes()
+
+    def column(self, name: str) -> Array:
+        """Column `name` of all rows, concatenated over the segments."""
+        if not self.segments:
+            return np.zeros(0, "<u8")
+        return np.concatenate([segment.arrays[name] for segment in self.segments])
+
+    def vectors(self, ordinals: Array) -> Array:
+        """float32 [m, dimensions] of the rows at `ordinals` (ascending or not)."""
+        out = np.zeros((len(ordinals), self.dimensions), np.float32)
+        at = np.searchsorted(self.starts, ordinals, side="right") - 1
+        for index, segment in enumerate(self.segments):
+            here = np.flatnonzero(at == index)
+            if len(here):
+                out[here] = segment.arrays["vectors"][ordinals[here] - self.starts[index]]
+        return out
+
+    def mask(self, filters: Filters) -> Array:
+        """Bool [n]: rows that are live and match `filters`. Raises BadRequest for a glob that cannot be read."""
+        return self._masks.mask(filters)
+
+    def paths(self, filters: Filters) -> list[str] | None:
+        """The files that the path filters keep (globs as in .gitignore), or None when no path filter is set.
+
+        A tag that equals a file's path acts as a path.
+        """
+        return self._masks.paths(filters)
+
+
+def open_rows(generation: Generation, index_dir: Path, reuse: Rows | None = None) -> Rows:
+    """Open the segments of `generation`; those that `reuse` has open are shared. Raises NotFound or Damaged."""
+    opened = {segment.path.name: segment for segment in reuse.segments} if reuse else {}
+    folder = index_dir / "segments"
+    segments = tuple(opened.get(ref.name) or open_segment(folder / ref.name) for ref in generation.segments)
+    deleted = np.zeros(0, "<u8")
+    if generation.deleted:
+        deleted = open_segment(folder / generation.deleted).arrays["keys"]
+    rows = assemble(generation.number, generation.model, generation.dimensions, segments, deleted)
+    if generation.references:
+        counts = open_segment(index_dir / "graph" / generation.references)
+        rows.columns.update(count_rows(counts, rows.path_names, rows.columns))
+    return rows
+
+
+def assemble(number: int, model: str, dimensions: int, segments: tuple[Segment, ...], deleted: Array) -> Rows:
+    """Rows over opened segments. Names that segments share get one ordinal."""
+    counts = [len(segment.arrays["keys"]) for segment in segments]
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    keys = np.concatenate([s.arrays["keys"] for s in segments]) if segments else np.zeros(0, "<u8")
+    by_key = np.argsort(keys, kind="stable")
+    live = ~np.isin(keys, deleted) if len(deleted) else np.ones(len(keys), bool)
+    live.flags.writeable = False
+    columns: dict[str, Array] = {}
+    names: dict[str, list[str]] = {}
+    for column in ("path", "type", "language", "model"):
+        table: dict[str, int] = {}
+        parts: list[Array] = []
+        for segment in segments:
+            local = np.array(
+                [table.setdefault(n, len(table)) for n in segment.meta[f"{column}_names"]], "<u4"
+            )
+            ordinals = segment.arrays[column]
+            parts.append(local[ordinals] if len(ordinals) else ordinals)
+        columns[column] = np.concatenate(parts) if parts else np.zeros(0, "<u4")
+        names[column] = list(table)
+    for column in ("start_line", "end_line"):
+        columns[column] = (
+            np.concatenate([s.arrays[column] for s in segments]) if segments else np.zeros(0, "<u4")
+        )
+    columns |= {name: np.zeros(len(keys), "<u4") for name in COUNTS}
+    names["tag"] = sorted({tag for segment in segments for tag in segment.meta["tag_names"]})
+    path_names = names.pop("path")
+    return Rows(
+        generation=number,
+        model=model,
+        dimensions=dimensions,
+        segments=segments,
+        starts=starts,
+        keys=keys,
+        live=live,
+        path_names=path_names,
+        columns=columns,
+        names=names,
+        _by_key=by_key,
+        _sorted_keys=keys[by_key],
+        _masks=Masks(segments, starts, live, path_names, columns, names),
+    )

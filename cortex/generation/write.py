@@ -1,0 +1,134 @@
+"""A row as it is written, and a segment of them. docs/SEGMENT.md lists the sections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from cortex.generation import trigrams, words
+from cortex.generation.segment import write_segment
+from cortex.terms.records import COVERING_TYPES
+from ipc.arrays import Array
+
+#: bytes of a row's digest (BLAKE2b over every field and the vector)
+DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row as it is written. `vector` is float32 [dimensions] of unit length or None; `chunk` has no embedding."""
+
+    key: int
+    chunk: dict[str, Any]
+    chunk_file: str
+    digest: bytes
+    vector: Array | None
+    model: str
+
+
+def write_rows(path: Path, rows: Sequence[Row], dimensions: int) -> int:
+    """Write rows, ascending by key, as a segment; returns how many have a vector."""
+    table = _Tables()
+    vectors = np.zeros((len(rows), dimensions), "<f2")
+    has_vector = np.zeros(len(rows), "|u1")
+    bodies: list[bytes] = []
+    texts: list[bytes] = []
+    for at, row in enumerate(rows):
+        if row.vector is not None and len(row.vector) == dimensions:
+            vectors[at] = row.vector
+            has_vector[at] = 1
+        table.add(row)
+        bodies.append(orjson.dumps({name: value for name, value in row.chunk.items() if name != "text"}))
+        texts.append(f"{row.chunk.get('text') or ''}\n".encode())
+    ids = [str(row.chunk["id"]).encode() for row in rows]
+    arrays = {
+        "keys": np.array([row.key for row in rows], "<u8"),
+        "vectors": vectors,
+        "has_vector": has_vector,
+        "digests": np.frombuffer(b"".join(row.digest for row in rows), "|u1").reshape(
+            len(rows), DIGEST_BYTES
+        ),
+        "chunk_offsets": _offsets(bodies, "<u8"),
+        "chunk_bytes": np.frombuffer(b"".join(bodies), "|u1"),
+        "text_offsets": _offsets(texts, "<u8"),
+        "text_bytes": np.frombuffer(b"".join(texts), "|u1"),
+        "id_offsets": _offsets(ids, "<u8"),
+        "id_bytes": np.frombuffer(b"".join(ids), "|u1"),
+        **table.arrays(),
+    }
+    meta = {"dimensions": dimensions, **table.names()}
+    write_segment(path, arrays | _tables(arrays, meta), meta)
+    return int(has_vector.sum())
+
+
+def _tables(arrays: dict[str, Array], meta: dict[str, Any]) -> dict[str, Array]:
+    """The words of all rows, and the trigrams of those rows that hold each line of a file once."""
+    covering = [at for at, name in enumerate(meta["type_names"]) if name in COVERING_TYPES]
+    data = arrays["text_bytes"].data
+    texts = [bytes(data[begin:end]) for begin, end in pairwise(arrays["text_offsets"].tolist())]
+    wanted = np.isin(arrays["type"], covering).tolist()
+    grams = trigrams.make_sections([text if want else None for text, want in zip(texts, wanted, strict=True)])
+    return grams | words.make_sections(text.decode() for text in texts)
+
+
+def _offsets(parts: Sequence[bytes], dtype: str) -> Array:
+    offsets = np.zeros(len(parts) + 1, dtype)
+    np.cumsum([len(part) for part in parts], out=offsets[1:])
+    return offsets
+
+
+class _Tables:
+    """Collects the columns whose values repeat: each as a table of names and an ordinal for each row."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, dict[str, int]] = {
+            column: {} for column in ("path", "type", "language", "chunk_file", "model", "tag")
+        }
+        self._columns: dict[str, list[int]] = {
+            c: [] for c in ("path", "type", "language", "chunk_file", "model")
+        }
+        self._lines: list[tuple[int, int]] = []
+        self._tags: list[int] = []
+        self._tag_offsets: list[int] = [0]
+
+    def add(self, row: Row) -> None:
+        metadata = row.chunk.get("metadata") or {}
+        values = {
+            "path": str(metadata.get("file_path") or ""),
+            "type": str(row.chunk.get("chunk_type") or ""),
+            "language": str(metadata.get("language") or "").lower(),
+            "chunk_file": row.chunk_file,
+            "model": row.model,
+        }
+        for column, value in values.items():
+            self._columns[column].append(self._ordinal(column, value))
+        self._lines.append((_line(metadata.get("start_line")), _line(metadata.get("end_line"))))
+        self._tags.extend(self._ordinal("tag", str(tag).lower()) for tag in row.chunk.get("tags") or ())
+        self._tag_offsets.append(len(self._tags))
+
+    def _ordinal(self, column: str, value: str) -> int:
+        names = self._names[column]
+        return names.setdefault(value, len(names))
+
+    def arrays(self) -> dict[str, Array]:
+        lines = np.array(self._lines, "<u4").reshape(-1, 2)
+        columns = {column: np.array(values, "<u4") for column, values in self._columns.items()}
+        return columns | {
+            "start_line": lines[:, 0],
+            "end_line": lines[:, 1],
+            "tags": np.array(self._tags, "<u4"),
+            "tag_offsets": np.array(self._tag_offsets, "<u8"),
+        }
+
+    def names(self) -> dict[str, list[str]]:
+        return {f"{column}_names": list(names) for column, names in self._names.items()}
+
+
+def _line(value: object) -> int:
+    return value if isinstance(value, int) and 0 <= value < 1 << 32 else 0
