@@ -1,6 +1,24 @@
-"""Every error that is raised on purpose: one tree, each class with the code that it has on the wire."""
+"""Every error that is raised on purpose: one tree, each class with the code that it has on the wire.
+
+And the exit codes of every program, which say the same to a shell and to the supervisor.
+"""
 
 from __future__ import annotations
+
+#: done; of a question: something was found
+EXIT_OK = 0
+#: a question's answer is empty
+EXIT_NOTHING = 1
+#: what nobody foresaw; a restart may help
+EXIT_FAILED = 1
+#: wrong usage or configuration, or another process has the place: a restart is of no use
+EXIT_USAGE = 2
+#: somebody who is needed does not answer
+EXIT_UNAVAILABLE = 3
+#: of a supervisor: the project's `.cortex` is not the one that it was started with
+EXIT_HOME_GONE = 4
+#: Ctrl-C, as shells count it: 128 and the signal's number
+EXIT_INTERRUPTED = 130
 
 
 class CortexError(Exception):
@@ -16,7 +34,7 @@ class BadRequest(CortexError):  # noqa: N818 - errors name the condition
 
 
 class Misconfigured(CortexError):  # noqa: N818
-    """Configuration, environment or flags are wrong; a person has to change them (exit code 2)."""
+    """Configuration, environment or flags are wrong; a person has to change them (EXIT_USAGE)."""
 
     code = "misconfigured"
 
@@ -28,7 +46,7 @@ class NotReady(CortexError):  # noqa: N818
 
 
 class Unavailable(CortexError):  # noqa: N818
-    """Somebody who is needed does not answer (exit code 3)."""
+    """Somebody who is needed does not answer (EXIT_UNAVAILABLE)."""
 
     code = "unavailable"
 

@@ -31,8 +31,6 @@ CHECK_S = 1.0
 DRAIN_S = 1.0
 #: requests that may wait in front of a worker; more are refused by the sender's queue
 QUEUE_MESSAGES_MAX = 1000
-#: exit code of a worker that must not be restarted: another one has the address, or the configuration is wrong
-EXIT_CONFLICT = 2
 
 Handler = Callable[[Any], Message]
 

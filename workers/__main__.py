@@ -7,17 +7,21 @@ import importlib
 import logging
 import sys
 
+from cortex.processes.names import WORKERS
 from cortex.settings import config as configuration
-from ipc.errors import CortexError, Misconfigured, Unavailable
-
-NAMES = ("embed", "vector", "text", "graph", "watcher")
-#: exit codes: 2 means that a restart is of no use, 3 that a service which we need is away
-EXIT_USAGE, EXIT_UNAVAILABLE = 2, 3
+from ipc.errors import (
+    EXIT_FAILED,
+    EXIT_UNAVAILABLE,
+    EXIT_USAGE,
+    CortexError,
+    Misconfigured,
+    Unavailable,
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="cortex-worker", description=__doc__)
-    parser.add_argument("name", choices=NAMES)
+    parser.add_argument("name", choices=WORKERS)
     parser.add_argument("--project", help="the project's folder; default: found from the working folder")
     parser.add_argument(
         "--replica", type=int, default=0, help="number of this worker among those of its name"
@@ -42,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_UNAVAILABLE
     except CortexError as error:
         print(f"cortex-worker: {error}", file=sys.stderr)
-        return 1
+        return EXIT_FAILED
     return code
 
 

@@ -21,9 +21,9 @@ from typing import Any
 
 from cortex import __version__
 from cortex.processes.child import SetSpec, lock_holder, trim_log
-from cortex.processes.supervisor import EXIT_HOME_GONE, LINE_BYTES_MAX, Supervisor, socket_path
+from cortex.processes.supervisor import LINE_BYTES_MAX, Supervisor, socket_path
 from cortex.settings.config import Config, open_home, open_runtime
-from ipc.errors import CortexError, Misconfigured, Unavailable
+from ipc.errors import EXIT_HOME_GONE, CortexError, Misconfigured, Unavailable
 from ipc.messages import PROTOCOL
 
 #: seconds that a set may take to answer after it was started; one that is stopping counts in

@@ -1,4 +1,4 @@
-"""The processes of one project's set: which they are, and one child with its life line, log and back-off.
+"""One process of a project's set, with its life line, log and back-off. Which there are: cortex.processes.names.
 
 Imported by the supervisor, which stays small for as long as it runs: no numpy, no ZeroMQ, no asyncio, no Config.
 """
@@ -12,24 +12,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
-#: program and arguments of each process, by name, in the order of the Procfile (a test compares the two)
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "embed": ("cortex-worker", "embed"),
-    "vector": ("cortex-worker", "vector"),
-    "text": ("cortex-worker", "text"),
-    "graph": ("cortex-worker", "graph"),
-    "watcher": ("cortex-worker", "watcher"),
-    "indexer": ("cortex", "index", "--watch"),
-}
-#: a program's module: started with `python -P -m`, because a script's folder or the user's must not be importable
-MODULES = {"cortex-worker": "workers", "cortex": "cortex"}
-#: who is stopped after whom: first who writes, then who announces, then who answers
-STOP_ORDER = (("indexer",), ("watcher",), ("embed", "vector", "text", "graph"))
+from cortex.processes.names import INDEXER, PROCESSES
+from ipc.errors import EXIT_USAGE
 
 #: seconds before a dead child is started again: the first time, and at most; it doubles in between
 BACKOFF_S, BACKOFF_MAX_S = 0.1, 30.0
@@ -41,8 +29,6 @@ SETTLED_S = 10.0
 STOP_S = 5.0
 #: bytes of one log; when it is larger the older half goes to `<name>.log.1`
 LOG_BYTES_MAX = 2 << 20
-#: exit code of a process that must not be restarted: its configuration is wrong, or another has its place
-EXIT_CONFLICT = 2
 
 State = Literal["waiting", "running", "held", "failed", "finished"]
 
@@ -59,7 +45,7 @@ class SetSpec:
     auto_index: bool
     #: seconds without a front after which the set ends; None: only when it is told to
     idle_exit_s: float | None
-    #: name → argument list in place of COMMANDS (tests of the supervisor itself)
+    #: name → argument list in place of PROCESSES (tests of the supervisor itself)
     commands: dict[str, list[str]] | None = None
 
     def dump(self) -> str:
@@ -73,13 +59,8 @@ class SetSpec:
         """Name → argument list of every process of this set."""
         if self.commands is not None:
             return self.commands
-        names = [name for name in COMMANDS if name != "indexer" or self.auto_index]
-        return {name: command_line(name, self.root) for name in names}
-
-
-def command_line(name: str, root: str) -> list[str]:
-    program, *arguments = COMMANDS[name]
-    return [sys.executable, "-P", "-m", MODULES[program], *arguments, "--project", root]
+        chosen = [process for process in PROCESSES if process.name != INDEXER or self.auto_index]
+        return {process.name: process.command_line(self.root) for process in chosen}
 
 
 def child_environment() -> dict[str, str]:
@@ -201,10 +182,10 @@ class Child:
         self.last_error = self._last_line() or self.last_error
         if now - self._started >= SETTLED_S:
             self._backoff_s = BACKOFF_S
-        if code == EXIT_CONFLICT and lock_holder(self._lock_path) is None:
+        if code == EXIT_USAGE and lock_holder(self._lock_path) is None:
             self.state = "failed"
             return f"{self.name}: ended with {code}, not started again: {self.last_error}"
-        if code == 0 and self.name == "indexer":
+        if code == 0 and self.name == INDEXER:
             self.state = "finished"  # it found nothing that it may index and follow
             return f"{self.name}: finished"
         self._retry_later(now)

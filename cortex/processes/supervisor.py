@@ -18,8 +18,9 @@ from types import FrameType
 from typing import Any
 
 from cortex import __version__
-from cortex.processes.child import STOP_ORDER, STOP_S, Child, SetSpec, lock_holder, trim_log
-from ipc.errors import Misconfigured
+from cortex.processes.child import STOP_S, Child, SetSpec, lock_holder, trim_log
+from cortex.processes.names import STOP_ORDER
+from ipc.errors import EXIT_FAILED, EXIT_HOME_GONE, EXIT_OK, EXIT_USAGE, Misconfigured
 
 #: seconds between two looks at children that nobody announced as dead, and at what is due
 TICK_S = 0.25
@@ -33,8 +34,6 @@ GRACE_S = 5.0
 LINE_BYTES_MAX = 65_536
 #: connections at the same time: windows of agents, not users
 CONNECTIONS_MAX = 200
-
-EXIT_OK, EXIT_RUNNING, EXIT_HOME_GONE = 0, 2, 4
 
 
 def say(text: str) -> None:
@@ -318,10 +317,10 @@ def main(arguments: list[str]) -> int:
         return Supervisor(spec).run()
     except Misconfigured as error:
         say(str(error))
-        return EXIT_RUNNING
+        return EXIT_USAGE
     except OSError as error:
         say(f"The supervisor cannot run: {error}.")
-        return 1
+        return EXIT_FAILED
 
 
 if __name__ == "__main__":

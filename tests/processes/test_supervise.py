@@ -23,7 +23,8 @@ import pytest
 
 from cortex.processes import attach
 from cortex.processes import child as processes
-from cortex.processes.child import COMMANDS, SetSpec
+from cortex.processes.child import SetSpec
+from cortex.processes.names import INDEXER, PROCESSES, STOP_ORDER, WORKERS
 from cortex.settings.config import Config, Embedding, Server, open_home, open_runtime
 from ipc.errors import Misconfigured, Unavailable
 from ipc.messages import PROTOCOL
@@ -129,16 +130,24 @@ def spawn_tiny(config: Config, monkeypatch: pytest.MonkeyPatch) -> Config:
 
 def test_the_procfile_lists_the_processes_of_a_set() -> None:
     lines = (ROOT / "Procfile").read_text().splitlines()
-    listed = {name.strip(): tuple(command.split()) for name, _, command in (x.partition(":") for x in lines)}
-    assert listed == COMMANDS
-    assert list(listed) == list(COMMANDS)
-    assert {name for stage in processes.STOP_ORDER for name in stage} == set(COMMANDS)
+    listed = [(name.strip(), command.split()) for name, _, command in (x.partition(":") for x in lines)]
+    assert listed == [(one.name, [one.program, *one.arguments]) for one in PROCESSES]
+
+
+def test_every_worker_is_a_module_and_every_module_a_worker() -> None:
+    modules = {path.stem for path in (ROOT / "workers").glob("[!_]*.py")}
+    assert modules == set(WORKERS)
+    assert {one.name for one in PROCESSES} == {*WORKERS, INDEXER}
+
+
+def test_who_writes_is_stopped_first_then_who_announces_then_who_answers() -> None:
+    assert STOP_ORDER == (("indexer",), ("watcher",), ("embed", "vector", "text", "graph"))
 
 
 def test_without_automatic_indexing_no_indexer_is_started(config: Config) -> None:
     made = attach.spec_of(config, idle_exit=True)
-    assert set(made.command_lines()) == set(COMMANDS)
-    assert set(dataclasses.replace(made, auto_index=False).command_lines()) == set(COMMANDS) - {"indexer"}
+    assert list(made.command_lines()) == [one.name for one in PROCESSES]
+    assert set(dataclasses.replace(made, auto_index=False).command_lines()) == set(WORKERS)
 
 
 def test_the_supervisor_stays_small() -> None:

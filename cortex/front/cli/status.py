@@ -14,13 +14,12 @@ import msgspec
 from cortex import __version__
 from cortex.ask.freshness import Freshness
 from cortex.processes import attach
+from cortex.processes.names import WORKERS
 from cortex.settings.config import Config
 from ipc.client import Client
 from ipc.errors import CortexError
 from ipc.messages import GetStatus, Status
 
-#: the processes that answer GetStatus
-WORKERS = ("embed", "vector", "text", "graph", "watcher")
 #: seconds that a worker has to say how it is
 ANSWER_S = 2.0
 
