@@ -1,4 +1,4 @@
-"""What makes a typed async function a tool: its JSON schema, the check of its arguments, the call. No tool is here."""
+"""What makes a typed async function a tool: JSON schema, check of arguments, call. No tool is here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PROBLEMS = (
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool, read-only as all of them are. `description` is what the agent reads."""
+    """One tool. `description` is what the agent reads, `reads` says that a call changes nothing."""
 
     name: str
     title: str
@@ -35,6 +35,7 @@ class Tool:
     function: ToolFunction
     arguments: type[msgspec.Struct]
     schema: dict[str, Any]
+    reads: bool
 
     def check(self, arguments: Mapping[str, Any] | None) -> msgspec.Struct:
         """The arguments as the function takes them. Raises BadRequest with one sentence."""
@@ -70,8 +71,8 @@ class Tool:
         return ", ".join(map(str, field.get("enum", ())))
 
 
-def make_tool(function: ToolFunction, title: str) -> Tool:
-    """The tool of a function `async (dispatch, argument: Annotated[type, Meta(description)] = default, …) -> answer`."""
+def make_tool(function: ToolFunction, title: str, *, reads: bool) -> Tool:
+    """The tool of `async (dispatch, *, argument: Annotated[type, Meta(description)] = default, …) -> answer`."""
     hints = get_type_hints(function, include_extras=True)
     fields: list[Any] = []
     for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
@@ -86,6 +87,7 @@ def make_tool(function: ToolFunction, title: str) -> Tool:
         function=function,
         arguments=arguments,
         schema=_schema(arguments),
+        reads=reads,
     )
 
 

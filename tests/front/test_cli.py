@@ -27,7 +27,7 @@ HEAVY = {"tree_sitter", "tantivy", "usearch", "numkong", "watchdog", "luqum"}
 
 def test_the_mcp_front_imports_no_engine_no_parser_and_no_typer():
     loaded = imported(
-        "import cortex.front.cli.main, cortex.front.mcp.server\ncortex.front.mcp.server._import_sdk()"
+        "import cortex.front.cli.main, cortex.front.mcp.stdio\ncortex.front.mcp.stdio.import_sdk()"
     )
     assert "mcp" in loaded
     assert not loaded & (HEAVY | {"typer"})

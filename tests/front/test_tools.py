@@ -7,6 +7,7 @@ import pytest
 
 from cortex.ask.dispatch import Dispatch
 from cortex.ask.freshness import Freshness
+from cortex.front.mcp.server import describe
 from cortex.front.tool import make_tool
 from cortex.front.tools import TOOLS, TOOLSETS, choose
 from cortex.settings.config import Config, Server
@@ -100,9 +101,27 @@ def test_a_function_makes_a_tool():
         """Says it loud."""
         return {"said": word.upper() * times}
 
-    tool = make_tool(shout, "Shout")
+    tool = make_tool(shout, "Shout", reads=True)
     assert (tool.name, tool.title, tool.description) == ("shout", "Shout", "Says it loud.")
     assert asyncio.run(tool.call(None, tool.check({"word": "a", "times": 2}))) == {"said": "AA"}
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_clients_are_told_whether_a_tool_reads_or_writes(reads):
+    async def note(dispatch, *, text: str) -> dict:
+        """Keeps a text, or looks one up."""
+        return {"text": text}
+
+    told = describe(make_tool(note, "Note", reads=reads))
+    assert (told.name, told.title, told.annotations.title) == ("note", "Note", "Note")
+    assert told.annotations.read_only_hint is reads
+    assert told.annotations.destructive_hint is not reads
+    assert told.annotations.idempotent_hint is reads
+    assert told.annotations.open_world_hint is False
+
+
+def test_every_tool_for_code_only_reads():
+    assert all(tool.reads for tool in TOOLSETS["code"])
 
 
 def test_toolsets_are_chosen_by_name():

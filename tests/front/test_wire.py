@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from cortex.front.mcp.server import Wire, _send_now
+from cortex.front.mcp.stdio import Wire, send_now
 
 LINE = '{"jsonrpc":"2.0","id":1,"result":"' + "x" * 1_000_000 + '"}\n'
 
@@ -24,25 +24,25 @@ def pipe():
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a pipe holds")
 def test_an_empty_pipe_takes_an_answer_at_once_and_a_filled_one_does_not(pipe):
     read, write = pipe
-    assert _send_now(write, b"x" * 40_000) == 40_000
-    assert _send_now(write, b"y") == 0
+    assert send_now(write, b"x" * 40_000) == 40_000
+    assert send_now(write, b"y") == 0
     assert os.read(read, 65536) == b"x" * 40_000
-    assert _send_now(write, b"y" * 1_000_000) == 0
+    assert send_now(write, b"y" * 1_000_000) == 0
 
 
 def test_a_socket_takes_what_it_has_room_for():
     one, other = socket.socketpair()
     with one, other:
         data = b"x" * 4_000_000
-        sent = _send_now(one.fileno(), data)
+        sent = send_now(one.fileno(), data)
         assert 0 < sent < len(data)
-        assert _send_now(one.fileno(), data) < len(data)
+        assert send_now(one.fileno(), data) < len(data)
         assert other.recv(100) == b"x" * 100
 
 
 def test_a_file_is_left_to_the_thread(tmp_path):
     with (tmp_path / "out").open("wb") as file:
-        assert _send_now(file.fileno(), b"x") == 0
+        assert send_now(file.fileno(), b"x") == 0
 
 
 @pytest.mark.parametrize("kind", ["pipe", "socket"])

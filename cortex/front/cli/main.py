@@ -15,7 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if arguments[:1] in (["mcp"], ["stdio"]):
             # Past Typer: an agent waits for this process, and its import is a tenth of a second.
-            from cortex.front.mcp import server as mcp
+            from cortex.front.mcp import stdio as mcp
 
             return mcp.main(arguments[1:])
         from cortex.front.cli.commands import run

@@ -1,1 +1,1 @@
-"""The MCP server over standard input and output."""
+"""The MCP front: `server` is the protocol, `stdio` the way of its bytes. The only importer of `mcp`."""

@@ -1,4 +1,4 @@
-"""The only list of tools: MCP, HTTP and the command line all serve from it. One tool = one function = one file."""
+"""The only list of tools: MCP serves it and the command line is made from it. One tool = one function = one file."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ipc.errors import Misconfigured
 #: toolset → its tools, in the order in which agents see them
 TOOLSETS: dict[str, tuple[Tool, ...]] = {
     "code": (
-        make_tool(cortex_search, "Search code and documents by meaning"),
-        make_tool(cortex_exact, "Search code and documents by keyword"),
-        make_tool(cortex_graph, "Ask who calls, implements and depends on what"),
-        make_tool(cortex_outline, "Map a file, a folder or the project"),
-        make_tool(cortex_pattern, "Find code by its shape"),
-        make_tool(code_context, "Find the lines that matter"),
-        make_tool(find_related, "Find what belongs to a piece of code"),
+        make_tool(cortex_search, "Search code and documents by meaning", reads=True),
+        make_tool(cortex_exact, "Search code and documents by keyword", reads=True),
+        make_tool(cortex_graph, "Ask who calls, implements and depends on what", reads=True),
+        make_tool(cortex_outline, "Map a file, a folder or the project", reads=True),
+        make_tool(cortex_pattern, "Find code by its shape", reads=True),
+        make_tool(code_context, "Find the lines that matter", reads=True),
+        make_tool(find_related, "Find what belongs to a piece of code", reads=True),
     ),
 }
 

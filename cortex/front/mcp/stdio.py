@@ -1,0 +1,216 @@
+"""MCP over standard input and output: `cortex mcp`, from its first byte to the end of the process."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import fcntl
+import io
+import logging
+import os
+import select
+import signal
+import socket
+import stat
+import sys
+import termios
+from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from cortex.front.link import Link
+from cortex.front.mcp.server import make_server
+from cortex.front.tool import Tool
+from cortex.front.tools import choose
+from cortex.processes import attach
+from cortex.settings import config as configuration
+from cortex.settings.config import Config
+from ipc.errors import EXIT_OK, Misconfigured
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+
+log = logging.getLogger(__name__)
+
+#: seconds in which everything must be closed once the client is gone
+CLOSE_S = 3.0
+#: bytes of one message from the client; a query may have 64 kB
+LINE_BYTES_MAX = 16 * 1024 * 1024
+
+
+def main(arguments: list[str]) -> int:
+    """`cortex mcp`; the exit code. Takes the process over: standard output is MCP's from the first line on.
+
+    Raises Misconfigured, and Unavailable where a service is missing that no restart brings.
+    """
+    parser = argparse.ArgumentParser(
+        prog="cortex mcp", description="Serve MCP over standard input and output."
+    )
+    parser.add_argument("--project", help="the project's folder; default: found from the working folder")
+    parser.add_argument("--toolsets", help="comma-separated; default: server.toolsets")
+    options = parser.parse_args(arguments)
+    wire = _take_stdout()
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="cortex: %(message)s")
+    config, problem = _load(options.project, options.toolsets)
+    tools = choose(config.server.toolsets if config else ("code",))
+    if config is not None:
+        attach.check_start(config)
+    asyncio.run(_run(config, problem, tools, wire))
+    return EXIT_OK
+
+
+def _take_stdout() -> int:
+    """A private descriptor of standard output; whoever else writes there writes to standard error from now on."""
+    wire = os.dup(1)
+    os.dup2(2, 1)
+    return wire
+
+
+def _load(project: str | None, toolsets: str | None) -> tuple[Config | None, str]:
+    """(configuration, problem). Without a project every tool says how to name one; other faults raise."""
+    if not (project or os.environ.get("CORTEX_PROJECT") or os.environ.get("CLAUDE_PROJECT_DIR")):
+        try:
+            configuration.find_root()
+        except Misconfigured as error:
+            return None, str(error)
+    flags = {"server": {"toolsets": tuple(filter(None, toolsets.split(",")))}} if toolsets else None
+    return configuration.load(project, flags), ""
+
+
+async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], wire: int) -> None:
+    """Serve until standard input ends or a signal comes; then end the process."""
+    link = None
+    deadline_s = config.server.deadline_s if config is not None else CLOSE_S
+    try:
+        if config is not None:
+            link = Link(config)
+            link.open()
+        # The SDK takes most of a second to import: the workers start meanwhile.
+        await asyncio.to_thread(import_sdk)
+        server = make_server(tools, link, problem)
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        tasks = [asyncio.create_task(_serve(server, wire, deadline_s)), asyncio.create_task(stop.wait())]
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            if error := task.exception():
+                log.error("MCP ended: %s", error)
+    finally:
+        with contextlib.suppress(TimeoutError, OSError):
+            async with asyncio.timeout(CLOSE_S):
+                if link is not None:
+                    await link.close()
+        sys.stderr.flush()
+        # A thread may be blocked in reading standard input for ever; nothing else is left to be closed.
+        os._exit(EXIT_OK)
+
+
+def import_sdk() -> None:
+    import mcp.server.lowlevel
+    import mcp.server.stdio  # noqa: F401
+
+
+async def _serve(server: Server, wire: int, deadline_s: float) -> None:
+    from mcp.server.stdio import stdio_server
+
+    streams: Any = Wire(read_lines(io.FileIO(0, closefd=False)), wire, deadline_s)
+    async with stdio_server(streams, streams) as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+class Wire:
+    """The two streams of the transport. The end of the input is passed on when every request has its answer, so that
+    `printf … | cortex mcp` answers before it ends; a request that is never answered delays the end by its deadline.
+    """
+
+    def __init__(self, lines: AsyncIterable[str], target: int, deadline_s: float) -> None:
+        self._lines, self._target = lines, target
+        self._deadline_s = deadline_s
+        self._waiting = 0
+        self._answered = asyncio.Event()
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        async for line in self._lines:
+            self._waiting += _is_request(line)
+            yield line
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._deadline_s):
+                while self._waiting > 0:
+                    await self._answered.wait()
+                    self._answered.clear()
+
+    async def write(self, line: str) -> None:
+        """Send one message whole, so that flush has nothing to do. What the client does not take at once is written in a
+        thread: it may read slowly.
+        """
+        data = line.encode()
+        sent = send_now(self._target, data)
+        if sent < len(data):
+            await asyncio.to_thread(_write_all, self._target, data[sent:])
+        if line.startswith('{"jsonrpc":"2.0","id":'):
+            self._waiting -= 1
+            self._answered.set()
+
+    async def flush(self) -> None:
+        """Nothing is ever buffered."""
+
+
+def send_now(descriptor: int, data: bytes) -> int:
+    """How many bytes of `data` were written without waiting: of a socket's what it takes, of a pipe's all or none."""
+    try:
+        kind = os.fstat(descriptor).st_mode
+        if stat.S_ISSOCK(kind):
+            with socket.socket(fileno=os.dup(descriptor)) as there:
+                return there.send(data, socket.MSG_DONTWAIT)
+        if stat.S_ISFIFO(kind) and len(data) <= fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ):
+            unread = int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)
+            return os.write(descriptor, data) if not unread else 0
+    except (
+        OSError,
+        AttributeError,
+    ):  # a system without these calls; an end of the client is told by the thread
+        return 0
+    return 0
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(descriptor, view) :]
+        except BlockingIOError:  # one socket for both directions, which reading has made non-blocking
+            select.select((), (descriptor,), ())
+
+
+async def read_lines(source: io.FileIO) -> AsyncIterator[str]:
+    """The lines of standard input, without a thread for each where the loop can wait for them (a pipe or a socket)."""
+    reader = asyncio.StreamReader(limit=LINE_BYTES_MAX)
+    try:
+        await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), source
+        )
+    except ValueError:  # a file
+        while line := await asyncio.to_thread(source.readline):
+            yield line.decode("utf-8", "replace")
+        return
+    while True:
+        try:
+            line = await reader.readline()
+        except ValueError:  # longer than the limit: what has been read of it is dropped
+            yield "too long"
+            continue
+        if not line:
+            return
+        yield line.decode("utf-8", "replace")
+
+
+def _is_request(line: str) -> bool:
+    """Whether a line asks for an answer."""
+    try:
+        message = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(message, dict) and "id" in message and "method" in message
