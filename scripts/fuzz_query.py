@@ -4,7 +4,7 @@
     scripts/fuzz_query.py tests/corpus/query -max_total_time=600 -rss_limit_mb=2048
 
 The first byte of an input says how it is asked, the rest is the query. What libFuzzer finds worth keeping it adds to the
-folder; tests/test_engines_query_corpus.py asks all of it again.
+folder; tests/query/test_corpus.py asks all of it again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import atheris
 import numpy as np
 
-with atheris.instrument_imports(include=["cortex.engines", "luqum"]):
+with atheris.instrument_imports(include=["cortex.engines", "cortex.query"]):
     from cortex.engines.text.snapshot import TextSnapshot, TextWriter, open_text
     from cortex.query.parse import parse
 from cortex.generation.read import assemble

@@ -1,7 +1,6 @@
-"""Prepares a keyword query for luqum: code punctuation is escaped, so that only real operators are left. Pure.
+"""Cuts a keyword query into tokens: finds out which characters are operators and which belong to words. Pure.
 
-luqum speaks Lucene's language, in which `std::vector`, `foo()` and `->next` are errors. `prepare` finds out which
-characters are operators and puts a backslash before the others; `Prepared.offsets` leads back to the query.
+Code can be typed as it is (`std::vector`, `foo()`, `->next`), so what a character means depends on where it stands.
 """
 
 from __future__ import annotations
@@ -21,56 +20,62 @@ _RANGE = re.compile(r"[\[{]\s*[^\s\[\]{}]+\s+TO\s+[^\s\[\]{}]+\s*[\]}]")
 _COMPARE = re.compile(r"[<>]=?(?=\d)")
 _END = r"(?=[\s)]|$)"
 _NUMBER = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
-_BOOST = re.compile(rf"\^{_NUMBER}" + _END)
-_SUFFIX = re.compile(rf"(?:~(?:{_NUMBER})?)?(?:\^{_NUMBER})?" + _END)
+_SUFFIX = re.compile(rf"(?P<near>~(?:{_NUMBER})?)?(?P<boost>\^{_NUMBER})?" + _END)
 _REGEX = re.compile(r"/((?:[^/\\]|\\.)+)/" + _END, re.DOTALL)
-#: characters that luqum gives a meaning somewhere
-_SPECIAL = frozenset("\"'+-<>/:^~()[]{}\\")
+#: words that are operators
+_OPERATORS = {"AND": "and", "OR": "or", "NOT": "not"}
 
 
-@dataclass(slots=True)
-class Prepared:
-    """`text` for luqum; `offsets[i]` is where its character i comes from."""
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`text` as it stands in the query, from position `at` on (0-based).
 
-    text: str = ""
-    offsets: list[int] = field(default_factory=list)
+    Kinds: word, phrase, regex, range, compare (a word follows), field (the name alone), near (`~`), boost (`^`), and, or,
+    not, +, -, (, ), end.
+    """
+
+    kind: str
+    text: str
+    at: int
 
 
 @dataclass(slots=True)
 class _Scanner:
     query: str
     at: int = 0
-    out: list[str] = field(default_factory=list)
-    offsets: list[int] = field(default_factory=list)
+    tokens: list[Token] = field(default_factory=list)
     #: open parentheses: (position, is a group); the others belong to words: foo(
     open: list[tuple[int, bool]] = field(default_factory=list)
 
-    def emit(self, text: str, at: int) -> None:
-        self.out.append(text)
-        self.offsets.extend([at] * len(text))
-
-    def copy(self, end: int) -> None:
-        self.out.append(self.query[self.at : end])
-        self.offsets.extend(range(self.at, end))
+    def take(self, kind: str, end: int) -> None:
+        self.tokens.append(Token(kind, self.query[self.at : end], self.at))
         self.at = end
 
+    @property
+    def ends(self) -> bool:
+        """Whether an operand cannot begin here."""
+        return self.at >= len(self.query) or self.query[self.at].isspace() or self.query[self.at] == ")"
 
-def prepare(query: str) -> Prepared:
-    """Raises BadRequest, with the position, for an open quote or parenthesis and for an unknown field."""
+
+def cut_query(query: str) -> list[Token]:
+    """The tokens of `query`, "end" the last; every group is closed.
+
+    Raises BadRequest, with the position, for an open quote or parenthesis and for an unknown field.
+    """
     scan = _Scanner(query)
     literal_names = "::" in query
     while scan.at < len(query):
-        character = query[scan.at]
-        if character.isspace():
-            scan.copy(scan.at + 1)
-        elif character == ")":
+        if query[scan.at].isspace():
+            scan.at += 1
+        elif query[scan.at] == ")":
             _close(scan)
         else:
             _operand(scan, literal_names)
     for position, is_group in scan.open:
         if is_group:
             raise BadRequest(f"The parenthesis at position {position + 1} of the query is not closed.")
-    return Prepared("".join(scan.out), scan.offsets)
+    scan.take("end", len(query))
+    return scan.tokens
 
 
 def _close(scan: _Scanner) -> None:
@@ -79,15 +84,11 @@ def _close(scan: _Scanner) -> None:
         raise BadRequest(
             f"The parenthesis at position {scan.at + 1} of the query closes nothing; write \\) for the character."
         )
-    _, is_group = scan.open.pop()
-    if is_group:
-        scan.copy(scan.at + 1)
-        if suffix := _BOOST.match(scan.query, scan.at):
-            scan.copy(suffix.end())
-        _part(scan)
+    if scan.open[-1][1]:
+        scan.open.pop()
+        scan.take(")", scan.at + 1)
+        _suffix(scan)
     else:
-        scan.emit("\\)", scan.at)
-        scan.at += 1
         _word(scan)
 
 
@@ -95,31 +96,29 @@ def _operand(scan: _Scanner, literal_names: bool) -> None:
     query = scan.query
     following = query[scan.at + 1 : scan.at + 2]
     if query[scan.at] in "+-" and following and not following.isspace() and following not in "+->=":
-        scan.copy(scan.at + 1)
-        if scan.at < len(query) and query[scan.at] == ")":
+        scan.take(query[scan.at], scan.at + 1)
+        if scan.ends:
             raise BadRequest(f"Nothing follows the operator at position {scan.at} of the query.")
     found = _FIELD.match(query, scan.at)
-    if found and not literal_names:
+    if found and not (literal_names and found[1] not in FIELDS):
         name = found[1]
         if name not in FIELDS:
             raise BadRequest(_unknown_field(name, scan.at))
-        scan.copy(found.end())
-        if scan.at >= len(query) or query[scan.at].isspace() or query[scan.at] == ")":
+        scan.tokens.append(Token("field", name, scan.at))
+        scan.at = found.end()
+        if not literal_names and scan.ends:
             raise BadRequest(f"Nothing follows `{name}:` at position {found.start() + 1} of the query.")
-        if limits := _RANGE.match(query, scan.at) or _COMPARE.match(query, scan.at):
-            scan.copy(limits.end())
-            if limits[0][0] in "[{":
-                _part(scan)
-                return
-    elif found and literal_names and found[1] in FIELDS:
-        scan.copy(found.end())
-    _value(scan)
+        if not literal_names and (limits := _RANGE.match(query, scan.at)):
+            scan.take("range", limits.end())
+            return
+        if not literal_names and (limits := _COMPARE.match(query, scan.at)):
+            scan.take("compare", limits.end())
+    if not scan.ends:
+        _value(scan)
 
 
 def _value(scan: _Scanner) -> None:
     query, at = scan.query, scan.at
-    if at >= len(query) or query[at].isspace() or query[at] == ")":
-        return
     if query[at] == '"':
         _quoted(scan)
     elif query[at] == "(":
@@ -128,57 +127,50 @@ def _value(scan: _Scanner) -> None:
                 f"The query has more than {DEPTH_MAX} groups inside each other (position {at + 1})."
             )
         scan.open.append((at, True))
-        scan.copy(at + 1)
+        scan.take("(", at + 1)
     elif expression := _REGEX.match(query, at):
-        scan.copy(expression.end())
+        scan.take("regex", expression.end())
     else:
         _word(scan)
 
 
 def _quoted(scan: _Scanner) -> None:
-    start = scan.at
-    end = start + 1
+    end = scan.at + 1
     while end < len(scan.query) and scan.query[end] != '"':
         end += 2 if scan.query[end] == "\\" else 1
     if end >= len(scan.query):
         raise BadRequest(
-            f'The quote at position {start + 1} of the query is not closed; write \\" for the character.'
+            f'The quote at position {scan.at + 1} of the query is not closed; write \\" for the character.'
         )
-    scan.copy(end + 1)
-    if (suffix := _SUFFIX.match(scan.query, scan.at)) and suffix[0]:
-        scan.copy(suffix.end())
-    _part(scan)
+    scan.take("phrase", end + 1)
+    _suffix(scan)
 
 
 def _word(scan: _Scanner) -> None:
-    """Everything up to a space, a quote or the end of a group. Wildcards, ~ and ^ at the end keep their meaning."""
-    query = scan.query
-    while scan.at < len(query):
-        character = query[scan.at]
-        if character.isspace() or character == '"':
-            break
-        if character in "~^" and (suffix := _SUFFIX.match(query, scan.at)) and suffix[0]:
-            scan.copy(suffix.end())
+    """Everything up to a space, a quote, the end of a group, or the ~ and ^ that end the word."""
+    query, at = scan.query, scan.at
+    while at < len(query) and not query[at].isspace() and query[at] != '"':
+        character = query[at]
+        if character in "~^" and (suffix := _SUFFIX.match(query, at)) and suffix[0]:
             break
         if character == "(":
-            scan.open.append((scan.at, False))
+            scan.open.append((at, False))
         elif character == ")":
             if not scan.open or scan.open[-1][1]:
                 break
             scan.open.pop()
-        elif character == "\\" and scan.at + 1 < len(query):
-            scan.copy(scan.at + 2)
-            continue
-        if character in _SPECIAL:
-            scan.emit("\\", scan.at)
-        scan.copy(scan.at + 1)
-    _part(scan)
+        at += 2 if character == "\\" else 1
+    if at > scan.at:
+        scan.take(_OPERATORS.get(query[scan.at : at], "word"), min(at, len(query)))
+    _suffix(scan)
 
 
-def _part(scan: _Scanner) -> None:
-    """A space where another operand follows without one, so that luqum does not read both as one."""
-    if scan.at < len(scan.query) and not scan.query[scan.at].isspace() and scan.query[scan.at] != ")":
-        scan.emit(" ", scan.at)
+def _suffix(scan: _Scanner) -> None:
+    """The ~ and the ^ that end an operand."""
+    if suffix := _SUFFIX.match(scan.query, scan.at):
+        for kind in ("near", "boost"):
+            if suffix[kind]:
+                scan.take(kind, suffix.end(kind))
 
 
 def _unknown_field(name: str, at: int) -> str:

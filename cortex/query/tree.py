@@ -1,4 +1,4 @@
-"""What a keyword query means: a tree of frozen nodes. Made by query_parse, used by query_compile and highlights."""
+"""What a keyword query means: a tree of frozen nodes. Made by parse.py, searched for by engines."""
 
 from __future__ import annotations
 
@@ -92,14 +92,14 @@ class Boost:
 
 
 @dataclass(frozen=True, slots=True)
-class All:
+class And:
     """What matches every child."""
 
     children: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Any:
+class Or:
     """What matches a child, all of `required`, and none of `excluded` (the + and - of a list joined by OR)."""
 
     children: tuple[Node, ...]
@@ -108,21 +108,36 @@ class Any:
 
 
 Leaf = Term | Phrase | Wildcard | Fuzzy | Range | Regex
-Node = Leaf | Anything | Not | Boost | All | Any
+Node = Leaf | Anything | Not | Boost | And | Or
 
 
-def leaves(node: Node) -> list[Leaf]:
-    """The leaves that a match may hold, left to right; what is excluded is left out."""
+def leaves(node: Node, *, excluded: bool = False) -> list[Leaf]:
+    """The leaves that a match may hold, left to right; with `excluded` those, too, that it must not hold."""
     match node:
         case Boost(child=child):
-            return leaves(child)
-        case All(children=children):
-            return [leaf for child in children for leaf in leaves(child)]
-        case Any(children=children, required=required):
-            return [leaf for child in (*children, *required) for leaf in leaves(child)]
-        case Not() | Anything():
+            return leaves(child, excluded=excluded)
+        case Not(child=child):
+            return leaves(child, excluded=True) if excluded else []
+        case And(children=children):
+            return [leaf for child in children for leaf in leaves(child, excluded=excluded)]
+        case Or():
+            children = (*node.children, *node.required, *(node.excluded if excluded else ()))
+            return [leaf for child in children for leaf in leaves(child, excluded=excluded)]
+        case Anything():
             return []
     return [node]
+
+
+def joined(nodes: list[Node]) -> Node:
+    """What matches all of `nodes`: one list, also of those that are lists."""
+    flat: list[Node] = []
+    for node in nodes:
+        flat.extend(node.children if isinstance(node, And) else [node])
+    return flat[0] if len(flat) == 1 else And(tuple(flat))
+
+
+def negated(node: Node) -> Node:
+    return node.child if isinstance(node, Not) else Not(node)
 
 
 def split_expressions(node: Node) -> tuple[list[Regex], list[Regex], Node | None]:
@@ -130,7 +145,7 @@ def split_expressions(node: Node) -> tuple[list[Regex], list[Regex], Node | None
     wanted: list[Regex] = []
     excluded: list[Regex] = []
     rest: list[Node] = []
-    for child in node.children if isinstance(node, All) else (node,):
+    for child in node.children if isinstance(node, And) else (node,):
         match child:
             case Regex():
                 wanted.append(child)
@@ -139,5 +154,5 @@ def split_expressions(node: Node) -> tuple[list[Regex], list[Regex], Node | None
             case _:
                 rest.append(child)
     if len(rest) > 1:
-        return wanted, excluded, All(tuple(rest))
+        return wanted, excluded, And(tuple(rest))
     return wanted, excluded, rest[0] if rest else None

@@ -22,7 +22,7 @@ def imported(code):
     return set(result.stdout.split())
 
 
-HEAVY = {"tree_sitter", "tantivy", "usearch", "numkong", "watchdog", "luqum"}
+HEAVY = {"tree_sitter", "tantivy", "usearch", "numkong", "watchdog"}
 
 
 def test_the_mcp_front_imports_no_engine_no_parser_and_no_typer():

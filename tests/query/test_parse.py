@@ -2,6 +2,7 @@
 
 import os
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,15 @@ from hypothesis import strategies as st
 from cortex.engines.text.compile import compile_query
 from cortex.engines.text.schema import make_schema
 from cortex.query.check import QUERY_BYTES_MAX
+from cortex.query.lex import DEPTH_MAX
 from cortex.query.parse import TERMS_MAX, parse
 from cortex.query.tree import (
-    All,
-    Any,
+    And,
     Anything,
     Boost,
     Fuzzy,
     Not,
+    Or,
     Phrase,
     Range,
     Regex,
@@ -43,10 +45,10 @@ def node(query, match_type=None):
 def strip(tree):
     """The tree without positions, so that a test says what it means."""
     match tree:
-        case All(children):
-            return All(tuple(map(strip, children)))
-        case Any(children, required, excluded):
-            return Any(tuple(map(strip, children)), tuple(map(strip, required)), tuple(map(strip, excluded)))
+        case And(children):
+            return And(tuple(map(strip, children)))
+        case Or(children, required, excluded):
+            return Or(tuple(map(strip, children)), tuple(map(strip, required)), tuple(map(strip, excluded)))
         case Not(child):
             return Not(strip(child))
         case Boost(child, factor):
@@ -80,31 +82,40 @@ def shown(query):
     ("query", "meaning"),
     [
         ("Provider", t("Provider")),
-        ("a b", All((t("a"), t("b")))),
-        ("a AND b OR c", Any((All((t("a"), t("b"))), t("c")))),
-        ("a b OR c d", Any((All((t("a"), t("b"))), All((t("c"), t("d")))))),
-        ("a OR b AND NOT c", Any((t("a"), All((t("b"), Not(t("c"))))))),
-        ("NOT a b", All((Not(t("a")), t("b")))),
-        ("+a -b", All((t("a"), Not(t("b"))))),
-        ("a OR +b OR -c", Any((t("a"),), (t("b"),), (t("c"),))),
+        ("a b", And((t("a"), t("b")))),
+        ("a AND b OR c", Or((And((t("a"), t("b"))), t("c")))),
+        ("a b OR c d", Or((And((t("a"), t("b"))), And((t("c"), t("d")))))),
+        ("a OR b AND NOT c", Or((t("a"), And((t("b"), Not(t("c"))))))),
+        ("NOT a b", And((Not(t("a")), t("b")))),
+        ("+a -b", And((t("a"), Not(t("b"))))),
+        ("a AND b -c OR d", Or((And((t("a"), t("b"), Not(t("c")))), t("d")))),
+        ("a OR b -c OR +d", Or((t("a"), And((t("b"), Not(t("c"))))), (t("d"),))),
+        ("a AND b TO OR c", Or((And((t("a"), t("b"), t("TO"))), t("c")))),
+        ("a OR +b OR -c", Or((t("a"),), (t("b"),), (t("c"),))),
         ("-file_path:test", Not(t("test", "file_path"))),
         ("NOT -a", t("a")),
-        ("tags:(go OR python)", Any((t("go", "tags"), t("python", "tags")))),
-        ("tags:(go title:x)", All((t("go", "tags"), t("x", "title")))),
-        ("(a OR b)^2", Boost(Any((t("a"), t("b"))), 2.0)),
+        ("tags:(go OR python)", Or((t("go", "tags"), t("python", "tags")))),
+        ("tags:(go title:x)", And((t("go", "tags"), t("x", "title")))),
+        ("(a OR b)^2", Boost(Or((t("a"), t("b"))), 2.0)),
         ("term^2.5", Boost(t("term"), 2.5)),
         ('"error handling"', Phrase("text", "error handling")),
         ('"near words"~3', Phrase("text", "near words", 3)),
-        ('a"b c"', All((t("a"), Phrase("text", "b c")))),
+        ('a"b c"', And((t("a"), Phrase("text", "b c")))),
         ("Prov*", Wildcard("text", ("Prov", "*"))),
         ("get*Name", Wildcard("text", ("get", "*", "Name"))),
         ("wh?t", Wildcard("text", ("wh", "?", "t"))),
         ("Some(x)?", t("Some(x)?")),
         (r"a\*b", t("a*b")),
         (r"\*a", t("*a")),
+        (r"\*", t("*")),
+        (r"a\ b", t("a b")),
+        ("a\\\nb", t("a\nb")),
+        ('"a\\\nb"', Phrase("text", "a\nb")),
         ("Provdier~1", Fuzzy("text", "Provdier", 1)),
         ("Provdier~", Fuzzy("text", "Provdier", 2)),
         ("abc~", Fuzzy("text", "abc", 1)),
+        ("abc ~1 ^2", Boost(Fuzzy("text", "abc", 1), 2.0)),
+        ("TO~1", Fuzzy("text", "TO", 1)),
         ("~Destructor", t("~Destructor")),
         ("start_line:[10 TO 50]", Range("start_line", 10, 50)),
         ("start_line:{10 TO 50}", Range("start_line", 11, 49)),
@@ -116,22 +127,22 @@ def shown(query):
         (r"/a\/b/", Regex("a/b")),
         ("/usr/bin", t("/usr/bin")),
         ("std::vector", t("std::vector")),
-        ("a std::vector foo:bar", All((t("a"), t("std::vector"), t("foo:bar")))),
+        ("a std::vector foo:bar", And((t("a"), t("std::vector"), t("foo:bar")))),
         ("foo()", t("foo()")),
-        ("(foo(a b) OR c)", Any((All((t("foo(a"), t("b)"))), t("c")))),
+        ("(foo(a b) OR c)", Or((And((t("foo(a"), t("b)"))), t("c")))),
         ("->next", t("->next")),
         ("x->next", t("x->next")),
         ("@decorator", t("@decorator")),
-        ("#include <stdio.h>", All((t("#include"), t("<stdio.h>")))),
+        ("#include <stdio.h>", And((t("#include"), t("<stdio.h>")))),
         ("a[0]", t("a[0]")),
         ("[]byte", t("[]byte")),
         ("C++", t("C++")),
         ("--flag", t("--flag")),
-        ("a - b", All((t("a"), t("-"), t("b")))),
+        ("a - b", And((t("a"), t("-"), t("b")))),
         ("it's", t("it's")),
         ("a\\", t("a\\")),
         ('"unknown: field"', Phrase("text", "unknown: field")),
-        ("and or not", All((t("and"), t("or"), t("not")))),
+        ("and or not", And((t("and"), t("or"), t("not")))),
         ("TO", t("TO")),
         ("*", Anything()),
         ("title:*", Anything()),
@@ -151,7 +162,7 @@ def test_a_query_means(query, meaning):
         ("Provdier", "fuzzy", "fuzzy", Fuzzy("text", "Provdier", 2)),
         ("text:Prov", "prefix", "prefix", Wildcard("text", ("Prov", "*"))),
         ("Prov*", None, "prefix", Wildcard("text", ("Prov", "*"))),
-        ("a AND b", "prefix", "boolean", All((t("a"), t("b")))),
+        ("a AND b", "prefix", "boolean", And((t("a"), t("b")))),
         ("-a", "fuzzy", "boolean", Not(t("a"))),
         ("foo(", "substring", "substring", Regex(r"foo\(")),
         ("(a", "regex", "regex", Regex("(a")),
@@ -180,6 +191,13 @@ def test_match_type_applies_to_bare_terms_and_operators_win(query, match_type, e
         ("a AND OR b", "position 7"),
         ("()", "position 2"),
         ("a~3", "0, 1 or 2"),
+        ("a~30", "~30 at position 1"),
+        (" " + "a~2 " * 65, "position 258"),
+        ('"a b"~1.5', "~1.5 at position 1: the words of a phrase are a whole number of words apart"),
+        ("(a) ~1", "cannot be read at position 5"),
+        ("a^2 ^3", "cannot be read at position 5"),
+        ("start_line:[-1 TO 5]", "takes a number"),
+        ("start_line:>=5~1", "cannot be read at position 15"),
         ("a^0", "boost"),
         ("start_line:x", "takes a number"),
         ("start_line:[a TO b]", "takes a number"),
@@ -195,6 +213,74 @@ def test_match_type_applies_to_bare_terms_and_operators_win(query, match_type, e
 def test_a_query_that_cannot_be_read_is_refused_with_the_place(query, said):
     with pytest.raises(BadRequest, match=re.escape(said)):
         parse(query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["NOT " * 1000, "(" * 10_000 + "a" + ")" * 10_000, "(NOT " * 9000, "a" + " ^2" * 10_000, "-(" * 9000],
+)
+def test_a_query_nested_too_deeply_is_refused_with_the_place(query):
+    with pytest.raises(BadRequest, match="position"):
+        parse(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "meaning"),
+    [
+        ("NOT " * 10_001 + "a", Not(t("a"))),
+        ("-NOT " * 10_000 + "a", t("a")),
+        ("NOT text:" * 5001 + "a", Not(t("a"))),
+        ("f(" * 9000, t("f(" * 9000)),
+    ],
+)
+def test_what_only_looks_nested_is_read_at_any_length(query, meaning):
+    assert node(query) == meaning
+
+
+def test_groups_as_deep_as_allowed_compile():
+    compile_query(parse("(NOT a OR b " * DEPTH_MAX + ")" * DEPTH_MAX).node, SCHEMA)
+
+
+@st.composite
+def conditions(draw, depth=2):
+    """A query, and the same in Python, whose `not`, `and` and `or` bind as ours do."""
+    lists = []
+    for _ in range(draw(st.integers(1, 3))):
+        count = draw(st.integers(1, 3))
+        operands, python = [], []
+        for at in range(count):
+            query = meaning = draw(st.sampled_from("abcd"))
+            if depth and draw(st.booleans()):
+                query, meaning = (f"({one})" for one in draw(conditions(depth=depth - 1)))
+            # In a list joined by OR a lone + or - has a meaning of its own.
+            sign = draw(st.sampled_from(["", "NOT ", "+", "-"] if count > 1 else ["", "NOT "]))
+            operands += [draw(st.sampled_from([" ", " AND "])) if at else "", sign + query]
+            python.append("not " * (sign in ("NOT ", "-")) + meaning)
+        lists.append(("".join(operands), " and ".join(python)))
+    return " OR ".join(query for query, _ in lists), " or ".join(python for _, python in lists)
+
+
+def holds(tree, known):
+    match tree:
+        case Term(text=text):
+            return known[text]
+        case Not(child=child):
+            return not holds(child, known)
+        case And(children=children):
+            return all(holds(child, known) for child in children)
+        case Or(children=children):
+            return any(holds(child, known) for child in children)
+    raise AssertionError(tree)
+
+
+@settings(max_examples=300, deadline=None)
+@given(conditions())
+@example(("a AND b -c OR d", "a and b and not c or d"))
+def test_operators_bind_as_they_do_in_python(condition):
+    query, python = condition
+    for values in product([False, True], repeat=4):
+        known = dict(zip("abcd", values, strict=True))
+        assert holds(parse(query).node, known) == eval(python, {}, known)
 
 
 def test_a_query_of_punctuation_is_refused_when_it_is_compiled():

@@ -13,13 +13,13 @@ import tantivy
 from tantivy import Occur, Query
 
 from cortex.query.tree import (
-    All,
-    Any,
+    And,
     Anything,
     Boost,
     Fuzzy,
     Node,
     Not,
+    Or,
     Phrase,
     Range,
     Regex,
@@ -185,9 +185,9 @@ def filtered(query: Query, kept: Query | None) -> Query:
 
 def _compile(node: Node, schema: tantivy.Schema) -> Query | None:
     match node:
-        case All(children=children):
+        case And(children=children):
             return _all(children, schema)
-        case Any():
+        case Or():
             return _any(node, schema)
         case Not(child=child):
             return _all((node,), schema) if _compile(child, schema) is not None else None
@@ -226,7 +226,7 @@ def _all(children: tuple[Node, ...], schema: tantivy.Schema) -> Query | None:
     return clauses[0][1] if len(clauses) == 1 else Query.boolean_query(clauses)
 
 
-def _any(node: Any, schema: tantivy.Schema) -> Query | None:
+def _any(node: Or, schema: tantivy.Schema) -> Query | None:
     optional = [query for child in node.children if (query := _compile(child, schema)) is not None]
     required = [query for child in node.required if (query := _compile(child, schema)) is not None]
     excluded = [query for child in node.excluded if (query := _compile(child, schema)) is not None]

@@ -18,7 +18,7 @@ from cortex.engines.text.fold import Found, Places
 from cortex.engines.text.schema import BIT_FIELDS, BITS
 from cortex.engines.text.words import Words
 from cortex.generation.read import Rows
-from cortex.query.tree import All, Any, Anything, Boost, Leaf, Node, Not
+from cortex.query.tree import And, Anything, Boost, Node, Not, Or, leaves
 from ipc.arrays import Array
 from ipc.errors import BadRequest
 
@@ -65,11 +65,13 @@ class Matching:
 
     def known(self, node: Node) -> Array | None:
         """Bool [all rows]: all live rows that match, when the word table can tell; else None."""
-        return self._combined(node) if all(find_known(leaf) for leaf in _every_leaf(node)) else None
+        return self._combined(node) if all(find_known(leaf) for leaf in leaves(node, excluded=True)) else None
 
     def every_of(self, node: Node) -> Array:
         """Bool [all rows]: all live rows that match. Raises ValueError as `best` does, BadRequest as `compile_query`."""
-        new = {leaf for leaf in _every_leaf(node) if leaf not in self._sets and not find_known(leaf)}
+        new = {
+            leaf for leaf in leaves(node, excluded=True) if leaf not in self._sets and not find_known(leaf)
+        }
         # What is not known costs as much as the whole query.
         found = self._combined(node) if len(new) <= 1 else None
         return self._remembered(node) if found is None else found
@@ -91,9 +93,9 @@ class Matching:
             case Not(child=child):
                 inner = self._combined(child)
                 return None if inner is None else self._live & ~inner
-            case All(children=children):
+            case And(children=children):
                 return _joined(np.logical_and, map(self._combined, children))
-            case Any(children=children, required=required, excluded=excluded):
+            case Or(children=children, required=required, excluded=excluded):
                 wanted = _joined(np.logical_and, map(self._combined, required))
                 if wanted is None:
                     wanted = _joined(np.logical_or, map(self._combined, children))
@@ -137,20 +139,6 @@ class Matching:
                 np.unpackbits(sums.view(np.uint8).reshape(-1, 8), axis=1, count=BITS, bitorder="little")
             )
         return self._places.mask_of_bits(numbers, np.concatenate(bits, axis=1))
-
-
-def _every_leaf(node: Node) -> list[Leaf]:
-    """The leaves of a query, those that are excluded too."""
-    match node:
-        case Boost(child=child) | Not(child=child):
-            return _every_leaf(child)
-        case All(children=children):
-            return [leaf for child in children for leaf in _every_leaf(child)]
-        case Any(children=children, required=required, excluded=excluded):
-            return [leaf for child in (*children, *required, *excluded) for leaf in _every_leaf(child)]
-        case Anything():
-            return []
-    return [node]
 
 
 def _joined(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:

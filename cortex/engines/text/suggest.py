@@ -11,7 +11,7 @@ from tantivy import Query
 from cortex.engines.text.compile import compile_query, filtered
 from cortex.engines.text.matching import count_of
 from cortex.engines.text.words import Words
-from cortex.query.tree import All, Any, Boost, Node, Not, Phrase, Range, Regex, Term, Wildcard
+from cortex.query.tree import And, Node, Not, Or, Phrase, Range, Regex, Term, Wildcard, leaves
 from cortex.terms import tokens
 from ipc.errors import BadRequest
 
@@ -36,17 +36,17 @@ def suggest(asked: Asked, node: Node) -> str:
     """One or two sentences for an answer without hits; never empty."""
     if asked.kept is not None and (without := _count(asked, node, filters=False)):
         return f"The filters leave nothing: without them {_hits(without)}."
-    clauses = _clauses(node)[:_TERMS_MAX]
+    clauses = leaves(node)[:_TERMS_MAX]
     missing = [clause for clause in clauses if not _count(asked, clause, filters=False)]
     if missing:
         said = "; ".join(_missing(asked, clause) for clause in missing[:3])
         others = [clause for clause in clauses if clause not in missing]
-        rest = _count(asked, Any(tuple(others))) if others else 0
+        rest = _count(asked, Or(tuple(others))) if others else 0
         return f"{said}." + (f" Joined by OR the query has {_hits(rest)}." if rest else "")
     if said := _excluded(asked, node):
         return said
     if len(clauses) > 1:
-        joined = _count(asked, Any(tuple(clauses)))
+        joined = _count(asked, Or(tuple(clauses)))
         if joined:
             return f"Every term occurs, but no chunk holds all of them; joined by OR the query has {_hits(joined)}."
     if isinstance(node, Phrase | Term) and len(tokens.part_words(node.text)) > 1:
@@ -56,28 +56,17 @@ def suggest(asked: Asked, node: Node) -> str:
 
 def _excluded(asked: Asked, node: Node) -> str:
     """Which of the excluded clauses took away what the others had found."""
-    if not isinstance(node, All):
+    if not isinstance(node, And):
         return ""
     wanted = tuple(child for child in node.children if not isinstance(child, Not))
-    before = _count(asked, All(wanted)) if wanted else 0
+    before = _count(asked, And(wanted)) if wanted else 0
     if not before:
         return ""
     for child in node.children:
-        if isinstance(child, Not) and not _count(asked, All((*wanted, child))):
-            shown = " or ".join(f"`{_shown(clause)}`" for clause in _clauses(child.child)[:3])
+        if isinstance(child, Not) and not _count(asked, And((*wanted, child))):
+            shown = " or ".join(f"`{_shown(clause)}`" for clause in leaves(child.child)[:3])
             return f"Excluding {shown} removes everything: without that {_hits(before)}."
     return f"What the query excludes removes everything: without it {_hits(before)}."
-
-
-def _clauses(node: Node) -> list[Node]:
-    match node:
-        case Boost(child=child):
-            return _clauses(child)
-        case All(children=children) | Any(children=children):
-            return [clause for child in children if not isinstance(child, Not) for clause in _clauses(child)]
-        case Not():
-            return []
-    return [node]
 
 
 def _count(asked: Asked, node: Node, *, filters: bool = True) -> int:

@@ -1,0 +1,129 @@
+"""What a word, a phrase, an expression or a range of a keyword query means: a leaf of its tree. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from cortex.query.lex import Token
+from cortex.query.tree import DEFAULT_FIELD, Anything, Fuzzy, Node, Phrase, Range, Regex, Term, Wildcard
+from ipc.errors import BadRequest
+
+#: edits beyond which a term is another word; the automata grow with it
+DISTANCE_MAX = 2
+#: words between those of a phrase
+SLOP_MAX = 100
+#: letters from which an unnumbered `~` allows two edits
+_LONG_WORD = 6
+#: upper end of line numbers
+_LINE_MAX = (1 << 32) - 1
+
+_BOUNDS = re.compile(r"([\[{])\s*(\S+)\s+TO\s+(\S+?)\s*([\]}])")
+#: a backslash and what it stands before, a run of stars, a question mark inside a word, any other character
+_PIECE = re.compile(r"\\(.)|(\*+)|(\?)(?=\w)|(.)", re.DOTALL)
+
+
+def make_leaf(token: Token, suffix: str, name: str) -> Node:
+    """The meaning of `token` in field `name`; `suffix` is its `~2`, of a comparison the number. Raises BadRequest."""
+    if name == "start_line":
+        return _lines(token, suffix)
+    match token.kind:
+        case "word" if suffix:
+            text = _unescaped(token.text)
+            return Fuzzy(name, text, _distance(suffix, text, token.at), token.at)
+        case "word":
+            return _word(token, name)
+        case "phrase":
+            return Phrase(name, _unescaped(token.text[1:-1]), _slop(suffix, token.at), token.at)
+        case "regex" if name == DEFAULT_FIELD:
+            return Regex(token.text[1:-1].replace("\\/", "/"), position=token.at)
+        case "regex":
+            raise BadRequest(
+                f"A regular expression (position {token.at + 1}) searches the text; {name}: takes none."
+            )
+    raise BadRequest(f"Ranges are understood for start_line only (position {token.at + 1}).")
+
+
+def literal(text: str) -> str:
+    """An expression for RE2 that matches `text` and nothing else."""
+    return re.sub(r"[\\.+*?()|\[\]{}^$]", r"\\\g<0>", text)
+
+
+def auto_distance(text: str) -> int:
+    """The edits that a `~` without a number allows."""
+    return 2 if len(text) >= _LONG_WORD else 1
+
+
+def _word(token: Token, name: str) -> Node:
+    pieces = _pieces(token.text)
+    if len(pieces) > 1:
+        return Wildcard(name, tuple(pieces), token.at)
+    return Anything() if token.text[0] == "*" else Term(name, pieces[0], token.at)
+
+
+def _pieces(text: str) -> list[str]:
+    """Text and wildcards in turn. A `?` is a wildcard only inside a word: `Some(x)?` ends with a question mark."""
+    pieces = [""]
+    for match in _PIECE.finditer(text):
+        wildcard = (match[2] and "*") or match[3]
+        if wildcard and (pieces[-1] or len(pieces) > 1 or wildcard == "*"):
+            pieces.extend([wildcard, ""])
+        else:
+            pieces[-1] += match[1] or match[4] or match[3] or ""
+    return [piece for piece in pieces if piece] or [""]
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+
+
+def _slop(suffix: str, at: int) -> int:
+    number = suffix[1:] or "1" if suffix else "0"
+    if "." in number:
+        raise BadRequest(
+            f"~{number} at position {at + 1}: the words of a phrase are a whole number of words apart, at most {SLOP_MAX}."
+        )
+    if int(number) > SLOP_MAX:
+        raise BadRequest(
+            f"~{int(number)} at position {at + 1} is too far; at most {SLOP_MAX} words may lie between."
+        )
+    return int(number)
+
+
+def _distance(suffix: str, text: str, at: int) -> int:
+    if suffix == "~":
+        return auto_distance(text)
+    distance = float(suffix[1:])
+    if distance not in range(DISTANCE_MAX + 1):
+        raise BadRequest(f"{suffix} at position {at + 1}: the distance of a fuzzy term is 0, 1 or 2.")
+    return int(distance)
+
+
+def _lines(token: Token, suffix: str) -> Node:
+    """A range of lines: `7`, `>=7`, `[7 TO 9]`; `*` is every line."""
+    at = token.at
+    if token.kind == "word" and not suffix:
+        if token.text == "*":
+            return Anything()
+        line = _line(token.text, at)
+        return Range("start_line", line, line, at)
+    if token.kind == "compare":
+        line, open_end = _line(suffix, at), len(token.text) == 1
+        if token.text[0] == ">":
+            return Range("start_line", line + open_end, None, at)
+        return Range("start_line", None, line - open_end, at)
+    if token.kind == "range" and (limits := _BOUNDS.fullmatch(token.text)):
+        low, high = (None if limits[n] == "*" else _line(limits[n], at) for n in (2, 3))
+        low = low + 1 if low is not None and limits[1] == "{" else low
+        high = high - 1 if high is not None and limits[4] == "}" else high
+        return Range("start_line", low, high, at)
+    raise BadRequest(_no_line(at))
+
+
+def _line(text: str, at: int) -> int:
+    if not re.fullmatch(r"[0-9]{1,18}", text):
+        raise BadRequest(_no_line(at))
+    return min(int(text), _LINE_MAX)
+
+
+def _no_line(at: int) -> str:
+    return f"start_line: (position {at + 1}) takes a number, >=10, or a range such as [10 TO 50]."
