@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import logging
 import os
-import select
 import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
@@ -21,6 +18,8 @@ import zmq
 from ipc.codec import MESSAGE_BYTES_MAX, decode, encode, read_envelope
 from ipc.errors import CortexError, Misconfigured
 from ipc.events import Listener
+from ipc.lifeline import watch_life_line
+from ipc.locks import Lock, hold
 from ipc.messages import Failure, GetStatus, Message, Status
 
 log = logging.getLogger(__name__)
@@ -54,7 +53,7 @@ def serve(name: str, worker: Worker, runtime_dir: Path, *, replica: int = 0, bin
     Binds `<runtime_dir>/<name>.<replica>.sock`, or `bind` (an ipc:// or loopback tcp:// address for load tests).
     """
     context: zmq.Context[Any] = zmq.Context()
-    with hold_lock(runtime_dir, f"{name}.{replica}"):
+    with hold_place(runtime_dir, f"{name}.{replica}"):
         path = runtime_dir / f"{name}.{replica}.sock"
         socket = _bind(context, bind or f"ipc://{path}", None if bind else path)
         listener = Listener(context, runtime_dir)
@@ -70,33 +69,17 @@ def serve(name: str, worker: Worker, runtime_dir: Path, *, replica: int = 0, bin
     return 0
 
 
-@contextlib.contextmanager
-def hold_lock(runtime_dir: Path, name: str) -> Iterator[None]:
+def hold_place(runtime_dir: Path, name: str) -> Lock:
     """Hold `<name>.lock` for life. libzmq lets a second bind steal a path in silence; this is what prevents it.
 
     Raises Misconfigured naming the holder when somebody has it.
     """
-    path = runtime_dir / f"{name}.lock"
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            holder = os.pread(descriptor, 32, 0).decode(errors="replace").strip() or "unknown"
-            os.close(descriptor)
-            raise Misconfigured(
-                f"Process {holder} already serves {name} in {runtime_dir}; stop it with `cortex down` first."
-            ) from None
-        with contextlib.suppress(FileNotFoundError):
-            if os.fstat(descriptor).st_ino == path.stat().st_ino:
-                break
-        os.close(descriptor)  # the file was replaced between open and flock
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-    try:
-        yield
-    finally:
-        os.close(descriptor)
+    return hold(
+        runtime_dir / f"{name}.lock",
+        lambda holder: Misconfigured(
+            f"Process {holder} already serves {name} in {runtime_dir}; stop it with `cortex down` first."
+        ),
+    )
 
 
 def _bind(context: zmq.Context[Any], address: str, path: Path | None) -> zmq.Socket[bytes]:
@@ -135,37 +118,6 @@ def _stop_signals() -> tuple[threading.Event, int]:
     signal.signal(signal.SIGINT, on_signal)
     watch_life_line(lambda: on_signal(0, None))
     return stop, read
-
-
-def watch_life_line(on_end: Callable[[], None], grace_s: float = 5.0) -> None:
-    """Call `on_end` when standard input, the life line that a parent holds, ends; then make sure that we end.
-
-    Only a pipe or a socket is a life line: a terminal or /dev/null is not.
-    """
-    try:
-        if not sys.stdin or os.isatty(0) or not _is_pipe(0):
-            return
-    except (OSError, ValueError):
-        return
-
-    def wait() -> None:
-        while True:
-            select.select([0], [], [])
-            try:
-                if not os.read(0, 4096):
-                    break
-            except OSError:
-                break
-        on_end()
-        time.sleep(grace_s)
-        os._exit(1)  # something hangs; nobody is left who could end us
-
-    threading.Thread(target=wait, name="life-line", daemon=True).start()
-
-
-def _is_pipe(descriptor: int) -> bool:
-    mode = os.fstat(descriptor).st_mode
-    return (mode & 0o170000) in (0o010000, 0o140000)
 
 
 def _loop(

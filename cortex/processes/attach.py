@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from cortex import __version__
-from cortex.processes.child import SetSpec, lock_holder, trim_log
+from cortex.processes.child import SetSpec, trim_log
 from cortex.processes.supervisor import LINE_BYTES_MAX, Supervisor, socket_path
 from cortex.settings.config import Config, open_home, open_runtime
 from ipc.errors import EXIT_HOME_GONE, CortexError, Misconfigured, Unavailable
+from ipc.locks import holder_of
 from ipc.messages import PROTOCOL
 
 #: seconds that a set may take to answer after it was started; one that is stopping counts in
@@ -221,7 +222,7 @@ def stop(config: Config) -> bool:
     deadline = time.monotonic() + STOP_S
     found = False
     for folder in set_folders(config):
-        holder = lock_holder(str(folder / "set.lock"))
+        holder = holder_of(folder / "set.lock")
         if holder is None:
             continue
         found = True
@@ -230,7 +231,7 @@ def stop(config: Config) -> bool:
                 os.kill(
                     holder, signal.SIGTERM
                 )  # it holds the lock, so it is a supervisor, but lost its socket
-        while lock_holder(str(folder / "set.lock")) is not None:
+        while holder_of(folder / "set.lock") is not None:
             if time.monotonic() >= deadline:
                 raise Unavailable(f"The set did not stop within {STOP_S:g} s; end process {holder} by hand.")
             time.sleep(0.05)
@@ -326,7 +327,7 @@ def set_folders(config: Config) -> list[Path]:
 def other_protocol(config: Config) -> Path | None:
     """The folder of a running set that speaks another protocol: one index has one writer, so ours must wait."""
     others = set_folders(config)[1:]
-    return next((path for path in others if lock_holder(str(path / "set.lock")) is not None), None)
+    return next((path for path in others if holder_of(path / "set.lock") is not None), None)
 
 
 def mismatch(config: Config, hello: dict[str, Any]) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import fcntl
 import json
 import os
 import signal
@@ -18,6 +17,7 @@ from typing import Any, Literal
 
 from cortex.processes.names import INDEXER, PROCESSES
 from ipc.errors import EXIT_USAGE
+from ipc.locks import holder_of
 
 #: seconds before a dead child is started again: the first time, and at most; it doubles in between
 BACKOFF_S, BACKOFF_MAX_S = 0.1, 30.0
@@ -69,23 +69,6 @@ def child_environment() -> dict[str, str]:
     return os.environ | single
 
 
-def lock_holder(path: str) -> int | None:
-    """The process that holds the flock on `path`: its number (0 when unknown), or None when nobody does."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        # Shared, so that two who look do not take each other for a holder.
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        text = os.pread(descriptor, 32, 0).split()
-        return int(text[0]) if text and text[0].isdigit() else 0
-    finally:
-        os.close(descriptor)
-    return None
-
-
 def trim_log(path: str) -> None:
     """Keep `path` and `<path>.1` within LOG_BYTES_MAX each. The writers append, so they go on at the new end."""
     try:
@@ -133,7 +116,7 @@ class Child:
         return news
 
     def _start(self, now: float) -> str:
-        holder = lock_holder(self._lock_path)
+        holder = holder_of(self._lock_path)
         if holder is not None:
             # A Procfile's worker, or an orphan that is about to notice. Fronts can use it: look again later.
             news = "" if self.state == "held" else f"{self.name}: process {holder} already does this"
@@ -182,7 +165,7 @@ class Child:
         self.last_error = self._last_line() or self.last_error
         if now - self._started >= SETTLED_S:
             self._backoff_s = BACKOFF_S
-        if code == EXIT_USAGE and lock_holder(self._lock_path) is None:
+        if code == EXIT_USAGE and holder_of(self._lock_path) is None:
             self.state = "failed"
             return f"{self.name}: ended with {code}, not started again: {self.last_error}"
         if code == 0 and self.name == INDEXER:

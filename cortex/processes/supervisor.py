@@ -6,7 +6,6 @@ One thread, one loop. Started by cortex.processes.attach as `python -P -m cortex
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import selectors
@@ -18,9 +17,10 @@ from types import FrameType
 from typing import Any
 
 from cortex import __version__
-from cortex.processes.child import STOP_S, Child, SetSpec, lock_holder, trim_log
+from cortex.processes.child import STOP_S, Child, SetSpec, trim_log
 from cortex.processes.names import STOP_ORDER
 from ipc.errors import EXIT_FAILED, EXIT_HOME_GONE, EXIT_OK, EXIT_USAGE, Misconfigured
+from ipc.locks import POLL_S, Lock, holder_of, try_lock
 
 #: seconds between two looks at children that nobody announced as dead, and at what is due
 TICK_S = 0.25
@@ -49,7 +49,7 @@ class Supervisor:
         self._children = {
             name: Child(name, arguments, spec) for name, arguments in spec.command_lines().items()
         }
-        self._lock = -1
+        self._lock: Lock | None = None
         self._selector = selectors.DefaultSelector()
         self._lines: dict[socket.socket, bytes] = {}
         self._fronts: set[socket.socket] = set()
@@ -93,25 +93,17 @@ class Supervisor:
     def _take_lock(self, lock_s: float) -> bool:
         path = os.path.join(self.spec.runtime_dir, "set.lock")
         deadline = time.monotonic() + lock_s
-        while True:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            with contextlib.suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.fstat(descriptor).st_ino == os.stat(path).st_ino:  # not replaced in between
-                    break
-            os.close(descriptor)
+        while (lock := try_lock(path)) is None:
             if self.spec.idle_exit_s is not None and _answers(self.spec.runtime_dir):
                 return False
             if time.monotonic() >= deadline:
-                holder = lock_holder(path)
+                holder = holder_of(path)
                 raise Misconfigured(
                     f"A set of workers for {self.spec.root} is already running (process {holder}); "
                     "`cortex status` shows it, `cortex down` stops it."
                 )
-            time.sleep(0.05)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-        self._lock = descriptor
+            time.sleep(POLL_S)
+        self._lock = lock
         return True
 
     def _wake_up(self) -> socket.socket:
@@ -279,7 +271,8 @@ class Supervisor:
             for child in stage:
                 if news := child.wait(until):
                     say(news)
-        os.close(self._lock)
+        if self._lock is not None:
+            self._lock.release()
         for connection in list(self._lines):
             self._drop(connection)
         say("stopped")

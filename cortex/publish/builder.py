@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import fcntl
 import logging
 import os
 import shutil
@@ -35,6 +34,7 @@ from cortex.system import allocator
 from cortex.terms.records import IndexerState
 from ipc.arrays import Array
 from ipc.errors import CortexError, Damaged, Misconfigured
+from ipc.locks import Lock, hold
 
 log = logging.getLogger(__name__)
 
@@ -290,11 +290,10 @@ class Builder:
 
     def _check_folder(self) -> None:
         """`rm -rf .cortex` under a running watcher: begin anew in a new folder, with a lock on it."""
-        with contextlib.suppress(FileNotFoundError):
-            if os.fstat(self._lock).st_ino == (self._dir / "writer.lock").stat().st_ino:
-                return
+        if not self._lock.lost:
+            return
         log.warning("%s was removed; the index is built anew", self._dir)
-        os.close(self._lock)
+        self._lock.release()
         self._lock = _take_lock(self._config)
         self._begin_anew()
 
@@ -305,27 +304,22 @@ class Builder:
             self._text = None
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._rows_pool.shutdown(wait=True, cancel_futures=True)
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        self._lock.release()
 
 
-def _take_lock(config: Config) -> int:
-    """The descriptor of the held lock `index/writer.lock`: one writer for an index, whatever its runtime folder."""
+def _take_lock(config: Config) -> Lock:
+    """The lock `index/writer.lock`: one writer for an index, whatever its runtime folder."""
     open_home(config)
     try:
         config.index_dir.mkdir(exist_ok=True)
-        descriptor = os.open(config.index_dir / "writer.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return hold(
+            config.index_dir / "writer.lock",
+            lambda _holder: Misconfigured(
+                f"Another watcher writes {config.index_dir}; stop it with `cortex down` (or its own terminal) first."
+            ),
+        )
     except OSError as error:
         raise Misconfigured(f"Cannot write {config.index_dir}: {error.strerror}.") from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise Misconfigured(
-            f"Another watcher writes {config.index_dir}; stop it with `cortex down` (or its own terminal) first."
-        ) from None
-    return descriptor
 
 
 def _small_ones(refs: Sequence[SegmentRef]) -> list[SegmentRef]:

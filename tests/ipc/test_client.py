@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from ipc.client import Client
-from ipc.errors import BadRequest, CortexError, Misconfigured, Unavailable
+from ipc.errors import BadRequest, CortexError, Unavailable
 from ipc.messages import Embed, Embedded, GetStatus, Reload, Status
-from ipc.service import answer, hold_lock
+from ipc.service import answer
 
 ROOT = Path(__file__).parents[2]
 
@@ -222,17 +222,6 @@ def test_expired_requests_are_dropped_and_a_late_reply_reaches_nobody(start):
             await client.close()
 
     assert asyncio.run(run()).vectors.shape == (3, 2)
-
-
-def test_locks_are_exclusive_and_free_after_their_holder(tmp_path):
-    with (
-        hold_lock(tmp_path, "x"),
-        pytest.raises(Misconfigured, match=str(os.getpid())),
-        hold_lock(tmp_path, "x"),
-    ):
-        pass
-    with hold_lock(tmp_path, "x"):
-        pass
 
 
 class InProcess:

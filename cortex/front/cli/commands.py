@@ -93,7 +93,7 @@ def _watch(config: Config) -> int:
     import signal
 
     from cortex.indexer.watch import watch
-    from ipc.service import watch_life_line
+    from ipc.lifeline import watch_life_line
 
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s indexer %(levelname)s %(message)s"

@@ -14,7 +14,7 @@ from cortex.embedders import open_embedder
 from cortex.embedders.protocol import Embedder
 from cortex.settings.config import Config
 from ipc.errors import BadRequest, CortexError, TooLarge, Unavailable
-from ipc.service import watch_life_line
+from ipc.lifeline import watch_life_line
 
 HOST_DEFAULT = "127.0.0.1"
 PORT_DEFAULT = 8121

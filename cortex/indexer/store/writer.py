@@ -7,11 +7,9 @@ names size and mtime of each. A chunk file that the manifest does not know as it
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
-import time
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 from cortex.indexer.store import manifest as manifests
@@ -19,11 +17,10 @@ from cortex.indexer.store.manifest import Manifest
 from cortex.indexer.store.shards import STEMS, Built, is_ours, shard_name
 from cortex.settings.config import Config, open_runtime
 from ipc.errors import Misconfigured, Unavailable
+from ipc.locks import Lock, hold
 
 #: seconds to wait for another run of the same project to end
 LOCK_S = 120.0
-#: seconds between two looks at a lock that another run holds
-LOCK_POLL_S = 0.05
 #: bytes at the front of a chunk file within which its sequence stands
 HEAD_BYTES = 600
 
@@ -31,28 +28,18 @@ _NAME = re.compile(rf"(?:{'|'.join(STEMS.values())})(?:\.(\d{{3,}}))?\.json$")
 _SEQUENCE = re.compile(rb'"sequence":(\d+)')
 
 
-@contextlib.contextmanager
-def writer_lock(config: Config, name: str = "indexer", wait_s: float = LOCK_S) -> Iterator[None]:
-    """Held while chunk files are written. Raises Unavailable when another holds it for longer than `wait_s`."""
-    descriptor = os.open(open_runtime(config) / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    deadline = time.monotonic() + wait_s
-    try:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError as error:
-                if time.monotonic() >= deadline:
-                    holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
-                    raise Unavailable(
-                        f"Another {name} (process {holder}) is at work on {config.root}; try again when it has ended."
-                    ) from error
-                time.sleep(LOCK_POLL_S)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
-        yield
-    finally:
-        os.close(descriptor)
+def writer_lock(config: Config, name: str = "indexer", wait_s: float = LOCK_S) -> Lock:
+    """Held while chunk files are written; to be used with `with`.
+
+    Raises Unavailable when another holds it for longer than `wait_s` seconds.
+    """
+    return hold(
+        open_runtime(config) / f"{name}.lock",
+        lambda holder: Unavailable(
+            f"Another {name} (process {holder}) is at work on {config.root}; try again when it has ended."
+        ),
+        wait_s=wait_s,
+    )
 
 
 def foreign_files(config: Config, known: Container[str] = ()) -> list[str]:

@@ -1,0 +1,114 @@
+"""Who holds a place: a locked file for each, with its holder's process number. Neither ZeroMQ nor numpy.
+
+The lock is a flock: it ends with its process, however that ends, and the file stays.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+#: seconds between two tries at a lock that another holds
+POLL_S = 0.05
+
+
+class Lock:
+    """A lock that this process holds until `release`, the end of a `with`, or its own end."""
+
+    def __init__(self, path: str | os.PathLike[str], descriptor: int) -> None:
+        self.path = path
+        self._descriptor = descriptor
+
+    @property
+    def lost(self) -> bool:
+        """Whether the file was deleted or replaced since, so that another can lock the same path."""
+        try:
+            return not os.path.samestat(os.fstat(self._descriptor), os.stat(self.path))
+        except OSError:
+            return True
+
+    def release(self) -> None:
+        """Let go; safe to call twice."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def try_lock(path: str | os.PathLike[str]) -> Lock | None:
+    """The lock of the file `path` with our process number in it; None when another holds it.
+
+    Raises OSError when the file cannot be made.
+    """
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = Lock(path, descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.release()
+            return None
+        if not lock.lost:
+            break
+        lock.release()  # the file was replaced between open and flock
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, b"%d" % os.getpid(), 0)
+    return lock
+
+
+def hold(path: str | os.PathLike[str], refusal: Callable[[str], Exception], *, wait_s: float = 0.0) -> Lock:
+    """The lock of the file `path`, waited for at most `wait_s` seconds.
+
+    Raises `refusal(holder)` when another holds it for longer; `holder` is that process's number, or "unknown".
+    Raises OSError when the file cannot be made.
+    """
+    deadline = time.monotonic() + wait_s
+    while True:
+        if lock := try_lock(path):
+            return lock
+        if time.monotonic() >= deadline:
+            raise refusal(str(_written_in(path) or "unknown"))
+        time.sleep(POLL_S)
+
+
+def holder_of(path: str | os.PathLike[str]) -> int | None:
+    """The process that holds the lock of `path`: its number (0 when unknown), or None when nobody does."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        # Shared, so that two who look do not take each other for a holder.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return _number_in(descriptor)
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def _written_in(path: str | os.PathLike[str]) -> int:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return 0
+    try:
+        return _number_in(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _number_in(descriptor: int) -> int:
+    text = os.pread(descriptor, 32, 0).split()
+    return int(text[0]) if text and text[0].isdigit() else 0

@@ -1,0 +1,95 @@
+"""Locks of places: one holder at a time, who says who it is, over the deletion of the file and the holder's death."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from ipc.errors import Unavailable
+from ipc.locks import hold, holder_of, try_lock
+
+#: a process that holds the lock named by its argument, says so, and waits for the end of its standard input
+HOLDER = """
+import sys
+from ipc.locks import hold
+with hold(sys.argv[1], RuntimeError):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def refusal(holder):
+    return Unavailable(f"process {holder} has it")
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Another process that holds `tmp_path/x.lock`."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", HOLDER, str(tmp_path / "x.lock")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout.readline() == b"held\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_locks_are_exclusive_and_free_after_their_holder(tmp_path):
+    path = tmp_path / "x.lock"
+    with hold(path, refusal):
+        assert holder_of(path) == os.getpid()
+        assert try_lock(path) is None
+        with pytest.raises(Unavailable, match=f"process {os.getpid()} has it"):
+            hold(path, refusal)
+    assert holder_of(path) is None
+    with hold(path, refusal):
+        pass
+
+
+def test_the_holder_is_named_to_other_processes_and_its_death_frees_the_lock(tmp_path, other):
+    path = tmp_path / "x.lock"
+    assert holder_of(path) == other.pid
+    with pytest.raises(Unavailable, match=f"process {other.pid} has it"):
+        hold(path, refusal)
+    other.send_signal(signal.SIGKILL)
+    with hold(path, refusal, wait_s=20):
+        assert holder_of(path) == os.getpid()
+
+
+def test_a_deleted_lock_is_lost_and_its_path_can_be_locked_again(tmp_path):
+    path = tmp_path / "x.lock"
+    first = hold(path, refusal)
+    assert not first.lost
+    path.unlink()
+    assert first.lost
+    with hold(path, refusal) as second:
+        assert first.lost
+        assert not second.lost
+    first.release()
+
+
+def test_releasing_twice_lets_go_of_nothing_else(tmp_path):
+    first = hold(tmp_path / "x.lock", refusal)
+    first.release()
+    with hold(tmp_path / "y.lock", refusal):  # it may have got the number of the first one's descriptor
+        first.release()
+        assert holder_of(tmp_path / "y.lock") == os.getpid()
+
+
+def test_a_lock_that_names_nobody_has_an_unknown_holder(tmp_path):
+    path = tmp_path / "x.lock"
+    with hold(path, refusal):
+        path.write_bytes(b"")
+        assert holder_of(path) == 0
+        with pytest.raises(Unavailable, match="process unknown has it"):
+            hold(path, refusal)
+
+
+def test_a_lock_in_a_folder_that_is_gone_is_nobodys(tmp_path):
+    assert holder_of(tmp_path / "gone" / "x.lock") is None
+    with pytest.raises(FileNotFoundError):
+        try_lock(tmp_path / "gone" / "x.lock")
