@@ -19,6 +19,7 @@ import msgspec
 import orjson
 
 from cortex.settings.config import INDEX_FORMAT
+from cortex.system import files
 from ipc.errors import Damaged
 
 CURRENT = "CURRENT"
@@ -135,12 +136,7 @@ def publish(index_dir: Path, generation: Generation) -> None:
     """Make `generation` the current one by one rename. Raises OSError; the old one stays current then."""
     body = orjson.dumps(generation)
     head = f"cortex-index {INDEX_FORMAT} {zlib.crc32(body):08x} {origin(index_dir)}\n".encode()
-    temporary = index_dir / f".{CURRENT}.tmp"
-    with open(temporary, "wb") as file:
-        file.write(head + body)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, index_dir / CURRENT)
+    files.replace(index_dir / CURRENT, head + body, sync=True)
 
 
 def prune(index_dir: Path, keep: list[Generation], *, older_than_s: float = PRUNE_AFTER_S) -> list[str]:

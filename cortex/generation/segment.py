@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+from cortex.system.files import replacing
 from ipc.arrays import Array
 from ipc.errors import Damaged, NotFound
 
@@ -71,24 +72,14 @@ def write_segment(
             list(array.shape),
         ]
     header = _place(layout, meta)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(
-                MAGIC + len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little") + header
-            )
-            for name, array in flat.items():
-                file.write(b"\0" * (layout[name][0] - file.tell()))
-                file.write(array.data if array.size else b"")
-            size = file.tell()
-            file.flush()
-            if sync:
-                os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return size
+    with replacing(path, sync=sync) as temporary, open(temporary, "wb") as file:
+        file.write(
+            MAGIC + len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little") + header
+        )
+        for name, array in flat.items():
+            file.write(b"\0" * (layout[name][0] - file.tell()))
+            file.write(array.data if array.size else b"")
+        return file.tell()
 
 
 def _place(layout: dict[str, list[Any]], meta: Mapping[str, Any]) -> bytes:

@@ -28,7 +28,7 @@ from cortex.indexer.scan import IGNORE_FILES, Candidate, Scanner
 from cortex.indexer.store.manifest import Manifest
 from cortex.indexer.store.writer import foreign_files, writer_lock
 from cortex.settings.config import Config, open_home
-from cortex.system import allocator
+from cortex.system import allocator, files
 from cortex.terms.records import IndexerState
 from ipc.errors import CortexError
 
@@ -267,10 +267,7 @@ class _Follower:
     def _write(self) -> None:
         with self._telling:
             self._state = replace(self._state, heartbeat=time.time())
-            path = self._config.indexer_state
-            temporary = path.with_name(f".{path.name}.{os.getpid()}")
-            temporary.write_bytes(msgspec.json.encode(self._state))
-            temporary.replace(path)
+            files.replace(self._config.indexer_state, msgspec.json.encode(self._state))
 
 
 def _changes_rules(path: str) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from cortex.engines.graph.segments import FILE_BYTES_MAX, write_graph
 from cortex.generation.current import FileRef, Generation
 from cortex.generation.references import References
+from cortex.system.files import open_plain
 from ipc.errors import Damaged, NotFound
 
 log = logging.getLogger(__name__)
@@ -98,8 +99,7 @@ class GraphFiles:
     def _read(self, name: str) -> tuple[bytes, FileRef] | None:
         """(bytes, what the file was) or None when it has gone; too large or not a plain file is a fault."""
         try:
-            descriptor = os.open(self._folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as file:
+            with open_plain(self._folder / name) as file:
                 info = os.fstat(file.fileno())
                 raw = file.read(FILE_BYTES_MAX + 1)
         except OSError:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 from typing import Any
+
+from cortex.system.files import open_plain
 
 #: bytes of a file that text is cut from, and files that are kept
 FILE_BYTES_MAX = 2 * 1024 * 1024
@@ -43,16 +44,16 @@ class Sources:
             self._folders[folder] = os.path.realpath(folder)
         whole = os.path.normpath(
             os.path.join(self._folders[folder], name)
-        )  # a link itself is not followed: O_NOFOLLOW
+        )  # a link itself is not followed: open_plain
         if not whole.startswith(self._root.rstrip("/") + "/"):
             return []
         try:
-            descriptor = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            opened = open_plain(whole)
         except OSError:
             return []
-        with os.fdopen(descriptor, "rb") as file:
+        with opened as file:
             info = os.fstat(file.fileno())
-            if not stat.S_ISREG(info.st_mode) or info.st_size > FILE_BYTES_MAX:
+            if info.st_size > FILE_BYTES_MAX:
                 return []
             known = self._kept.get(whole)
             identity = (info.st_mtime_ns, info.st_size)

@@ -17,6 +17,7 @@ from usearch.index import Index
 
 from cortex.generation.read import Rows
 from cortex.generation.references import COUNTS
+from cortex.system.files import replacing
 from ipc.arrays import Array
 from ipc.errors import BadRequest, NotReady
 from ipc.messages import Signals, VectorSearch
@@ -183,9 +184,8 @@ def build_vectors(rows: Rows, folder: Path) -> str:
     watermark = int(rows.keys.max()) if len(rows) else 0
     folder.mkdir(parents=True, exist_ok=True)
     name = f"hnsw-{rows.generation:08d}-{watermark}.usearch"
-    temporary = folder / f".{name}.tmp"
-    index.save(os.fspath(temporary))
-    os.replace(temporary, folder / name)
+    with replacing(folder / name) as temporary:
+        index.save(os.fspath(temporary))
     return name
 
 

@@ -12,6 +12,7 @@ import orjson
 
 from cortex.graph.facts.modules import folder_of
 from cortex.graph.resolution.project import Roots
+from cortex.system.files import read_plain
 
 #: the files that are read
 NAMES = frozenset({"go.mod", "tsconfig.json", "jsconfig.json", "package.json"})
@@ -55,9 +56,7 @@ def _present(folder: str) -> set[str]:
 
 def _read(root: str, folder: str, name: str) -> str:
     try:
-        descriptor = os.open(os.path.join(root, folder, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as file:
-            return file.read(BYTES_MAX).decode("utf-8", "replace")
+        return read_plain(os.path.join(root, folder, name), BYTES_MAX).decode("utf-8", "replace")
     except OSError:
         return ""
 

@@ -27,6 +27,7 @@ from cortex.graph.resolution.render import nodes_of
 from cortex.graph.resolution.resolve import Edge, edges_of
 from cortex.graph.resolution.structure import MethodSets
 from cortex.indexer.store.shards import shard_of
+from cortex.system import files
 from ipc.errors import Damaged, Unavailable
 
 #: `_metadata.version` of the graph files
@@ -200,7 +201,7 @@ def place_shard(folder: Path, place: tuple[int, int], body: Body, before: Body) 
         "node_count": len(nodes),
         "edge_count": len(edges),
     }
-    _replace(path, orjson.dumps({"_metadata": metadata, "nodes": nodes, "edges": edges}))
+    files.replace(path, orjson.dumps({"_metadata": metadata, "nodes": nodes, "edges": edges}))
     return 1
 
 
@@ -230,7 +231,7 @@ def map_facts(folder: Path) -> Iterator[Packed]:
 def place_facts(folder: Path, place: tuple[int, int], facts: Iterable[Packed]) -> None:
     number, shards = place
     stored = _FactsFile(FACTS_VERSION, shards, list(facts))
-    _replace(folder / FACTS / f"facts.{number:03d}.msgpack", msgspec.msgpack.encode(stored))
+    files.replace(folder / FACTS / f"facts.{number:03d}.msgpack", msgspec.msgpack.encode(stored))
 
 
 def read_state(folder: Path) -> State:
@@ -243,7 +244,7 @@ def read_state(folder: Path) -> State:
 
 
 def place_state(folder: Path, state: State) -> None:
-    _replace(folder / FACTS / STATE, msgspec.msgpack.encode(state))
+    files.replace(folder / FACTS / STATE, msgspec.msgpack.encode(state))
 
 
 def drop_state(folder: Path) -> None:
@@ -285,10 +286,3 @@ def _names(folder: Path, ending: str) -> list[str]:
         return [name for name in os.listdir(folder) if name.endswith(ending) and not name.startswith(".")]
     except OSError:
         return []
-
-
-def _replace(path: Path, raw: bytes) -> None:
-    """By one rename, so that a reader sees the old or the new one."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(raw)
-    os.replace(temporary, path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import hashlib
 import logging
-import os
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
@@ -31,6 +30,7 @@ from cortex.indexer.store.shards import shard_count, shard_of
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
 from cortex.system import allocator
+from cortex.system.files import read_plain
 from cortex.terms.languages import language_of
 
 log = logging.getLogger(__name__)
@@ -140,9 +140,7 @@ class GraphStore:
         if name not in RULES:
             return None
         try:
-            descriptor = os.open(self._config.root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            with os.fdopen(descriptor, "rb") as file:
-                raw = file.read(self._config.indexing.max_file_kb * 1024 + 1)
+            raw = read_plain(self._config.root / path, self._config.indexing.max_file_kb * 1024 + 1)
         except OSError:
             return None
         source = decode(path, raw) if digest(raw) == sha256 else ""

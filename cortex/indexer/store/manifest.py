@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import msgspec
 from cortex import __version__
 from cortex.indexer.chunkers import CHUNKERS_VERSION
 from cortex.settings.config import Config
+from cortex.system import files
 
 #: raised when this file's or the chunk files' shape changes; a manifest of another number is forgotten
 MANIFEST_VERSION = 2
@@ -72,6 +72,4 @@ def load(path: Path) -> Manifest:
 def save(path: Path, manifest: Manifest) -> None:
     """By one rename, so that a reader sees the old or the new one."""
     manifest.generator = f"cortex {__version__}"
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(msgspec.json.encode(manifest))
-    temporary.replace(path)
+    files.replace(path, msgspec.json.encode(manifest))

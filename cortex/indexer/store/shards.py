@@ -26,6 +26,7 @@ from cortex.indexer.store.embeddings import EmbeddingCache, open_cache
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.manifest import Entry, name_of
 from cortex.indexer.syntax.source import decode, digest
+from cortex.system.files import read_plain
 from cortex.terms.records import CHUNK_TYPES, Chunk
 
 #: `_metadata.version` of the chunk files
@@ -203,9 +204,7 @@ def _kept_by_content(path: str, sha256: str, stat: tuple[int, int], task: Task, 
 def _read(path: str, settings: Settings) -> bytes | str:
     """The bytes of a file, or why not. Never through a link: it may have become one since the scan."""
     try:
-        descriptor = os.open(os.path.join(settings.root, path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(descriptor, "rb") as file:
-            raw = file.read(settings.max_file_bytes + 1)
+        raw = read_plain(os.path.join(settings.root, path), settings.max_file_bytes + 1)
     except OSError as error:
         return f"unreadable: {error.strerror}"
     return raw if len(raw) <= settings.max_file_bytes else f"larger than {settings.max_file_bytes // 1024} kB"
