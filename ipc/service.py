@@ -47,6 +47,26 @@ class Worker(Protocol):
     def status(self) -> Status: ...
 
 
+class Identity:
+    """Who a worker is, as every one of them says it in its status."""
+
+    def __init__(self, worker: str, version: str, config: str) -> None:
+        """`config`: the hash of its configuration."""
+        self._worker, self._version, self._config = worker, version, config
+        self._started = time.monotonic()
+
+    def status(self, generation: int, info: dict[str, Any]) -> Status:
+        return Status(
+            worker=self._worker,
+            pid=os.getpid(),
+            version=self._version,
+            config=self._config,
+            generation=generation,
+            uptime_s=time.monotonic() - self._started,
+            info=info,
+        )
+
+
 def serve(name: str, worker: Worker, runtime_dir: Path, *, replica: int = 0, bind: str = "") -> int:
     """Answer requests for `worker` until SIGTERM, SIGINT or the end of the life line; returns the exit code.
 

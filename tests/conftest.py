@@ -13,15 +13,14 @@ import pytest
 
 from cortex.ask.dispatch import Dispatch
 from cortex.ask.freshness import Freshness
+from cortex.engines import ENGINES
+from cortex.engines.serving import EngineWorker
 from cortex.indexer.run import index
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from ipc.codec import decode, encode
 from ipc.errors import CortexError, Unavailable
 from workers.embed import EmbedWorker
-from workers.graph import GraphWorker
-from workers.text import TextWorker
-from workers.vector import VectorWorker
 
 
 @dataclass
@@ -60,10 +59,8 @@ def open_project(root: Path, *, graph: bool = True) -> Served:
     with contextlib.closing(Builder(config)) as builder:
         while builder.refresh() is not None:
             pass
-    workers = {"embed": EmbedWorker, "text": TextWorker, "vector": VectorWorker}
-    opened = {
-        name: make(config) for name, make in (workers | ({"graph": GraphWorker} if graph else {})).items()
-    }
+    names = [name for name in ENGINES if graph or name != "graph"]
+    opened = {"embed": EmbedWorker(config)} | {name: EngineWorker(name, config) for name in names}
     for worker in opened.values():
         worker.reload()
     return Served(config, opened)

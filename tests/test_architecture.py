@@ -43,6 +43,7 @@ INSIDE = (
 DENIED = {
     "cortex.ask": ("cortex.engines", "cortex.publish", "cortex.generation.read", "tantivy", "usearch"),
     "cortex.front": ("cortex.engines", "cortex.publish", "cortex.generation.read", "tantivy", "usearch"),
+    "cortex.publish": ("cortex.engines.text", "cortex.engines.vector", "cortex.engines.graph"),
     "workers": ("ipc.client", "cortex.ask"),
     "cortex.processes.supervisor": ("numpy", "zmq"),
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +10,7 @@ from cortex.embedders import open_embedder
 from cortex.settings.config import Config
 from ipc.errors import TooLarge
 from ipc.messages import Embed, Embedded, Message, Status
-from ipc.service import serve
+from ipc.service import Identity, serve
 
 #: texts in one request; a question is one
 TEXTS_MAX = 1024
@@ -20,8 +18,7 @@ TEXTS_MAX = 1024
 
 class EmbedWorker:
     def __init__(self, config: Config) -> None:
-        self._config = config
-        self._started = time.monotonic()
+        self._identity = Identity("embed", __version__, config.hash())
         self._embedder = open_embedder(config)
         self.handlers: dict[type, Callable[[Any], Message]] = {Embed: self.embed}
 
@@ -36,15 +33,8 @@ class EmbedWorker:
         return False
 
     def status(self) -> Status:
-        return Status(
-            worker="embed",
-            pid=os.getpid(),
-            version=__version__,
-            config=self._config.hash(),
-            generation=0,
-            uptime_s=time.monotonic() - self._started,
-            info={"model": self._embedder.identity, "dimensions": self._embedder.dimensions},
-        )
+        info = {"model": self._embedder.identity, "dimensions": self._embedder.dimensions}
+        return self._identity.status(0, info)
 
 
 def run(config: Config, *, replica: int = 0, bind: str = "") -> int:

@@ -21,7 +21,7 @@ from cortex.settings.config import Config
 from ipc.errors import CortexError
 from ipc.events import Announcer
 from ipc.messages import Message, Reload, Status
-from ipc.service import serve
+from ipc.service import Identity, serve
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class WatcherWorker(FileSystemEventHandler):
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._started = time.monotonic()
+        self._identity = Identity("watcher", __version__, config.hash())
         self._builder = Builder(config)
         self._seen = threading.Event()
         self._last_event = 0.0
@@ -74,27 +74,20 @@ class WatcherWorker(FileSystemEventHandler):
 
     def status(self) -> Status:
         generation = self._builder.current
-        return Status(
-            worker="watcher",
-            pid=os.getpid(),
-            version=__version__,
-            config=self._config.hash(),
-            generation=generation.number,
-            uptime_s=time.monotonic() - self._started,
-            info={
-                "rows": generation.rows,
-                "segments": len(generation.segments),
-                "deleted": generation.deleted_count,
-                "vectors": sum(segment.vectors for segment in generation.segments),
-                "chunk_files": len(generation.files),
-                "sequence": generation.sequence,
-                "model": generation.model,
-                "watching": "events" if self._observer is not None else "polling",
-                "warnings": list(self._builder.warnings),
-                "foreign_files": sorted(n for n, g in self._builder.generators.items() if g != "cortex"),
-                "fault": self._fault,
-            },
-        )
+        info = {
+            "rows": generation.rows,
+            "segments": len(generation.segments),
+            "deleted": generation.deleted_count,
+            "vectors": sum(segment.vectors for segment in generation.segments),
+            "chunk_files": len(generation.files),
+            "sequence": generation.sequence,
+            "model": generation.model,
+            "watching": "events" if self._observer is not None else "polling",
+            "warnings": list(self._builder.warnings),
+            "foreign_files": sorted(n for n, g in self._builder.generators.items() if g != "cortex"),
+            "fault": self._fault,
+        }
+        return self._identity.status(generation.number, info)
 
     def _work(self) -> None:
         context: zmq.Context[Any] = zmq.Context()

@@ -1,6 +1,7 @@
-"""Which generation is current: the file CURRENT, replaced by one rename; pruning what no reader needs.
+"""Which generation is current: the file CURRENT, replaced by one rename; pruning what no reader
+needs.
 
-Everything that CURRENT names is complete before the rename. Only the watcher calls `publish` and `prune`.
+Everything that CURRENT names is complete before the rename. Only the watcher publishes and prunes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import shutil
 import time
 import zlib
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,7 +32,7 @@ PRUNE_AFTER_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class SegmentRef:
-    """A segment of this generation: file name in index/segments, its rows, and how many of them have a vector."""
+    """A segment of rows: its file in `segments/`, its rows, and how many of them have a vector."""
 
     name: str
     rows: int
@@ -39,7 +41,7 @@ class SegmentRef:
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A chunk file as it was read into this generation."""
+    """A chunk file or graph file as it was read into this generation."""
 
     size: int
     mtime_ns: int
@@ -48,17 +50,20 @@ class FileRef:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A published state. `deleted` names a file of deleted row keys ("" for none), `text` the text index's folder,
-    `vectors` the HNSW file ("" for none); `sequence` is the highest indexer sequence that it holds; `backlog` counts
-    chunk files that were on disk and are left to the next generation.
+    """A published state: the segments that publishing wrote, and what each engine built beside them.
+
+    `deleted` names a segment of deleted row keys, `references` the one that counts who refers to what
+    ("" for none); both are in `segments/`, as the graph's. `tokens` says for each engine what it built:
+    only the engine knows what its token means. `sequence` is the highest indexer sequence that is in;
+    `backlog` counts chunk files that were on disk and are left to the next generation.
     """
 
     number: int
     segments: tuple[SegmentRef, ...] = ()
     deleted: str = ""
     deleted_count: int = 0
-    text: str = ""
-    vectors: str = ""
+    references: str = ""
+    tokens: dict[str, str] = field(default_factory=dict)
     sequence: int = 0
     backlog: int = 0
     model: str = ""
@@ -66,16 +71,22 @@ class Generation:
     next_key: int = 1
     published_at: float = 0.0
     files: dict[str, FileRef] = field(default_factory=dict)
-    #: graph file → its segment in index/graph
-    graph: dict[str, str] = field(default_factory=dict)
     graph_files: dict[str, FileRef] = field(default_factory=dict)
-    #: the segment in index/graph that counts who refers to what; "" without a graph
-    references: str = ""
     warnings: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
         return sum(segment.rows for segment in self.segments) - self.deleted_count
+
+    @property
+    def graph(self) -> dict[str, str]:
+        """Graph file → its segment in `segments/`, in the order of the files' names."""
+        return {name: graph_segment(ref.sha256) for name, ref in sorted(self.graph_files.items())}
+
+
+def graph_segment(sha256: str) -> str:
+    """The name of the segment of a graph file with this content: equal files share one."""
+    return f"graph-{sha256[:24]}.seg"
 
 
 EMPTY = Generation(number=0)
@@ -139,33 +150,33 @@ def publish(index_dir: Path, generation: Generation) -> None:
     files.replace(index_dir / CURRENT, head + body, sync=True)
 
 
-def prune(index_dir: Path, keep: list[Generation], *, older_than_s: float = PRUNE_AFTER_S) -> list[str]:
-    """Remove segments, deleted-key files, text folders and HNSW files that none of `keep` names and that are older
-    than `older_than_s`. Returns the names removed. A file that cannot be removed is tried again next time.
-    """
+def prune(index_dir: Path, keep: Iterable[Generation], *, older_than_s: float = PRUNE_AFTER_S) -> list[str]:
+    """Remove the segments that none of `keep` names, as `prune_folder` does."""
     named = {name for generation in keep for name in _names(generation)}
+    return prune_folder(index_dir / "segments", named, older_than_s)
+
+
+def prune_folder(folder: Path, keep: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:
+    """Remove the files and folders in `folder` that are not in `keep` and are older than that.
+
+    Returns the names removed. What cannot be removed is tried again next time.
+    """
     removed: list[str] = []
     limit = time.time() - older_than_s
-    for folder in ("segments", "text", "vectors", "graph"):
-        with contextlib.suppress(FileNotFoundError):
-            for entry in list(os.scandir(index_dir / folder)):
-                name = f"{folder}/{entry.name}"
-                if name in named or name == "text/writer":
+    with contextlib.suppress(FileNotFoundError):
+        for entry in list(os.scandir(folder)):
+            with contextlib.suppress(OSError):
+                if entry.name in keep or entry.stat(follow_symlinks=False).st_mtime >= limit:
                     continue
-                with contextlib.suppress(OSError):
-                    if entry.stat(follow_symlinks=False).st_mtime < limit:
-                        shutil.rmtree(entry.path) if entry.is_dir(follow_symlinks=False) else os.unlink(
-                            entry.path
-                        )
-                        removed.append(name)
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path)
+                else:
+                    os.unlink(entry.path)
+                removed.append(entry.name)
     return removed
 
 
-def _names(generation: Generation) -> list[str]:
-    names = [f"segments/{segment.name}" for segment in generation.segments]
-    names += [f"segments/{generation.deleted}"] if generation.deleted else []
-    names += [f"text/{generation.text}"] if generation.text else []
-    names += [f"vectors/{generation.vectors}"] if generation.vectors else []
-    names += [f"graph/{name}" for name in generation.graph.values()]
-    names += [f"graph/{generation.references}"] if generation.references else []
-    return names
+def _names(generation: Generation) -> Iterable[str]:
+    yield from (segment.name for segment in generation.segments)
+    yield from generation.graph.values()
+    yield from (generation.deleted, generation.references)

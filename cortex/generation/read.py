@@ -153,9 +153,31 @@ def open_rows(generation: Generation, index_dir: Path, reuse: Rows | None = None
         deleted = open_segment(folder / generation.deleted).arrays["keys"]
     rows = assemble(generation.number, generation.model, generation.dimensions, segments, deleted)
     if generation.references:
-        counts = open_segment(index_dir / "graph" / generation.references)
+        counts = open_segment(folder / generation.references)
         rows.columns.update(count_rows(counts, rows.path_names, rows.columns))
     return rows
+
+
+class Published:
+    """A published generation as an engine opens it. Its rows are opened when they are first asked for:
+    an engine that never asks costs no memory for them.
+    """
+
+    def __init__(self, generation: Generation, index_dir: Path, reuse: Rows | None = None) -> None:
+        """`reuse`: rows of another generation, whose opened segments are shared."""
+        self.generation = generation
+        self._dir = index_dir
+        self._reuse = reuse
+        #: the rows, when they have been asked for
+        self.opened: Rows | None = None
+
+    @property
+    def rows(self) -> Rows:
+        """Raises NotFound or Damaged when a segment is missing or not as it was written."""
+        if self.opened is None:
+            self.opened = open_rows(self.generation, self._dir, self._reuse)
+            self._reuse = None
+        return self.opened
 
 
 def assemble(number: int, model: str, dimensions: int, segments: tuple[Segment, ...], deleted: Array) -> Rows:

@@ -7,7 +7,7 @@ segment of their own, made with each new graph. It holds keys (graph/names.py) a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,10 +40,11 @@ class References:
     """Counts a generation's references. What was read of a segment is kept: segments never change."""
 
     def __init__(self, folder: Path) -> None:
+        """`folder`: where the segments are."""
         self._folder = folder
         self._parts: dict[str, _Part] = {}
 
-    def write(self, name: str, segments: Sequence[str]) -> None:
+    def write(self, name: str, segments: Collection[str]) -> None:
         """Count over the graph `segments` and write the segment `name`. Raises NotFound, Damaged or OSError."""
         self._parts = {
             one: self._parts.get(one) or _read(open_segment(self._folder / one)) for one in segments

@@ -1,4 +1,7 @@
-"""What a worker serves: the newest generation, and for a moment the one before it. Swapped atomically, never changed."""
+"""What a worker serves: the newest generation, and for a moment the one before it.
+
+They are swapped atomically and never changed.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
 
-import numpy as np
-
 from cortex.generation.current import EMPTY, Generation, read_current
-from cortex.generation.read import Rows, assemble, open_rows
+from cortex.generation.read import Published
 from ipc.errors import CortexError, NotFound, NotReady
 
 log = logging.getLogger(__name__)
@@ -25,25 +26,22 @@ TRIES = 3
 
 
 class Snapshots(Generic[S]):
-    """Holds the opened snapshots of one engine. `open_engine(generation, rows)` opens one; an engine that is not
-    `of_rows` gets none, and spares the memory of reading them.
-    """
+    """Holds the opened snapshots of one engine; `open_snapshot` opens one."""
 
-    def __init__(
-        self, index_dir: Path, open_engine: Callable[[Generation, Rows], S], *, of_rows: bool = True
-    ) -> None:
+    def __init__(self, index_dir: Path, open_snapshot: Callable[[Published], S]) -> None:
         self._dir = index_dir
-        self._of_rows = of_rows
-        self._open = open_engine
-        self._rows: dict[int, Rows] = {}
-        self._opened: dict[int, S] = {}
+        self._open = open_snapshot
+        self._opened: dict[int, tuple[Published, S]] = {}
         self._swapped_at = 0.0
         self.generation = EMPTY
         #: why the published generation is not served, in one sentence; "" when it is
         self.fault = ""
 
     def reload(self) -> bool:
-        """Look at CURRENT and swap when it names another generation. A damaged one is logged and left alone."""
+        """Look at CURRENT and swap when it names another generation.
+
+        A damaged one is logged and left alone.
+        """
         self._close_old()
         try:
             for _ in range(TRIES):
@@ -63,27 +61,22 @@ class Snapshots(Generic[S]):
             self.fault = str(error)
         return False
 
-    def _swap(self, published: Generation) -> None:
-        number = published.number
-        if number and self._of_rows:
-            rows = open_rows(published, self._dir, reuse=self._rows.get(self.generation.number))
-        else:  # or the index was removed
-            rows = assemble(0, "", 0, (), np.zeros(0, "<u8"))
-        opened = self._open(published, rows)
-        before = self.generation.number
-        self._rows = {number: rows, **({before: self._rows[before]} if before in self._rows else {})}
-        self._opened = {number: opened, **({before: self._opened[before]} if before in self._opened else {})}
-        self.generation = published
+    def _swap(self, generation: Generation) -> None:
+        number, before = generation.number, self.generation.number
+        shared = self._opened[before][0].opened if before in self._opened else None
+        published = Published(generation, self._dir, shared)
+        opened = {number: (published, self._open(published))}
+        self._opened = opened | ({before: self._opened[before]} if before in self._opened else {})
+        self.generation = generation
         self._swapped_at = time.monotonic()
 
     def _close_old(self) -> None:
-        if len(self._rows) > 1 and time.monotonic() - self._swapped_at > KEEP_S:
+        if len(self._opened) > 1 and time.monotonic() - self._swapped_at > KEEP_S:
             current = self.generation.number
-            self._rows = {current: self._rows[current]}
             self._opened = {current: self._opened[current]}
 
-    def get(self, number: int = 0) -> tuple[S, Rows]:
-        """(snapshot, rows) of generation `number`, 0 for the newest. Raises NotReady when it is not open here."""
+    def get(self, number: int = 0) -> S:
+        """The snapshot of generation `number`, 0 for the newest. Raises NotReady when it is not open."""
         if number not in self._opened and number != self.generation.number:
             self.reload()  # the asker may have seen a newer CURRENT than we have
         number = number or self.generation.number
@@ -93,4 +86,4 @@ class Snapshots(Generic[S]):
             raise NotReady(
                 f"Generation {number} is not open here; the newest is {self.generation.number}. Ask again."
             )
-        return self._opened[number], self._rows[number]
+        return self._opened[number][1]

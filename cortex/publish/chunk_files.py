@@ -74,7 +74,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Reading:
     """What a reading found: chunks to write as new rows, row keys to delete, and the files as they were read."""
 
     added: tuple[FiledChunk, ...]
@@ -203,7 +203,7 @@ def _vector(where: str, embedding: Any, dimensions: int) -> Array | None:
 class ChunkManager:
     """Knows what is served and reads what has changed. Used by one thread of the watcher.
 
-    `read` returns a Change; `accept` makes it the known state once it is published (so a failed build is read again).
+    `read` returns a Reading; `accept` makes it the known state once it is published (so a failed build is read again).
     """
 
     folder: Path
@@ -234,7 +234,7 @@ class ChunkManager:
                 self.known[chunk_id] = Known(int(keys[row]), digest, file)
                 self._ids.setdefault(file, set()).add(chunk_id)
 
-    def read(self, batch_bytes: int = BATCH_BYTES) -> Change | None:
+    def read(self, batch_bytes: int = BATCH_BYTES) -> Reading | None:
         """What has changed on disk, at most about `batch_bytes` of chunk files at once; None when nothing has."""
         here = self._scan()
         removed = [name for name in {**self._ids, **self.files} if name not in here]
@@ -246,7 +246,7 @@ class ChunkManager:
         loaded = self._load_contested(loaded, set(removed), here)
         return self._diff(loaded, removed, len(changed) - len(batch))
 
-    def accept(self, change: Change, keys: Iterable[int]) -> None:
+    def accept(self, change: Reading, keys: Iterable[int]) -> None:
         """The change is published; `keys` are the row keys of `change.added`, in order."""
         for chunk_id, key in change.deleted:
             entry = self.known.get(chunk_id)
@@ -330,7 +330,7 @@ class ChunkManager:
                 return loaded
             loaded |= more
 
-    def _diff(self, loaded: dict[str, ChunkFile], removed: list[str], backlog: int) -> Change:
+    def _diff(self, loaded: dict[str, ChunkFile], removed: list[str], backlog: int) -> Reading:
         winners: dict[str, FiledChunk] = {}
         warnings = [warning for file in loaded.values() for warning in file.warnings]
         for file in loaded.values():
@@ -356,7 +356,7 @@ class ChunkManager:
             log.warning("%s", warning)
         files = {name: ref for name, ref in self.files.items() if name not in removed}
         files |= {name: file.ref for name, file in loaded.items()}
-        return Change(
+        return Reading(
             added=tuple(added),
             deleted=tuple(deleted),
             files=files,

@@ -1,18 +1,17 @@
-"""Which graph files have changed, and their segments written: the graph's part of a new generation. The watcher's work."""
+"""Which graph files have changed, and their segments written. The watcher's work."""
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import logging
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
-from cortex.engines.graph.segments import FILE_BYTES_MAX, write_graph
-from cortex.generation.current import FileRef, Generation
-from cortex.generation.references import References
+from cortex.generation.current import FileRef, graph_segment
+from cortex.generation.graph import FILE_BYTES_MAX, write_graph
 from cortex.system.files import open_plain
-from ipc.errors import Damaged, NotFound
+from ipc.errors import Damaged
 
 log = logging.getLogger(__name__)
 
@@ -25,19 +24,16 @@ class GraphFiles:
         self._segments = segments
         self._faults: dict[str, tuple[FileRef, str]] = {}
         self._touched: dict[str, FileRef] = {}
-        self._references = References(segments)
 
     def warnings(self) -> tuple[str, ...]:
         return tuple(text for _, (_, text) in sorted(self._faults.items()))
 
-    def read(self, current: Generation) -> Generation | None:
-        """`current` with the next number and the graph files as they are now; None when they are as it has them."""
+    def read(self, served: Mapping[str, FileRef]) -> dict[str, FileRef] | None:
+        """The graph files as they are now, each with its segment written; None when they are as `served`."""
         present = self._present()
         self._faults = {name: fault for name, fault in self._faults.items() if name in present}
-        graph = {name: segment for name, segment in current.graph.items() if name in present}
-        files = {name: ref for name, ref in current.graph_files.items() if name in present}
-        changed = len(graph) != len(current.graph)
-        number = current.number + 1
+        files = {name: ref for name, ref in served.items() if name in present}
+        changed = len(files) != len(served)
         for name, (size, mtime_ns) in present.items():
             seen = (files.get(name), self._touched.get(name), self._faults.get(name, (None, ""))[0])
             if any(ref is not None and (ref.size, ref.mtime_ns) == (size, mtime_ns) for ref in seen):
@@ -49,40 +45,15 @@ class GraphFiles:
             if name in files and files[name].sha256 == ref.sha256:
                 self._touched[name] = ref
                 continue
-            segment = f"graph-{ref.sha256[:24]}.seg"
             try:
-                self._segments.mkdir(exist_ok=True)
-                write_graph(self._segments / segment, raw)
+                write_graph(self._segments / graph_segment(ref.sha256), raw)
             except Damaged as error:
                 self._fault(name, ref, str(error))
                 continue
             self._faults.pop(name, None)
-            files[name], graph[name] = ref, segment
+            files[name] = ref
             changed = True
-        if not changed:
-            return None
-        return dataclasses.replace(
-            current,
-            number=number,
-            graph=graph,
-            graph_files=files,
-            references=self._count(number, sorted(set(graph.values()))),
-        )
-
-    def _count(self, number: int, segments: list[str]) -> str:
-        """The name of the segment that counts the references of generation `number`; "" when that cannot be done."""
-        if not segments:
-            return ""
-        name = f"references-{number:08d}.seg"
-        try:
-            self._references.write(name, segments)
-        except (
-            NotFound,
-            Damaged,
-        ) as error:  # the graph worker says so, too; nothing but a ranking signal is lost
-            log.warning("references are not counted: %s", error)
-            return ""
-        return name
+        return files if changed else None
 
     def _present(self) -> dict[str, tuple[int, int]]:
         found: dict[str, tuple[int, int]] = {}

@@ -43,8 +43,8 @@ from cortex import __version__
 from cortex.ask.freshness import Freshness
 from cortex.engines.graph.answers import GraphSnapshot
 from cortex.engines.graph.arrays import GraphOpener
-from cortex.engines.graph.segments import write_graph
 from cortex.engines.graph.sources import Sources
+from cortex.generation.graph import write_graph
 from cortex.graph.facts.facts import TYPE_KINDS
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project

@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from cortex.engines.graph.sources import Sources
+from cortex.engines.serving import EngineWorker
 from cortex.generation.current import read_current
 from cortex.generation.read import open_rows
 from cortex.indexer.store.graph_store import GraphStore
@@ -18,7 +19,6 @@ from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from ipc.errors import BadRequest
 from ipc.messages import GraphSearch, OutlineSearch, PatternSearch
-from workers.graph import GraphWorker
 from workers.watcher import WatcherWorker
 
 FILES = {
@@ -72,13 +72,13 @@ def publish(config):
 def worker(config):
     write_graph(config)
     publish(config)
-    made = GraphWorker(config)
+    made = EngineWorker("graph", config)
     made.reload()
     return made
 
 
 def ask(worker, operation, target, **more):
-    hits = worker.search(GraphSearch(operation, target, **more))
+    hits = worker.handlers[GraphSearch](GraphSearch(operation, target, **more))
     return hits, [orjson.loads(raw) for raw in hits.results]
 
 
@@ -122,7 +122,7 @@ def served(config, nodes, edges=()):
     }
     (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(graph))
     publish(config)
-    made = GraphWorker(config)
+    made = EngineWorker("graph", config)
     made.reload()
     return made
 
@@ -171,7 +171,7 @@ def test_overloads_of_one_thing_are_not_unsure(config):
     ]
     (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(data))
     publish(config)
-    worker = GraphWorker(config)
+    worker = EngineWorker("graph", config)
     worker.reload()
     hits, results = ask(worker, "impact", "a:f")
     assert {r["node"]["id"]: r["severity"] for r in results} == {"c:one": "high", "c:two": "medium"}
@@ -363,7 +363,7 @@ def test_a_graph_file_of_another_program_is_served(config):
     }
     (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(graph))
     publish(config)
-    worker = GraphWorker(config)
+    worker = EngineWorker("graph", config)
     worker.reload()
     assert ids(worker, "implementations", "embed.Provider") == ["embed.localProvider"]
 
@@ -426,7 +426,7 @@ def test_a_damaged_graph_segment_costs_the_counts_and_nothing_else(config, worke
     other = config.graph_dir / "other.json"
     other.write_bytes(orjson.dumps({"nodes": [], "edges": []}))
     before, _ = publish(config)
-    (config.index_dir / "graph" / before.graph["other.json"]).write_bytes(b"no segment")
+    (config.index_dir / "segments" / before.graph["other.json"]).write_bytes(b"no segment")
     (config.root / "lonely.py").write_text("\n\n\ndef nobody():\n    pass\n")
     write_graph(config)
     after, _ = publish(config)
@@ -435,7 +435,7 @@ def test_a_damaged_graph_segment_costs_the_counts_and_nothing_else(config, worke
 
 
 def test_an_outline_shows_signatures_and_the_most_used_first(worker):
-    hits = worker.outline(OutlineSearch("app/store.py"))
+    hits = worker.handlers[OutlineSearch](OutlineSearch("app/store.py"))
     (file,) = [orjson.loads(raw) for raw in hits.results]
     assert [(s["name"], s["signature"]) for s in file["symbols"]] == [
         ("Store", "Store"),
@@ -445,15 +445,15 @@ def test_an_outline_shows_signatures_and_the_most_used_first(worker):
         ("check", "check(item)"),
     ]
     assert not hits.truncated
-    small = worker.outline(OutlineSearch("", max_bytes=300))
+    small = worker.handlers[OutlineSearch](OutlineSearch("", max_bytes=300))
     assert small.truncated
     assert b'"main"' in b"".join(small.results)
     assert b'"nobody"' not in b"".join(small.results)
-    assert worker.outline(OutlineSearch("app/nothing")).suggestion.endswith(".")
+    assert worker.handlers[OutlineSearch](OutlineSearch("app/nothing")).suggestion.endswith(".")
 
 
 def pattern(worker, text, **more):
-    hits = worker.pattern(PatternSearch(text, more.pop("language", "python"), **more))
+    hits = worker.handlers[PatternSearch](PatternSearch(text, more.pop("language", "python"), **more))
     return hits, [orjson.loads(raw) for raw in hits.results]
 
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from cortex.engines.text.snapshot import open_text
-from cortex.generation.snapshots import Snapshots
+from cortex.engines.serving import EngineWorker
 from cortex.publish.builder import Builder
 from cortex.settings import config as configuration
 from ipc.messages import Filters, TextSignals
@@ -38,10 +37,9 @@ def signals(tmp_path):
         while builder.refresh() is not None:
             pass
         builder.close()
-        text = config.index_dir / "text"
-        served = Snapshots(config.index_dir, lambda g, rows: open_text(text / g.text, rows))
+        served = EngineWorker("text", config)
         served.reload()
-        reply = served.get()[0].signals(TextSignals(question, 10, Filters(**filters)))
+        reply = served.handlers[TextSignals](TextSignals(question, 10, Filters(**filters)))
         body = dict(zip((hit.id for hit in reply.hits), reply.values[reply.names.index("body")], strict=True))
         return {name for name, score in body.items() if score > 0}
 

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.engines.vector import usearch as vector_usearch
-from cortex.engines.vector.usearch import build_vectors, open_vectors, same_model
+from cortex.engines.vector.usearch import Limits, build_vectors, open_vectors, same_model
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.read import open_rows
 from cortex.generation.write import Row, write_rows
@@ -98,15 +97,14 @@ def test_an_empty_index_has_no_hits(tmp_path):
 
 
 @pytest.mark.parametrize("filters", [Filters(), Filters(chunk_types=("code",)), Filters(tags=("t7",))])
-def test_hnsw_with_later_rows_answers_as_the_scan_does(tmp_path, monkeypatch, filters):
-    monkeypatch.setattr(vector_usearch, "SCAN_ROWS_MAX", 100)
+def test_hnsw_with_later_rows_answers_as_the_scan_does(tmp_path, filters):
     vectors = unit(5, 3000)
     old = publish(tmp_path, vectors[:2500])
     name = build_vectors(old, tmp_path / "vectors")
     later = tmp_path / "later"
     later.mkdir()
     rows = publish(later, vectors, cut=2500)
-    snapshot = open_vectors(rows, tmp_path / "vectors", name)
+    snapshot = open_vectors(rows, tmp_path / "vectors", name, Limits(scan_rows_max=100))
     assert snapshot.hnsw is not None
     scan = open_vectors(rows, tmp_path)
     same = total = 0

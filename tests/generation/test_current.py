@@ -1,6 +1,5 @@
 """CURRENT: published by one rename, refused when damaged or not ours, pruned only of what nobody needs."""
 
-import dataclasses
 import shutil
 
 import pytest
@@ -14,14 +13,15 @@ GENERATION = Generation(
     segments=(SegmentRef("rows-3.seg", 2, 1),),
     deleted="deleted-3.seg",
     deleted_count=1,
-    text="3",
-    vectors="hnsw-3-9.usearch",
+    references="references-3.seg",
+    tokens={"text": "3", "vector": "hnsw-3-9.usearch", "graph": ""},
     sequence=12,
     model="m@1",
     dimensions=384,
     next_key=9,
     published_at=1.5,
     files={"a.json": FileRef(1, 2, "x")},
+    graph_files={"g.json": FileRef(3, 4, "0123456789abcdef" * 4)},
     warnings=("careful",),
 )
 
@@ -57,19 +57,12 @@ def test_an_index_of_another_format_counts_as_none(tmp_path, monkeypatch):
 
 
 def test_pruning_keeps_what_is_named_and_what_is_young(tmp_path):
-    for name in (
-        "segments/rows-3.seg",
-        "segments/deleted-3.seg",
-        "segments/old.seg",
-        "vectors/hnsw-3-9.usearch",
-    ):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    for name in ("text/3", "text/2", "text/writer"):
-        (tmp_path / name).mkdir(parents=True)
+    kept = {"rows-3.seg", "deleted-3.seg", "references-3.seg", "graph-0123456789abcdef01234567.seg"}
+    assert set(GENERATION.graph.values()) <= kept
+    (tmp_path / "segments").mkdir()
+    for name in (*kept, "old.seg"):
+        (tmp_path / "segments" / name).touch()
+    (tmp_path / "segments" / "folder").mkdir()
     assert prune(tmp_path, [GENERATION]) == []
-    assert sorted(prune(tmp_path, [GENERATION, dataclasses.replace(EMPTY)], older_than_s=-1)) == [
-        "segments/old.seg",
-        "text/2",
-    ]
-    assert (tmp_path / "text" / "writer").is_dir()
+    assert sorted(prune(tmp_path, [GENERATION, EMPTY], older_than_s=-1)) == ["folder", "old.seg"]
+    assert {path.name for path in (tmp_path / "segments").iterdir()} == kept

@@ -1,23 +1,26 @@
 """From chunk files to generations: work in proportion to the change, crashes that leave the old state, upkeep."""
 
 import base64
+import contextlib
 import dataclasses
 import json
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cortex.engines.text.snapshot import open_text
-from cortex.engines.vector.usearch import open_vectors
+from cortex.engines.serving import EngineWorker
+from cortex.engines.text.engine import TextEngine
+from cortex.engines.vector import usearch as vector_engine
+from cortex.engines.vector.engine import VectorEngine
 from cortex.generation import current as generations
-from cortex.generation.snapshots import Snapshots
 from cortex.publish import builder as building
-from cortex.publish.builder import Builder
+from cortex.publish.builder import Builder, Limits
 from cortex.settings import config as configuration
 from ipc.errors import Misconfigured, NotReady
 from ipc.messages import ExactSearch, VectorSearch
@@ -67,20 +70,24 @@ class Reader:
     """What the workers serve, in process."""
 
     def __init__(self, config):
-        index = config.index_dir
-        self.vectors = Snapshots(index, lambda g, rows: open_vectors(rows, index / "vectors", g.vectors))
-        self.texts = Snapshots(index, lambda g, rows: open_text(index / "text" / g.text, rows))
+        self.texts = EngineWorker("text", config)
+        self.vectors = EngineWorker("vector", config)
 
     def reload(self):
         return self.vectors.reload(), self.texts.reload()
 
-    def exact(self, query):
+    def exact(self, query, generation=0):
         self.texts.reload()
-        return sorted(hit.id for hit in self.texts.get()[0].search(ExactSearch(query)).hits)
+        found = self.texts.handlers[ExactSearch](ExactSearch(query, generation=generation))
+        return sorted(hit.id for hit in found.hits)
 
     def nearest(self, at):
         self.vectors.reload()
-        return self.vectors.get()[0].search(VectorSearch(vector(at), "m@1", 1)).hits[0].id
+        return self.vectors.handlers[VectorSearch](VectorSearch(vector(at), "m@1", 1)).hits[0].id
+
+    @property
+    def fault(self):
+        return self.texts.status().info["fault"]
 
 
 @pytest.fixture
@@ -93,7 +100,7 @@ def builder(config):
 def test_chunk_files_become_answers_and_changes_follow(config, builder):
     reader = Reader(config)
     with pytest.raises(NotReady):
-        reader.texts.get()
+        reader.exact("handler_7")
     write(config, "a.json", [chunk(at) for at in range(20)])
     drain(builder)
     assert reader.exact("handler_7") == ["code-f7.py#f7~1"]
@@ -140,7 +147,7 @@ def test_many_small_changes_are_merged_and_answers_stay(config, builder):
     for at in range(20):
         write(config, "a.json", [chunk(i, f"marker_{i} in round {at}" if i == at else "") for i in range(30)])
         drain(builder)
-    assert len(builder.current.segments) <= building.SEGMENTS_MAX
+    assert len(builder.current.segments) <= Limits().segments_max
     assert builder.current.rows == 30
     reader = Reader(config)
     assert reader.exact("marker_19") == ["code-f19.py#f19~1"]
@@ -148,27 +155,32 @@ def test_many_small_changes_are_merged_and_answers_stay(config, builder):
     assert reader.nearest(3) == "code-f3.py#f3~1"
 
 
-def test_deleted_rows_are_thrown_out_when_they_are_many(config, builder, monkeypatch):
-    monkeypatch.setattr(building, "ROWS_MIN", 10)
-    write(config, "a.json", [chunk(at) for at in range(40)])
-    drain(builder)
-    write(config, "a.json", [chunk(at) for at in range(10)])
-    generation = drain(builder)
+def test_deleted_rows_are_thrown_out_when_they_are_many(config):
+    with contextlib.closing(Builder(config, limits=Limits(rows_min=10))) as builder:
+        write(config, "a.json", [chunk(at) for at in range(40)])
+        drain(builder)
+        write(config, "a.json", [chunk(at) for at in range(10)])
+        generation = drain(builder)
     assert generation.deleted_count == 0
     assert sum(ref.rows for ref in generation.segments) == 10
 
 
-def test_above_the_bound_an_hnsw_index_appears_and_answers(config, builder, monkeypatch):
-    monkeypatch.setattr(building, "SCAN_ROWS_MAX", 50)
-    write(config, "a.json", [chunk(at) for at in range(80)])
-    drain(builder)
-    assert builder._hnsw is not None
-    builder._hnsw.result(60)
-    generation = drain(builder)
-    assert generation.vectors
+def test_above_the_bound_an_hnsw_index_appears_and_answers(config):
+    engines = {
+        "text": TextEngine(config),
+        "vector": VectorEngine(config, vector_engine.Limits(scan_rows_max=50)),
+    }
+    with contextlib.closing(Builder(config, engines=engines)) as builder:
+        write(config, "a.json", [chunk(at) for at in range(80)])
+        drain(builder)
+        deadline = time.monotonic() + 60
+        while not builder.current.tokens["vector"]:
+            assert time.monotonic() < deadline
+            builder.refresh()
+        assert builder.refresh() is None  # it covers all rows: no other is due
     reader = Reader(config)
     assert reader.nearest(33) == "code-f33.py#f33~1"
-    assert reader.vectors.get()[0].hnsw is not None
+    assert reader.vectors.status().info["hnsw"] == builder.current.tokens["vector"]
 
 
 @pytest.mark.parametrize("step", ["write_rows", "publish", "text"])
@@ -182,7 +194,7 @@ def test_a_full_disk_leaves_the_old_generation_and_the_next_try_succeeds(config,
     target = {
         "write_rows": (building, "write_rows"),
         "publish": (generations, "publish"),
-        "text": (building.TextWriter, "build"),
+        "text": (TextEngine, "build"),
     }[step]
     monkeypatch.setattr(*target, full)
     write(config, "a.json", [chunk(1), chunk(2)])
@@ -244,15 +256,15 @@ def test_a_damaged_generation_leaves_the_old_one_serving_and_is_built_anew(confi
     path.unlink()
     path.write_bytes(content)
     reader.reload()
-    assert reader.texts.fault
-    assert reader.texts.get()[0].search(ExactSearch("function_1")).total_found == 1
+    assert reader.fault
+    assert reader.exact("function_1")
     builder.close()
     again = Builder(config)
     try:
         drain(again)
         assert again.current.number > generation.number
         assert reader.exact("function_2") == ["code-f2.py#f2~1"]
-        assert reader.texts.fault == ""
+        assert reader.fault == ""
     finally:
         again.close()
 
@@ -301,10 +313,10 @@ def test_readers_keep_the_generation_before_for_a_moment(config, builder):
     write(config, "a.json", [chunk(2)])
     second = drain(builder)
     reader.reload()
-    assert reader.texts.get(first.number)[0].search(ExactSearch("function_1")).total_found == 1
-    assert reader.texts.get(second.number)[0].search(ExactSearch("function_2")).total_found == 1
+    assert reader.exact("function_1", first.number)
+    assert reader.exact("function_2", second.number)
     with pytest.raises(NotReady):
-        reader.texts.get(999)
+        reader.exact("function_2", 999)
 
 
 def test_a_reader_that_is_asked_for_a_newer_generation_looks_at_the_disk_first(config, builder):
@@ -314,7 +326,7 @@ def test_a_reader_that_is_asked_for_a_newer_generation_looks_at_the_disk_first(c
     reader.reload()
     write(config, "a.json", [chunk(2)])
     second = drain(builder)
-    assert reader.texts.get(second.number)[0].search(ExactSearch("function_2")).total_found == 1
+    assert reader.texts.handlers[ExactSearch](ExactSearch("function_2", generation=second.number)).hits
 
 
 def test_vectors_of_other_dimensions_are_skipped_and_named(config, builder):
@@ -323,6 +335,19 @@ def test_vectors_of_other_dimensions_are_skipped_and_named(config, builder):
     generation = drain(builder)
     assert generation.rows == 1
     assert any("768" in warning and "b.json" in warning for warning in builder.warnings)
+
+
+def test_an_engine_that_is_new_has_the_index_built_anew(config):
+    with contextlib.closing(Builder(config, engines={"vector": VectorEngine(config)})) as builder:
+        write(config, "a.json", [chunk(1)])
+        first = drain(builder)
+    reader = Reader(config)
+    assert reader.nearest(1) == "code-f1.py#f1~1"
+    with pytest.raises(NotReady, match="nothing of the engine text"):
+        reader.exact("function_1")
+    with contextlib.closing(Builder(config)) as builder:
+        assert drain(builder).number > first.number
+    assert reader.exact("function_1") == ["code-f1.py#f1~1"]
 
 
 def test_the_dataclass_of_a_generation_is_frozen(builder):

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-from cortex.engines.graph.arrays import Graph, GraphOpener
+from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.outline import count_users, outline, signature
 from cortex.engines.graph.pattern import search_pattern
-from cortex.engines.graph.segments import CONFIDENCES, EDGE_TYPES
 from cortex.engines.graph.sources import Sources
 from cortex.engines.graph.targets import Targets
 from cortex.engines.graph.walks import Limits, Scope, Step, Walk, Walker
+from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.terms.bounds import clamp
 from cortex.terms.languages import language_of
 from ipc.arrays import Array
@@ -164,11 +163,6 @@ class GraphSnapshot:
             "by_type": dict(Counter(step.impact_type for step in walk.steps)),
             "max_depth": max((step.depth for step in walk.steps), default=0),
         }
-
-
-def open_graph(opener: GraphOpener, names: Mapping[str, str], number: int, sources: Sources) -> GraphSnapshot:
-    """Raises NotFound or Damaged."""
-    return GraphSnapshot(opener.open(names), number, sources)
 
 
 def _shown(node: dict[str, Any]) -> dict[str, Any]:

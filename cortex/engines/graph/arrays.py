@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.engines.graph.segments import EDGE_COLUMNS, NODE_COLUMNS
+from cortex.generation.graph import EDGE_COLUMNS, NODE_COLUMNS
 from cortex.generation.segment import Segment, open_segment
 from cortex.system import allocator
 from cortex.terms.ids import key_of, uncopied
@@ -231,15 +231,16 @@ class GraphOpener:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._segments: dict[str, Segment] = {}
-        self._graph = assemble(())
+        #: of the generation that was opened last
+        self.graph = assemble(())
 
     def open(self, names: Mapping[str, str]) -> Graph:
         """The graph of a generation. `names`: graph file → segment. Raises NotFound or Damaged."""
         wanted = [name for _, name in sorted(names.items())]
         if wanted == list(self._segments):
-            return self._graph
+            return self.graph
         opened = {name: self._segments.get(name) or open_segment(self._folder / name) for name in wanted}
-        self._graph = assemble(tuple(opened.values()))
+        self.graph = assemble(tuple(opened.values()))
         self._segments = opened
         allocator.trim()
-        return self._graph
+        return self.graph

@@ -9,8 +9,8 @@ import numpy as np
 from pathspec import GitIgnoreSpec
 
 from cortex.engines.graph.arrays import Graph
-from cortex.engines.graph.segments import CONFIDENCES, EDGE_TYPES
 from cortex.engines.graph.targets import Targets
+from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from ipc.arrays import Array
 
 #: what a type is made by: its callers count as callers of these methods

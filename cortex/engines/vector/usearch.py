@@ -24,8 +24,6 @@ from ipc.messages import Signals, VectorSearch
 
 log = logging.getLogger(__name__)
 
-#: live rows up to which everything is scanned: 50 000 × 384 float16 take 3–5 ms on one core
-SCAN_ROWS_MAX = 50_000
 #: a filter that keeps less than this share of the rows is answered by scanning them
 SELECTIVE_SHARE = 0.05
 #: HNSW connectivity and effort; 100 000 rows: recall@10 above 0.99 after exact re-scoring
@@ -33,6 +31,16 @@ CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 128
 #: rows of the sample for mean and deviation of the cosines when not all are scanned
 SAMPLE_ROWS = 4096
 LIMIT_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When the HNSW index is used, and when the next one is due."""
+
+    #: live rows up to which everything is scanned: 50 000 × 384 float16 take 3–5 ms on one core
+    scan_rows_max: int = 50_000
+    #: a new index is built when this share of the rows is not in the last one
+    uncovered_share_max: float = 0.2
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,7 @@ class VectorSnapshot:
     hnsw: Index | None
     #: highest row key that the HNSW index was built from; later rows are scanned
     watermark: int
+    limits: Limits = Limits()
 
     def search(self, request: VectorSearch) -> Signals:
         """The `limit` live, matching rows nearest to the query; names ("cosine", *COUNTS).
@@ -57,7 +66,11 @@ class VectorSnapshot:
         mask = self.rows.mask(request.filters) & usable
         wanted = min(max(request.limit, 1), LIMIT_MAX)
         matching = int(mask.sum())
-        if matching <= SCAN_ROWS_MAX or self.hnsw is None or matching < SELECTIVE_SHARE * len(self.rows):
+        if (
+            matching <= self.limits.scan_rows_max
+            or self.hnsw is None
+            or matching < SELECTIVE_SHARE * len(self.rows)
+        ):
             ordinals, scores, stats = self._scan(query, mask, matching, wanted)
         else:
             ordinals, scores, stats = self._walk(query, mask, wanted)
@@ -189,9 +202,10 @@ def build_vectors(rows: Rows, folder: Path) -> str:
     return name
 
 
-def open_vectors(rows: Rows, folder: Path, name: str = "") -> VectorSnapshot:
-    """Open a generation for vector search; `name` is its HNSW file ("" for none). A file that cannot be opened is
-    left out with a warning: the scan answers in its place.
+def open_vectors(rows: Rows, folder: Path, name: str = "", limits: Limits = Limits()) -> VectorSnapshot:
+    """Open a generation for vector search; `name` is its HNSW file ("" for none).
+
+    A file that cannot be opened is left out with a warning: the scan answers in its place.
     """
     hnsw: Index | None = None
     watermark = 0
@@ -199,10 +213,14 @@ def open_vectors(rows: Rows, folder: Path, name: str = "") -> VectorSnapshot:
         try:
             hnsw = Index(ndim=rows.dimensions, metric="ip", dtype="f16", expansion_search=EXPANSION_SEARCH)
             hnsw.view(os.fspath(folder / name))
-            watermark = int(name.rsplit("-", 1)[1].removesuffix(".usearch"))
+            watermark = watermark_of(name)
         except Exception as error:  # usearch raises its own and RuntimeError for damaged files
             log.warning("the HNSW index %s cannot be opened (%s); scanning instead", name, error)
             hnsw = None
-    return VectorSnapshot(
-        rows=rows, has_vector=rows.column("has_vector").astype(bool), hnsw=hnsw, watermark=watermark
-    )
+    has_vector = rows.column("has_vector").astype(bool)
+    return VectorSnapshot(rows=rows, has_vector=has_vector, hnsw=hnsw, watermark=watermark, limits=limits)
+
+
+def watermark_of(name: str) -> int:
+    """The highest row key that the HNSW file `name` was built from; 0 for no file."""
+    return int(name.rsplit("-", 1)[1].removesuffix(".usearch")) if name else 0

@@ -1,0 +1,18 @@
+"""The part of a snapshot that is the same for every engine whose rows are local: chunks by key and place."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from cortex.engines.chunks.fetch import fetch
+from cortex.engines.chunks.locate import locate
+from cortex.engines.protocol import Handlers
+from cortex.generation.read import Rows
+from ipc.messages import Fetch, Locate
+
+#: the messages that `chunk_handlers` answers
+ANSWERS = (Fetch, Locate)
+
+
+def chunk_handlers(rows: Rows) -> Handlers:
+    return {Fetch: partial(fetch, rows), Locate: partial(locate, rows)}

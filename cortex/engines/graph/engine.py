@@ -1,0 +1,58 @@
+"""The graph engine: walks the graph's segments where they are, so it builds nothing and its token is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from cortex.engines.graph.answers import GraphSnapshot
+from cortex.engines.graph.arrays import GraphOpener
+from cortex.engines.graph.sources import Sources
+from cortex.engines.protocol import Change, Feature, Handlers
+from cortex.generation.current import PRUNE_AFTER_S, Generation
+from cortex.generation.read import Published
+from cortex.settings.config import Config
+from ipc.messages import GraphSearch, OutlineSearch, PatternSearch
+
+
+class GraphEngine:
+    """See `protocol.Engine`. Its rows are never opened. Lacks nothing."""
+
+    answers = (GraphSearch, OutlineSearch, PatternSearch)
+    lacks: frozenset[Feature] = frozenset()
+
+    def __init__(self, config: Config) -> None:
+        self._opener = GraphOpener(config.index_dir / "segments")
+        self._sources = Sources(config.root)
+
+    def resume(self, token: str) -> None:
+        """Nothing: what it answers from is written by publishing."""
+
+    def build(self, change: Change) -> str:  # noqa: ARG002
+        return ""
+
+    def upkeep(self, published: Published) -> str:  # noqa: ARG002
+        return ""
+
+    def open(self, token: str, published: Published) -> Handlers:  # noqa: ARG002
+        generation = published.generation
+        snapshot = GraphSnapshot(self._opener.open(generation.graph), generation.number, self._sources)
+        return {
+            GraphSearch: snapshot.search,
+            OutlineSearch: snapshot.outline,
+            PatternSearch: snapshot.pattern,
+        }
+
+    def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002
+        return []
+
+    def status(self, token: str, generation: Generation) -> dict[str, Any]:  # noqa: ARG002
+        graph = self._opener.graph
+        return {
+            "nodes": len(graph.nodes),
+            "edges": len(graph.edges),
+            "graph_files": len(generation.graph_files),
+        }
+
+    def close(self) -> None:
+        """Nothing: the mapped files close with the last snapshot."""

@@ -1,0 +1,58 @@
+"""The text engine: a tantivy index. Its token is the generation's folder in `text/`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
+from cortex.engines.protocol import Change, Feature, Handlers
+from cortex.engines.text.snapshot import open_text
+from cortex.engines.text.writer import WRITER, TextWriter
+from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
+from cortex.generation.read import Published
+from cortex.settings.config import Config
+from ipc.messages import ExactSearch, TextSignals
+
+
+class TextEngine:
+    """See `protocol.Engine`. Lacks nothing."""
+
+    answers = (ExactSearch, TextSignals, *ANSWERS)
+    lacks: frozenset[Feature] = frozenset()
+
+    def __init__(self, config: Config) -> None:
+        self._folder = config.index_dir / "text"
+        self._writer: TextWriter | None = None
+        self._token = ""
+
+    def resume(self, token: str) -> None:
+        self.close()
+        self._writer = TextWriter(self._folder, token)
+        self._token = token
+
+    def build(self, change: Change) -> str:
+        if change.added or change.deleted:
+            assert self._writer is not None, "resume comes first"
+            rows = ((row.key, row.chunk) for row in change.added)
+            self._token = self._writer.build(change.number, rows, change.deleted)
+        return self._token
+
+    def upkeep(self, published: Published) -> str:  # noqa: ARG002 - tantivy merges by itself
+        return self._token
+
+    def open(self, token: str, published: Published) -> Handlers:
+        rows = published.rows
+        snapshot = open_text(self._folder / token, rows)
+        return {ExactSearch: snapshot.search, TextSignals: snapshot.signals, **chunk_handlers(rows)}
+
+    def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:
+        return prune_folder(self._folder, {*tokens, WRITER}, older_than_s)
+
+    def status(self, token: str, generation: Generation) -> dict[str, Any]:  # noqa: ARG002
+        return {"rows": generation.rows}
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None

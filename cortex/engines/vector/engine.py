@@ -1,0 +1,91 @@
+"""The vector engine: scans the vectors in the rows' segments, and above a bound asks an HNSW index.
+
+Its token is the file of that index in `vector/`, "" below the bound: it is built in the background when
+enough rows are not in the last one, and says itself up to which row it goes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
+from cortex.engines.protocol import Change, Feature, Handlers
+from cortex.engines.vector.usearch import Limits, build_vectors, open_vectors, watermark_of
+from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
+from cortex.generation.read import Published
+from cortex.settings.config import Config
+from ipc.messages import VectorSearch
+
+log = logging.getLogger(__name__)
+
+
+class VectorEngine:
+    """See `protocol.Engine`. Lacks nothing."""
+
+    answers = (VectorSearch, *ANSWERS)
+    lacks: frozenset[Feature] = frozenset()
+
+    def __init__(self, config: Config, limits: Limits | None = None) -> None:
+        self._folder = config.index_dir / "vector"
+        self._limits = limits or Limits()
+        self._token = ""
+        self._pool: ThreadPoolExecutor | None = None
+        self._building: Future[str] | None = None
+        #: the generation that was looked at last: another look at the same finds the same
+        self._looked_at = 0
+
+    def resume(self, token: str) -> None:
+        self._token = token
+        self._building = None
+        self._looked_at = 0
+
+    def build(self, change: Change) -> str:  # noqa: ARG002 - later rows are scanned until upkeep takes them in
+        return self._token
+
+    def upkeep(self, published: Published) -> str:
+        if self._building is None:
+            self._begin(published)
+        elif self._building.done():
+            done, self._building = self._building, None
+            try:
+                self._token = done.result()
+            except Exception:  # the scan goes on answering; tried again with the next change
+                log.exception("building the HNSW index failed")
+        return self._token
+
+    def _begin(self, published: Published) -> None:
+        """Start to build when it is due."""
+        number = published.generation.number
+        if number == self._looked_at or published.generation.rows <= self._limits.scan_rows_max:
+            return
+        self._looked_at = number
+        rows = published.rows
+        uncovered = int((rows.live & (rows.keys > watermark_of(self._token))).sum())
+        if uncovered > self._limits.uncovered_share_max * rows.live_count:
+            self._pool = self._pool or ThreadPoolExecutor(1, thread_name_prefix="hnsw")
+            self._building = self._pool.submit(build_vectors, rows, self._folder)
+
+    def open(self, token: str, published: Published) -> Handlers:
+        rows = published.rows
+        snapshot = open_vectors(rows, self._folder, token, self._limits)
+        return {VectorSearch: snapshot.search, **chunk_handlers(rows)}
+
+    def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:
+        return prune_folder(self._folder, tokens, older_than_s)
+
+    def status(self, token: str, generation: Generation) -> dict[str, Any]:
+        return {
+            "rows": generation.rows,
+            "vectors": sum(segment.vectors for segment in generation.segments),
+            "model": generation.model,
+            "hnsw": token,
+        }
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+        self._building = None
