@@ -28,7 +28,7 @@ from ipc.messages import PROTOCOL
 Provider = Literal["static", "http", "local"]
 
 #: bumped when the files below .cortex/index change shape; an index of another number is thrown away and rebuilt
-INDEX_FORMAT = 5
+INDEX_FORMAT = 6
 
 #: sun_path holds 104 bytes on macOS and 108 on Linux, with the final NUL
 SOCKET_PATH_MAX = 103
