@@ -98,7 +98,7 @@ def test_semantic_mode_is_pure_cosine_and_asks_no_words(sample):
     answer = search(sample, mode="semantic", explain=True, limit=50)
     assert not [one for one in sample.asked if isinstance(one, TextSignals)]
     vector = sample.workers["embed"].embed(Embed((QUESTION,))).vectors[0]
-    found = sample.workers["vector"].search(VectorSearch(vector, "", 50))
+    found = sample.workers["vector"].handlers[VectorSearch](VectorSearch(vector, "", 50))
     cosines = dict(zip([hit.id for hit in found.hits], found.values[0].tolist(), strict=True))
     assert answer["results"]
     for one in answer["results"]:
