@@ -15,7 +15,7 @@ from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import Scopes
-from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, Value
+from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, Recursion, Value
 
 #: evaluations inside one another
 DEPTH_MAX = 12
@@ -39,11 +39,13 @@ _UNTYPED = frozenset(
 )
 
 
-class Evaluator(Scopes):
+class Evaluator:
     """Reads a project that does not change while this lives; remembers what it has found."""
 
     def __init__(self, project: Project) -> None:
-        super().__init__(project)
+        self.project = project
+        self._recursion = Recursion()
+        self.scopes = Scopes(project, self, self._recursion)
         self._supers: dict[Ref, tuple[tuple[Ref, ...], bool]] = {}
         self._members: dict[tuple[Ref, str], tuple[Value, ...]] = {}
         self._returns: dict[Ref, tuple[Value, ...]] = {}
@@ -52,16 +54,17 @@ class Evaluator(Scopes):
 
     def relax(self) -> None:
         """Forget what was found when it has become much; called between two files."""
-        known: tuple[dict[Any, Any], ...] = (self._memo, self._members, self._returns, self._exports)
+        known: tuple[dict[Any, Any], ...] = (self._memo, self._members, self._returns)
         for memo in (*known, self._supers, self._named):
             if len(memo) > MEMO_MAX:
                 memo.clear()
+        self.scopes.relax(MEMO_MAX)
 
     def methods_named(self, family: str, name: str) -> tuple[Ref, ...]:
         """Every method of that name in languages that can call one another, without mere declarations."""
         key = (family, name)
         if key not in self._named:
-            self._named[key] = tuple(self.bodies(self.project.methods.get(key, [])))
+            self._named[key] = tuple(self.scopes.bodies(self.project.methods.get(key, [])))
         return self._named[key]
 
     def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
@@ -71,18 +74,17 @@ class Evaluator(Scopes):
         key = (path, scope, chain, at)
         if key in self._memo:
             return self._memo[key]
-        if key in self._busy or self._depth > DEPTH_MAX:
-            self._cuts += 1
+        recursion = self._recursion
+        cuts = recursion.enter(key, allowed=recursion.depth <= DEPTH_MAX)
+        if cuts is None:
             return ()
-        cuts = self._cuts
-        self._busy.add(key)
-        self._depth += 1
+        recursion.depth += 1
         try:
             found = self._evaluate(chain, path, scope, at)
         finally:
-            self._depth -= 1
-            self._busy.discard(key)
-        if self._cuts == cuts or self._depth == 0:
+            recursion.depth -= 1
+            whole = recursion.leave(key, cuts)
+        if whole:
             self._memo[key] = found
         return found
 
@@ -101,7 +103,7 @@ class Evaluator(Scopes):
                 values = self._several(self._element(value) for value in values)
             else:
                 dotted = f"{dotted}.{link}" if dotted else ""
-                whole = self._dotted_import(dotted, path) if dotted.count(".") else ()
+                whole = self.scopes.dotted_import(dotted, path) if dotted.count(".") else ()
                 values = whole or self._several(self.attribute(value, link) for value in values)
             if link in ("()", "[]"):
                 dotted = ""
@@ -115,7 +117,7 @@ class Evaluator(Scopes):
             names = next((at for at, link in enumerate(links) if link in ("()", "[]")), len(links))
             for count in range(names - 1, 0, -1):
                 key = self.project.find_module(".".join(links[:count]), path)
-                if key and (values := self.exported(key, links[count])):
+                if key and (values := self.scopes.exported(key, links[count])):
                     return values, links[count:]
         return (), links
 
@@ -128,12 +130,12 @@ class Evaluator(Scopes):
             return ()
         if name == "#":
             return (EXTERNAL,)
-        owner = self.receiver(name, path, scope)
+        owner = self.scopes.receiver(name, path, scope)
         if owner is not None:
             return (owner,)
         if name == "super" and self.project.language(path) == "rust":
-            return self._rust_super(path, scope)
-        return self.lookup(name, path, scope, at)[0]
+            return self.scopes.rust_super(path, scope)
+        return self.scopes.lookup(name, path, scope, at)[0]
 
     def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]:
         """Instances of a declared type."""
@@ -142,10 +144,10 @@ class Evaluator(Scopes):
             name = starred.rstrip("*")
             stars = len(starred) - len(name)
             if name in ("Self", "this"):
-                owner = self._enclosing_type(path, scope)
+                owner = self.scopes.enclosing_type(path, scope)
                 found: tuple[Value, ...] = (Value("def", *owner),) if owner is not None else ()
             else:
-                found = self._type_named(name, path, scope)
+                found = self.evaluate(name, path, scope)
             for value in found or (() if name in _UNTYPED or len(name) == 1 else (EXTERNAL,)):
                 if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                     values.append(Value("list" if stars else "inst", value.path, value.at, stars))
@@ -153,13 +155,10 @@ class Evaluator(Scopes):
                     values.append(value)
         return self._several([tuple(values)])
 
-    def _type_named(self, name: str, path: str, scope: int) -> tuple[Value, ...]:
-        return self.evaluate(name, path, scope)
-
     def attribute(self, value: Value, name: str) -> tuple[Value, ...]:
         """What `value.name` stands for."""
         if value.tag == "mod":
-            found = self.exported(value.path, name)
+            found = self.scopes.exported(value.path, name)
             # A Rust path that leads nowhere leads out of the project: `std::process`.
             return found or ((EXTERNAL,) if value.path.partition("|")[0].endswith(".rs") else ())
         if value.tag == "ext":
@@ -197,18 +196,15 @@ class Evaluator(Scopes):
         memo = (owner, f"super {name}" if past else name)
         if memo in self._members:
             return self._members[memo]
-        if memo in self._busy:
-            self._cuts += 1
+        cuts = self._recursion.enter(memo)
+        if cuts is None:
             return ()
-        self._busy.add(memo)
-        cuts = self._cuts
         found: tuple[Value, ...] = ()
         for one in self.supers(owner)[0] if past else (owner, *self.supers(owner)[0]):
             found = self._own_member(one, name)
             if found:
                 break
-        self._busy.discard(memo)
-        if self._cuts == cuts or self._depth == 0:
+        if self._recursion.leave(memo, cuts):
             self._members[memo] = found
         return found
 
@@ -219,11 +215,13 @@ class Evaluator(Scopes):
         rules = RULES[project.language(path)]
         refs = project.members_of(home, qualified).get(name, [])
         if refs:
-            own = self.bodies([ref for ref in refs if ref[0] == path] or refs)
+            own = self.scopes.bodies([ref for ref in refs if ref[0] == path] or refs)
             if "declared" in project.definition(own[0]).flags:
-                own = self.bodies(refs)
+                own = self.scopes.bodies(refs)
             kept = (
-                self._overloads(own[0][0], [ref[1] for ref in own]) if len({r[0] for r in own}) == 1 else None
+                self.scopes.overloads(own[0][0], [ref[1] for ref in own])
+                if len({r[0] for r in own}) == 1
+                else None
             )
             methods = tuple(Value("def", *ref) for ref in own if kept is None or ref[1] in kept)
             # A field and a method may share a name (Java, PHP): a call means the one, a receiver the other.
@@ -233,7 +231,7 @@ class Evaluator(Scopes):
         if rules.open_types:
             wanted = project.definition(owner).name
             for ref in project.open_methods.get((rules.family, name, wanted), ()):
-                if self.owner(*ref) == owner:
+                if self.scopes.owner(*ref) == owner:
                     return (Value("def", *ref),)
         return self._held(home, qualified, name)
 
@@ -254,11 +252,9 @@ class Evaluator(Scopes):
         """The types that `owner` inherits from, nearest first, and whether all of them are of this project."""
         if owner in self._supers:
             return self._supers[owner]
-        if ("supers", owner) in self._busy:
-            self._cuts += 1
+        cuts = self._recursion.enter(("supers", owner))
+        if cuts is None:
             return (), True
-        self._busy.add(("supers", owner))
-        cuts = self._cuts
         found: list[Ref] = []
         whole = True
         pending: list[Ref] = [owner]
@@ -275,9 +271,8 @@ class Evaluator(Scopes):
                 if ref not in found and ref != owner:
                     found.append(ref)
                     pending.append(ref)
-        self._busy.discard(("supers", owner))
         result = (tuple(found), whole)
-        if self._cuts == cuts or self._depth == 0:
+        if self._recursion.leave(("supers", owner), cuts):
             self._supers[owner] = result
         return result
 
@@ -333,16 +328,14 @@ class Evaluator(Scopes):
         one: Definition = self.project.definition(ref)
         if one.kind not in CALLABLE_KINDS or not one.returns:
             return ()
-        if ref in self._busy:
-            self._cuts += 1
+        cuts = self._recursion.enter(ref)
+        if cuts is None:
             return ()
-        cuts = self._cuts
-        self._busy.add(ref)
         try:
             found = self.evaluate(one.returns, ref[0], ref[1])
         finally:
-            self._busy.discard(ref)
-        if self._cuts == cuts or self._depth == 0:
+            whole = self._recursion.leave(ref, cuts)
+        if whole:
             self._returns[ref] = found
         return found
 

@@ -148,7 +148,7 @@ class _Resolver:
                 if target != self.module:
                     yield self._edge(one.scope, target, "imports", place, "import")
             if one.member and one.member != "*" and key:
-                for value in self.evaluator._imported(one, self.path):  # noqa: SLF001 - one module in two files
+                for value in self.evaluator.scopes.imported(one, self.path):
                     if value.tag == "def":
                         yield self._edge(one.scope, self.project.id_of(value.ref), "imports", place, "import")
                     elif value.tag == "mod" and value.path in self.project.files:
@@ -201,8 +201,8 @@ class _Resolver:
             if name in self.rules.super_names:
                 yield from self._super(one)
                 return
-            own = self.evaluator.receiver(name, self.path, one.scope)  # Python's `cls()`
-            values, how = self.evaluator.lookup(name, self.path, one.scope, one.at)
+            own = self.evaluator.scopes.receiver(name, self.path, one.scope)  # Python's `cls()`
+            values, how = self.evaluator.scopes.lookup(name, self.path, one.scope, one.at)
             confidence: str = how
             if own is not None:
                 values, confidence = (own,), "receiver"
@@ -215,7 +215,7 @@ class _Resolver:
                 yield from self._found(one, refs, "exact" if near else "import")
                 return
             owners = tuple(owner for owner in owners if not self._is_constant(owner))
-            dotted = self.evaluator._dotted_import(one.chain, self.path)  # noqa: SLF001 - one module in two files
+            dotted = self.evaluator.scopes.dotted_import(one.chain, self.path)
             if dotted:
                 return
             values = tuple(
@@ -245,7 +245,7 @@ class _Resolver:
             return values
         if any(len(self.project.definition(ref).parameters) == arguments for ref in methods):
             return values
-        owner = self.evaluator.owner(*methods[0])
+        owner = self.evaluator.scopes.owner(*methods[0])
         more = (
             self.evaluator.member(owner, self.project.definition(methods[0]).name, past=True) if owner else ()
         )
@@ -272,7 +272,7 @@ class _Resolver:
         """Ruby's bare `super`: what the supertypes have by the name of the method that it stands in."""
         if self.facts.language != "ruby" or one.scope < 0:
             return
-        owner = self.evaluator.owner(self.path, one.scope)
+        owner = self.evaluator.scopes.owner(self.path, one.scope)
         if owner is not None:
             values = self.evaluator.member(owner, self.facts.definitions[one.scope].name, past=True)
             yield from self._found(one, self._callable(values, -1), "receiver")

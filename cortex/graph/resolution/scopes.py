@@ -4,36 +4,41 @@ then what the home shares (Go's package, …).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from typing import Protocol
 
 from cortex.graph.facts.facts import OBJECT, TYPE_KINDS, Binding, Import
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Place
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, How, Value
+from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, How, Recursion, Value
 
 #: imports that are followed through re-exports
 HOPS_MAX = 12
 
 
-class Scopes(ABC):
-    """Names of a project that does not change while this lives. What they lead to, `evaluate` and `member` find out."""
+class Meanings(Protocol):
+    """What `Scopes` asks about what a name leads to."""
 
-    def __init__(self, project: Project) -> None:
-        self.project = project
-        self._exports: dict[tuple[str, str], tuple[Value, ...]] = {}
-        self._busy: set[object] = set()
-        self._depth = 0
-        #: evaluations that were broken off; what was found meanwhile may be too little to be remembered
-        self._cuts = 0
-
-    @abstractmethod
     def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]: ...
 
-    @abstractmethod
     def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]: ...
 
-    def _rust_super(self, path: str, scope: int) -> tuple[Value, ...]:
+
+class Scopes:
+    """Names of a project that does not change while this lives. What they lead to, `meanings` finds out."""
+
+    def __init__(self, project: Project, meanings: Meanings, recursion: Recursion) -> None:
+        self.project = project
+        self._meanings = meanings
+        self._recursion = recursion
+        self._exports: dict[tuple[str, str], tuple[Value, ...]] = {}
+
+    def relax(self, memo_max: int) -> None:
+        """Forget what was found when it is more than `memo_max`."""
+        if len(self._exports) > memo_max:
+            self._exports.clear()
+
+    def rust_super(self, path: str, scope: int) -> tuple[Value, ...]:
         """The module around this one: written in the same file, or another file."""
         inside = self.project.index(path).facts.definitions[scope].scope if scope >= 0 else ""
         while inside and any(self.project.types_named(path, inside)):
@@ -54,7 +59,7 @@ class Scopes(ABC):
         if not (may_be or is_super or name in rules.type_names or name == "new"):
             return None
         if name in rules.type_names or (name == "new" and facts.language == "ruby"):
-            enclosing = self._enclosing_type(path, scope)
+            enclosing = self.enclosing_type(path, scope)
             return Value("def", *enclosing) if enclosing is not None else None
         while scope >= 0:
             one = facts.definitions[scope]
@@ -85,7 +90,7 @@ class Scopes(ABC):
             return None
         for ref in self.project.types_named(self.project.home(path), one.scope):
             return ref
-        for value in self.evaluate(one.scope, path, -1):
+        for value in self._meanings.evaluate(one.scope, path, -1):
             if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                 return value.ref
         return None
@@ -105,7 +110,7 @@ class Scopes(ABC):
                 if rules.implicit_self and facts.definitions[here].name == name:
                     return (Value("def", path, here),), "exact"  # not its constructor
                 if first or rules.implicit_self:
-                    found = self.member((path, here), name)
+                    found = self._meanings.member((path, here), name)
                     if found:
                         return found, "receiver" if rules.implicit_self else "exact"
             else:
@@ -116,7 +121,7 @@ class Scopes(ABC):
                     owner = self.owner(path, here)
                     if owner is not None and self.project.definition(owner).name == name:
                         return (Value("def", *owner),), "exact"
-                    found = self.member(owner, name) if owner is not None else ()
+                    found = self._meanings.member(owner, name) if owner is not None else ()
                     if found:
                         return found, "receiver"
             if here < 0:
@@ -147,7 +152,7 @@ class Scopes(ABC):
             places = told or places
         last = places[-1][1]
         if isinstance(last, Import):
-            return self._imported(last, path), "import"
+            return self.imported(last, path), "import"
         if isinstance(last, Binding):
             return self._bound(last, path) or self._constant(path, scope, name), "exact"
         if definitions[last].kind == "constant":
@@ -157,7 +162,7 @@ class Scopes(ABC):
         same = [
             child for _, child in places if isinstance(child, int) and definitions[child].kind != "constant"
         ]
-        return tuple(Value("def", path, child) for child in self._overloads(path, same)), "exact"
+        return tuple(Value("def", path, child) for child in self.overloads(path, same)), "exact"
 
     def _constant(self, path: str, scope: int, name: str) -> tuple[Value, ...]:
         """A script's constant whose value is unknown, `const isText = typeOf("text")`: calls of it can name it at least."""
@@ -169,7 +174,7 @@ class Scopes(ABC):
             Value("def", path, at) for at in found if index.facts.definitions[at].kind == "constant"
         )[:1]
 
-    def _overloads(self, path: str, indices: list[int]) -> list[int]:
+    def overloads(self, path: str, indices: list[int]) -> list[int]:
         """Of several definitions of one name those that can be meant: the last where a later one replaces the earlier."""
         definitions = self.project.index(path).facts.definitions
         if RULES[self.project.language(path)].family in ("python", "script"):
@@ -182,7 +187,7 @@ class Scopes(ABC):
             return ()
         value = binding.value
         at = binding.at - 1 if value.partition(".")[0].partition("(")[0] == binding.name else binding.at
-        return self.evaluate(value, path, binding.scope, at if not binding.until else ANYWHERE)
+        return self._meanings.evaluate(value, path, binding.scope, at if not binding.until else ANYWHERE)
 
     def _beyond(self, name: str, path: str, inside: str = "") -> tuple[tuple[Value, ...], How]:
         """Names of the whole home (of the scopes around `inside` first), then what star imports bring."""
@@ -239,7 +244,7 @@ class Scopes(ABC):
         """Without the declarations of what is defined as well (C++)."""
         return [ref for ref in refs if "declared" not in self.project.definition(ref).flags] or refs
 
-    def _imported(self, one: Import, path: str, hops: int = 0) -> tuple[Value, ...]:
+    def imported(self, one: Import, path: str, hops: int = 0) -> tuple[Value, ...]:
         key = self.project.find_module(one.module, path)
         family = RULES[self.project.language(path)].family
         if not one.member:
@@ -256,7 +261,7 @@ class Scopes(ABC):
             return (Value("mod", inner),) if inner else ()
         return found
 
-    def _dotted_import(self, dotted: str, path: str) -> tuple[Value, ...]:
+    def dotted_import(self, dotted: str, path: str) -> tuple[Value, ...]:
         """`import a.b.c` binds the whole name."""
         found = self.project.index(path).imports.get((-1, dotted))
         if not found:
@@ -269,16 +274,14 @@ class Scopes(ABC):
         memo = (key, name)
         if memo in self._exports:
             return self._exports[memo]
-        if hops > HOPS_MAX or memo in self._busy:
-            self._cuts += 1
+        cuts = self._recursion.enter(memo, allowed=hops <= HOPS_MAX)
+        if cuts is None:
             return ()
-        cuts = self._cuts
-        self._busy.add(memo)
         try:
             found = self._exported(key, name, hops)
         finally:
-            self._busy.discard(memo)
-        if self._cuts == cuts or self._depth == 0:
+            whole = self._recursion.leave(memo, cuts)
+        if whole:
             self._exports[memo] = found
         return found
 
@@ -325,7 +328,7 @@ class Scopes(ABC):
         if project.has_scope(home, inner):
             return (Value("mod", f"{key}|{inner}"),)
         for ref in project.types_named(home, scope) if scope else ():
-            if found := self.member(ref, name):
+            if found := self._meanings.member(ref, name):
                 return found
         family = home.partition(":")[0]
         if not scope and f"{home}.{name}" in project.homes:
@@ -338,7 +341,7 @@ class Scopes(ABC):
                 return binding.value
         return "default"
 
-    def _enclosing_type(self, path: str, scope: int) -> Ref | None:
+    def enclosing_type(self, path: str, scope: int) -> Ref | None:
         definitions = self.project.index(path).facts.definitions
         while scope >= 0:
             if definitions[scope].kind in TYPE_KINDS:

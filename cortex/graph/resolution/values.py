@@ -1,4 +1,4 @@
-"""What a name or chain may stand for."""
+"""What a name or chain may stand for, and how a search for that is kept from turning in a circle."""
 
 from __future__ import annotations
 
@@ -29,3 +29,30 @@ class Value(NamedTuple):
 
 EXTERNAL = Value("ext")
 How = Literal["exact", "import", "receiver"]
+
+
+class Recursion:
+    """What is being looked for right now. Names depend on each other in circles (`a = b`, `b = a`): a search that comes to
+    what is already under way is cut short there, and what others found meanwhile may be too little to be remembered.
+    """
+
+    def __init__(self) -> None:
+        #: evaluations inside one another
+        self.depth = 0
+        self._under_way: set[object] = set()
+        self._cuts = 0
+
+    def enter(self, key: object, *, allowed: bool = True) -> int | None:
+        """Begin to look for `key`: what `leave` wants back. None when that is under way already, or not `allowed`: the
+        search is cut short here and finds nothing.
+        """
+        if not allowed or key in self._under_way:
+            self._cuts += 1
+            return None
+        self._under_way.add(key)
+        return self._cuts
+
+    def leave(self, key: object, cuts: int) -> bool:
+        """Whether what was found for `key` is everything, and may be remembered."""
+        self._under_way.discard(key)
+        return self._cuts == cuts or self.depth == 0
