@@ -1,7 +1,8 @@
-"""Measures how soon a change is served: chunk files replaced, and source files saved, by the real set of workers.
+"""Measures how soon a change is served: chunk files replaced, and sources saved, by real workers.
 
-Starts a set for a project of its own, asks the text and the vector worker directly until both serve the change, and
-stops it. The debounce is subtracted nowhere: the rows with debounce 0 show what is left.
+Starts a set for a project of its own, asks the text and the vector worker directly until both serve
+the change, and stops it. The debounce is subtracted nowhere: the rows with debounce 0 show what is
+left.
 """
 
 from __future__ import annotations
@@ -10,23 +11,19 @@ import argparse
 import asyncio
 import base64
 import contextlib
-import importlib.metadata
 import itertools
 import os
-import platform
 import shutil
-import statistics
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import orjson
+from product import scratch
+from report import ROOT, Figures, add_json, begin, print_machine, print_table, summarise, write
 
 from cortex.processes import attach
 from cortex.settings import config as configuration
@@ -34,34 +31,16 @@ from ipc.client import Client
 from ipc.errors import CortexError
 from ipc.messages import ExactSearch, GetStatus
 
-ROOT = Path(__file__).resolve().parents[2]
+#: chunks of one synthetic chunk file
 CHUNKS_PER_FILE = 500
 #: seconds until a change must be served
 BOUND_S = 60.0
 #: seconds between two questions
 POLL_S = 0.001
+#: seconds that a set outlives its last front
+IDLE_EXIT_S = 2
 
 _changes = itertools.count(1)
-
-
-@dataclass
-class Measured:
-    """One row of the table; times in ms."""
-
-    case: str
-    debounce_ms: int
-    runs: int
-    p50_ms: float
-    p95_ms: float
-    max_ms: float
-
-
-def summarise(case: str, debounce_ms: int, seconds: list[float]) -> Measured:
-    ms = sorted(1000 * each for each in seconds)
-    p95 = ms[min(len(ms) - 1, round(0.95 * (len(ms) - 1)))]
-    return Measured(
-        case, debounce_ms, len(ms), round(statistics.median(ms), 1), round(p95, 1), round(ms[-1], 1)
-    )
 
 
 class ChunkFolder:
@@ -114,26 +93,22 @@ class ChunkFolder:
         return word
 
 
-@contextlib.contextmanager
-def scratch(**settings: Any) -> Iterator[Path]:
-    """A project folder, and an environment in which every process of its set has `settings`."""
-    names = {f"CORTEX_{name}".upper(): str(value) for name, value in settings.items()}
-    names["CORTEX_SERVER_IDLE_EXIT_S"] = "2"
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(names)
-    folder = Path(tempfile.mkdtemp(prefix="cortex-freshness-")).resolve()
-    (folder / ".git").mkdir()
+@contextlib.asynccontextmanager
+async def started(config: configuration.Config) -> AsyncIterator[Client]:
+    """The set of a project, and a client of its workers."""
+    attachment = await attach.attach(config)
+    client = Client(config.runtime_dir)
     try:
-        yield folder
+        yield client
     finally:
-        attach.stop(configuration.load(folder))
-        shutil.rmtree(folder)
-        for name, value in before.items():
-            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+        await client.close()
+        await attachment.close()
 
 
 async def served(client: Client, word: str, count: int) -> None:
-    """Return when the text worker finds `count` chunks with `word` and the vector worker serves that generation."""
+    """Return when the text worker finds `count` chunks with `word` and the vector worker serves that
+    generation.
+    """
     async with asyncio.timeout(BOUND_S):
         generation = 0
         while True:
@@ -159,15 +134,14 @@ async def repeat(runs: int, change: Callable[[], Awaitable[None]]) -> list[float
     return seconds
 
 
-async def replaced(chunks: int, debounce_ms: int, runs: int) -> list[Measured]:
+async def replaced(chunks: int, debounce_ms: int, runs: int) -> list[Figures]:
     """Chunk file replaced → served."""
     found = []
-    with scratch(server_auto_index="false", server_debounce_ms=debounce_ms) as root:
+    settings = {"server_auto_index": "false", "server_debounce_ms": debounce_ms}
+    with scratch(**settings, server_idle_exit_s=IDLE_EXIT_S) as root:
         config = configuration.load(root)
         folder = ChunkFolder(config.chunks_dir, chunks, config.embedding.dimensions)
-        attachment = await attach.attach(config)
-        client = Client(config.runtime_dir)
-        try:
+        async with started(config) as client:
             await served(client, "initial", chunks)
             for changed, files in ((1, 1), (100, 1), (100, 10)):
 
@@ -176,27 +150,21 @@ async def replaced(chunks: int, debounce_ms: int, runs: int) -> list[Measured]:
 
                 plural = "s" if files > 1 else ""
                 case = f"{changed} of {chunks} chunks in {files} file{plural} → served"
-                found.append(summarise(case, debounce_ms, await repeat(runs, change)))
-        finally:
-            await client.close()
-            await attachment.close()
+                found.append(row(case, debounce_ms, await repeat(runs, change)))
     return found
 
 
-async def saved(debounce_ms: int, runs: int) -> list[Measured]:
+async def saved(debounce_ms: int, runs: int) -> list[Figures]:
     """Source saved → found, in a copy of this repository's own sources."""
     settings = {} if debounce_ms else {"indexing_debounce_ms": 0}
-    with scratch(server_debounce_ms=debounce_ms, **settings) as root:
+    with scratch(server_debounce_ms=debounce_ms, server_idle_exit_s=IDLE_EXIT_S, **settings) as root:
+        ignored = shutil.ignore_patterns("__pycache__", "*.npy")
         for package in ("cortex", "ipc", "workers"):
-            shutil.copytree(
-                ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__", "*.npy")
-            )
+            shutil.copytree(ROOT / package, root / package, ignore=ignored)
         config = configuration.load(root)
         path = root / "cortex" / "fresh.py"
         path.write_text("def initial_marker(): ...\n")
-        attachment = await attach.attach(config)
-        client = Client(config.runtime_dir)
-        try:
+        async with started(config) as client:
             await served(client, "initial_marker", 1)
             await indexed(config)
 
@@ -206,10 +174,12 @@ async def saved(debounce_ms: int, runs: int) -> list[Measured]:
                 await served(client, word, 1)
 
             seconds = await repeat(runs, change)
-        finally:
-            await client.close()
-            await attachment.close()
-    return [summarise("source saved → found", debounce_ms, seconds)]
+    return [row("source saved → found", debounce_ms, seconds)]
+
+
+def row(case: str, debounce_ms: int, seconds: list[float]) -> Figures:
+    worst = {"max_ms": round(1000 * max(seconds), 2)}
+    return summarise(case, seconds, (50, 95)) | worst | {"debounce_ms": debounce_ms}
 
 
 async def indexed(config: configuration.Config) -> None:
@@ -223,56 +193,26 @@ async def indexed(config: configuration.Config) -> None:
             await asyncio.sleep(0.05)
 
 
-def machine() -> dict[str, Any]:
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    ).stdout.strip()
-    processor = platform.processor() or platform.machine()
-    with contextlib.suppress(OSError, StopIteration):
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        processor = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return {
-        "date": time.strftime("%Y-%m-%d"),
-        "commit": commit,
-        "processor": processor,
-        "cores": os.cpu_count(),
-        "system": f"{platform.system()} {platform.release()}",
-        "python": platform.python_version(),
-        "versions": {name: importlib.metadata.version(name) for name in ("tantivy", "usearch", "pyzmq")},
-    }
-
-
-def print_table(about: dict[str, Any], rows: list[Measured]) -> None:
-    print(f"{about['processor']}, {about['cores']} cores, Python {about['python']}, {about['versions']}")
-    print(f"{'case':<52}{'debounce':>10}{'runs':>6}{'p50 ms':>9}{'p95 ms':>9}{'max ms':>9}")
-    for row in rows:
-        print(
-            f"{row.case:<52}{row.debounce_ms:>7} ms{row.runs:>6}{row.p50_ms:>9}{row.p95_ms:>9}{row.max_ms:>9}"
-        )
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chunks", type=int, default=10_000)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--only", choices=("chunks", "sources"))
-    parser.add_argument("--json", action="store_true", help="write the figures to scripts/bench/results/")
+    add_json(parser)
     options = parser.parse_args()
-    rows: list[Measured] = []
+    figures = begin("freshness") | {"chunks": options.chunks}
+    rows: list[Figures] = []
     for debounce_ms in (500, 0):
         if options.only != "sources":
             rows += asyncio.run(replaced(options.chunks, debounce_ms, options.runs))
         if options.only != "chunks":
             rows += asyncio.run(saved(debounce_ms, options.runs))
-    about = machine()
-    print_table(about, rows)
+    print_machine(figures)
+    keys = ("case", "debounce_ms", "runs", "p50_ms", "p95_ms", "max_ms")
+    header = ("case", "debounce ms", "runs", "p50 ms", "p95 ms", "max ms")
+    print_table(header, [[one[key] for key in keys] for one in rows])
     if options.json:
-        target = ROOT / "scripts" / "bench" / "results"
-        target.mkdir(exist_ok=True)
-        path = target / f"{about['date']}-{about['commit']}-freshness.json"
-        body = about | {"benchmark": "freshness", "chunks": options.chunks, "rows": [asdict(x) for x in rows]}
-        path.write_bytes(orjson.dumps(body, option=orjson.OPT_INDENT_2))
-        print(path.relative_to(ROOT))
+        write(figures | {"rows": rows})
     return 0
 
 

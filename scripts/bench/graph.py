@@ -1,15 +1,18 @@
-"""The code graph: how right it is against jedi, and how fast. Prints a table; `--json` keeps the figures.
+"""The code graph: how right it is against jedi, and how fast.
 
-    python scripts/bench/graph.py [--package FOLDER …] [--nodes 100000] [--edges 500000] [--project FOLDER] [--json] [--show 20]
+    python scripts/bench/graph.py [--package FOLDER …] [--nodes 100000] [--edges 500000]
+        [--project FOLDER] [--json] [--show 20]
 
-Speed is that of a made-up graph: inside the engine, and through the MCP client, the front and the worker. Freshness: how long
-after a saved file's chunks its graph file is there, and how long after the text worker the graph worker answers of it, in a
-copy of this repository's sources or of `--project`.
+Speed is that of a made-up graph: inside the engine, and through the MCP client, the front and the
+worker. Freshness: how long after a saved file's chunks its graph file is there, and how long after
+the text worker the graph worker answers of it, in a copy of this repository's sources or of
+`--project`.
 
-FOLDER is an unpacked Python package (`pip download`, unzip). jedi is wanted only with `--package`: `pip install jedi`.
-Compared is every call site whose target jedi finds inside the package and takes for a function or class, and every class
-with its bases. Precision: of our resolved calls that jedi has an opinion of, the share with the same target. Recall: of
-jedi's targets, the share that we name. Ambiguous calls, which list candidates, count as not found.
+FOLDER is an unpacked Python package (`pip download`, unzip). jedi is wanted only with `--package`:
+`pip install jedi`. Compared is every call site whose target jedi finds inside the package and takes
+for a function or class, and every class with its bases. Precision: of our resolved calls that jedi
+has an opinion of, the share with the same target. Recall: of jedi's targets, the share that we
+name. Ambiguous calls, which list candidates, count as not found.
 """
 
 from __future__ import annotations
@@ -17,16 +20,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import datetime as dt
-import json
-import os
-import platform
 import random
 import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -36,10 +33,9 @@ from typing import Any
 import numpy as np
 import orjson
 import psutil
-from mcp import ClientSession, StdioServerParameters
-from mcp.client.stdio import stdio_client
+from product import Front, connect, processes_of, scratch
+from report import ROOT, Figures, add_json, begin, percentiles, print_figures, print_machine, write
 
-from cortex import __version__
 from cortex.ask.freshness import Freshness
 from cortex.engines.graph.answers import GraphSnapshot
 from cortex.engines.graph.arrays import GraphOpener
@@ -58,35 +54,28 @@ from ipc.client import Client
 from ipc.errors import CortexError
 from ipc.messages import ExactSearch, GraphSearch
 
-RESULTS = Path(__file__).parent / "results"
-ROOT = Path(__file__).resolve().parents[2]
 #: nodes of one synthetic file, and files of one shard
 FILE_NODES, SHARD_FILES = 20, 96
 #: questions of each operation, and how many of them do not count
 QUESTIONS, WARM_UP = 200, 10
 #: seconds until an index must be served
 BOUND_S = 300.0
-#: what a front gets of our environment
-ENVIRONMENT = ("PATH", "XDG_RUNTIME_DIR", "PYTHONPATH", "CORTEX_SERVER_AUTO_INDEX")
 
 
 def main() -> None:
     arguments = parse_arguments()
-    figures: dict[str, Any] = machine()
+    head = begin("graph")
+    figures: Figures = {}
     for folder in arguments.package:
         figures[f"accuracy {folder.name.partition('-py')[0]}"] = accuracy(folder, arguments.show)
     if arguments.nodes:
         figures |= speed(arguments.nodes, arguments.edges)
     if arguments.saves:
         figures |= asyncio.run(freshness(arguments.project, arguments.saves))
-    for name, value in figures.items():
-        print(f"{name:<34}{value}")
+    print_machine(head)
+    print_figures(figures)
     if arguments.json:
-        commit = git("rev-parse", "--short", "HEAD")
-        path = RESULTS / f"{dt.date.today().isoformat()}-{commit}-graph.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({"bench": "graph"} | figures, indent=2) + "\n")
-        print(f"\nwritten to {path}")
+        write(head | figures)
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -97,26 +86,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--project", type=Path, help="whose copy is edited to measure freshness")
     parser.add_argument("--saves", type=int, default=20, help="edits of one file; 0 leaves freshness out")
     parser.add_argument("--show", type=int, default=0, help="differences to print")
-    parser.add_argument("--json", action="store_true")
+    add_json(parser)
     return parser.parse_args()
-
-
-def machine() -> dict[str, Any]:
-    return {
-        "cortex": __version__,
-        "commit": git("rev-parse", "--short", "HEAD"),
-        "python": platform.python_version(),
-        "machine": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-        "load_average": round(os.getloadavg()[0], 1),
-    }
-
-
-def git(*arguments: str) -> str:
-    folder = Path(__file__).parent
-    return subprocess.run(
-        ["git", *arguments], cwd=folder, capture_output=True, text=True, check=False
-    ).stdout.strip()
 
 
 Place = tuple[str, int]
@@ -248,7 +219,9 @@ def jedi_targets(
 
 
 def speed(nodes: int, edges: int) -> dict[str, Any]:
-    """Operations on a graph made up with the degrees of real ones: most functions are called once, a few by thousands."""
+    """Operations on a graph made up with the degrees of real ones: most functions are called once, a
+    few by thousands.
+    """
     with scratch(server_auto_index="false") as root:
         config = configuration.load(root)
         ids = synthesize(config, nodes, edges)
@@ -337,33 +310,28 @@ def write_sources(config: Config, files: int) -> None:
 
 
 async def whole_path(config: Config, ids: list[str]) -> dict[str, Any]:
-    """The same questions from the official MCP client over standard input and output, and the graph worker's memory."""
-    inherited = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-    command = str(Path(sys.executable).parent / "cortex")
-    server = StdioServerParameters(
-        command=command, args=["mcp", "--project", str(config.root)], env=inherited
-    )
+    """The same questions from the MCP client, and the graph worker's memory."""
     figures: dict[str, Any] = {}
-    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
-        await session.initialize()
-
-        async def ask(question: dict[str, Any]) -> dict[str, Any]:
-            result = await session.call_tool("cortex_graph", question)
-            answer: dict[str, Any] = orjson.loads(result.content[0].text)  # type: ignore[union-attr]
-            return answer
-
-        async with asyncio.timeout(BOUND_S):
-            while (await ask({"operation": "callers", "target": ids[0]}))["target"] != ids[0] or busy(config):  # noqa: ASYNC110
-                await asyncio.sleep(0.2)
+    async with connect(config.root) as front:
+        await wait_served(front, config, ids[0])
         for operation, asked in cases(ids):
             times = []
             for question in asked:
                 started = time.perf_counter()
-                await ask(question)
+                await front.call("cortex_graph", **question)
                 times.append(time.perf_counter() - started)
-            figures[f"MCP {operation} ms"] = percentiles(times[WARM_UP:])
+            figures[f"MCP {operation} ms"] = milliseconds(times[WARM_UP:])
         figures["graph worker MB"] = memory(config)
     return figures
+
+
+async def wait_served(front: Front, config: Config, name: str) -> None:
+    async with asyncio.timeout(BOUND_S):
+        while True:
+            answer = await front.call("cortex_graph", operation="callers", target=name)
+            if answer["target"] == name and not busy(config):
+                return
+            await asyncio.sleep(0.2)
 
 
 def busy(config: Config) -> bool:
@@ -373,9 +341,9 @@ def busy(config: Config) -> bool:
 
 def memory(config: Config) -> dict[str, float]:
     """Of the graph worker: `anonymous` is its own, the rest of `resident` are mapped files that others share."""
-    for process in psutil.process_iter():
+    for process in processes_of(config.root):
         with contextlib.suppress(psutil.Error):
-            if str(config.root) in process.cmdline() and "graph" in process.cmdline():
+            if "graph" in process.cmdline():
                 info = process.memory_info()
                 own = info.rss - getattr(info, "shared", 0)
                 return {"resident": round(info.rss / 2**20, 1), "anonymous": round(own / 2**20, 1)}
@@ -412,8 +380,8 @@ async def freshness(project: Path | None, saves: int) -> dict[str, Any]:
         files = len(list(root.rglob("*.*")))
     return {
         "freshness: files": files,
-        "graph file after chunk files ms": percentiles(behind),
-        "graph answers after text ms": percentiles(answered),
+        "graph file after chunk files ms": milliseconds(behind),
+        "graph answers after text ms": milliseconds(answered),
     }
 
 
@@ -434,34 +402,17 @@ async def until(client: Client, question: ExactSearch | GraphSearch) -> float:
             await asyncio.sleep(0.002)
 
 
-@contextlib.contextmanager
-def scratch(**settings: str) -> Iterator[Path]:
-    """A project and a runtime folder of its own; its set is stopped at the end."""
-    with contextlib.ExitStack() as stack:
-        runtime = tempfile.mkdtemp(prefix="cx", dir="/tmp")
-        stack.callback(shutil.rmtree, runtime)
-        os.environ["XDG_RUNTIME_DIR"] = runtime
-        os.environ |= {f"CORTEX_{name}".upper(): value for name, value in settings.items()}
-        root = Path(tempfile.mkdtemp(prefix="cortex-bench-")).resolve()
-        stack.callback(shutil.rmtree, root)
-        (root / ".git").mkdir()
-        stack.callback(attach.stop, configuration.load(root))
-        yield root
-        for name in settings:
-            del os.environ[f"CORTEX_{name}".upper()]
-
-
 def timed(ask: Callable[[dict[str, Any]], object], questions: list[dict[str, Any]]) -> dict[str, float]:
     times = []
     for question in questions:
         started = time.perf_counter()
         ask(question)
         times.append(time.perf_counter() - started)
-    return percentiles(times[WARM_UP:])
+    return milliseconds(times[WARM_UP:])
 
 
-def percentiles(seconds: list[float]) -> dict[str, float]:
-    return {f"p{p}": round(float(np.percentile(seconds, p)) * 1000, 2) for p in (50, 95, 99)}
+def milliseconds(seconds: list[float]) -> dict[str, float]:
+    return percentiles([1000 * each for each in seconds])
 
 
 if __name__ == "__main__":

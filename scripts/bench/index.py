@@ -1,11 +1,12 @@
-"""How fast trees are indexed: cold, unchanged, and one saved file; where the time goes; beside semble, if it is there.
+"""How fast trees are indexed: cold, unchanged, and one saved file; where the time goes.
 
     python scripts/bench/index.py TREE [TREE …] [--files 5000] [--runs 3] [--limit-s 600]
         [--peer PYTHON --peer-model DIR] [--json]
 
-Each TREE is copied to a temporary folder first: nothing is written into it. Every run is a process of its own that is
-ended after `--limit-s`; its figures are then missing, and the others go on. `--peer` is the interpreter of an environment
-with semble in it. Memory is the largest sum of proportional set sizes (pages that processes share count once).
+Each TREE is copied to a temporary folder first: nothing is written into it. Every run is a process
+of its own that is ended after `--limit-s`; its figures are then missing, and the others go on.
+`--peer` is the interpreter of an environment with semble in it. Memory is the largest sum of
+proportional set sizes (pages that processes share count once).
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import contextlib
 import datetime as dt
 import json
 import os
-import platform
 import resource
 import shutil
 import statistics
@@ -28,10 +28,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 import psutil
+from report import Figures, add_json, begin, percentiles, print_figures, print_machine, write
 
-from cortex import __version__
 from cortex.embedders import open_embedder
 from cortex.indexer import run
 from cortex.indexer.run import Indexer, index
@@ -40,7 +39,6 @@ from cortex.indexer.store.graph_store import GraphStore
 from cortex.indexer.store.writer import Writer, writer_lock
 from cortex.settings.config import Config
 
-RESULTS = Path(__file__).parent / "results"
 PEER = Path(__file__).parent / "peers" / "index_semble.py"
 #: seconds between two looks at the memory of a run and its children
 SAMPLE_S = 0.2
@@ -49,27 +47,24 @@ SAVES = 40
 #: runs over an unchanged tree
 UNCHANGED = 3
 
-Figures = dict[str, Any]
-
 
 def main() -> None:
     options = parse_arguments()
     if options.child:
         print(json.dumps(CHILDREN[options.child](config_of(options.trees[0]))))
         return
-    figures: Figures = {"bench": "index"} | machine()
+    figures = begin("index")
+    print_machine(figures)
     for tree in options.trees:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve() / "tree"
             say(f"copying {tree}")
             copy(tree, root, options.files)
             figures[tree.name] = measure(root, options)
-        show(tree.name, figures[tree.name])
+        print(f"\n{tree.name}")
+        print_figures(figures[tree.name])
     if options.json:
-        path = RESULTS / f"{dt.date.today().isoformat()}-{git('rev-parse', '--short', 'HEAD')}-index.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(figures, indent=2) + "\n")
-        print(f"\nwritten to {path}")
+        write(figures)
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -80,20 +75,13 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--limit-s", type=float, default=600.0, help="seconds after which a run is ended")
     parser.add_argument("--peer", default="", help="the Python of an environment with semble")
     parser.add_argument("--peer-model", default="", help="the folder of semble's model")
-    parser.add_argument("--json", action="store_true", help=f"write {RESULTS}/<date>-<commit>-index.json")
+    add_json(parser)
     parser.add_argument("--child", choices=CHILDREN, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def say(text: str) -> None:
     print(f"[{dt.datetime.now():%H:%M:%S}] {text}", file=sys.stderr, flush=True)
-
-
-def show(name: str, figures: Figures) -> None:
-    print(f"\n{name}")
-    width = max(map(len, figures))
-    for key, value in figures.items():
-        print(f"  {key:<{width}}  {value}")
 
 
 def config_of(root: Path) -> Config:
@@ -104,32 +92,6 @@ def copy(tree: Path, root: Path, limit: int) -> None:
     for path in sorted(Scanner(config_of(tree)).walk().files)[: limit or None]:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(tree / path, root / path)
-
-
-def machine() -> Figures:
-    total = psutil.virtual_memory().total >> 30
-    return {
-        "machine": f"{cpu_name()}, {len(os.sched_getaffinity(0))} cores, {total} GiB",
-        "cortex": f"{__version__} {git('rev-parse', '--short', 'HEAD')}",
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "load": round(os.getloadavg()[0], 2),
-    }
-
-
-def cpu_name() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return platform.processor()
-    lines = (line.partition(":")[2].strip() for line in text.split("\n") if line.startswith("model name"))
-    return next(lines, "")
-
-
-def git(*arguments: str) -> str:
-    command = ["git", *arguments]
-    done = subprocess.run(command, cwd=Path(__file__).parent, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 def measure(root: Path, options: argparse.Namespace) -> Figures:
@@ -247,8 +209,8 @@ def unchanged(config: Config) -> Figures:
 
 
 def saves(config: Config) -> Figures:
-    """One appended line at a time, from after it was seen until the chunk files and the manifest hold it; and until the
-    graph does.
+    """One appended line at a time, from after it was seen until the chunk files and the manifest hold
+    it; and until the graph does.
     """
     indexer = Indexer(config, open_embedder(config))
     scanner = Scanner(config)
@@ -270,9 +232,9 @@ def saves(config: Config) -> Figures:
             whole.append((time.perf_counter() - started) * 1000)
     # the first ones load grammars and the facts of the project
     return {
-        f"{name}_ms_p{p}": round(float(np.percentile(times[2:], p)), 1)
+        f"{name}_ms_{at}": value
         for name, times in (("save_to_chunk_files", chunks), ("save_to_graph_files", whole))
-        for p in (50, 95)
+        for at, value in percentiles(times[2:], (50, 95)).items()
     } | {"first_save_to_graph_files_ms": round(whole[0], 1)}
 
 
@@ -296,7 +258,9 @@ CHILDREN: dict[str, Callable[[Config], Figures]] = {"cold": cold, "unchanged": u
 
 
 class Memory:
-    """The largest sum of the memory of a process and its children: proportional set sizes where the system has them."""
+    """The largest sum of the memory of a process and its children: proportional set sizes where the
+    system has them.
+    """
 
     def __init__(self, pid: int) -> None:
         self._pid = pid

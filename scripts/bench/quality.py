@@ -1,26 +1,32 @@
-"""Measures ranking quality: annotated queries against real repositories, through the MCP front and its workers.
+"""Measures ranking quality: annotated queries against real repositories, through the MCP front.
 
     scripts/bench/quality.py --repos DIR --queries DIR [--only NAME] [--jsonl [FILE]] [--json]
-        [--baseline rg|bm25|semble] [--cmd COMMAND] [--without SIGNAL|model|words] [--ablate] [--candidates WORDS,VECTORS]
+        [--baseline rg|bm25|semble] [--cmd COMMAND] [--without SIGNAL|model|words] [--ablate]
+        [--candidates WORDS,VECTORS]
 
-DIR of `--queries` holds `repos.json` and `annotations/<name>.json`; DIR of `--repos` one folder for each repository.
+DIR of `--queries` holds `repos.json` and `annotations/<name>.json`; DIR of `--repos` one folder for
+each repository.
 
-A target counts at the rank of the first result that covers it (same file; overlapping lines where it has lines).
-NDCG@10 with binary gains; targets are relevant and secondary ones. tokens_to_first: what an agent reads of the results until
-the first relevant one, all ten where there is none. ms: one question, as the asker waits for it.
+A target counts at the rank of the first result that covers it (same file; overlapping lines where
+it has lines). NDCG@10 with binary gains; targets are relevant and secondary ones. tokens_to_first:
+what an agent reads of the results until the first relevant one, all ten where there is none. ms:
+one question, as the asker waits for it.
 
 Beside the product, in the same run, on the same files:
-`--baseline rg`      ripgrep over the question's words, files by the number of matches; the agent reads whole files
+`--baseline rg`      ripgrep over the question's words, files by the number of matches; the agent
+                     reads whole files
 `--baseline bm25`    bm25s over windows of 50 lines
 `--baseline semble`  semble, with the model of `--peer-model DIR`
-`--cmd`              another program, run as `COMMAND QUERY` in the repository's folder; it prints one JSON object a line with `file`,
-                     `start`, `end`, best first, as `cortex search --jsonl` does
-`--without SIGNAL`   the product with a weight of 0 for a signal of docs/RANKING.md; `model` leaves the vectors out, `words`
-                     all but them: what is left when a worker is down
+`--cmd`              another program, run as `COMMAND QUERY` in the repository's folder; it prints
+                     one JSON object a line with `file`, `start`, `end`, best first, as
+                     `cortex search --jsonl` does
+`--without SIGNAL`   the product with a weight of 0 for a signal of docs/RANKING.md; `model` leaves
+                     the vectors out, `words` all but them: what is left when a worker is down
 `--ablate`           that for every signal, one after the other: what each of them earns
-`--candidates 1000,1000`  the product with so many candidates of each lane: what is lost by taking fewer
-Only the front ranks, so a variant costs its questions alone. The packages of the peers go into a virtual environment
-below ~/.cache/cortex-bench, or are those of `--peer-python`.
+`--candidates 1000,1000`  the product with so many candidates of each lane: what is lost by taking
+                     fewer
+Only the front ranks, so a variant costs its questions alone. The packages of the peers go into a
+virtual environment below ~/.cache/cortex-bench, or are those of `--peer-python`.
 """
 
 from __future__ import annotations
@@ -29,10 +35,7 @@ import argparse
 import asyncio
 import json
 import math
-import os
-import platform
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -43,11 +46,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from report import add_json, begin, percentiles, print_machine, write
 from systems import BASELINES, DEPTH, Ask, Hit, indexed, peer, product, program, ripgrep, sparse_copy
 
 from cortex.ranking.weights import WITH_VECTORS
 
-ROOT = Path(__file__).resolve().parents[2]
 #: bytes of a token, for the tokens that an agent reads until the first relevant file
 TOKEN_BYTES = 4
 #: the product as it is
@@ -74,8 +77,8 @@ class Scored:
 
 @dataclass(frozen=True)
 class System:
-    """Something to measure. `open(project)` gives the function that is asked. `ours`: it needs the project indexed.
-    `without`: the signal that this variant of the product leaves out.
+    """Something to measure. `open(project)` gives the function that is asked. `ours`: it needs the
+    project indexed. `without`: the signal that this variant of the product leaves out.
     """
 
     name: str
@@ -199,7 +202,6 @@ def summary(scored: list[Scored]) -> dict[str, Any]:
         return {name: mean(rows) for name, rows in sorted(groups.items())}
 
     found = [row for row in scored if row.first]
-    times = sorted(row.ms for row in scored)
     repositories = by("repo")
     return {
         "queries": len(scored),
@@ -212,8 +214,7 @@ def summary(scored: list[Scored]) -> dict[str, Any]:
         ),
         "mrr": round(sum(1 / row.first for row in found) / len(scored), 4),
         "tokens_to_first": round(statistics.mean(row.tokens for row in scored)),
-        "ms_p50": round(times[len(times) // 2], 2),
-        "ms_p95": round(times[int(0.95 * len(times))], 2),
+        **{f"ms_{at}": value for at, value in percentiles([row.ms for row in scored], (50, 95)).items()},
         "category": by("category"),
         "language": by("language"),
         "repository": repositories,
@@ -243,29 +244,11 @@ def show(results: dict[str, dict[str, Any]]) -> None:
         print(f"{name[1:]:24}" + "".join(f"{cell:10.4f}" for cell in cells))
 
 
-def save(results: dict[str, dict[str, Any]]) -> Path:
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, check=False, capture_output=True, text=True
-    )
-    machine = {
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "load_average": round(os.getloadavg()[0], 1),
-    }
+def body_of(results: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What is kept: the figures of the first system at the top, the others below."""
     first, *others = results
-    body = {"machine": machine, "weights": asdict(WITH_VECTORS)} | results[first]
-    if others:
-        body["others"] = {name: results[name] for name in others}
-    path = (
-        ROOT
-        / "scripts"
-        / "bench"
-        / "results"
-        / f"{time.strftime('%Y-%m-%d')}-{commit.stdout.strip()}-quality.json"
-    )
-    path.write_text(json.dumps(body, indent=1) + "\n")
-    return path
+    body = {"weights": asdict(WITH_VECTORS)} | results[first]
+    return body | ({"others": {name: results[name] for name in others}} if others else {})
 
 
 def arguments() -> argparse.Namespace:
@@ -298,14 +281,12 @@ def arguments() -> argparse.Namespace:
         const="-",
         help="write each query's ranks there; without a file to standard output",
     )
-    parser.add_argument(
-        "--json", action="store_true", help="write scripts/bench/results/<date>-<commit>-quality.json"
-    )
+    add_json(parser)
     return parser.parse_args()
 
 
 def main() -> None:
-    options = arguments()
+    options, head = arguments(), begin("quality")
     repos = json.loads((options.queries / "repos.json").read_text())
     systems = choose_systems(options)
     scored: list[Scored] = []
@@ -327,9 +308,10 @@ def main() -> None:
     results = {
         system.name: summary([row for row in scored if row.system == system.name]) for system in systems
     }
+    print_machine(head)
     show(results)
     if options.json:
-        print(save(results))
+        write(head | body_of(results))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ Maker = Callable[[], dict[str, Any]]
 
 
 def draw(texts: list[str], count: int, seed: int = 7) -> dict[str, list[dict[str, Any]]]:
-    """Arguments of cortex_exact by kind. Words come as often as in the text, so that frequent and rare ones both occur."""
+    """Arguments of cortex_exact by kind. Words come as often as in the text, so that frequent and
+    rare ones both occur.
+    """
     chance = random.Random(seed)
 
     def words() -> list[str]:

@@ -1,4 +1,6 @@
-"""What quality.py measures: the product (or a variant of its ranking), and its peers. Each is a folder in, places out."""
+"""What quality.py measures: the product (or a variant of its ranking), and its peers. Each is a
+folder in, places out.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +34,8 @@ BASELINES = ("rg", "bm25", "semble")
 CORTEX = [sys.executable, "-P", "-m", "cortex"]
 #: what ripgrep is not asked for: words that say nothing about code
 STOP_WORDS = frozenset(
-    "a an and are as at be by can do does for from has have how i in into is it its of on or so that the their this to was what "
-    "when where which who why will with you".split()
+    "a an and are as at be by can do does for from has have how i in into is it its of on or so that "
+    "the their this to was what when where which who why will with you".split()
 )
 
 
@@ -83,8 +85,8 @@ def _stop(project: Path) -> None:
 
 @asynccontextmanager
 async def product(project: Path, variant: tuple[str, ...] = ()) -> AsyncIterator[Ask]:
-    """Cortex as an agent has it: served by its workers, asked through the MCP client over stdio. `variant`: options of
-    peers/front.py.
+    """Cortex as an agent has it: served by its workers, asked through the MCP client over stdio.
+    `variant`: options of peers/front.py.
     """
     front = [sys.executable, "-P", str(PEERS / "front.py"), *variant, "--"] if variant else CORTEX
     parameters = StdioServerParameters(command=front[0], args=[*front[1:], "mcp", "--project", str(project)])

@@ -1,0 +1,137 @@
+"""The product as an agent has it, for benchmarks: a front through the MCP client, over a project."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import psutil
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from cortex.ask.freshness import Freshness
+from cortex.generation.read import Rows, open_rows
+from cortex.processes import attach
+from cortex.settings import config as configuration
+from cortex.terms.records import COVERING_TYPES
+
+CORTEX = str(Path(sys.executable).parent / "cortex")
+#: seconds without any change after which an index counts as complete
+QUIET_S = 5.0
+#: seconds until an index must be complete
+INDEX_S = 600.0
+NOWHERE = Path(os.devnull)
+
+
+@contextlib.contextmanager
+def surroundings(**settings: object) -> Iterator[None]:
+    """A runtime folder of its own and `settings`, for all processes that are started meanwhile."""
+    runtime = tempfile.mkdtemp(prefix="cx", dir="/tmp")  # short: sockets are made below it
+    names = {f"CORTEX_{name}".upper(): str(value) for name, value in settings.items()}
+    names["XDG_RUNTIME_DIR"] = runtime
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(names)
+    try:
+        yield
+    finally:
+        shutil.rmtree(runtime, ignore_errors=True)
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
+@contextlib.contextmanager
+def scratch(**settings: object) -> Iterator[Path]:
+    """An empty project in `surroundings`; its processes are stopped and its folder is removed."""
+    with (
+        surroundings(**settings),
+        tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
+        served(Path(folder)) as config,
+    ):
+        yield config.root
+
+
+@contextlib.contextmanager
+def served(root: Path) -> Iterator[configuration.Config]:
+    """The settings of the project in `root`, whose processes are stopped in the end."""
+    (root / ".git").mkdir(exist_ok=True)
+    config = configuration.load(str(root.resolve()))
+    try:
+        yield config
+    finally:
+        attach.stop(config)
+
+
+class Front:
+    """One `cortex mcp`; `started` is when it was, by time.perf_counter."""
+
+    def __init__(self, session: ClientSession, started: float) -> None:
+        self.session, self.started = session, started
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        result = await self.session.call_tool(tool, arguments)
+        answer: dict[str, Any] = orjson.loads(result.content[0].text)  # type: ignore[union-attr]
+        return answer
+
+
+@contextlib.asynccontextmanager
+async def connect(root: Path) -> AsyncIterator[Front]:
+    """A front of the project, by the official client over standard input and output."""
+    started = time.perf_counter()
+    kept = {name: value for name, value in os.environ.items() if name.startswith("CORTEX_")}
+    environment = kept | {name: os.environ[name] for name in ("PATH", "XDG_RUNTIME_DIR")}
+    parameters = StdioServerParameters(command=CORTEX, args=["mcp", "--project", str(root)], env=environment)
+    with NOWHERE.open("w") as nowhere:  # noqa: ASYNC230 - nothing else runs yet
+        async with (
+            stdio_client(parameters, errlog=nowhere) as (read, write),
+            ClientSession(read, write) as session,
+        ):
+            await session.initialize()
+            yield Front(session, started)
+
+
+async def wait_whole(root: Path) -> None:
+    """Return once everything is indexed and served: no lane is away, nothing changes for QUIET_S."""
+    deadline = time.monotonic() + INDEX_S
+    since, before = math.inf, None
+    async with connect(root) as front:
+        while time.monotonic() - since < QUIET_S:
+            if time.monotonic() > deadline:
+                raise SystemExit(f"{root} was not indexed in {INDEX_S:.0f} s")
+            answer = await front.call("cortex_search", query="code", limit=1, detail="location")
+            index = answer["index"]
+            busy = any(index.get(key) for key in ("indexing", "publishing", "pending_count", "degraded"))
+            if busy or index["generation"] != before or not answer["results"]:
+                since, before = time.monotonic(), index["generation"]
+            await asyncio.sleep(0.2)
+
+
+def processes_of(root: Path) -> list[psutil.Process]:
+    """Every process but this one that names the project in its command line."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.pid != os.getpid() and any(str(root) in part for part in process.cmdline()):
+                found.append(process)
+    return found
+
+
+def rows_of(config: configuration.Config) -> Rows:
+    """What is indexed and current."""
+    return open_rows(Freshness(config).current(), config.index_dir)
+
+
+def covering(rows: Rows) -> list[int]:
+    """The places of the live rows that together hold every line once."""
+    kinds = [at for at, name in enumerate(rows.names["type"]) if name in COVERING_TYPES]
+    return np.flatnonzero(rows.live & np.isin(rows.columns["type"], kinds)).tolist()

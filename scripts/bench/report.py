@@ -1,0 +1,120 @@
+"""What all benchmarks say in one way: machine, commit, percentiles, tables, the file of figures."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.metadata
+import os
+import platform
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import psutil
+
+from cortex import __version__
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "scripts" / "bench" / "results"
+#: packages without whose versions a figure says little
+PACKAGES = ("mcp", "numpy", "pyzmq", "tantivy", "usearch")
+#: of all the times of one case
+POINTS = (50, 95, 99)
+
+Figures = dict[str, Any]
+
+
+def begin(benchmark: str) -> Figures:
+    """What the figures of a benchmark start with: its name, the day, the commit, the machine."""
+    return {
+        "benchmark": benchmark,
+        "date": time.strftime("%Y-%m-%d"),
+        "commit": commit(),
+        "machine": machine(),
+    }
+
+
+def commit() -> str:
+    """The short name of the commit that is checked out; "" outside a repository."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def machine() -> Figures:
+    """The same keys in all results, so that they can be told apart by machine; `load`: just now."""
+    return {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "memory_gib": psutil.virtual_memory().total >> 30,
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "load": round(os.getloadavg()[0], 2),
+        "versions": {"cortex": __version__} | {name: importlib.metadata.version(name) for name in PACKAGES},
+    }
+
+
+def processor() -> str:
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return platform.processor() or platform.machine()
+
+
+def percentiles(values: Sequence[float], points: Sequence[int] = POINTS) -> dict[str, float]:
+    """{"p50": …}, in the unit of `values`; between two values in proportion."""
+    return {f"p{at}": round(float(np.percentile(values, at)), 2) for at in points}
+
+
+def summarise(case: str, seconds: Sequence[float], points: Sequence[int] = POINTS) -> Figures:
+    """One row of a table: the case, how often it was run, and percentiles in ms."""
+    found = percentiles([1000 * each for each in seconds], points)
+    return {"case": case, "runs": len(seconds)} | {f"{name}_ms": value for name, value in found.items()}
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """The first column to the left, the others to the right; numbers with two digits at most."""
+    lines = [header, *([_cell(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for first, *others in lines:
+        cells = [f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True)]
+        print("  ".join([f"{first:<{widths[0]}}", *cells]).rstrip())
+
+
+def _cell(cell: object) -> str:
+    return f"{cell:.2f}" if isinstance(cell, float) else "" if cell is None else str(cell)
+
+
+def print_figures(figures: Figures) -> None:
+    """One a line."""
+    width = max(map(len, figures)) + 2
+    for name, value in figures.items():
+        print(f"{name:<{width}}{value}")
+
+
+def print_machine(figures: Figures) -> None:
+    about = figures["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    print(
+        f"{about['processor']}, {about['cores']} cores, {about['memory_gib']} GiB, load {about['load']}, "
+        f"{about['system']}, Python {about['python']}, {versions}; commit {figures['commit']}"
+    )
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--json", action="store_true", help="write scripts/bench/results/<date>-<commit>-<name>.json"
+    )
+
+
+def write(figures: Figures) -> Path:
+    """Keep the figures that began with `begin`; the file."""
+    path = RESULTS / f"{figures['date']}-{figures['commit']}-{figures['benchmark']}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(orjson.dumps(figures, option=orjson.OPT_INDENT_2) + b"\n")
+    print(f"\nwritten to {path.relative_to(ROOT)}")
+    return path
