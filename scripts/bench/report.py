@@ -111,10 +111,10 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def write(figures: Figures) -> Path:
+def write(figures: Figures, folder: Path = RESULTS) -> Path:
     """Keep the figures that began with `begin`; the file."""
-    path = RESULTS / f"{figures['date']}-{figures['commit']}-{figures['benchmark']}.json"
+    path = folder / f"{figures['date']}-{figures['commit']}-{figures['benchmark']}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(orjson.dumps(figures, option=orjson.OPT_INDENT_2) + b"\n")
-    print(f"\nwritten to {path.relative_to(ROOT)}")
+    print(f"\nwritten to {path}")
     return path

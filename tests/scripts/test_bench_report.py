@@ -1,0 +1,56 @@
+"""What benchmarks have in common: they start, and they summarise and write in one way."""
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+BENCH = Path(__file__).parents[2] / "scripts" / "bench"
+PROGRAMS = ("exact", "freshness", "graph", "index", "latency", "quality")
+
+
+@pytest.fixture
+def report(monkeypatch):
+    monkeypatch.syspath_prepend(BENCH)
+    return importlib.import_module("report")
+
+
+def test_every_benchmark_finds_what_it_measures():
+    # One process, because each of them loads the whole product.
+    code = f"import sys; sys.path.insert(0, {str(BENCH)!r}); import {', '.join(PROGRAMS)}"
+    subprocess.run([sys.executable, "-P", "-c", code], check=True)
+
+
+def test_a_row_has_percentiles_in_milliseconds(report):
+    row = report.summarise("one", [at / 1000 for at in range(101)])
+    assert row == {"case": "one", "runs": 101, "p50_ms": 50.0, "p95_ms": 95.0, "p99_ms": 99.0}
+    assert report.percentiles([1.0, 2.0], (50,)) == {"p50": 1.5}
+
+
+def test_a_table_has_straight_columns(report, capsys):
+    report.print_table(("case", "p50", "runs"), [("a", 1.234, 5), ("a longer one", None, 10)])
+    assert capsys.readouterr().out.splitlines() == [
+        "case           p50  runs",
+        "a             1.23     5",
+        "a longer one          10",
+    ]
+
+
+def test_figures_are_kept_under_day_commit_and_name_with_the_machine(report, tmp_path, capsys):
+    path = report.write(report.begin("latency") | {"chunks": 3}, tmp_path / "results")
+    kept = orjson.loads(path.read_bytes())
+    assert list(kept) == ["benchmark", "date", "commit", "machine", "chunks"]
+    assert path.name == f"{kept['date']}-{kept['commit']}-latency.json"
+    assert list(kept["machine"]) == [
+        "processor",
+        "cores",
+        "memory_gib",
+        "system",
+        "python",
+        "load",
+        "versions",
+    ]
+    assert str(path) in capsys.readouterr().out
