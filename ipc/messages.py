@@ -148,16 +148,16 @@ class ExactHits:
     `highlights[i]` are at most 3 fragments of hit i with <em> around matched terms, `highlight_lines[i]` their lines.
     """
 
-    generation: int
-    match_type: MatchType
-    hits: tuple[Hit, ...]
-    scores: tuple[float, ...]
-    highlights: tuple[tuple[str, ...], ...]
-    highlight_lines: tuple[tuple[int, ...], ...]
-    total_found: int
-    truncated: bool
-    suggestion: str
-    chunks: Blobs
+    generation: int = 0
+    match_type: MatchType = "exact"
+    hits: tuple[Hit, ...] = ()
+    scores: tuple[float, ...] = ()
+    highlights: tuple[tuple[str, ...], ...] = ()
+    highlight_lines: tuple[tuple[int, ...], ...] = ()
+    total_found: int = 0
+    truncated: bool = False
+    suggestion: str = ""
+    chunks: Blobs = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,15 +277,15 @@ class GraphHits:
     with a target they are what else its name might have meant.
     """
 
-    generation: int
-    target: str
-    paths: tuple[str, ...]
-    total_found: int
-    truncated: bool
-    suggestion: str
-    candidates: tuple[str, ...]
-    summary: dict[str, Any]
-    results: Blobs
+    generation: int = 0
+    target: str = ""
+    paths: tuple[str, ...] = ()
+    total_found: int = 0
+    truncated: bool = False
+    suggestion: str = ""
+    candidates: tuple[str, ...] = ()
+    summary: dict[str, Any] = field(default_factory=dict)
+    results: Blobs = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cortex.ask.dispatch import Dispatch
+from cortex.ask.asking import Asking
 from cortex.ask.freshness import Freshness
 from cortex.engines import ENGINES
 from cortex.engines.serving import EngineWorker
@@ -42,9 +42,9 @@ class Served:
         reply = self.workers[worker].handlers[type(request)](request)
         return decode([bytes(frame) for frame in encode(reply, 1)])
 
-    def dispatch(self, config: Config | None = None) -> Dispatch:
+    def asking(self, config: Config | None = None) -> Asking:
         used = config or self.config
-        return Dispatch(used, self, Freshness(used), time.monotonic() + 60.0)
+        return Asking(used, self, Freshness(used), time.monotonic() + 60.0)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,8 @@
-"""How fresh an answer is: the `index` block of every answer, and which hits no longer match their files.
+"""How fresh an answer is: its `index` block, and which hits no longer match their files.
 
-Reads what the watcher and the indexer publish (CURRENT, run/indexer.json, manifest.json) and the sources' sizes and
-times; writes nothing. Silent staleness is the worst fault that a search tool can have.
+Reads what the watcher and the indexer publish (CURRENT, run/indexer.json, manifest.json) and the
+sizes and times of the sources; writes nothing. Silent staleness is the worst fault that a search
+tool can have.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class _Cached(Generic[T]):
         self._identity: tuple[int, ...] | None = None
 
     def changed(self) -> bool:
-        """Whether the file is another than at the last call. A file that is gone resets the value."""
+        """Whether the file is another than at the last call; one that is gone resets the value."""
         try:
             info = os.stat(self.path)
         except OSError:
@@ -87,7 +88,10 @@ class Progress:
 
 
 class Freshness:
-    """Knows what is published and what is not yet. Each call costs a few `stat`s; files are read when they change."""
+    """Knows what is published and what is not yet.
+
+    Each call costs a few `stat`s; files are read when they change.
+    """
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -97,7 +101,7 @@ class Freshness:
         self._manifest = _Cached[_Manifest](config.manifest, _Manifest())
 
     def current(self) -> Generation:
-        """The published generation; EMPTY before the first. A damaged CURRENT leaves the last good one."""
+        """The published generation; EMPTY before the first. A damaged CURRENT changes nothing."""
         cached = self._current
         if cached.changed():
             try:
@@ -126,7 +130,7 @@ class Freshness:
     def block(
         self, generation: Generation, degraded: Sequence[str] = (), notes: Iterable[str] = ()
     ) -> dict[str, Any]:
-        """The `index` block of an answer from `generation`. `notes` are sentences; `message` joins them."""
+        """The `index` block of an answer from `generation`. `notes` are sentences for `message`."""
         progress = self.progress()
         pending = self.pending(generation)
         block: dict[str, Any] = {
@@ -153,9 +157,10 @@ class Freshness:
         return block
 
     def stale(self, paths: Iterable[str], generation: Generation) -> frozenset[str]:
-        """Those of `paths` whose file was changed or removed since it was indexed into `generation`.
+        """Those of `paths` whose file was changed or removed since `generation` took it in.
 
-        An agent that saves and asks at once is quicker than any event, so this looks at the files themselves.
+        An agent that saves and asks at once is quicker than any event, so this looks at the files
+        themselves.
         """
         seen = self._seen().files
         dirty = self.progress().dirty
@@ -167,7 +172,7 @@ class Freshness:
         return frozenset(found)
 
     def behind(self, generation: Generation) -> bool:
-        """Whether chunk files are on disk that `generation` does not hold: the watcher is about to publish them."""
+        """Whether there are chunk files that `generation` lacks: they are about to be published."""
         return bool(generation.backlog) or self._seen().sequence > generation.sequence
 
     def _seen(self) -> _Manifest:
@@ -209,7 +214,7 @@ def say_progress(progress: Progress) -> str:
 
 
 def _alive(state: IndexerState) -> bool:
-    """Whether the process that wrote `state` still lives. A heartbeat that is young enough spares the look."""
+    """Whether the process that wrote `state` still lives; not looked up after a fresh heartbeat."""
     if time.time() - state.heartbeat < HEARTBEAT_MAX_S:
         return True
     try:

@@ -1,12 +1,28 @@
-"""What can be asked of dispatch, and the bounds of it. Asks nobody."""
+"""What can be asked: one frozen dataclass for each kind of question, and its bounds. Asks nobody.
+
+Each has `checked`: the question as it is asked, with its arguments within their bounds; it raises
+BadRequest. A Lookup, which one worker alone answers, makes that worker's message of itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
-from ipc.messages import Detail, Filters, MatchType
+from cortex.query.check import check_query
+from cortex.terms.bounds import clamp
+from ipc.errors import BadRequest
+from ipc.messages import (
+    Detail,
+    ExactSearch,
+    Filters,
+    GraphOperation,
+    GraphSearch,
+    MatchType,
+    OutlineSearch,
+    PatternSearch,
+)
 
 NO_FILTERS = Filters()
 
@@ -16,6 +32,8 @@ LIMIT_MAX = 100
 OFFSET_MAX = 60_000
 #: bytes that a token stands for, and the bounds of `max_tokens`
 TOKEN_BYTES, TOKENS_MIN, TOKENS_MAX = 4, 100, 1_000_000
+#: letters of a file's path or a chunk's id
+NAME_CHARS_MAX = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +49,39 @@ class Search:
     max_tokens: int = 20_000
     explain: bool = False
 
+    def checked(self) -> Self:
+        check_query(self.query)
+        return replace(self, limit=clamp(self.limit, 1, LIMIT_MAX))
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """What belongs to a chunk, or to a file at a line (0: the whole); `limit`: of each kind."""
+
+    file: str = ""
+    line: int = 0
+    chunk_id: str = ""
+    limit: int = 10
+    detail: Detail = "snippet"
+    max_tokens: int = 20_000
+
+    def checked(self) -> Self:
+        file = self.file.strip().replace("\\", "/").removeprefix("./")
+        line, chunk_id = self.line, self.chunk_id.strip()
+        path, colon, number = file.rpartition(":")
+        if colon and number.isdecimal():  # as editors and traces write it
+            file, line = path, line or int(number)
+        if bool(file) == bool(chunk_id):
+            raise BadRequest("Pass either `file` (with `line`, for what is around it) or `chunk_id`.")
+        if any("\0" in one or len(one) > NAME_CHARS_MAX for one in (file, chunk_id)):
+            raise BadRequest("`file` and `chunk_id` must be names as search results give them.")
+        limit = clamp(self.limit, 1, LIMIT_MAX)
+        return replace(self, file=file, line=max(0, line), chunk_id=chunk_id, limit=limit)
+
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A keyword question (syntax: docs/TOOLS.md)."""
+    """A keyword question (syntax: docs/SEARCH.md), the text worker's to answer."""
 
     query: str
     match_type: MatchType | None = None
@@ -44,12 +91,111 @@ class Exact:
     detail: Detail = "full"
     max_tokens: int = 20_000
 
+    def checked(self) -> Self:
+        check_query(self.query)
+        return self
 
-def fitting(sizes: Sequence[int], budget: int) -> int:
-    """How many of the first results fit `budget` bytes; at least one, so that an answer is never empty for its size."""
+    def request(self, generation: int) -> ExactSearch:
+        return ExactSearch(
+            query=self.query,
+            match_type=self.match_type,
+            limit=clamp(self.limit, 1, LIMIT_MAX),
+            offset=clamp(self.offset, 0, OFFSET_MAX),
+            filters=self.filters,
+            detail=self.detail,
+            max_bytes=budget(self.max_tokens),
+            generation=generation,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A question about relations, the graph worker's to answer; fields as in GraphSearch."""
+
+    operation: GraphOperation
+    target: str
+    to: str = ""
+    scope: str = ""
+    exclude_patterns: tuple[str, ...] = ()
+    include_context: bool = True
+    context_lines: int = 3
+    depth: int = 1
+    max_results: int = 100
+    max_per_level: int = 50
+
+    def checked(self) -> Self:
+        if not self.target.strip():
+            raise BadRequest("The target is empty; pass the name of a type, function, method or file.")
+        check_query(self.target)
+        if self.to:
+            check_query(self.to)
+        return self
+
+    def request(self, generation: int) -> GraphSearch:
+        return GraphSearch(
+            operation=self.operation,
+            target=self.target,
+            to=self.to,
+            scope=self.scope,
+            exclude_patterns=self.exclude_patterns,
+            include_context=self.include_context,
+            context_lines=self.context_lines,
+            depth=self.depth,
+            max_results=self.max_results,
+            max_per_level=self.max_per_level,
+            generation=generation,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What is in a file or folder ("" for the whole project), the graph worker's to answer."""
+
+    path: str = ""
+    max_tokens: int = 4_000
+
+    def checked(self) -> Self:
+        if self.path:
+            check_query(self.path)
+        return self
+
+    def request(self, generation: int) -> OutlineSearch:
+        return OutlineSearch(self.path, budget(self.max_tokens), generation)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Where files of `language` have the shape of `pattern`, the graph worker's to answer."""
+
+    pattern: str
+    language: str
+    paths: tuple[str, ...] = ()
+    exclude_paths: tuple[str, ...] = ()
+    limit: int = 50
+
+    def checked(self) -> Self:
+        check_query(self.pattern)
+        return self
+
+    def request(self, generation: int) -> PatternSearch:
+        return PatternSearch(
+            self.pattern, self.language, self.paths, self.exclude_paths, self.limit, generation
+        )
+
+
+Lookup = Exact | Graph | Outline | Pattern
+
+
+def budget(max_tokens: int) -> int:
+    """Bytes that an answer of `max_tokens` may have."""
+    return TOKEN_BYTES * clamp(max_tokens, TOKENS_MIN, TOKENS_MAX)
+
+
+def fitting(sizes: Sequence[int], max_bytes: int) -> int:
+    """How many of the first results fit `max_bytes`; at least one, if there is any."""
     used = 0
     for at, size in enumerate(sizes):
         used += size
-        if used > budget and at:
+        if used > max_bytes and at:
             return at
     return len(sizes)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from cortex.ask.dispatch import SETTLE_S, Dispatch
+from cortex.ask.asking import SETTLE_S, Asking
 from cortex.ask.freshness import Freshness
 from cortex.front.tool import Tool
 from cortex.processes import attach
@@ -62,9 +62,9 @@ class Link:
         while True:
             await self.ready(until)
             asked = self._supervisor
-            dispatch = Dispatch(self.config, self._client, self.freshness, until, self._settled)
+            asking = Asking(self.config, self._client, self.freshness, until, self._settled)
             try:
-                return await tool.call(dispatch, checked)
+                return await tool.call(asking, checked)
             except Unavailable:
                 # A set that ended while it was asked has a successor that was not.
                 if time.monotonic() > until - LAST_TRY_S or not (self._lost or self._set != asked):

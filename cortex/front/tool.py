@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 import msgspec
 
-from cortex.ask.dispatch import Dispatch
+from cortex.ask.asking import Asking
 from ipc.errors import BadRequest
 
 ToolFunction = Callable[..., Awaitable[dict[str, Any]]]
@@ -46,9 +46,9 @@ class Tool:
         except msgspec.ValidationError as error:
             raise BadRequest(self._explain(str(error))) from error
 
-    async def call(self, dispatch: Dispatch, arguments: msgspec.Struct) -> dict[str, Any]:
+    async def call(self, asking: Asking, arguments: msgspec.Struct) -> dict[str, Any]:
         """The answer, to be dumped by orjson: chunks in it are raw fragments."""
-        return await self.function(dispatch, **msgspec.structs.asdict(arguments))
+        return await self.function(asking, **msgspec.structs.asdict(arguments))
 
     def _explain(self, problem: str) -> str:
         where = _WHERE.search(problem)
@@ -72,7 +72,7 @@ class Tool:
 
 
 def make_tool(function: ToolFunction, title: str, *, reads: bool) -> Tool:
-    """The tool of `async (dispatch, *, argument: Annotated[type, Meta(description)] = default, …) -> answer`."""
+    """The tool of `async (asking, *, argument: Annotated[type, Meta(description)] = default, …) -> answer`."""
     hints = get_type_hints(function, include_extras=True)
     fields: list[Any] = []
     for name, parameter in list(inspect.signature(function).parameters.items())[1:]:

@@ -1,17 +1,18 @@
-"""find_related over a small project that is indexed and served in this process: what belongs to a piece of code."""
+"""find_related over a small project that is indexed and served in this process."""
 
 import asyncio
 
 import orjson
 import pytest
 
-from cortex.ask.related import Related, find_related
+from cortex.ask.questions import Related
+from cortex.ask.related import find_related
 from ipc.errors import BadRequest, NotFound, Unavailable
 from ipc.messages import VectorSearch
 
 
 def related(served, **question):
-    return orjson.loads(orjson.dumps(asyncio.run(find_related(served.dispatch(), Related(**question)))))
+    return orjson.loads(orjson.dumps(asyncio.run(find_related(served.asking(), Related(**question)))))
 
 
 def files(answer, kind):

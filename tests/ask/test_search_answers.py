@@ -1,4 +1,7 @@
-"""Searches over a small project served in this process: explanations, scores, modes, lanes, languages, pasted texts."""
+"""Searches over a small project served in this process.
+
+Explanations, scores, modes, lanes, languages, pasted texts.
+"""
 
 import asyncio
 import dataclasses
@@ -7,6 +10,7 @@ import math
 import orjson
 import pytest
 
+from cortex.ask import search as searching
 from cortex.ask.questions import Search
 from cortex.front.tools import TOOLS
 from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
@@ -18,13 +22,13 @@ QUESTION = "how is a token refreshed before it expires"
 
 
 def search(served, config=None, **question):
-    found = asyncio.run(served.dispatch(config).search(Search(**({"query": QUESTION} | question))))
+    found = asyncio.run(searching.search(served.asking(config), Search(**({"query": QUESTION} | question))))
     return orjson.loads(orjson.dumps(found))
 
 
 def call(served, name, config=None, **arguments):
     tool = TOOLS[name]
-    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.dispatch(config), tool.check(arguments)))))
+    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(config), tool.check(arguments)))))
 
 
 def files(answer):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from cortex.ask.dispatch import Dispatch
+from cortex.ask.asking import Asking
 from cortex.ask.freshness import Freshness
 from cortex.front.mcp.server import describe
 from cortex.front.tool import make_tool
@@ -97,7 +97,7 @@ def test_null_counts_as_left_out():
 
 
 def test_a_function_makes_a_tool():
-    async def shout(dispatch, *, word: str, times: int = 1) -> dict:
+    async def shout(asking, *, word: str, times: int = 1) -> dict:
         """Says it loud."""
         return {"said": word.upper() * times}
 
@@ -144,7 +144,7 @@ class Nobody:
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
 def test_without_workers_and_without_an_index_every_tool_answers_with_a_sentence(tool, tmp_path):
     config = Config(root=tmp_path, server=Server(deadline_s=1.0))
-    dispatch = Dispatch(config, Nobody(), Freshness(config), time.monotonic() + 1.0)
-    answer = asyncio.run(tool.call(dispatch, tool.check(least(tool))))
+    asking = Asking(config, Nobody(), Freshness(config), time.monotonic() + 1.0)
+    answer = asyncio.run(tool.call(asking, tool.check(least(tool))))
     assert answer["suggestion"].endswith(".")
     assert answer["index"]["generation"] == 0

@@ -1,6 +1,6 @@
 """60 questions about this repository and parts of the standard library: the rank of each first relevant file, kept.
 
-The whole path but processes and sockets: indexed, published, asked through dispatch. A change of the ranking shows as a list of
+The whole path but processes and sockets: indexed, published, asked as a tool asks. A change of the ranking shows as a list of
 ranks that moved; it fails only where quality drops. CORTEX_UPDATE_GOLDEN=1 accepts the new ranks. The standard library is
 the running interpreter's, so ranks may differ a little between versions of Python; golden ones are of 3.11.
 """
@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from cortex.ask.questions import Search
+from cortex.ask.search import find
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "golden" / "quality"
@@ -62,9 +63,8 @@ def ranks(corpus, serve):
     for query in load()[1]:
         relevant = {path for path in query["relevant"] if (corpus / path).exists()}
         if relevant:
-            answer = asyncio.run(
-                served.dispatch().find(Search(query["query"], limit=DEPTH, detail="location"))
-            )
+            question = Search(query["query"], limit=DEPTH, detail="location")
+            _, answer = asyncio.run(find(served.asking(), question))
             files = list(dict.fromkeys(one.hit.path for one in answer.hits))
             found[query["query"]] = next((at for at, path in enumerate(files, 1) if path in relevant), 0)
     return found

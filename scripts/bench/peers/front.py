@@ -11,7 +11,7 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from cortex.ask import dispatch
+from cortex.ask import search
 from cortex.front.cli.main import main as cortex
 from cortex.ranking.weights import Weights
 
@@ -21,7 +21,7 @@ LANES = ("model", "words")
 
 def leave_out(switch: Path) -> None:
     """Give the signals that `switch` names the weight 0."""
-    weigh, rank = dispatch.weigh, dispatch.rank
+    weigh, rank = search.weigh, search.rank
 
     def weigh_less(*, vectors: bool, bm25_weight: float) -> Weights:
         names = switch.read_text().split()
@@ -34,13 +34,13 @@ def leave_out(switch: Path) -> None:
             question, None if "words" in names else text, None if "model" in names else vector, *more, **named
         )
 
-    dispatch.weigh, dispatch.rank = weigh_less, rank_less
+    search.weigh, search.rank = weigh_less, rank_less
 
 
 def ask_for(words: int, vectors: int) -> None:
     """Let each lane return so many candidates, whatever the limit of the answer."""
-    dispatch.TEXT_CANDIDATES, dispatch.VECTOR_CANDIDATES = words, vectors
-    dispatch.TEXT_CANDIDATES_PER_HIT = dispatch.VECTOR_CANDIDATES_PER_HIT = 0
+    search.TEXT_CANDIDATES, search.VECTOR_CANDIDATES = words, vectors
+    search.TEXT_CANDIDATES_PER_HIT = search.VECTOR_CANDIDATES_PER_HIT = 0
 
 
 def main() -> int:

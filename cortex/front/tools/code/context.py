@@ -7,13 +7,14 @@ from typing import Annotated, Any
 import orjson
 from msgspec import Meta
 
-from cortex.ask.dispatch import Dispatch
+from cortex.ask.asking import Asking
 from cortex.ask.questions import Search
+from cortex.ask.search import find
 from ipc.messages import Filters
 
 
 async def code_context(
-    dispatch: Dispatch,
+    asking: Asking,
     *,
     query: Annotated[str, Meta(description="What you look for, in plain words or names.")],
     k: Annotated[int, Meta(description="How many hits, 1 to 100.")] = 20,
@@ -31,8 +32,8 @@ async def code_context(
     """
     # The only place where a front reads chunks: this shape holds parts of them.
     question = Search(query=query, limit=k, filters=Filters(language=lang), detail="snippet")
-    found = await dispatch.find(question)
-    stale = dispatch.freshness.stale((one.hit.path for one in found.hits), found.generation)
+    turn, found = await find(asking, question)
+    stale = turn.stale(one.hit.path for one in found.hits)
     hits = []
     for one, raw in zip(found.hits, found.chunks, strict=True):
         chunk = orjson.loads(raw)
@@ -47,6 +48,6 @@ async def code_context(
         hits.append(hit | {"stale": True} if one.hit.path in stale else hit)
     answer: dict[str, Any] = {"hits": hits}
     if not hits:
-        answer["suggestion"] = dispatch.explain_nothing(question, found)
-    answer["index"] = dispatch.freshness.block(found.generation, found.degraded, found.notes)
+        answer["suggestion"] = turn.explain_nothing(question.filters)
+    answer["index"] = turn.index(found.notes)
     return answer

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from cortex.ask.dispatch import Dispatch
+from cortex.ask.asking import Asking
+from cortex.ask.exact import exact
 from cortex.ask.questions import Exact
 from cortex.front.tools.arguments import (
     ChunkTypes,
@@ -23,7 +24,7 @@ MatchKind = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring"]
 
 
 async def cortex_exact(
-    dispatch: Dispatch,
+    asking: Asking,
     *,
     query: Annotated[str, Meta(description="Keywords in the syntax described above.")],
     limit: Limit = 15,
@@ -68,7 +69,8 @@ async def cortex_exact(
     - Prov* interface - prefix matching
 
     """
-    return await dispatch.exact(
+    return await exact(
+        asking,
         Exact(
             query=query,
             match_type=match_type,
@@ -77,5 +79,5 @@ async def cortex_exact(
             filters=make_filters(chunk_types, tags, paths, exclude_paths),
             detail=detail,
             max_tokens=max_tokens,
-        )
+        ),
     )

@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask import structure
-from cortex.ask.dispatch import Dispatch
-from ipc.messages import GraphOperation, GraphSearch
+from cortex.ask.asking import Asking
+from cortex.ask.questions import Graph
+from cortex.ask.structure import graph
+from ipc.messages import GraphOperation
 
 
 async def cortex_graph(
-    dispatch: Dispatch,
+    asking: Asking,
     *,
     operation: Annotated[GraphOperation, Meta(description="What to ask about the target.")],
     target: Annotated[
@@ -61,9 +62,9 @@ async def cortex_graph(
     - {"operation": "dependents", "target": "src/auth/session.ts"}
 
     """
-    return await structure.graph(
-        dispatch,
-        GraphSearch(
+    return await graph(
+        asking,
+        Graph(
             operation=operation,
             target=target,
             to=to,

@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask import structure
-from cortex.ask.dispatch import Dispatch
+from cortex.ask.asking import Asking
+from cortex.ask.questions import Outline
+from cortex.ask.structure import outline
 from cortex.front.tools.arguments import MaxTokens
 
 
 async def cortex_outline(
-    dispatch: Dispatch,
+    asking: Asking,
     *,
     path: Annotated[
         str,
@@ -31,4 +32,4 @@ async def cortex_outline(
     - {} - a map of the project
 
     """
-    return await structure.outline(dispatch, path, max_tokens)
+    return await outline(asking, Outline(path, max_tokens))

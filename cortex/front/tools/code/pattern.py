@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask import structure
-from cortex.ask.dispatch import Dispatch
+from cortex.ask.asking import Asking
+from cortex.ask.questions import Pattern
+from cortex.ask.structure import pattern as find
 from cortex.front.tools.arguments import ExcludePaths, Paths
-from ipc.messages import PatternSearch
 
 
 async def cortex_pattern(
-    dispatch: Dispatch,
+    asking: Asking,
     *,
     pattern: Annotated[
         str,
@@ -43,4 +43,4 @@ async def cortex_pattern(
     - {"pattern": "useEffect($F, [])", "language": "tsx"}
 
     """
-    return await structure.pattern(dispatch, PatternSearch(pattern, language, paths, exclude_paths, limit))
+    return await find(asking, Pattern(pattern, language, paths, exclude_paths, limit))

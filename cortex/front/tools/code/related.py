@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from cortex.ask.dispatch import Dispatch
-from cortex.ask.related import Related
+from cortex.ask.asking import Asking
+from cortex.ask.questions import Related
 from cortex.ask.related import find_related as find
 from cortex.front.tools.arguments import DetailLevel, MaxTokens
 
 
 async def find_related(
-    dispatch: Dispatch,
+    asking: Asking,
     *,
     file: Annotated[
         str,
@@ -47,4 +47,4 @@ async def find_related(
 
     """
     question = Related(file, line, chunk_id, limit, detail, max_tokens)
-    return await find(dispatch, question)
+    return await find(asking, question)

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from cortex.ask.dispatch import Dispatch
+from cortex.ask.asking import Asking
 from cortex.ask.questions import Search
+from cortex.ask.search import search
 from cortex.front.tools.arguments import (
     ChunkTypes,
     DetailLevel,
@@ -21,7 +22,7 @@ from cortex.front.tools.arguments import (
 
 
 async def cortex_search(
-    dispatch: Dispatch,
+    asking: Asking,
     *,
     query: Annotated[
         str, Meta(description="What you want to know, in plain words; names of code may be among them.")
@@ -70,7 +71,8 @@ async def cortex_search(
     Find + understand: first cortex_exact for the name, then cortex_search with tags set to the file paths found.
 
     """
-    return await dispatch.search(
+    return await search(
+        asking,
         Search(
             query=query,
             limit=limit,
@@ -80,5 +82,5 @@ async def cortex_search(
             detail=detail,
             max_tokens=max_tokens,
             explain=explain,
-        )
+        ),
     )

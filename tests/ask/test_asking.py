@@ -8,7 +8,9 @@ import numpy as np
 import orjson
 import pytest
 
-from cortex.ask.dispatch import Dispatch
+from cortex.ask import exact as exactly
+from cortex.ask import search as searching
+from cortex.ask.asking import Asking
 from cortex.ask.freshness import Freshness
 from cortex.ask.questions import Exact, Search
 from cortex.generation import current as generations
@@ -47,7 +49,10 @@ BODIES = {
 
 
 class Workers:
-    """Answers as the workers do, from HITS; each request and reply goes through the codec. `faults` is who raises."""
+    """Answers as the workers do, from HITS, each request and reply through the codec.
+
+    `faults` is who raises what.
+    """
 
     def __init__(self, generation=1):
         self.generation = generation
@@ -122,18 +127,18 @@ def publish(config, number=1, sequence=5):
     return made
 
 
-def dispatch(config, workers, deadline_s=10.0):
-    return Dispatch(config, workers, Freshness(config), time.monotonic() + deadline_s)
+def asking(config, workers, deadline_s=10.0, settled=0.0):
+    return Asking(config, workers, Freshness(config), time.monotonic() + deadline_s, settled)
 
 
 def search(config, workers, deadline_s=10.0, **question):
     question = Search(**({"query": "words"} | question))
-    return plain(asyncio.run(dispatch(config, workers, deadline_s).search(question)))
+    return plain(asyncio.run(searching.search(asking(config, workers, deadline_s), question)))
 
 
 def exact(config, workers, deadline_s=10.0, **question):
     question = Exact(**({"query": "words"} | question))
-    return plain(asyncio.run(dispatch(config, workers, deadline_s).exact(question)))
+    return plain(asyncio.run(exactly.exact(asking(config, workers, deadline_s), question)))
 
 
 def plain(answer):
@@ -236,7 +241,7 @@ def test_a_bad_request_of_a_worker_is_the_callers(config):
 
 
 class Moving(Workers):
-    """The generation moves on while the question is under way: the worker refuses once, then CURRENT is newer."""
+    """The generation moves on meanwhile: the worker refuses once, then CURRENT is newer."""
 
     def __init__(self, config):
         super().__init__(generation=2)
@@ -374,10 +379,10 @@ def test_before_the_first_generation_the_answer_is_a_sentence(config):
 
 def test_a_call_waits_for_the_first_generation(config):
     async def ask():
-        asking = asyncio.create_task(dispatch(config, Workers()).search(Search("words")))
+        under_way = asyncio.create_task(searching.search(asking(config, Workers()), Search("words")))
         await asyncio.sleep(0)
         publish(config)
-        return plain(await asking)
+        return plain(await under_way)
 
     assert asyncio.run(ask())["total"] == 3
 
@@ -418,6 +423,5 @@ def test_a_worker_that_is_still_starting_is_waited_for(config):
                 raise Unavailable("The text worker is not running.")
             return await super().ask(worker, message, deadline_s)
 
-    made = dispatch(config, Starting())
-    made = Dispatch(config, made.client, made.freshness, made.until, settled=time.monotonic() + 5)
-    assert asyncio.run(made.search(Search("words")))["index"]["degraded"] == []
+    made = asking(config, Starting(), settled=time.monotonic() + 5)
+    assert asyncio.run(searching.search(made, Search("words")))["index"]["degraded"] == []

@@ -1,0 +1,206 @@
+"""The loop of every question: of which generation, until when, who is silent, once more.
+
+An answer is made of one generation. Every lane gets LANE_SHARE of the deadline; one that stays
+silent is left out and named in `index.degraded`. When the generation moves on meanwhile, the whole
+question is asked once more. What to ask whom is in search, exact, structure and related.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from cortex.ask.freshness import Freshness
+from cortex.ask.questions import NO_FILTERS, Lookup
+from cortex.generation.current import Generation
+from cortex.settings.config import Config
+from ipc.errors import BadRequest, CortexError, NotReady, Unavailable
+from ipc.messages import Chunks, Fetch, Filters, Message
+
+M = TypeVar("M")
+T = TypeVar("T")
+
+#: what a lane gets of the deadline of a call
+LANE_SHARE = 0.6
+#: seconds that a call waits for the first generation
+FIRST_GENERATION_S = 8.0
+#: seconds between two looks at CURRENT while waiting for the first generation
+LOOK_S = 0.05
+#: seconds after the start of a front, or of the set that it uses, in which an absent worker is
+#: waited for: it has just been started and may not answer yet
+SETTLE_S = 10.0
+
+
+class Asker(Protocol):
+    """What asking needs of ipc.client.Client."""
+
+    async def ask(self, worker: str, message: Message, deadline_s: float) -> Message: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What one call of a tool asks with; it has to be answered at `until` (monotonic)."""
+
+    config: Config
+    client: Asker
+    freshness: Freshness
+    until: float
+    #: monotonic time until which an absent worker may still be starting
+    settled: float = 0.0
+
+    async def attempt(self, make: Callable[[Turn], Awaitable[T]]) -> tuple[Turn, T | None]:
+        """What `make` makes of one generation, and the turn that it had; None before the first one.
+
+        NotReady from `make` means that a worker is ahead of that generation, or behind it: then the
+        newest one is tried. Raises Unavailable when it happens again, and what else `make` raises.
+        """
+        turn = self._turn(await self.first_generation(), final=False)
+        while turn.generation.number:
+            try:
+                return turn, await make(turn)
+            except NotReady as error:
+                if turn.final:
+                    raise nobody([error]) from error
+                turn = self._turn(self.freshness.current(), final=True)
+        return turn, None
+
+    async def look_up(self, worker: str, question: Lookup, kind: type[M]) -> tuple[Turn, M | None]:
+        """The reply of the one worker that can answer `question`; None before the first generation.
+
+        Raises BadRequest, and Unavailable when the worker does not answer.
+        """
+
+        async def make(turn: Turn) -> M:
+            try:
+                return await turn.ask(worker, question.request(turn.generation.number), kind)
+            except (BadRequest, NotReady):
+                raise
+            except CortexError as error:
+                raise nobody([error]) from error
+
+        return await self.attempt(make)
+
+    async def first_generation(self) -> Generation:
+        """The published generation; waits for the first one, EMPTY when it does not come in time.
+
+        Waits as well while a watcher that has just started reads what was indexed before it.
+        """
+        until = time.monotonic() + min(FIRST_GENERATION_S, self.left_s() - 1.0)
+        while True:
+            generation = self.freshness.current()
+            if generation.number and not self._just_starting(generation):
+                return generation
+            if time.monotonic() >= until:
+                return generation
+            await asyncio.sleep(LOOK_S)
+
+    async def ask(self, worker: str, message: Message, kind: type[M], until: float) -> M:
+        """One reply of the class `kind`. Raises what the worker raised, Unavailable for silence."""
+        while True:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise Unavailable(f"The {worker} worker did not answer in time; see `cortex status`.")
+            try:
+                reply = await self.client.ask(worker, message, left)
+            except Unavailable:
+                if time.monotonic() >= min(until, self.settled):
+                    raise
+                # The set has just been started, and this worker with it.
+                await asyncio.sleep(LOOK_S)
+                continue
+            if not isinstance(reply, kind):
+                raise Unavailable(f"The {worker} worker answered with a {type(reply).__name__}.")
+            return reply
+
+    def left_s(self) -> float:
+        return max(0.0, self.until - time.monotonic())
+
+    def _turn(self, generation: Generation, *, final: bool) -> Turn:
+        lanes_s = min(LANE_SHARE * self.config.server.deadline_s, self.left_s())
+        return Turn(self, generation, time.monotonic() + lanes_s, final)
+
+    def _just_starting(self, generation: Generation) -> bool:
+        if self.freshness.progress().indexing:
+            return False  # may take minutes; what there is is served meanwhile
+        starting = time.monotonic() < self.settled
+        return bool(generation.backlog) or (starting and self.freshness.behind(generation))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One try at an answer, of one generation. Its lanes have until `until` (monotonic).
+
+    `final`: a generation that moves on is not followed any more. `silent` holds the error of each
+    worker that did not answer, for the answer's `index` block.
+    """
+
+    asking: Asking
+    generation: Generation
+    until: float
+    final: bool
+    silent: dict[str, CortexError] = field(default_factory=dict)
+
+    def ask(self, worker: str, message: Message, kind: type[M]) -> Awaitable[M]:
+        """One reply within the time of a lane. Raises as Asking.ask."""
+        return self.asking.ask(worker, message, kind, self.until)
+
+    async def lane(self, worker: str, message: Message, kind: type[M], but: type[CortexError]) -> M | None:
+        """The reply of `worker`; None when it does not answer, and is then in `silent`.
+
+        Raises errors of the class `but`, which are no silence.
+        """
+        try:
+            return await self.asking.ask(worker, message, kind, self.until)
+        except but:
+            raise
+        except CortexError as error:
+            self.silent.setdefault(worker, error)
+            return None
+
+    async def fetch(self, workers: Sequence[str], request: Fetch, errors: dict[str, CortexError]) -> Chunks:
+        """The chunks, of the first of `workers` that answers in the time that the call has left.
+
+        `errors` takes in why others did not. Raises NotReady; Unavailable with all of `errors` when
+        nobody answers.
+        """
+        if not request.keys:
+            return Chunks(self.generation.number, truncated=False, chunks=())
+        for worker in workers:
+            try:
+                return await self.asking.ask(worker, request, Chunks, self.asking.until)
+            except NotReady:
+                raise
+            except CortexError as error:
+                errors.setdefault(worker, error)
+        raise nobody(errors.values())
+
+    def stale(self, paths: Iterable[str]) -> frozenset[str]:
+        """Those of `paths` whose file is no longer as this generation holds it."""
+        return self.asking.freshness.stale(paths, self.generation)
+
+    def index(self, notes: Iterable[str] = ()) -> dict[str, Any]:
+        """The `index` block of the answer: who is silent and why, and the sentences `notes`."""
+        sentences = (*map(str, self.silent.values()), *notes)
+        return self.asking.freshness.block(self.generation, sorted(self.silent), sentences)
+
+    def explain_nothing(self, filters: Filters = NO_FILTERS, floor: float | None = None) -> str:
+        """Why an answer is empty; there always is a reason."""
+        if not self.generation.number:
+            return self.asking.freshness.explain_nothing()
+        if not self.generation.rows:
+            return f"The index holds nothing yet. {self.asking.freshness.explain_nothing()}"
+        if floor is not None:
+            return f"No hit reaches min_score {floor:g}; leave it out to see the best there are."
+        if filters != NO_FILTERS:
+            return (
+                "Nothing matches with these filters (chunk_types, tags, paths, exclude_paths); loosen them."
+            )
+        return "Nothing in the index shares a word or a meaning with the query; try other words."
+
+
+def nobody(errors: Iterable[CortexError]) -> Unavailable:
+    """Nobody is left who could answer: one sentence for each reason, each once."""
+    return Unavailable(" ".join(dict.fromkeys(map(str, errors))) or "No worker answers.")

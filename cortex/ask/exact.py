@@ -1,0 +1,55 @@
+"""The answer of cortex_exact: what the text worker finds, in its order, as far as it fits."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import orjson
+
+from cortex.ask.asking import Asking, Turn
+from cortex.ask.questions import Exact, budget, fitting
+from ipc.messages import ExactHits
+
+
+async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
+    """Raises BadRequest, and Unavailable when the text worker cannot answer."""
+    started = time.perf_counter()
+    question = question.checked()
+    turn, hits = await asking.look_up("text", question, ExactHits)
+    hits = hits or ExactHits(match_type=question.match_type or "exact")
+    results = _results(question, turn, hits)
+    suggestion = hits.suggestion
+    if not results and not suggestion:
+        suggestion = turn.explain_nothing(question.filters)
+    return {
+        "query": question.query,
+        "match_type": hits.match_type,
+        "results": results,
+        "total_found": hits.total_found,
+        "total_returned": len(results),
+        "truncated": hits.truncated or len(results) < len(hits.chunks),
+        "suggestion": suggestion,
+        "metadata": {"took_ms": round(1000 * (time.perf_counter() - started), 1), "source": "exact"},
+        "index": turn.index(),
+    }
+
+
+def _results(question: Exact, turn: Turn, hits: ExactHits) -> list[dict[str, Any]]:
+    """As many as fit the answer."""
+    stale = turn.stale(hit.path for hit in hits.hits)
+    sizes = [
+        len(chunk) + sum(map(len, marked)) for chunk, marked in zip(hits.chunks, hits.highlights, strict=True)
+    ]
+    results = []
+    for at in range(fitting(sizes, budget(question.max_tokens))):
+        result: dict[str, Any] = {
+            "chunk": orjson.Fragment(hits.chunks[at]),
+            "score": hits.scores[at],
+            "highlights": hits.highlights[at],
+            "highlight_lines": hits.highlight_lines[at],
+        }
+        if hits.hits[at].path in stale:
+            result["stale"] = True
+        results.append(result)
+    return results

@@ -1,0 +1,177 @@
+"""The answer of cortex_search: two lanes are asked at once and ranked together.
+
+The lane of the words is the text worker's; that of the meaning is the embed worker's and then the
+vector worker's. An answer needs one of them. The ranking itself is in cortex/ranking.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from cortex.ask.asking import Asking, Turn, nobody
+from cortex.ask.questions import Search, budget, fitting
+from cortex.ranking import Ranked, Reading, cite, define, rank, rank_by_cosine, read, weigh
+from ipc.errors import BadRequest, CortexError, NotReady
+from ipc.messages import Embed, Embedded, Fetch, Locate, Located, Signals, TextSignals, VectorSearch
+
+#: chunks that each lane of the text worker returns, and the vector worker: at least, and for each
+#: hit of the answer. Higher numbers cost time on both sides and rank no better (docs/RANKING.md)
+TEXT_CANDIDATES, VECTOR_CANDIDATES = 90, 45
+TEXT_CANDIDATES_PER_HIT, VECTOR_CANDIDATES_PER_HIT = 4, 2
+#: chunks that the text worker returns for a name in a pasted text: enough to see that too many
+#: define it
+NAME_CANDIDATES = 8
+#: the workers of the lanes, in the order in which their errors are told
+LANES = ("text", "embed", "vector")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Ranked hits with the JSON of their chunks (same order); `notes` are sentences."""
+
+    hits: tuple[Ranked, ...] = ()
+    chunks: tuple[bytes, ...] = ()
+    truncated: bool = False
+    notes: tuple[str, ...] = ()
+
+
+async def search(asking: Asking, question: Search) -> dict[str, Any]:
+    """Raises BadRequest, and Unavailable when no lane can answer."""
+    turn, found = await find(asking, question)
+    stale = turn.stale(one.hit.path for one in found.hits)
+    results = []
+    for one, chunk in zip(found.hits, found.chunks, strict=True):
+        result: dict[str, Any] = {
+            "chunk": orjson.Fragment(chunk),
+            "combined_score": round(one.score, 4),
+        }
+        if one.hit.path in stale:
+            result["stale"] = True
+        if question.explain:
+            result["explain"] = one.explanation()
+        results.append(result)
+    answer: dict[str, Any] = {"results": results, "total": len(results)}
+    if found.truncated:
+        answer["truncated"] = True
+    if not results:
+        answer["suggestion"] = turn.explain_nothing(question.filters, question.min_score)
+    answer["index"] = turn.index(found.notes)
+    return answer
+
+
+async def find(asking: Asking, question: Search) -> tuple[Turn, Found]:
+    """What cortex_search and code_context are made of. Raises as `search`."""
+    question = question.checked()
+    turn, found = await asking.attempt(lambda turn: _find(turn, question))
+    return turn, found or Found()
+
+
+async def _find(turn: Turn, question: Search) -> Found:
+    reading = read(question.query)
+    question = replace(question, query=reading.query)
+    text, vector, named = await _lanes(turn, question, reading)
+    if not turn.final and any(isinstance(error, NotReady) for error in turn.silent.values()):
+        raise NotReady("another generation")
+    if text is None and vector is None:
+        raise nobody(turn.silent[name] for name in LANES if name in turn.silent)
+    ranked = _rank(turn, question, text, vector, named)
+    answered = [name for name, lane in (("text", text), ("vector", vector)) if lane is not None]
+    max_bytes = budget(question.max_tokens)
+    keys = tuple(one.hit.key for one in ranked)
+    request = Fetch(keys, question.detail, max_bytes, question.query, turn.generation.number)
+    reply = await turn.fetch(answered, request, {})
+    kept = [(one, chunk) for one, chunk in zip(ranked, reply.chunks, strict=True) if chunk]
+    count = fitting([len(chunk) for _, chunk in kept], max_bytes)
+    return Found(
+        hits=tuple(one for one, _ in kept[:count]),
+        chunks=tuple(chunk for _, chunk in kept[:count]),
+        truncated=reply.truncated or count < len(kept),
+        notes=_notes(vector),
+    )
+
+
+async def _lanes(
+    turn: Turn, question: Search, reading: Reading
+) -> tuple[Signals | None, Signals | None, list[Signals]]:
+    """(text, vector, what the question names), asked at the same time; None for a silent lane."""
+    if question.mode == "semantic":
+        return None, await _vectors(turn, question), []
+    text, vector, named = await asyncio.gather(
+        _words(turn, question),
+        _vectors(turn, question),
+        _named(turn, question, reading),
+    )
+    return text, vector, named
+
+
+async def _words(turn: Turn, question: Search) -> Signals | None:
+    limit = max(TEXT_CANDIDATES, TEXT_CANDIDATES_PER_HIT * question.limit)
+    request = TextSignals(question.query, limit, question.filters, turn.generation.number)
+    return await turn.lane("text", request, Signals, but=BadRequest)
+
+
+async def _vectors(turn: Turn, question: Search) -> Signals | None:
+    embedded = await turn.lane("embed", Embed((question.query,)), Embedded, but=BadRequest)
+    if embedded is None:
+        return None
+    limit = question.limit
+    if question.mode != "semantic":
+        limit = max(VECTOR_CANDIDATES, VECTOR_CANDIDATES_PER_HIT * limit)
+    request = VectorSearch(
+        embedded.vectors[0], embedded.model, limit, question.filters, turn.generation.number
+    )
+    return await turn.lane("vector", request, Signals, but=BadRequest)
+
+
+async def _named(turn: Turn, question: Search, reading: Reading) -> list[Signals]:
+    """The signals of the files, lines and names in a question.
+
+    None when the text worker is away: its lane says so.
+    """
+    if not (reading.places or reading.names):
+        return []
+    number, filters = turn.generation.number, question.filters
+    try:
+        located, found = await asyncio.gather(
+            turn.ask("text", Locate(reading.places, filters, number), Located),
+            asyncio.gather(
+                *(
+                    turn.ask("text", TextSignals(name, NAME_CANDIDATES, filters, number), Signals)
+                    for name in reading.names
+                )
+            ),
+        )
+    except CortexError:
+        return []
+    made = [cite(reading.places, located), *(define(one, at) for at, one in enumerate(found))]
+    return [signals for signals in made if signals is not None]
+
+
+def _rank(
+    turn: Turn,
+    question: Search,
+    text: Signals | None,
+    vector: Signals | None,
+    named: Sequence[Signals],
+) -> list[Ranked]:
+    if question.mode == "semantic":
+        assert vector is not None
+        ranked = rank_by_cosine(vector, question.limit)
+    else:
+        vector = vector if vector is not None and vector.hits else None
+        weights = weigh(vectors=vector is not None, bm25_weight=turn.asking.config.fusion.bm25_weight)
+        ranked = rank(question.query, text, vector, weights, question.limit, named=named)
+    floor = question.min_score
+    return ranked if floor is None else [one for one in ranked if one.score >= floor]
+
+
+def _notes(vector: Signals | None) -> tuple[str, ...]:
+    left_out = int(vector.stats.get("left_out", 0)) if vector is not None else 0
+    if not left_out:
+        return ()
+    return (f"{left_out} chunks have no vector of the model in use and are found by words only.",)

@@ -1,0 +1,87 @@
+"""Finds what find_related is asked about: a chunk by its id, a file, or what is around a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cortex.ask.asking import Turn
+from cortex.ask.questions import Related
+from cortex.ranking.related import telling
+from cortex.terms.paths import is_test
+from ipc.arrays import Array
+from ipc.errors import BadRequest, NotFound, NotReady
+from ipc.messages import Locate, Located, Place, Spot
+
+#: files that an ambiguous path lists
+LISTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is asked about; `line` 0: the whole chunk or file. `vector`: float32 [dimensions]."""
+
+    spot: Spot
+    vector: Array
+    model: str
+    line: int
+
+    @property
+    def path(self) -> str:
+        return self.spot.hit.path
+
+    @property
+    def in_tests(self) -> bool:
+        return is_test(self.path)
+
+    def holds(self, path: str, line: int) -> bool:
+        """Whether a place is inside what is asked about.
+
+        Never for a single line, of which only the definition around it is known.
+        """
+        hit = self.spot.hit
+        return not self.line and path == hit.path and hit.start_line <= line <= hit.end_line
+
+    @property
+    def names(self) -> list[str]:
+        return telling(self.spot.symbols)
+
+
+async def find_target(turn: Turn, question: Related) -> Target:
+    """Of whichever of the two workers with rows answers, the text worker first.
+
+    Raises NotFound, BadRequest for a path that may be several files', NotReady and Unavailable.
+    """
+    place = Place(question.file, question.line, question.chunk_id)
+    request = Locate((place,), generation=turn.generation.number)
+    found = await turn.lane("text", request, Located, but=NotReady)
+    if found is None:
+        found = await turn.ask("vector", request, Located)
+    if question.chunk_id and not found.spots:
+        raise NotFound(
+            f"There is no chunk {question.chunk_id!r} in the index; ids are the `chunk.id` of search results, "
+            "and change with the file: pass `file` and `line` instead."
+        )
+    if not found.spots:
+        raise NotFound(await _why_no_file(turn, question))
+    if len(found.spots) > 1:
+        listed = ", ".join(spot.hit.path for spot in found.spots[:LISTED])
+        raise BadRequest(f"{question.file!r} may be several files; pass more of its path: {listed}, …")
+    line = 0 if question.chunk_id else question.line
+    return Target(found.spots[0], found.vectors[0], found.model, line)
+
+
+async def _why_no_file(turn: Turn, question: Related) -> str:
+    """A sentence for a file, or a line of it, that the index does not hold."""
+    if question.line:
+        whole = Locate((Place(question.file),), generation=turn.generation.number)
+        found = await turn.ask("vector" if "text" in turn.silent else "text", whole, Located)
+        if found.spots:
+            hit = found.spots[0].hit
+            return f"{hit.path} has no line {question.line} in the index; it ends at {hit.end_line}."
+    pending = question.file in turn.asking.freshness.pending(turn.generation)
+    why = (
+        "it was saved a moment ago and is about to be served"
+        if pending
+        else "pass its path below the project's root"
+    )
+    return f"There is no file {question.file!r} in the index; {why}."
