@@ -108,7 +108,7 @@ def test_a_function_makes_a_tool():
 
 @pytest.mark.parametrize("reads", [True, False])
 def test_clients_are_told_whether_a_tool_reads_or_writes(reads):
-    async def note(dispatch, *, text: str) -> dict:
+    async def note(asking, *, text: str) -> dict:
         """Keeps a text, or looks one up."""
         return {"text": text}
 
