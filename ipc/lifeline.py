@@ -15,7 +15,8 @@ GRACE_S = 5.0
 
 
 def watch_life_line(on_end: Callable[[], None], grace_s: float = GRACE_S) -> None:
-    """Call `on_end` when standard input, the life line that a parent holds, ends; then make sure that we end.
+    """Call `on_end` when standard input, the life line that a parent holds, ends; then make sure
+    that we end.
 
     Only a pipe or a socket is a life line: a terminal or /dev/null is not.
     """

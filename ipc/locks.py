@@ -1,4 +1,5 @@
-"""Who holds a place: a locked file for each, with its holder's process number. Neither ZeroMQ nor numpy.
+"""Who holds a place: a locked file for each, with its holder's process number. Neither ZeroMQ nor
+numpy.
 
 The lock is a flock: it ends with its process, however that ends, and the file stays.
 """
@@ -25,7 +26,7 @@ class Lock:
 
     @property
     def lost(self) -> bool:
-        """Whether the file was deleted or replaced since, so that another can lock the same path."""
+        """Whether the file was deleted or replaced since: another can then lock the same path."""
         try:
             return not os.path.samestat(os.fstat(self._descriptor), os.stat(self.path))
         except OSError:
@@ -70,8 +71,8 @@ def try_lock(path: str | os.PathLike[str]) -> Lock | None:
 def hold(path: str | os.PathLike[str], refusal: Callable[[str], Exception], *, wait_s: float = 0.0) -> Lock:
     """The lock of the file `path`, waited for at most `wait_s` seconds.
 
-    Raises `refusal(holder)` when another holds it for longer; `holder` is that process's number, or "unknown".
-    Raises OSError when the file cannot be made.
+    Raises `refusal(holder)` when another holds it for longer; `holder` is that process's number, or
+    "unknown". Raises OSError when the file cannot be made.
     """
     deadline = time.monotonic() + wait_s
     while True:
@@ -83,7 +84,9 @@ def hold(path: str | os.PathLike[str], refusal: Callable[[str], Exception], *, w
 
 
 def holder_of(path: str | os.PathLike[str]) -> int | None:
-    """The process that holds the lock of `path`: its number (0 when unknown), or None when nobody does."""
+    """The process that holds the lock of `path`: its number (0 when unknown), or None when nobody
+    does.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -9,6 +9,7 @@ import sys
 
 from cortex.processes.names import WORKERS
 from cortex.settings import config as configuration
+from cortex.settings.home import open_runtime
 from ipc.errors import (
     EXIT_FAILED,
     EXIT_UNAVAILABLE,
@@ -35,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     try:
         config = configuration.load(options.project)
-        configuration.open_runtime(config)
+        open_runtime(config)
         run = importlib.import_module(f"workers.{options.name}").run
         code: int = run(config, replica=options.replica, bind=options.bind)
     except Misconfigured as error:

@@ -19,7 +19,8 @@ import numpy as np
 import orjson
 
 from cortex.embedders.protocol import estimate_tokens
-from cortex.settings.config import Config, Embedding, is_loopback
+from cortex.settings.config import Config, Embedding
+from cortex.settings.home import is_loopback
 from ipc.arrays import Array
 from ipc.errors import Misconfigured, Unavailable
 from ipc.messages import Mode

@@ -22,7 +22,8 @@ from cortex.indexer.store.graph_store import GraphStore
 from cortex.indexer.store.manifest import Entry, Manifest
 from cortex.indexer.store.shards import FACTS, Built, Settings, Task, build, shard_count, shard_of
 from cortex.indexer.store.writer import Writer, writer_lock
-from cortex.settings.config import Config, open_home
+from cortex.settings.config import Config
+from cortex.settings.home import open_home
 from cortex.system import allocator
 from cortex.terms.records import Skipped
 from ipc.errors import Misconfigured

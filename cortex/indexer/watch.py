@@ -27,7 +27,8 @@ from cortex.indexer.run import Indexer
 from cortex.indexer.scan import IGNORE_FILES, Candidate, Scanner
 from cortex.indexer.store.manifest import Manifest
 from cortex.indexer.store.writer import foreign_files, writer_lock
-from cortex.settings.config import Config, open_home
+from cortex.settings.config import Config
+from cortex.settings.home import open_home
 from cortex.system import allocator, files
 from cortex.terms.records import IndexerState
 from ipc.errors import CortexError

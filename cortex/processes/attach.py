@@ -22,7 +22,8 @@ from typing import Any
 from cortex import __version__
 from cortex.processes.child import SetSpec, trim_log
 from cortex.processes.supervisor import LINE_BYTES_MAX, Supervisor, socket_path
-from cortex.settings.config import Config, open_home, open_runtime
+from cortex.settings.config import Config
+from cortex.settings.home import open_home, open_runtime
 from ipc.errors import EXIT_HOME_GONE, CortexError, Misconfigured, Unavailable
 from ipc.locks import holder_of
 from ipc.messages import PROTOCOL

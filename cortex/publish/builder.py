@@ -33,7 +33,8 @@ from cortex.generation.segment import open_segment, write_segment
 from cortex.generation.write import Row, write_rows
 from cortex.publish.chunk_files import ChunkManager, Reading
 from cortex.publish.graph_files import GraphFiles
-from cortex.settings.config import Config, open_home
+from cortex.settings.config import Config
+from cortex.settings.home import open_home
 from cortex.system import allocator
 from cortex.terms.records import IndexerState
 from ipc.arrays import Array

@@ -1,7 +1,8 @@
-"""Configuration: one frozen dataclass from defaults, files, environment and flags; every path and address.
+"""Configuration: one frozen dataclass from defaults, files, environment and flags; every path and
+address.
 
-Order: defaults < the user's config.yml < the project's .cortex/config.yml < CORTEX_* < flags. A project's file comes
-with a cloned repository and is not trusted: it may not name an endpoint outside loopback or a path outside the root.
+Order: defaults < the user's config.yml < the project's .cortex/config.yml < CORTEX_* < flags. Which
+folder is the project's, and what its own file may not set, is in home.py.
 """
 
 from __future__ import annotations
@@ -9,11 +10,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import hashlib
-import ipaddress
 import os
-import stat
-import tempfile
-import urllib.parse
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
@@ -22,16 +19,15 @@ import msgspec
 import orjson
 import yaml
 
+from cortex.settings.home import check_trust, find_root, project_config, runtime_base, user_config
 from ipc.errors import Misconfigured
 from ipc.messages import PROTOCOL
 
 Provider = Literal["static", "http", "local"]
 
-#: bumped when the files below .cortex/index change shape; an index of another number is thrown away and rebuilt
+#: bumped when the files below .cortex/index change shape; an index of another number is thrown away
+#: and rebuilt
 INDEX_FORMAT = 6
-
-#: sun_path holds 104 bytes on macOS and 108 on Linux, with the final NUL
-SOCKET_PATH_MAX = 103
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +66,9 @@ class Fusion:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The effective configuration of one project. `root` is absolute and real; paths below it are properties."""
+    """The effective configuration of one project. `root` is absolute and real; paths below it are
+    properties.
+    """
 
     root: Path
     embedding: Embedding = field(default_factory=Embedding)
@@ -112,7 +110,9 @@ class Config:
 
     @property
     def runtime_dir(self) -> Path:
-        """The folder of this project's sockets and locks; short, private to the user, one for each protocol."""
+        """The folder of this project's sockets and locks; short, private to the user, one for each
+        protocol.
+        """
         return runtime_base() / f"{self.root_id}-p{PROTOCOL}"
 
     @property
@@ -120,7 +120,9 @@ class Config:
         return hashlib.sha256(os.fsencode(self.root)).hexdigest()[:16]
 
     def hash(self) -> str:
-        """12 hex digits over everything that workers act on; two processes with equal hashes may share a set."""
+        """12 hex digits over everything that workers act on; two processes with equal hashes may
+        share a set.
+        """
         body = {
             "embedding": self.embedding,
             "server": dataclasses.replace(self.server, toolsets=(), deadline_s=0, idle_exit_s=0),
@@ -132,7 +134,8 @@ class Config:
 
 SECTIONS: dict[str, type] = {"embedding": Embedding, "server": Server, "indexing": Indexing, "fusion": Fusion}
 
-#: environment variables that the source specification names, beside the CORTEX_<SECTION>_<FIELD> twins
+#: environment variables that the source specification names, beside the CORTEX_<SECTION>_<FIELD>
+#: twins
 ALIASES = {
     "CORTEX_CHUNKS_DIR": ("server", "chunks_dir"),
     "CORTEX_EMBEDDING_ENDPOINT": ("embedding", "endpoint"),
@@ -147,13 +150,14 @@ def load(
 ) -> Config:
     """The effective configuration for `project` (found as in `find_root` when None).
 
-    `flags` is {section: {field: value}}. Raises Misconfigured with one sentence that names the source of the fault.
+    `flags` is {section: {field: value}}. Raises Misconfigured with one sentence that names the
+    source of the fault.
     """
     root, explicit = find_root(project)
     values: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
     for source, layer in (
         (str(user_config()), _read_yaml(user_config())),
-        (str(root / ".cortex" / "config.yml"), _untrusted(_read_yaml(root / ".cortex" / "config.yml"), root)),
+        (str(project_config(root)), check_trust(_read_yaml(project_config(root)), root)),
         ("the environment", _from_environment(os.environ)),
         ("the command line", flags or {}),
     ):
@@ -170,103 +174,6 @@ def load(
     )
     _check_ranges(config)
     return config
-
-
-def user_config() -> Path:
-    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    return Path(base) / "cortex" / "config.yml"
-
-
-def find_root(project: str | os.PathLike[str] | None = None) -> tuple[Path, bool]:
-    """(root, named explicitly?): the argument, CORTEX_PROJECT, CLAUDE_PROJECT_DIR, or the nearest parent with .git
-    or .cortex/config.yml. Never /, the home folder or anything above it.
-    """
-    named = project or os.environ.get("CORTEX_PROJECT") or os.environ.get("CLAUDE_PROJECT_DIR")
-    if named:
-        root = Path(named).expanduser()
-        if not root.is_dir():
-            raise Misconfigured(
-                f"The project folder {str(root)!r} does not exist; pass an existing one with --project."
-            )
-        return root.resolve(), True
-    here = Path.cwd().resolve()
-    for folder in (here, *here.parents):
-        if _too_high(folder):
-            break
-        if (folder / ".git").exists() or (folder / ".cortex" / "config.yml").is_file():
-            return folder, False
-    raise Misconfigured(
-        f"No project found at or above {here}: run `git init` or `cortex init` there, or pass --project DIR "
-        '(in an agent\'s configuration: "args": ["mcp", "--project", "/path/to/project"]).'
-    )
-
-
-def _too_high(folder: Path) -> bool:
-    home = Path(os.path.expanduser("~")).resolve()
-    return folder == home or folder in home.parents
-
-
-def runtime_base() -> Path:
-    """`${XDG_RUNTIME_DIR:-/tmp}/cortex-<uid>`; the temporary folder when that makes socket paths too long.
-
-    Agents start us with few variables: where XDG_RUNTIME_DIR is missing its usual value is tried, so that their
-    fronts and a person's terminal meet at one set.
-    """
-    uid = os.getuid()
-    usual = f"/run/user/{uid}"
-    for base in (os.environ.get("XDG_RUNTIME_DIR") or usual, "/tmp", tempfile.gettempdir()):  # noqa: S108 - checked below
-        if base and os.path.isdir(base) and os.access(base, os.W_OK):
-            path = Path(base) / f"cortex-{uid}"
-            if len(os.fsencode(path)) + 40 <= SOCKET_PATH_MAX:
-                return path
-    raise Misconfigured("No folder for sockets: set XDG_RUNTIME_DIR to a short, writable folder.")
-
-
-def private_dir(path: Path) -> Path:
-    """Make `path` (0700) and check that it is a real folder owned by this user.
-
-    Raises Misconfigured for a link, another owner, or rights that others have.
-    """
-    try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        info = path.lstat()
-    except OSError as error:
-        raise Misconfigured(f"Cannot make the folder {path}: {error.strerror}.") from error
-    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
-        raise Misconfigured(f"{path} must be a real folder owned by you; move it away.")
-    if info.st_mode & 0o077:
-        os.chmod(path, 0o700)
-    return path
-
-
-def open_runtime(config: Config) -> Path:
-    """The project's runtime folder, made and checked, each level of it."""
-    private_dir(runtime_base())
-    return private_dir(config.runtime_dir)
-
-
-def open_home(config: Config) -> Path:
-    """`.cortex` with its .gitignore. Raises Misconfigured when it cannot be written, or is a link or another's."""
-    home = config.home
-    try:
-        home.mkdir(exist_ok=True)
-        for folder in (home, config.index_dir, config.run_dir, config.graph_dir, home / "chunks"):
-            if folder.exists() or folder.is_symlink():
-                info = folder.lstat()
-                if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
-                    raise Misconfigured(
-                        f"{folder} must be a real folder owned by you, not a link; move it away."
-                    )
-        ignore = home / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n!config.yml\n!.gitignore\n", encoding="utf-8")
-        config.run_dir.mkdir(mode=0o700, exist_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise Misconfigured(
-            f"Cannot write {home}: {reason}; make the project folder writable or free some space."
-        ) from error
-    return home
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -289,35 +196,6 @@ def _read_yaml(path: Path) -> dict[str, Any]:
             f"{path} must hold sections ({', '.join(SECTIONS)}), not a {type(data).__name__}."
         )
     return data
-
-
-def _untrusted(layer: dict[str, Any], root: Path) -> dict[str, Any]:
-    where = root / ".cortex" / "config.yml"
-    embedding, server = layer.get("embedding"), layer.get("server")
-    endpoint = embedding.get("endpoint") if isinstance(embedding, dict) else None
-    if endpoint and not is_loopback(str(endpoint)):
-        raise Misconfigured(
-            f"{where} sets embedding.endpoint to {endpoint!r}, which is not on this machine; a project's file may "
-            f"not send your code away. Set CORTEX_EMBEDDING_ENDPOINT or {user_config()} if you want it."
-        )
-    chunks = server.get("chunks_dir") if isinstance(server, dict) else None
-    if chunks and not (root / str(chunks)).resolve().is_relative_to(root):
-        raise Misconfigured(
-            f"{where} sets server.chunks_dir to {chunks!r}, which is outside the project; set CORTEX_CHUNKS_DIR or "
-            f"{user_config()} if you want it."
-        )
-    return layer
-
-
-def is_loopback(endpoint: str) -> bool:
-    """Whether the URL's host is this machine (localhost, 127.0.0.0/8 or ::1)."""
-    host = urllib.parse.urlsplit(endpoint).hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _check_keys(layer: dict[str, Any], source: str) -> None:

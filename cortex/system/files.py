@@ -1,4 +1,6 @@
-"""Files of this machine: how one is replaced while others read it, and how one is opened without following a link."""
+"""Files of this machine: how one is replaced while others read it, and how one is opened without
+following a link.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,12 @@ from typing import BinaryIO
 
 @contextlib.contextmanager
 def replacing(path: Path, *, sync: bool = False) -> Iterator[Path]:
-    """A temporary name beside `path`, renamed over it at the end of the `with`: readers see the old or the new file.
+    """A temporary name beside `path`, renamed over it at the end of the `with`: readers see the old
+    or the new file.
 
-    `sync` has the system write the file to the disk first, so that a power cut leaves no empty one. When the body or
-    the rename fails, the temporary file is removed, `path` stays as it was, and what was raised goes on.
+    `sync` has the system write the file to the disk first, so that a power cut leaves no empty one.
+    When the body or the rename fails, the temporary file is removed, `path` stays as it was, and
+    what was raised goes on.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -45,9 +49,11 @@ def _sync(path: Path) -> None:
 
 
 def open_plain(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a regular file for reading: never through a link in its last part, never waiting for a pipe's writer.
+    """Open a regular file for reading: never through a link in its last part, never waiting for a
+    pipe's writer.
 
-    Raises OSError, also for everything that is not a regular file. A link among the folders above is followed.
+    Raises OSError, also for everything that is not a regular file. A link among the folders above
+    is followed.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -57,7 +63,8 @@ def open_plain(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def read_plain(path: str | os.PathLike[str], bytes_max: int) -> bytes:
-    """The first `bytes_max` bytes at most of a file that is opened as by `open_plain`. Raises OSError as it does.
+    """The first `bytes_max` bytes at most of a file that is opened as by `open_plain`. Raises
+    OSError as it does.
 
     Who has to tell a file that is too large from one that fits asks for one byte more than fits.
     """

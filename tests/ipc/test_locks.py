@@ -1,4 +1,6 @@
-"""Locks of places: one holder at a time, who says who it is, over the deletion of the file and the holder's death."""
+"""Locks of places: one holder at a time, who says who it is, over the deletion of the file and the
+holder's death.
+"""
 
 import os
 import signal
@@ -10,7 +12,8 @@ import pytest
 from ipc.errors import Unavailable
 from ipc.locks import hold, holder_of, try_lock
 
-#: a process that holds the lock named by its argument, says so, and waits for the end of its standard input
+#: a process that holds the lock named by its argument, says so, and waits for the end of its
+#: standard input
 HOLDER = """
 import sys
 from ipc.locks import hold

@@ -25,7 +25,8 @@ from cortex.processes import attach
 from cortex.processes import child as processes
 from cortex.processes.child import SetSpec
 from cortex.processes.names import INDEXER, PROCESSES, STOP_ORDER, WORKERS
-from cortex.settings.config import Config, Embedding, Server, open_home, open_runtime
+from cortex.settings.config import Config, Embedding, Server
+from cortex.settings.home import open_home, open_runtime
 from ipc.errors import Misconfigured, Unavailable
 from ipc.messages import PROTOCOL
 

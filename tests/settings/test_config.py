@@ -1,11 +1,13 @@
-"""Configuration: the order of the layers, what a project may not set, and one sentence for every fault."""
+"""Configuration: the order of the layers, what a project may not set, and one sentence for every
+fault.
+"""
 
 import os
 from pathlib import Path
 
 import pytest
 
-from cortex.settings import config
+from cortex.settings import config, home
 from ipc.errors import Misconfigured
 
 
@@ -94,30 +96,30 @@ def test_a_missing_project_folder_is_named(tmp_path):
 
 
 def test_the_root_is_the_nearest_parent_with_git_and_never_the_home_folder(tmp_path, monkeypatch):
-    home = tmp_path / "home"
-    (home / "code" / "app" / ".git").mkdir(parents=True)
-    (home / ".git").mkdir()
-    (home / "code" / "app" / "src").mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.chdir(home / "code" / "app" / "src")
-    assert config.find_root() == (home / "code" / "app", False)
-    monkeypatch.chdir(home / "code")
+    above = tmp_path / "home"
+    (above / "code" / "app" / ".git").mkdir(parents=True)
+    (above / ".git").mkdir()
+    (above / "code" / "app" / "src").mkdir()
+    monkeypatch.setenv("HOME", str(above))
+    monkeypatch.chdir(above / "code" / "app" / "src")
+    assert home.find_root() == (above / "code" / "app", False)
+    monkeypatch.chdir(above / "code")
     with pytest.raises(Misconfigured, match="--project"):
-        config.find_root()
+        home.find_root()
 
 
 def test_sockets_fit_the_shortest_limit_and_are_private(project, monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/tmp/" + "x" * 100)
     loaded = config.load(project)
-    folder = config.open_runtime(loaded)
-    assert len(os.fsencode(folder / "supervisor.sock")) <= config.SOCKET_PATH_MAX
+    folder = home.open_runtime(loaded)
+    assert len(os.fsencode(folder / "supervisor.sock")) <= home.SOCKET_PATH_MAX
     assert folder.stat().st_mode & 0o077 == 0
 
 
 def test_a_runtime_folder_that_is_a_link_is_refused(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path)
     with pytest.raises(Misconfigured, match="real folder"):
-        config.private_dir(tmp_path / "link")
+        home.private_dir(tmp_path / "link")
 
 
 def test_equal_settings_have_equal_hashes_and_others_do_not(project, monkeypatch):
@@ -133,4 +135,4 @@ def test_a_cortex_folder_that_is_a_link_is_refused(tmp_path):
     (tmp_path / "other").mkdir()
     (root / ".cortex").symlink_to(tmp_path / "other")
     with pytest.raises(Misconfigured, match="not a link"):
-        config.open_home(config.load(root))
+        home.open_home(config.load(root))

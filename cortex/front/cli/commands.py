@@ -16,6 +16,7 @@ from cortex.front.cli import render, render_related
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
+from cortex.settings.home import open_home
 
 EXIT_FOUND, EXIT_NOTHING, EXIT_UNAVAILABLE = 0, 1, 3
 
@@ -58,7 +59,7 @@ def run(arguments: list[str]) -> int:
 def init(project: Project = None) -> None:
     """Make .cortex/config.yml with the defaults, and show how to connect an agent."""
     config = configuration.load(project or str(Path.cwd()))
-    path = configuration.open_home(config) / "config.yml"
+    path = open_home(config) / "config.yml"
     if path.exists():
         print(f"{path} exists and stays as it is.")
     else:

@@ -14,7 +14,8 @@ from typing import Literal
 
 from cortex.processes import attach
 from cortex.settings import config as configuration
-from cortex.settings.config import SOCKET_PATH_MAX, Config
+from cortex.settings.config import Config
+from cortex.settings.home import SOCKET_PATH_MAX, open_home, open_runtime
 from ipc.errors import CortexError
 
 #: the distribution whose requirements are checked
@@ -93,7 +94,7 @@ def _packages() -> Check:
 
 
 def _folders(config: Config) -> tuple[State, str]:
-    configuration.open_home(config)
+    open_home(config)
     for folder in (config.home, config.run_dir):
         if not os.access(folder, os.W_OK | os.X_OK):
             return "wrong", f"{folder} cannot be written; make it writable."
@@ -101,7 +102,7 @@ def _folders(config: Config) -> tuple[State, str]:
 
 
 def _sockets(config: Config) -> tuple[State, str]:
-    folder = configuration.open_runtime(config)
+    folder = open_runtime(config)
     length = len(os.fsencode(folder / "supervisor.sock"))
     if length > SOCKET_PATH_MAX:
         return (

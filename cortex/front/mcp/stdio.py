@@ -27,6 +27,7 @@ from cortex.front.tools import choose
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
+from cortex.settings.home import find_root
 from ipc.errors import EXIT_OK, Misconfigured
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _load(project: str | None, toolsets: str | None) -> tuple[Config | None, str
     """(configuration, problem). Without a project every tool says how to name one; other faults raise."""
     if not (project or os.environ.get("CORTEX_PROJECT") or os.environ.get("CLAUDE_PROJECT_DIR")):
         try:
-            configuration.find_root()
+            find_root()
         except Misconfigured as error:
             return None, str(error)
     flags = {"server": {"toolsets": tuple(filter(None, toolsets.split(",")))}} if toolsets else None

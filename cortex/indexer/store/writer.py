@@ -15,7 +15,8 @@ from pathlib import Path
 from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.manifest import Manifest
 from cortex.indexer.store.shards import STEMS, Built, is_ours, shard_name
-from cortex.settings.config import Config, open_runtime
+from cortex.settings.config import Config
+from cortex.settings.home import open_runtime
 from ipc.errors import Misconfigured, Unavailable
 from ipc.locks import Lock, hold
 
