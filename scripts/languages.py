@@ -16,9 +16,9 @@ from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.indexer.chunkers import CHUNKERS_VERSION
 from cortex.indexer.scan import FOLDERS_SKIPPED, GENERATED, GENERATED_SUFFIXES
 from cortex.indexer.syntax.origins import HEAD_LINES, VENDORED
-from cortex.indexer.syntax.outline import DATA
 from cortex.indexer.syntax.parse import PARSE_STEPS_MAX, UNBOUNDED_BYTES
 from cortex.indexer.syntax.source import LINE_CHARS_MAX, MINIFIED_CHARS_MIN, SCRIPTS
+from cortex.terms.kinds import DATA_KINDS
 from cortex.terms.languages import KEYED, NAMED, PARSED, Language
 
 PLACE = Path(__file__).parent.parent / "docs" / "LANGUAGES.md"
@@ -162,8 +162,8 @@ def _kinds(language: Language) -> tuple[str, str, str]:
     kinds = dict.fromkeys(re.findall(r"@definition\.(\w+)", text))
     if language.query == "html":
         return "of its parts", "of its parts", ""
-    definitions = ", ".join(kind for kind in kinds if kind not in DATA)
-    return definitions, ", ".join(kind for kind in kinds if kind in DATA), _graph(language.name)
+    definitions = ", ".join(kind for kind in kinds if kind not in DATA_KINDS)
+    return definitions, ", ".join(kind for kind in kinds if kind in DATA_KINDS), _graph(language.name)
 
 
 def _graph(name: str) -> str:

@@ -15,13 +15,11 @@ import numpy as np
 
 from cortex.generation.segment import Segment, open_segment, write_segment
 from cortex.terms.ids import keys_of
+from cortex.terms.kinds import WHOLE_KINDS
 from ipc.arrays import Array
 
 #: the columns of rows that are counted
 COUNTS = ("references", "file_references")
-
-#: kinds that are files themselves: who imports one refers to the file, not to what is at its first line
-_WHOLE = frozenset(("module", "package"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ def _read(segment: Segment) -> _Part:
     sure = edges[edges[:, 7] == 0]
     pairs = _distinct(sure[:, 4], sure[:, 1])
     kinds = np.unique(nodes[:, 1])
-    whole = [number for number in kinds.tolist() if _text(segment, number) in _WHOLE]
+    whole = [number for number in kinds.tolist() if _text(segment, number) in WHOLE_KINDS]
     return _Part(
         definitions=keys[nodes[:, (0, 2)]],
         lines=nodes[:, 3].copy(),

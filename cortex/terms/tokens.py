@@ -26,7 +26,9 @@ WORD = re.compile(r"\w+")
 #: bytes → themselves where they belong to words, else a space
 _ASCII_WORDS = bytes(at if chr(at).isalnum() or at == ord("_") else 32 for at in range(128)) + bytes(128)
 _INDEXED_WORD = re.compile(r"[^\W_]+")
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+#: the parts that camel case divides ASCII letters into
+CAMEL = r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+"
+_PART = re.compile(rf"{CAMEL}|[0-9]+")
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 _PIECE = re.compile(f"[{_UNSPACED}]|[^{_UNSPACED}]+")

@@ -41,7 +41,6 @@ from cortex.engines.graph.answers import GraphSnapshot
 from cortex.engines.graph.arrays import GraphOpener
 from cortex.engines.graph.sources import Sources
 from cortex.generation.graph import write_graph
-from cortex.graph.facts.facts import TYPE_KINDS
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
 from cortex.graph.resolution.resolve import edges_of
@@ -50,6 +49,7 @@ from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
+from cortex.terms.kinds import TYPE_KINDS
 from ipc.client import Client
 from ipc.errors import CortexError
 from ipc.messages import ExactSearch, GraphSearch

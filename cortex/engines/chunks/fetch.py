@@ -10,6 +10,7 @@ import numpy as np
 import orjson
 
 from cortex.generation.read import Rows
+from cortex.terms.tokens import CAMEL
 from ipc.messages import Chunks, Detail, Fetch
 
 #: lines of a "snippet"
@@ -17,7 +18,7 @@ SNIPPET_LINES = 10
 #: a text that had to be cut keeps at least this many bytes, or is left out altogether
 TEXT_BYTES_MIN = 200
 
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
+_WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
 
 
 def fetch(rows: Rows, request: Fetch) -> Chunks:

@@ -15,6 +15,7 @@ from cortex.engines.graph.targets import Targets
 from cortex.engines.graph.walks import Limits, Scope, Step, Walk, Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.terms.bounds import clamp
+from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.languages import language_of
 from ipc.arrays import Array
 from ipc.errors import BadRequest
@@ -168,7 +169,7 @@ class GraphSnapshot:
 def _shown(node: dict[str, Any]) -> dict[str, Any]:
     """What an answer shows of a node. Its lists of methods and parameters are in the graph files; the signature says enough."""
     kept: dict[str, Any] = {name: node[name] for name in SHOWN if name in node}
-    return kept if kept.get("kind") in ("module", "package") else kept | {"signature": signature(node)}
+    return kept if kept.get("kind") in WHOLE_KINDS else kept | {"signature": signature(node)}
 
 
 def _scope(request: GraphSearch) -> Scope:

@@ -11,6 +11,7 @@ import numpy as np
 
 from cortex.engines.graph.arrays import Graph
 from cortex.terms.ids import above, key_of, split, split_short, uncopied
+from cortex.terms.kinds import WHOLE_KINDS
 from ipc.arrays import Array
 
 #: ids that an answer lists when a target has several meanings, and names that it suggests when it has none
@@ -98,7 +99,7 @@ class Targets:
         """
         graph = self._graph
         if "/" not in target:
-            numbers = [n for n in numbers if graph.kind(n) not in ("module", "package")] or numbers
+            numbers = [n for n in numbers if graph.kind(n) not in WHOLE_KINDS] or numbers
         keys = set(graph.names.keys[numbers].tolist()) if numbers else set()
         outer = {n: self._above(n) for n in numbers}
         numbers = [n for n in numbers if outer[n] not in keys or not _same_last(graph.names[n])] or numbers

@@ -11,6 +11,7 @@ from pathspec import GitIgnoreSpec
 from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.targets import Targets
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
+from cortex.terms.kinds import WHOLE_KINDS
 from ipc.arrays import Array
 
 #: what a type is made by: its callers count as callers of these methods
@@ -292,7 +293,7 @@ class Walker:
         return Walk(tuple(kept), len(allowed), len(kept) < len(allowed))
 
     def _are_modules(self, numbers: Iterable[int]) -> bool:
-        return all(self.graph.kind(number) in ("module", "package") for number in numbers)
+        return all(self.graph.kind(number) in WHOLE_KINDS for number in numbers)
 
     def _owner(self, number: int) -> int:
         """The type that a method belongs to, by its id; -1 when there is none."""

@@ -10,27 +10,12 @@ from typing import Any
 import tantivy
 
 from cortex.terms import tokens
+from cortex.terms.kinds import NAMED_TYPE_KINDS
 from cortex.terms.records import COVERING_TYPES
 
 #: value of "tokenizer_name" for text in words, and for lists of ready tokens
 _WORDS, _READY, _RAW = "cortex_words", "cortex_ready", "raw"
 
-#: kinds of definitions that `defx` counts as types; every other kind counts as a function
-TYPE_KINDS = frozenset(
-    {
-        "class",
-        "struct",
-        "interface",
-        "trait",
-        "enum",
-        "type",
-        "union",
-        "module",
-        "macro",
-        "protocol",
-        "record",
-    }
-)
 #: prefixes inside the field `defx`: a type or a function, by its own name or its folded name
 DEFINED_TYPE, DEFINED_FUNCTION, FOLDED_TYPE, FOLDED_FUNCTION = "T ", "F ", "t ", "f "
 
@@ -192,7 +177,7 @@ def definitions_of(metadata: Mapping[str, Any], text: str) -> list[tuple[str, bo
     listed = metadata.get("definitions")
     if isinstance(listed, list):
         entries = [entry for entry in listed if isinstance(entry, dict) and entry.get("name")]
-        return [(str(entry["name"]), str(entry.get("kind")) in TYPE_KINDS) for entry in entries]
+        return [(str(entry["name"]), str(entry.get("kind")) in NAMED_TYPE_KINDS) for entry in entries]
     return [(name, bool(keyword)) for keyword, name in _DEFINITION.findall(text)]
 
 

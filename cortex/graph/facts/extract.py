@@ -33,21 +33,11 @@ from cortex.graph.facts.chains import (
     split,
     text_of,
 )
-from cortex.graph.facts.facts import (
-    CALLABLE_KINDS,
-    TYPE_KINDS,
-    Base,
-    Binding,
-    Definition,
-    Extension,
-    Facts,
-    Import,
-    Parameter,
-    Reference,
-)
+from cortex.graph.facts.facts import Base, Binding, Definition, Extension, Facts, Import, Parameter, Reference
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported
 from cortex.graph.facts.types import alternatives
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: in-progress matches of a query: bounds the time that a deeply nested file can take
 MATCHES_MAX = 4096

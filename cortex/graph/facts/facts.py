@@ -11,11 +11,6 @@ import msgspec
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
 FACTS_VERSION = 8
 
-#: definition kinds that can have members
-TYPE_KINDS = frozenset({"class", "struct", "interface", "trait", "enum", "type"})
-#: definition kinds that can be called
-CALLABLE_KINDS = frozenset({"function", "method"})
-
 
 #: what a file exports by default when that is an object literal: its members are then looked up in the file itself
 OBJECT = "{}"

@@ -46,7 +46,6 @@ class Rules:
     super_names: frozenset[str] = frozenset({"super"})
     implicit_self: bool = False
     shared: str = ""
-    constructors: frozenset[str] = field(default_factory=lambda: frozenset({"constructor"}))
     #: names of the enclosing type itself
     type_names: frozenset[str] = frozenset()
     #: members of a type may be written in other files than the type
@@ -272,7 +271,6 @@ RULES: dict[str, Rules] = {
         "python",
         (".py",),
         self_names=frozenset(),
-        constructors=frozenset({"__init__", "__new__"}),
     ),
     "go": Rules(
         "go",
@@ -280,22 +278,18 @@ RULES: dict[str, Rules] = {
         self_names=frozenset(),
         super_names=frozenset(),
         shared="folder",
-        constructors=frozenset(),
     ),
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,
     "javascript": _SCRIPT,
-    "java": Rules("jvm", (".java",), implicit_self=True, shared="package", constructors=frozenset()),
-    "kotlin": Rules(
-        "jvm", (".kt",), implicit_self=True, shared="package", constructors=frozenset(), open_types=True
-    ),
-    "scala": Rules("jvm", (".scala",), implicit_self=True, shared="package", constructors=frozenset()),
+    "java": Rules("jvm", (".java",), implicit_self=True, shared="package"),
+    "kotlin": Rules("jvm", (".kt",), implicit_self=True, shared="package", open_types=True),
+    "scala": Rules("jvm", (".scala",), implicit_self=True, shared="package"),
     "rust": Rules(
         "rust",
         (".rs",),
         self_names=frozenset({"self"}),
         super_names=frozenset(),
-        constructors=frozenset({"new"}),
         type_names=frozenset({"Self"}),
         open_types=True,
     ),
@@ -310,7 +304,6 @@ RULES: dict[str, Rules] = {
         self_names=frozenset({"$this"}),
         super_names=frozenset({"parent"}),
         shared="package",
-        constructors=frozenset({"__construct"}),
         type_names=frozenset({"self", "static"}),
     ),
     "swift": Rules(
@@ -319,7 +312,6 @@ RULES: dict[str, Rules] = {
         self_names=frozenset({"self"}),
         implicit_self=True,
         shared="project",
-        constructors=frozenset({"init"}),
         type_names=frozenset({"Self"}),
     ),
     "ruby": Rules(
@@ -328,7 +320,6 @@ RULES: dict[str, Rules] = {
         self_names=frozenset({"self"}),
         implicit_self=True,
         shared="project",
-        constructors=frozenset({"initialize"}),
     ),
     # Named only: their definitions are nodes, and nothing is resolved.
     **{

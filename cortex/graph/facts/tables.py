@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from cortex.graph.facts.facts import CALLABLE_KINDS, TYPE_KINDS, Binding, Facts, Import, Reference
+from cortex.graph.facts.facts import Binding, Facts, Import, Reference
 from cortex.graph.facts.grammars import RULES
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: a definition: its file and its number there
 Ref = tuple[str, int]

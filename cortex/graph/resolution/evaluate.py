@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from cortex.graph.facts.facts import CALLABLE_KINDS, TYPE_KINDS, Definition
+from cortex.graph.facts.facts import Definition
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import Scopes
 from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, Recursion, Value
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: evaluations inside one another
 DEPTH_MAX = 12

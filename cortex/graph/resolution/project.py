@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from cortex.graph.facts.facts import TYPE_KINDS, Binding, Definition, Extension, Facts
+from cortex.graph.facts.facts import Binding, Definition, Extension, Facts
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import (
     GoModules,
@@ -23,6 +23,7 @@ from cortex.graph.facts.modules import (
     folder_of,
 )
 from cortex.graph.facts.tables import WORD, FileIndex, Packed, Ref, derived, head_of, surface
+from cortex.terms.kinds import TYPE_KINDS
 
 __all__ = ["Project", "Ref", "Roots", "home_of", "stem_of"]
 

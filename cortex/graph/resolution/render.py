@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from cortex.graph.facts.facts import CALLABLE_KINDS, TYPE_KINDS, Definition
+from cortex.graph.facts.facts import Definition
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.structure import MethodSets
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 
 def nodes_of(project: Project, sets: MethodSets, path: str) -> list[dict[str, Any]]:

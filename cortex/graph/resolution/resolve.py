@@ -13,12 +13,13 @@ from typing import Any
 import msgspec
 
 from cortex.graph.facts.chains import split
-from cortex.graph.facts.facts import CALLABLE_KINDS, TYPE_KINDS, Definition, Import, Reference
+from cortex.graph.facts.facts import Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import EXTERNAL, Value
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: candidates that an ambiguous call lists; with more it says nothing
 CANDIDATES_MAX = 12

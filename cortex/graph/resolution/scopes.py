@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from cortex.graph.facts.facts import OBJECT, TYPE_KINDS, Binding, Import
+from cortex.graph.facts.facts import OBJECT, Binding, Import
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Place
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, How, Recursion, Value
+from cortex.terms.kinds import TYPE_KINDS
 
 #: imports that are followed through re-exports
 HOPS_MAX = 12

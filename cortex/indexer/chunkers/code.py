@@ -7,7 +7,7 @@ from typing import Any
 
 from cortex.indexer.chunkers.frame import DOC_CHARS, Frame
 from cortex.indexer.chunkers.tiles import layout_costs, syntax_costs, tile
-from cortex.indexer.syntax.outline import DATA
+from cortex.terms.kinds import DATA_KINDS
 from cortex.terms.records import Chunk, Symbol
 
 
@@ -79,7 +79,7 @@ def _metadata(frame: Frame, start: int, end: int, owner: Symbol | None) -> dict[
         frame.metadata(start, end, inside)
         | {
             "scope": qualified(owner) if owner else "",
-            "signature": owner.signature if owner and owner.kind not in DATA else "",
+            "signature": owner.signature if owner and owner.kind not in DATA_KINDS else "",
             "comment_text": text,
         }
         | ({"doc": doc} if doc and doc not in text else {})

@@ -10,8 +10,9 @@ from typing import Any
 
 from cortex.indexer.chunkers.tiles import CountTokens, parts
 from cortex.indexer.syntax.origins import origin
-from cortex.indexer.syntax.outline import DATA, Outline
+from cortex.indexer.syntax.outline import Outline
 from cortex.indexer.syntax.source import Source
+from cortex.terms.kinds import DATA_KINDS, FUNCTION_KINDS
 from cortex.terms.languages import Language
 from cortex.terms.records import Chunk, ChunkType, Symbol
 
@@ -25,8 +26,6 @@ SIGNATURE_CHARS = 200
 IMPORTS_MAX = 64
 #: characters of a doc comment that are repeated with a chunk of its definition
 DOC_CHARS = 400
-#: functions and methods, in all languages
-FUNCTIONS = frozenset({"function", "method", "macro"})
 
 _TEST = re.compile(
     r"(^|/)(tests?|testing|spec|specs|__tests__|__mocks__|mocks?|testdata|fixtures|e2e)/"
@@ -60,12 +59,12 @@ class Frame:
         return [
             symbol
             for symbol in self.outline.symbols
-            if symbol.kind not in DATA | FUNCTIONS or symbol.kind == "enum"
+            if symbol.kind not in DATA_KINDS | FUNCTION_KINDS or symbol.kind == "enum"
         ]
 
     @functools.cached_property
     def functions(self) -> list[Symbol]:
-        return [symbol for symbol in self.outline.symbols if symbol.kind in FUNCTIONS]
+        return [symbol for symbol in self.outline.symbols if symbol.kind in FUNCTION_KINDS]
 
     @functools.cached_property
     def origin(self) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from cortex.indexer.chunkers.code import qualified
 from cortex.indexer.chunkers.frame import IMPORTS_MAX, Frame
 from cortex.indexer.chunkers.tiles import parts
-from cortex.indexer.syntax.outline import DATA
+from cortex.terms.kinds import DATA_KINDS
 from cortex.terms.records import Chunk, ChunkType, Symbol
 
 #: a piece of a view's text, and the symbol that it speaks of
@@ -20,7 +20,7 @@ def symbols_chunks(frame: Frame) -> list[Chunk]:
     if not symbols:
         return []
     count = frame.outline.imports_count
-    data = [symbol for symbol in symbols if symbol.kind in DATA and symbol.kind != "enum"]
+    data = [symbol for symbol in symbols if symbol.kind in DATA_KINDS and symbol.kind != "enum"]
     blocks: list[Block] = [
         *([(f"Package: {frame.package}\n", None)] if frame.package else []),
         *([(f"Imports: {count} {'package' if count == 1 else 'packages'}\n", None)] if count else []),
@@ -47,7 +47,9 @@ def _lines(symbol: Symbol) -> str:
 
 def definitions_chunks(frame: Frame) -> list[Chunk]:
     """Real signatures and type bodies with their comments."""
-    shown = [symbol for symbol in frame.outline.symbols if symbol.kind not in DATA or symbol.kind == "enum"]
+    shown = [
+        symbol for symbol in frame.outline.symbols if symbol.kind not in DATA_KINDS or symbol.kind == "enum"
+    ]
     return _pack(frame, "definitions", [(_source(frame, symbol), symbol) for symbol in shown], "\n\n")
 
 
@@ -55,7 +57,7 @@ def data_chunks(frame: Frame) -> list[Chunk]:
     """Constants, enums and initialised globals."""
     blocks: dict[tuple[int, int], Block] = {}
     for symbol in frame.outline.symbols:
-        if symbol.kind in DATA:  # several names of one statement show it once
+        if symbol.kind in DATA_KINDS:  # several names of one statement show it once
             blocks.setdefault((symbol.start_line, symbol.end_line), (_source(frame, symbol), symbol))
     return _pack(frame, "data", list(blocks.values()), "\n\n")
 

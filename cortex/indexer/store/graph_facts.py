@@ -7,12 +7,13 @@ import logging
 from collections.abc import Sequence
 
 from cortex.graph.facts.extract import extract
-from cortex.graph.facts.facts import CALLABLE_KINDS, TYPE_KINDS, Definition, Facts
+from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.macros import uncover
 from cortex.graph.facts.tables import Packed, pack
 from cortex.indexer.syntax.parse import parse, syntax_tree
 from cortex.indexer.syntax.source import Source
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.languages import Language, sniff
 
 log = logging.getLogger(__name__)

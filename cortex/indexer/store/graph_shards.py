@@ -26,13 +26,12 @@ from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.render import nodes_of
 from cortex.graph.resolution.resolve import Edge, edges_of
 from cortex.graph.resolution.structure import MethodSets
-from cortex.indexer.store.shards import shard_of
+from cortex.indexer.store.shards import GENERATOR, shard_of
 from cortex.system import files
 from ipc.errors import Damaged, Unavailable
 
 #: `_metadata.version` of the graph files
 GRAPH_VERSION = "1.0"
-GENERATOR = "cortex"
 #: folder of the facts, beside the graph files
 FACTS = ".facts"
 #: what was known when the graph files were written, in that folder

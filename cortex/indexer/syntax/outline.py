@@ -9,10 +9,6 @@ from cortex.terms.records import Symbol
 
 #: characters of a signature that are kept; a type's whole body counts as one
 SIGNATURE_CHARS_MAX = 6000
-#: kinds whose functions are methods
-TYPES = frozenset({"class", "struct", "interface", "trait", "enum", "type"})
-#: kinds that the data chunks show
-DATA = frozenset({"constant", "variable", "enum"})
 
 _MARKERS = re.compile(
     r"^\s*(?:///?!?|/\*+!?|\*+/|\*|#+[!:]?|<!--+|--+(?:\s*\||\s*\^)?|\{-+\s*\|?|;+|@\w*doc\s+(?:~[sS])?(?:\"\"\"|\")"

@@ -30,15 +30,14 @@ from tree_sitter import Node, Parser, Query, QueryCursor, Range, Tree
 
 from cortex.indexer.syntax.keys import key_outline
 from cortex.indexer.syntax.outline import (
-    DATA,
     SIGNATURE_CHARS_MAX,
-    TYPES,
     Outline,
     Span,
     dedent,
     plain_comment,
 )
 from cortex.indexer.syntax.source import Source
+from cortex.terms.kinds import DATA_KINDS, TYPE_KINDS
 from cortex.terms.languages import Language, embedded_language
 from cortex.terms.records import Symbol
 
@@ -285,8 +284,8 @@ class _Reader:
             outer = stack[-1][2] if stack else ""
             scope = f"{outer}.{found.scope}" if outer and found.scope else outer or found.scope
             qualified = f"{scope}.{found.name}" if scope else found.name
-            in_type = bool(found.scope) or (bool(stack) and stack[-1][3] in (*TYPES, "container"))
-            if found.kind not in DATA or found.kind == "enum":
+            in_type = bool(found.scope) or (bool(stack) and stack[-1][3] in (*TYPE_KINDS, "container"))
+            if found.kind not in DATA_KINDS or found.kind == "enum":
                 stack.append((found.first, found.last, qualified, found.kind))
             if found.kind == "container":
                 continue
