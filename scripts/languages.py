@@ -15,11 +15,12 @@ from pathlib import Path
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.indexer.chunkers import CHUNKERS_VERSION
 from cortex.indexer.scan import FOLDERS_SKIPPED, GENERATED, GENERATED_SUFFIXES
-from cortex.indexer.syntax.origins import HEAD_LINES, VENDORED
+from cortex.indexer.syntax.origins import HEAD_LINES
 from cortex.indexer.syntax.parse import PARSE_STEPS_MAX, UNBOUNDED_BYTES
 from cortex.indexer.syntax.source import LINE_CHARS_MAX, MINIFIED_CHARS_MIN, SCRIPTS
 from cortex.terms.kinds import DATA_KINDS
 from cortex.terms.languages import KEYED, NAMED, PARSED, Language
+from cortex.terms.paths import VENDORED_FOLDERS
 
 PLACE = Path(__file__).parent.parent / "docs" / "LANGUAGES.md"
 
@@ -142,7 +143,7 @@ def render() -> str:
         line_chars=f"{LINE_CHARS_MAX:,}",
         minified=MINIFIED_CHARS_MIN,
         head_lines=HEAD_LINES,
-        vendored=_words(VENDORED),
+        vendored=_words(VENDORED_FOLDERS),
         steps=f"{PARSE_STEPS_MAX:,}",
         unbounded=UNBOUNDED_BYTES // 1024,
     )

@@ -1,4 +1,6 @@
-"""What a file's path alone says about it: is it a test, an example, and is it named like the question? Pure."""
+"""What a file's path alone says about it: is it a test, an example, somebody else's, a program's, and is it named
+like the question? The one place for each of these. Pure.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +10,31 @@ from collections.abc import Iterable
 
 from cortex.terms import tokens
 
-#: folders of tests, and words that begin or end a test's file name
+#: folders of tests, in lower case
 TEST_FOLDERS = frozenset(
     "test tests testing testdata spec specs __tests__ __mocks__ mock mocks fixture fixtures e2e".split()
 )
-TEST_WORDS = frozenset(("test", "tests", "spec", "specs", "mock", "mocks", "conftest"))
+#: words that begin or end the stem of a test's file: test_a.py, a_spec.rb, a.test.ts, TestA.java, ATests.cs
+TEST_WORDS = frozenset("test tests spec specs mock mocks conftest unittest unittests".split())
+#: the integration tests of the JVM's build tools: CacheIT.java; in no other language do the two letters say it
+_INTEGRATION = re.compile(r"[a-z]IT\.(?:java|kt|scala|groovy)$")
 #: folders and file names of what shows or accompanies the code but is not it
 EXAMPLE_WORDS = frozenset(
     "example examples doc docs documentation sample samples bench benches benchmark benchmarks demo demos compat legacy "
     "vendor vendored third_party locale locales".split()
+)
+#: folders that hold copies of other projects, in lower case
+VENDORED_FOLDERS = frozenset(
+    "vendor vendors vendored _vendor _vendored third_party third-party thirdparty 3rdparty godeps "
+    "site-packages node_modules bower_components".split()
+)
+#: folders of what is built or fetched; a chunk from there is not marked, for a project may have such folders of its own
+BUILT_FOLDERS = frozenset("dist build out deps generated".split())
+#: names that generators give to files
+_GENERATED = re.compile(
+    r"(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.\w+)?\.(?:go|h|cc|swift|dart)|\.(?:g|gr|freezed)\.dart|\.(?:g|designer|generated)\.cs"
+    r"|\.gen\.\w+|[._-]generated\.\w+|\.generated\.\w+)$|^zz_generated\.",
+    re.IGNORECASE,
 )
 #: words of a question that asks for tests or examples themselves
 ASKING_WORDS = frozenset(
@@ -34,18 +52,36 @@ _MEMO = 20_000
 
 @functools.lru_cache(_MEMO)
 def is_test(path: str) -> bool:
-    *folders, name = path.lower().split("/")
-    if any(folder in TEST_FOLDERS for folder in folders):
+    """Whether the path's folders or its file's name say that it is a test, a mock or a fixture."""
+    *folders, name = path.split("/")
+    if any(folder.lower() in TEST_FOLDERS for folder in folders):
         return True
     words = _stem_parts(name) or [""]
-    # a.test.ts and a_spec.rb, TestA.java and a_test.go
-    return not TEST_WORDS.isdisjoint((words[0], words[-1]))
+    return not TEST_WORDS.isdisjoint((words[0], words[-1])) or _INTEGRATION.search(name) is not None
 
 
 @functools.lru_cache(_MEMO)
 def is_example(path: str) -> bool:
     *folders, name = path.lower().split("/")
     return any(word in EXAMPLE_WORDS for word in (*folders, name.partition(".")[0]))
+
+
+def vendored_folder(path: str) -> str:
+    """The folder of the path that holds copies of other projects, as it is written; "" when there is none."""
+    folders = path.split("/")[:-1]
+    return next((folder for folder in folders if folder.lower() in VENDORED_FOLDERS), "")
+
+
+def has_generated_name(path: str) -> bool:
+    """Whether the file is named as generators name what they write."""
+    return _GENERATED.search(path.rpartition("/")[2]) is not None
+
+
+def is_foreign(path: str) -> bool:
+    """Whether the path says that nobody of the project wrote the file: vendored, generated, minified or built."""
+    *folders, name = path.lower().split("/")
+    built = any(folder in BUILT_FOLDERS for folder in folders)
+    return built or ".min." in name or bool(vendored_folder(path)) or has_generated_name(path)
 
 
 def asks_for_tests(question: str) -> bool:

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from cortex.embedders.protocol import estimate_tokens
 from cortex.indexer.chunkers import chunk, embed_text
 from cortex.indexer.chunkers.documentation import front_matter
-from cortex.indexer.chunkers.frame import is_test
 from cortex.indexer.chunkers.tiles import NEVER, parts, tile
 from cortex.indexer.syntax.origins import origin
 from cortex.indexer.syntax.parse import parse
@@ -233,17 +232,6 @@ def test_front_matter_and_hashtags_become_tags():
 @pytest.mark.parametrize("text", ["---\ntags: [a\n---\n", "---\nnever closed\n", "---\n- list\n---\n"])
 def test_bad_front_matter_is_only_text(text):
     assert front_matter(tuple(text.split("\n")))[0] == ()
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("tests/a.py", True), ("src/test_a.py", True), ("a/foo_test.go", True), ("x/app.spec.ts", True),
-        ("src/FooTest.java", True), ("src/contest.py", False), ("src/latest/a.py", False), ("a/testing.py", False),
-    ],
-)  # fmt: skip
-def test_tests_are_known_by_their_path(path, expected):
-    assert is_test(path) is expected
 
 
 def test_path_scope_and_signature_are_embedded_but_not_shown():

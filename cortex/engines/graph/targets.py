@@ -12,18 +12,15 @@ import numpy as np
 from cortex.engines.graph.arrays import Graph
 from cortex.terms.ids import above, key_of, split, split_short, uncopied
 from cortex.terms.kinds import WHOLE_KINDS
+from cortex.terms.paths import is_example, is_foreign, is_test
 from ipc.arrays import Array
 
 #: ids that an answer lists when a target has several meanings, and names that it suggests when it has none
 LISTED = 10
 SUGGESTED = 5
 
-_FOREIGN = re.compile(r"(?:^|/)(?:dist|build|out|vendor|third_party|node_modules|deps|generated)/|\.min\.")
-_BESIDE = re.compile(
-    r"(?i:(?:^|/)(?:tests?|__tests__|testing|testdata|specs?|__mocks__|mocks?|fixtures?|e2e|examples?|samples?|demos?|docs?"
-    r"|bench(?:es|marks?)?)/|(?:^|/)(?:test|conftest)[._]|[._-](?:test|spec)s?\.|\.d\.[cm]?ts$)"
-    r"|[a-z0-9](?:Tests?|Spec)\.\w+$"
-)
+#: files of TypeScript that only declare what others define
+_DECLARATIONS = re.compile(r"\.d\.[cm]?ts$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +198,10 @@ def _same_last(name: str) -> bool:
 
 def _rank(path: str) -> int:
     """0 for main code, 1 for declarations, tests and examples, 2 for what is built or comes from elsewhere."""
-    if _FOREIGN.search(path):
+    if is_foreign(path):
         return 2
-    return 1 if _BESIDE.search(path) else 0
+    beside = is_test(path) or is_example(path) or _DECLARATIONS.search(path) is not None
+    return 1 if beside else 0
 
 
 def _ends(name: str, parts: list[str]) -> bool:

@@ -18,7 +18,7 @@ from cortex.terms.records import COVERING_TYPES, Chunk
 __all__ = ["CHUNKERS_VERSION", "Cut", "chunk", "cut", "embed_text"]
 
 #: raised with every change of what chunks hold: all files are then cut anew
-CHUNKERS_VERSION = 4
+CHUNKERS_VERSION = 5
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from cortex.indexer.syntax.outline import Outline
 from cortex.indexer.syntax.source import Source
 from cortex.terms.kinds import DATA_KINDS, FUNCTION_KINDS
 from cortex.terms.languages import Language
+from cortex.terms.paths import is_test
 from cortex.terms.records import Chunk, ChunkType, Symbol
 
 #: parts of a path whose words are put before the text that is embedded
@@ -27,10 +28,6 @@ IMPORTS_MAX = 64
 #: characters of a doc comment that are repeated with a chunk of its definition
 DOC_CHARS = 400
 
-_TEST = re.compile(
-    r"(^|/)(tests?|testing|spec|specs|__tests__|__mocks__|mocks?|testdata|fixtures|e2e)/"
-    r"|(^|/)(test_[^/]*|conftest\.py|[^/]*([._-](test|tests|spec|mock)|_unittest)\.[^./]+|[^/]*[a-z](Test|Tests|Spec|IT)\.(java|kt|scala|cs|groovy))$"
-)
 _WORD = re.compile(r"[^A-Za-z0-9]+")
 
 
@@ -138,11 +135,6 @@ def definition(symbol: Symbol) -> dict[str, Any]:
         "start_line": symbol.start_line,
         "end_line": symbol.end_line,
     }
-
-
-def is_test(path: str) -> bool:
-    """Whether the path's folders or name say that it is a test, a mock or a fixture."""
-    return _TEST.search(path) is not None
 
 
 def embed_text(metadata: Mapping[str, Any], text: str) -> str:

@@ -1,0 +1,71 @@
+"""What a path says by itself: tests, examples, and what nobody of the project wrote."""
+
+import pytest
+
+from cortex.terms.paths import (
+    has_generated_name,
+    is_example,
+    is_foreign,
+    is_test,
+    superseded,
+    vendored_folder,
+)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tests/a.py", "Tests/AppTests/A.swift", "a/__mocks__/b.js", "src/test_a.py", "a/foo_test.go", "x/app.spec.ts",
+        "x/conftest.py", "src/FooTest.java", "src/FooTests.cs", "src/FooSpec.scala", "src/TestFoo.java",
+        "a/CacheIT.java", "a/trace_mock.rs", "a/b_unittest.cc", "src/tests.rs", "bin/test",
+    ],
+)  # fmt: skip
+def test_tests_are_known_by_their_path(path):
+    assert is_test(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "src/contest.py", "src/latest/a.py", "a/testing.py", "a/attest.go", "a/LatestNews.java", "a/SpecialOffer.java",
+        "a/EXIT.java", "a/GIT.py", "a/AuditIT.py", "a/mockingbird.py", "",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_test_is_none(path):
+    assert not is_test(path)
+
+
+def test_examples_are_known_by_a_folder_or_their_own_name():
+    assert is_example("examples/a.py")
+    assert is_example("src/Demo/a.cs")
+    assert is_example("src/benchmark.rs")
+    assert not is_example("src/samplers/a.py")
+
+
+def test_copies_of_other_projects_are_known_by_a_folder_of_any_case():
+    assert vendored_folder("web/Third_Party/x/a.c") == "Third_Party"
+    assert vendored_folder("a/node_modules/b/c.js") == "node_modules"
+    assert not vendored_folder("src/vendor.py")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("api/user_pb2.py", True), ("api/user.pb.go", True), ("k8s/zz_generated.deepcopy.go", True),
+        ("ui/Form.Designer.cs", True), ("a/schema.gen.ts", True), ("a/generated.py", False), ("a/pb.go", False),
+    ],
+)  # fmt: skip
+def test_what_programs_write_is_known_by_its_name(path, expected):
+    assert has_generated_name(path) is expected
+    assert is_foreign(path) is expected
+
+
+@pytest.mark.parametrize("path", ["dist/a.js", "vendor/x/a.go", "src/jquery.min.js", "deps/lua/lapi.c"])
+def test_what_is_built_or_fetched_is_foreign(path):
+    assert is_foreign(path)
+
+
+def test_a_version_is_superseded_by_a_later_one_beside_it_only():
+    paths = ["src/v3/a.ts", "src/v4/a.ts", "lib/v3/a.ts", "src/a.ts"]
+    assert superseded(paths, "parse an object") == [True, False, False, False]
+    assert superseded(paths, "parse an object in v3") == [False] * 4
