@@ -39,10 +39,10 @@ def begin(benchmark: str) -> Figures:
     }
 
 
-def commit() -> str:
+def commit(checkout: Path = ROOT) -> str:
     """The short name of the commit that is checked out; "" outside a repository."""
     command = ["git", "rev-parse", "--short", "HEAD"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    return subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def machine() -> Figures:
