@@ -1,10 +1,11 @@
-"""The one check of a query's text, before anything is read in it: fronts and workers refuse the same. Pure."""
+"""The one check of a query's text, before anything is read in it, in fronts and workers alike."""
 
 from __future__ import annotations
 
 from ipc.errors import BadRequest
 
-#: bytes of a query; longer ones are pasted files, and every step after this one may cost as much as it is long
+#: bytes of a query; longer ones are pasted files, and every step after this one may cost as much as
+#: it is long
 QUERY_BYTES_MAX = 64 * 1024
 
 

@@ -1,7 +1,8 @@
 """Which trigrams every match of a regular expression must hold, after Russ Cox's codesearch. Pure.
 
-The expression is RE2's and has been accepted by RE2. What is not understood here asks for nothing, so that the answer
-is never wrong, only less of a filter. Trigrams are those of cortex/query/needs.py: bytes in lower case.
+The expression is RE2's and has been accepted by RE2. What is not understood here asks for nothing,
+so that the answer is never wrong, only less of a filter. Trigrams are those of
+cortex/query/needs.py: bytes in lower case.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ def analyse(pattern: str) -> Analysis:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part of an expression: the literal texts that it stands for, when those are few, else what it needs."""
+    """A part of an expression: the literal texts that it stands for, when those are few, else what
+    it needs.
+    """
 
     variants: tuple[str, ...] | None
     other: Needs = ANYTHING
@@ -78,8 +81,8 @@ _EMPTY, _UNKNOWN, _SPACE = _Piece(("",)), _Piece(None), _Piece((" ",))
 
 
 class _Reader:
-    """One pass over the expression. A sequence is runs of literal text, each in a few variants, and what stands between
-    them.
+    """One pass over the expression. A sequence is runs of literal text, each in a few variants, and
+    what stands between them.
     """
 
     def __init__(self, pattern: str, *, multiline: bool) -> None:
@@ -198,8 +201,8 @@ class _Reader:
 
 
 def _joined(run: tuple[str, ...], following: tuple[str, ...], needs: list[Needs]) -> tuple[str, ...]:
-    """Every text of `run` with each of `following` after it. When those are too many, what `run` needs goes to `needs`, and
-    only the ends of its texts are kept, or nothing.
+    """Every text of `run` with each of `following` after it. When those are too many, what `run`
+    needs goes to `needs`, and only the ends of its texts are kept, or nothing.
     """
     if len(run) * len(following) > _VARIANTS_MAX:
         needs.append(_needs_of(run))
@@ -230,7 +233,9 @@ def _needs_of(variants: tuple[str, ...]) -> Needs:
 
 
 def _one_of(each: list[tuple[bytes, ...]]) -> Needs:
-    """What all of `each` need and, of the rest, what one does; those that begin alike share what they have in common."""
+    """What all of `each` need and, of the rest, what one does; those that begin alike share what
+    they have in common.
+    """
     common = tuple(gram for gram in each[0] if all(gram in grams for grams in each))
     rests = dict.fromkeys(tuple(gram for gram in grams if gram not in common) for grams in each)
     if () in rests:
@@ -255,7 +260,9 @@ def _trigrams(run: str) -> list[bytes]:
 
 
 def _is_simple(character: str) -> bool:
-    """Whether upper and lower case are the same everywhere: \u03a3 has two lower cases, and Python and RE2 differ."""
+    """Whether upper and lower case are the same everywhere: \u03a3 has two lower cases, and Python
+    and RE2 differ.
+    """
     if character == "\n" or "\ud800" <= character <= "\udfff":
         return False
     return character.isascii() or character == character.lower() == character.upper()

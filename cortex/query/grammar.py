@@ -20,7 +20,9 @@ _PREFIXES = ("+", "-", "not", "field")
 
 
 class Reader:
-    """One pass over the tokens of `query`. `boolean` is set when an operator is met, `case` by `case:yes`."""
+    """One pass over the tokens of `query`. `boolean` is set when an operator is met, `case` by
+    `case:yes`.
+    """
 
     def __init__(self, query: str) -> None:
         self.boolean = False
@@ -30,7 +32,7 @@ class Reader:
         self._at = 0
 
     def read(self) -> Node:
-        """Raises BadRequest, with the position. The tokens close every group, so all of them are read."""
+        """Raises BadRequest, with the position. Every group is closed, so all tokens are read."""
         return self._alternatives(DEFAULT_FIELD)
 
     @property
@@ -61,7 +63,7 @@ class Reader:
         )
 
     def _list(self, name: str) -> tuple[str, Node]:
-        """What is joined by AND or a space; with the sign of a lone operand, which a list joined by OR needs."""
+        """What is joined by AND or a space; and the sign of a lone operand, for OR."""
         sign = self._now.kind
         nodes = [self._operand(name)]
         while self._now.kind not in ("or", ")", "end"):

@@ -1,4 +1,4 @@
-"""What a word, a phrase, an expression or a range of a keyword query means: a leaf of its tree. Pure."""
+"""What a word, a phrase, an expression or a range of a query means: a leaf of its tree. Pure."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ _LONG_WORD = 6
 _LINE_MAX = (1 << 32) - 1
 
 _BOUNDS = re.compile(r"([\[{])\s*(\S+)\s+TO\s+(\S+?)\s*([\]}])")
-#: a backslash and what it stands before, a run of stars, a question mark inside a word, any other character
+#: a backslash and what it stands before, a run of stars, a question mark inside a word, any other
+#: character
 _PIECE = re.compile(r"\\(.)|(\*+)|(\?)(?=\w)|(.)", re.DOTALL)
 
 
 def make_leaf(token: Token, suffix: str, name: str) -> Node:
-    """The meaning of `token` in field `name`; `suffix` is its `~2`, of a comparison the number. Raises BadRequest."""
+    """The meaning of `token` in field `name`; `suffix` is its `~2`, of a comparison the number.
+    Raises BadRequest.
+    """
     if name == "start_line":
         return _lines(token, suffix)
     match token.kind:
@@ -61,7 +64,9 @@ def _word(token: Token, name: str) -> Node:
 
 
 def _pieces(text: str) -> list[str]:
-    """Text and wildcards in turn. A `?` is a wildcard only inside a word: `Some(x)?` ends with a question mark."""
+    """Text and wildcards in turn. A `?` is a wildcard only inside a word: `Some(x)?` ends with a
+    question mark.
+    """
     pieces = [""]
     for match in _PIECE.finditer(text):
         wildcard = (match[2] and "*") or match[3]

@@ -1,6 +1,7 @@
-"""Cuts a keyword query into tokens: finds out which characters are operators and which belong to words. Pure.
+"""Cuts a keyword query into tokens: which characters are operators, which belong to words? Pure.
 
-Code can be typed as it is (`std::vector`, `foo()`, `->next`), so what a character means depends on where it stands.
+Code can be typed as it is (`std::vector`, `foo()`, `->next`), so what a character means depends on
+where it stands.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ _OPERATORS = {"AND": "and", "OR": "or", "NOT": "not"}
 class Token:
     """`text` as it stands in the query, from position `at` on (0-based).
 
-    Kinds: word, phrase, regex, range, compare (a word follows), field (the name alone), near (`~`), boost (`^`), and, or,
-    not, +, -, (, ), end.
+    Kinds: word, phrase, regex, range, compare (a word follows), field (the name alone), near (`~`),
+    boost (`^`), and, or, not, +, -, (, ), end.
     """
 
     kind: str

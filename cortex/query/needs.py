@@ -1,11 +1,12 @@
-"""What a text must hold for an expression to match it: trigrams, and how texts are folded for them. Pure."""
+"""What a text must hold for an expression to match it: trigrams; how texts are folded. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 _LOWER = bytes(range(256)).lower()
-#: the one letter that a search in any case finds and that has no ASCII letter as its lower case (KELVIN SIGN has)
+#: the one letter that a search in any case finds and that has no ASCII letter as its lower case
+#: (KELVIN SIGN has)
 _LONG_S = "\u017f".encode()
 
 
@@ -29,7 +30,8 @@ ANYTHING = Every()
 
 
 def fold(text: bytes) -> bytes:
-    """UTF-8 `text` as its trigrams are made: in lower case, each run of white space one space, and one at either end.
+    """UTF-8 `text` as its trigrams are made: in lower case, each run of white space one space, and
+    one at either end.
 
     A quarter of the code is indentation: without it there is a quarter less to index.
     """

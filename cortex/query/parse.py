@@ -1,4 +1,4 @@
-"""Parses a keyword query into a tree, as its match type asks, within limits. Pure. The language is read by grammar.py."""
+"""Parses a query into a tree, as its match type asks, within limits. Pure; see grammar.py."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from ipc.messages import MatchType
 
 #: terms of a query; each is a walk over postings
 TERMS_MAX = 1_024
-#: terms of a query that stand for many words (wildcards, edits); each walks through all indexed words, 10 ms for ~2
+#: terms of a query that stand for many words (wildcards, edits); each walks through all indexed
+#: words, 10 ms for ~2
 WIDE_MAX = 64
 
 
@@ -44,8 +45,8 @@ class Parsed:
 def parse(query: str, match_type: MatchType | None = None) -> Parsed:
     """The meaning of `query`. Raises BadRequest with a sentence that names the position.
 
-    `match_type` says how bare terms are meant; it gives way to operators in the query. "regex" and "substring" take
-    the whole query as it is.
+    `match_type` says how bare terms are meant; it gives way to operators in the query. "regex" and
+    "substring" take the whole query as it is.
     """
     check_query(query)
     if match_type == "regex":

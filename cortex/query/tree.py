@@ -12,7 +12,7 @@ FIELDS = ("text", "title", "symbols", "file_path", "tags", "chunk_type", "langua
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words as written, looked for as one: an identifier, a qualified name. `position` is 0-based in the query."""
+    """Words as written, looked for as one: an identifier, a qualified name. `position` is 0-based."""
 
     field: str
     text: str
@@ -21,7 +21,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Quoted words side by side; with `slop`, near each other: so many moves of a word make them so."""
+    """Quoted words side by side; with `slop`, near each other: so many moves of a word away."""
 
     field: str
     text: str
@@ -31,7 +31,9 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Wildcard:
-    """Text pieces with "*" (anything) and "?" (one character) between them as own pieces: ("get", "*", "Name")."""
+    """Text pieces with "*" (anything) and "?" (one character) between them as own pieces: ("get",
+    "*", "Name").
+    """
 
     field: str
     pieces: tuple[str, ...]
@@ -100,7 +102,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """What matches a child, all of `required`, and none of `excluded` (the + and - of a list joined by OR)."""
+    """What matches a child, all of `required`, and none of `excluded` (+ and - beside OR)."""
 
     children: tuple[Node, ...]
     required: tuple[Node, ...] = ()
@@ -112,7 +114,7 @@ Node = Leaf | Anything | Not | Boost | And | Or
 
 
 def leaves(node: Node, *, excluded: bool = False) -> list[Leaf]:
-    """The leaves that a match may hold, left to right; with `excluded` those, too, that it must not hold."""
+    """The leaves that a match may hold, left to right; with `excluded` also those that it must not."""
     match node:
         case Boost(child=child):
             return leaves(child, excluded=excluded)
@@ -141,7 +143,9 @@ def negated(node: Node) -> Node:
 
 
 def split_expressions(node: Node) -> tuple[list[Regex], list[Regex], Node | None]:
-    """(expressions that must match, expressions that must not, the rest of the query) of a list joined by AND."""
+    """(expressions that must match, expressions that must not, the rest of the query) of a list
+    joined by AND.
+    """
     wanted: list[Regex] = []
     excluded: list[Regex] = []
     rest: list[Node] = []

@@ -25,7 +25,8 @@ from ipc.messages import PROTOCOL
 
 Provider = Literal["static", "http", "local"]
 
-#: bumped when the files of an index change shape; each number has a folder of its own in `index/`
+#: bumped when the files below .cortex/index change shape; an index of another number is thrown away
+#: and rebuilt
 INDEX_FORMAT = 6
 
 
@@ -93,8 +94,7 @@ class Config:
 
     @property
     def index_dir(self) -> Path:
-        """The index of this format; those of other formats are beside it."""
-        return self.home / "index" / str(INDEX_FORMAT)
+        return self.home / "index"
 
     @property
     def run_dir(self) -> Path:

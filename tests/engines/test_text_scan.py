@@ -1,20 +1,25 @@
-"""Expressions over what several chunks hold together: lines in pieces, whole files, several segments, sets of rows."""
+"""Expressions over what several chunks hold together: lines in pieces, whole files, several
+segments, sets of rows.
+"""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cortex.engines.text import matching as text_matching
-from cortex.engines.text import scan as text_scan
+from cortex.engines.text.compile import compile_query
 from cortex.engines.text.fold import Places
-from cortex.engines.text.scan import compile_expression
+from cortex.engines.text.limits import LIMITS, Limits
+from cortex.engines.text.matching import Matching
 from cortex.engines.text.snapshot import TextWriter, open_text
+from cortex.engines.text.verify import Body, compile_expression, cut_batches, is_plain, scan, scan_plain
+from cortex.engines.text.words import Words
+from cortex.engines.text.writer import open_index
 from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.query.parse import literal
-from cortex.query.tree import Regex
+from cortex.query.tree import Regex, Term
 from ipc.messages import ExactSearch
 
 
@@ -23,8 +28,8 @@ def chunk(id_, text, *, path="a.json", start=1, end=1, kind="code"):
     return {"id": id_, "chunk_type": kind, "title": id_, "text": text, "tags": [], "metadata": metadata}
 
 
-def open_parts(folder, *parts, keys=None, deleted=()):
-    """A snapshot over one segment for each of `parts`."""
+def build_parts(folder, *parts, keys=None, deleted=()):
+    """The folder of a text index, and its rows: one segment for each of `parts`."""
     segments, rows, writer = [], [], TextWriter(folder / "text", "")
     numbers = iter(keys or range(1, 10_000))
     for at, part in enumerate(parts):
@@ -36,7 +41,11 @@ def open_parts(folder, *parts, keys=None, deleted=()):
     if deleted:
         name = writer.build(2, (), deleted)
     writer.close()
-    return open_text(folder / "text" / name, assemble(1, "m", 4, tuple(segments), np.array(deleted, "<u8")))
+    return folder / "text" / name, assemble(1, "m", 4, tuple(segments), np.array(deleted, "<u8"))
+
+
+def open_parts(folder, *parts, deleted=(), limits=LIMITS):
+    return open_text(*build_parts(folder, *parts, deleted=deleted), limits)
 
 
 def ids(answer):
@@ -106,12 +115,11 @@ def test_what_matches_as_a_word_comes_before_what_is_inside_of_one(tmp_path):
     assert answer.scores == (0.5, 0.3333, 0.2)
 
 
-def test_much_text_is_searched_in_several_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr("cortex.engines.text.scan._BATCH_BYTES", 200)
+def test_much_text_is_searched_in_several_batches(tmp_path):
     chunks = [
         chunk(f"c{at:03}", f"line {at} of many\nneedle {at % 7}", path=f"{at}.c", end=2) for at in range(300)
     ]
-    snapshot = open_parts(tmp_path, chunks[:100], chunks[100:])
+    snapshot = open_parts(tmp_path, chunks[:100], chunks[100:], limits=Limits(batch_bytes=200))
     answer = snapshot.search(ExactSearch("needle 3$", "regex", limit=100))
     assert ids(answer) == [f"c{at:03}" for at in range(300) if at % 7 == 3]
 
@@ -132,11 +140,12 @@ def test_plain_text_is_found_where_the_expression_finds_it(texts, wanted, case, 
     assert expression.plain is not None
     raw = [f"{text}\n".encode() for text in texts]
     ends = np.cumsum([len(text) for text in raw])
-    body = text_scan._Body(memoryview(b"".join(raw)), np.arange(len(raw)), np.append(0, ends[:-1]), ends)
-    if not text_scan._is_plain(expression, body):
+    body = Body(memoryview(b"".join(raw)), np.arange(len(raw)), np.append(0, ends[:-1]), ends)
+    if not is_plain(expression, body):
         return
-    fast = text_scan._scan_plain(expression, body, text_scan._batches(body), float("inf"))
-    slow = text_scan._scan(expression, body, text_scan._batches(body), float("inf"))
+    batches = cut_batches(body, LIMITS.batch_bytes)
+    fast = scan_plain(expression, body, batches, float("inf"))
+    slow = scan(expression, body, batches, float("inf"))
     assert [one.tolist() for one in fast[:2]] == [one.tolist() for one in slow[:2]]
 
 
@@ -177,10 +186,12 @@ def test_a_set_of_rows_is_the_same_through_bits_and_through_hits(tmp_path_factor
         chunk(f"c{key}", "even" if key % 20_000 == 0 or key % 2 == 0 else "odd", path=f"{key}.c")
         for key in keys
     ]
-    snapshot = open_parts(tmp_path_factory.mktemp("set"), chunks, keys=keys)
-    query = text_matching.Query.term_query(snapshot._index.schema, "text", "even", "basic")
-    mask = snapshot._matching.every(query)
-    best, count = snapshot._matching.best(query, 1000)
+    folder, rows = build_parts(tmp_path_factory.mktemp("set"), chunks, keys=keys)
+    index = open_index(folder)
+    matching = Matching(index.schema, index.searcher(), rows, Words(rows))
+    query = compile_query(Term("text", "even"), index.schema)
+    mask = matching.every(query)
+    best, count = matching.best(query, 1000)
     assert np.flatnonzero(mask).tolist() == sorted(best.ordinals.tolist())
     assert count == mask.sum()
 
@@ -197,11 +208,10 @@ def test_keys_are_found_in_a_table_where_they_are_dense_and_by_search_where_not(
         assert places.mask(np.array([keys[2], 7], "<u8")).tolist() == [False, False, True]
 
 
-def test_pages_of_many_equal_scores_are_complete_whatever_is_fetched_at_first(tmp_path, monkeypatch):
-    monkeypatch.setattr("cortex.engines.text.snapshot._FETCH", 5)
+def test_pages_of_many_equal_scores_are_complete_whatever_is_fetched_at_first(tmp_path):
     chunks = [chunk(f"c{at:03}", "alpha beta alphabet", path=f"{at}.c") for at in range(120)]
     chunks += [chunk(f"d{at:03}", "alphabet", path=f"d{at}.c") for at in range(30)]
-    snapshot = open_parts(tmp_path, chunks)
+    snapshot = open_parts(tmp_path, chunks, limits=Limits(fetch=5))
     for query, total in (
         ("alpha", 120),
         ("alpha*", 150),
@@ -222,8 +232,7 @@ def test_pages_of_many_equal_scores_are_complete_whatever_is_fetched_at_first(tm
     ["alpha AND tags:x", "alpha OR tags:x", "alpha NOT tags:x", "-tags:x", "alpha OR +tags:x OR -gamma", "tags:x^2 -> beta",
      "(alpha OR tags:x) AND NOT gamma", '"alpha beta" OR tags:x', '"alpha beta" AND alp* AND gamam~2'],
 )  # fmt: skip
-def test_a_query_finds_the_same_with_and_without_remembered_sets(tmp_path, monkeypatch, query):
-    monkeypatch.setattr("cortex.engines.text.snapshot._FETCH", 2)
+def test_a_query_finds_the_same_with_and_without_remembered_sets(tmp_path, query):
     words = ["alpha", "beta", "gamma"]
     chunks = [
         chunk(
@@ -232,7 +241,7 @@ def test_a_query_finds_the_same_with_and_without_remembered_sets(tmp_path, monke
         | {"tags": ["x"] if at & 8 else []}
         for at in range(64)
     ]
-    snapshot = open_parts(tmp_path, chunks)
+    snapshot = open_parts(tmp_path, chunks, limits=Limits(fetch=2))
     cold = snapshot.search(ExactSearch(query, limit=100))
     for leaf in ("tags:x", '"alpha beta"'):
         snapshot.search(ExactSearch(leaf, limit=1))

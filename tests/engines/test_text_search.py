@@ -1,4 +1,6 @@
-"""Keyword search and ranking signals over a real index: what is found, how it is shown, and what is said if nothing is."""
+"""Keyword search and ranking signals over a real index: what is found, how it is shown, and what is
+said if nothing is.
+"""
 
 import re
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""Kinds of chunks that are views have no ranking lanes; a question that is for them alone is answered all the same."""
+"""Kinds of chunks that are views have no ranking lanes; a question that is for them alone is
+answered all the same.
+"""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Text generations: each opens and answers as it was built, whatever is written, merged or pruned later."""
+"""Text generations: each opens and answers as it was built, whatever is written or merged later."""
 
 import os
 import shutil
@@ -160,15 +160,6 @@ def test_without_hard_links_files_are_copied(index, monkeypatch):
     index.build(1, [(1, "alpha")])
     index.build(2, [(2, "alpha")], deleted=[1])
     assert keys(index.open("2", index.live), "alpha") == {2}
-
-
-def test_prune_removes_all_but_what_is_kept(index):
-    for number in range(1, 5):
-        index.build(number, [(number, "alpha")])
-    index.writer.prune({"3", "4"})
-    assert {entry.name for entry in (index.folder / "text").iterdir()} == {"3", "4", "writer"}
-    index.build(5, [(5, "alpha")])
-    assert keys(index.open("5", index.live), "alpha") == {1, 2, 3, 4, 5}
 
 
 def test_a_large_build_and_a_small_one_after_it(index):

@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from cortex.engines.text.compile import compile_query, find_known
-from cortex.engines.text.snapshot import TextWriter, open_text
+from cortex.engines.text.matching import Matching
+from cortex.engines.text.schema import make_schema
+from cortex.engines.text.words import Words
+from cortex.engines.text.writer import TextWriter, open_index
 from cortex.generation.postings import BLOCK
 from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
@@ -86,7 +89,7 @@ def chunk(number, text):
 
 
 @pytest.fixture(scope="module")
-def snapshot(tmp_path_factory):
+def matching(tmp_path_factory):
     folder = tmp_path_factory.mktemp("words")
     texts = [
         "getUserById(id) returns the user",
@@ -107,7 +110,9 @@ def snapshot(tmp_path_factory):
     name = writer.build(2, (), [7])
     writer.close()
     segments = tuple(open_segment(folder / f"{at}.seg") for at in range(2))
-    return open_text(folder / "text" / name, assemble(2, "m", 4, segments, np.array([7], "<u8")))
+    opened = assemble(2, "m", 4, segments, np.array([7], "<u8"))
+    index = open_index(folder / "text" / name)
+    return Matching(index.schema, index.searcher(), opened, Words(opened))
 
 
 @pytest.mark.parametrize(
@@ -116,11 +121,11 @@ def snapshot(tmp_path_factory):
      "b" * 240, "server", "userid", "get*", "getus*", "rw*", "_priv*", "gr*", "usr~1", "user~1", "user~2", "uesr~1", "rwmutx~1",
      "grösse~2", "initt~1", "getuserbyid~1", "user~0", "nothing", "-user", "user^2", "user AND get*", "user OR (init~1 NOT private)"],
 )  # fmt: skip
-def test_the_table_finds_what_tantivy_finds(snapshot, query):
+def test_the_table_finds_what_tantivy_finds(matching, query):
     node = parse(query, "").node
-    known = snapshot._matching.known(node)
+    known = matching.known(node)
     assert known is not None
-    found = snapshot._matching._every(compile_query(node, snapshot._index.schema))
+    found = matching.every(compile_query(node, make_schema()))
     assert known.tolist() == found.tolist()
 
 

@@ -1,4 +1,6 @@
-"""Every input that the fuzzer found worth keeping gets an answer, or a refusal that names a place, in bounded time."""
+"""Every input that the fuzzer found worth keeping gets an answer, or a refusal that names a place,
+in bounded time.
+"""
 
 from pathlib import Path
 

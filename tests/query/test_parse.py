@@ -1,4 +1,6 @@
-"""The keyword language: what each query means, what it compiles to, and that any input is answered or refused."""
+"""The keyword language: what each query means, what it compiles to, and that any input is answered
+or refused.
+"""
 
 import os
 import re

@@ -1,7 +1,8 @@
 """Turns a query tree into a tantivy query. Pure: needs the schema, not an index.
 
-Text is indexed as whole words, as their parts and in joined form (text_tokens.py). A term is looked for in all, so that
-`RWMutex` finds `sync.RWMutex`, `rw_mutex` and `newRWMutexPool`; what matches as a whole counts WHOLE_BOOST times.
+Text is indexed as whole words, as their parts and in joined form (cortex/terms/tokens.py). A term
+is looked for in all, so that `RWMutex` finds `sync.RWMutex`, `rw_mutex` and `newRWMutexPool`; what
+matches as a whole counts WHOLE_BOOST times.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 import tantivy
 from tantivy import Occur, Query
 
+from cortex.query.leaf import literal
 from cortex.query.tree import (
     And,
     Anything,
@@ -45,8 +47,8 @@ _PATTERN_WORD = re.compile(rf"(?:[^\W_]|[{_STAR}{_ONE}])+")
 
 
 def compile_query(node: Node, schema: tantivy.Schema) -> Query:
-    """Raises BadRequest when nothing of the query can be searched for (only punctuation), or a wildcard term is too
-    large for an automaton.
+    """Raises BadRequest when nothing of the query can be searched for (only punctuation), or a
+    wildcard term is too large for an automaton.
     """
     query = _compile(node, schema)
     if query is None:
@@ -65,7 +67,7 @@ def compile_leaf(node: Node, factor: float, schema: tantivy.Schema) -> Query | N
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """Rows whose text holds one of `terms`: a set that the word table knows (words.py), as the next two."""
+    """Rows whose text holds one of `terms`: the word table knows it (words.py), as the next two."""
 
     terms: tuple[str, ...]
 
@@ -79,7 +81,9 @@ class Starting:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Rows whose text holds a term at most `most` edits away from `word`; others up to `distance` are asked for, too."""
+    """Rows whose text holds a term at most `most` edits away from `word`; others up to `distance`
+    are asked for, too.
+    """
 
     word: str
     distance: int
@@ -115,11 +119,11 @@ def _written(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """A query of one wildcard or fuzzy term, in pieces. What they find is the same as what the whole query finds, but
-    each of their sets is made once, and ties are known without scores.
+    """A query of one wildcard or fuzzy term, in pieces: faster, because each of their sets is made
+    once, and ties are known without scores. Together they find what the whole query finds.
 
-    Each of `flats` adds its value to the score of what it finds; what `same` (the word as it stands; its score counts
-    `factor` times) finds beats all others.
+    Each of `flats` adds its value to the score of what it finds; what `same` (the word as it
+    stands; its score counts `factor` times) finds beats all others.
     """
 
     flats: tuple[tuple[Query | Known, float], ...]
@@ -164,7 +168,8 @@ def compile_filters(
 ) -> Query | None:
     """What `filters` keep, without a score; None when they keep everything.
 
-    `paths` are the files they leave (None for all), `tags` those of its tags that are no paths, in lower case.
+    `paths` are the files they leave (None for all), `tags` those of its tags that are no paths, in
+    lower case.
     """
     clauses: list[Query] = []
     if filters.chunk_types:
@@ -301,7 +306,7 @@ def _is_glob(node: Wildcard) -> bool:
 
 
 def _wildcard_ways(node: Wildcard, schema: tantivy.Schema) -> list[Query]:
-    """What finds a wildcard term: among whole words and, as a prefix, among their parts and joined forms."""
+    """What finds a wildcard term: whole words and, for a prefix, parts and joined forms."""
     whole_field = node.field == "text"
     words = pattern_words(node.pieces)
     ways = [_patterns(node, node.field, words, schema)]
@@ -316,7 +321,7 @@ def _wildcard_ways(node: Wildcard, schema: tantivy.Schema) -> list[Query]:
 
 
 def pattern_words(pieces: tuple[str, ...]) -> list[str]:
-    """The words of a wildcard term in lower case, as they are indexed, with stand-ins for the wildcards."""
+    """The words of a wildcard term as they are indexed, with stand-ins for the wildcards."""
     text = "".join({"*": _STAR, "?": _ONE}.get(piece) or tokens.spaced(piece).lower() for piece in pieces)
     return _PATTERN_WORD.findall(text)
 
@@ -327,7 +332,7 @@ def pattern_source(word: str) -> str:
 
 
 def _patterns(node: Wildcard, name: str, words: list[str], schema: tantivy.Schema) -> Query | None:
-    """Words in order, of which some have wildcards. A word that is all wildcard only leaves room for one."""
+    """Words in order, some with wildcards. One that is all wildcard only leaves room."""
     while words and not words[-1].strip(_STAR):
         words = words[:-1]
     while words and not words[0].strip(_STAR):
@@ -343,9 +348,7 @@ def _patterns(node: Wildcard, name: str, words: list[str], schema: tantivy.Schem
 
 
 def _raw_pattern(pieces: tuple[str, ...]) -> str:
-    return "".join(
-        {"*": ".*", "?": "."}.get(p) or re.sub(r"[\\.+*?()|\[\]{}^$]", r"\\\g<0>", p) for p in pieces
-    )
+    return "".join({"*": ".*", "?": "."}.get(piece) or literal(piece) for piece in pieces)
 
 
 def _regex(node: Wildcard, name: str, source: str, schema: tantivy.Schema) -> Query:
@@ -358,7 +361,7 @@ def _regex(node: Wildcard, name: str, source: str, schema: tantivy.Schema) -> Qu
 
 
 def _fuzzy(node: Fuzzy, schema: tantivy.Schema) -> Query | None:
-    """Each word within the distance; the fewer edits, the more of the clauses match and the higher the score."""
+    """Each word within the distance; fewer edits match more of the clauses and score higher."""
     if node.field in _RAW_FIELDS:
         return _flat(Query.fuzzy_term_query(schema, node.field, node.text.lower(), node.distance))
     clauses: list[tuple[Occur, Query]] = []

@@ -1,4 +1,4 @@
-"""Folds overlapping hits, and orders what is left. Pure over the columns of Rows; arrays in, arrays out."""
+"""Folds overlapping hits, and orders what is left. Pure over the columns of Rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Found:
 
 
 class Folds:
-    """What folding needs to know of all rows of a generation, worked out once (10 ms for 60 000 rows)."""
+    """What folding needs to know of all rows, worked out once (10 ms for 60 000 rows)."""
 
     def __init__(self, rows: Rows) -> None:
         wanted = [at for at, name in enumerate(rows.names["type"]) if name in COVERING_TYPES]
@@ -57,8 +57,9 @@ class Folds:
     def fold(self, hits: Array) -> Array:
         """Leave each line of a file to one hit: bool [all rows] → bool [all rows].
 
-        Code and documentation chunks tile their files, so they all stay; a chunk of another kind (a view of the same
-        lines) stays where no hit of those overlaps it and no smaller view does. Chunks without lines stay.
+        Code and documentation chunks tile their files, so they all stay; a chunk of another kind (a
+        view of the same lines) stays where no hit of those overlaps it and no smaller view does.
+        Chunks without lines stay.
         """
         views = self._views[hits[self._views]]
         if not len(views):
@@ -107,17 +108,13 @@ class Places:
         self._low = int(rows.keys.min()) if len(rows) else 0
         span = int(rows.keys.max()) - self._low + 1 if len(rows) else 0
         self._table: Array | None = None
-        #: i64 [all rows]: where each row's key is in a table of all keys from the lowest on; None where that has gaps
-        self.offsets: Array | None = None
+        #: i64 [all rows]: where each row's key is in a table of all keys from the lowest on; None
+        #: where that has gaps
+        self._offsets: Array | None = None
         if span <= _TABLE_SPARSE * len(rows):
-            self.offsets = (rows.keys - np.uint64(self._low)).astype(np.int64)
+            self._offsets = (rows.keys - np.uint64(self._low)).astype(np.int64)
             self._table = np.full(span, -1, np.int64)
-            self._table[self.offsets[rows.live]] = np.flatnonzero(rows.live)
-
-    @property
-    def low(self) -> int:
-        """The lowest key."""
-        return self._low
+            self._table[self._offsets[rows.live]] = np.flatnonzero(rows.live)
 
     def locate(self, keys: Array) -> Array:
         """u64 [m] keys → i64 [m] ordinals, -1 where absent or deleted."""
@@ -137,28 +134,28 @@ class Places:
         return out
 
     def mask_of_bits(self, slots: Array, bits: Array) -> Array:
-        """As `mask`, for the keys `slots[i] * width + j` with `bits[i, j]` (u64 [m], u8 [m, width])."""
+        """As `mask`, for keys `slots[i] * width + j` with `bits[i, j]`: u64 [m], u8 [m, width]."""
         width = bits.shape[1]
-        if self.offsets is None:
+        if self._offsets is None:
             at, bit = np.nonzero(bits)
             return self.mask(slots[at] * np.uint64(width) + bit.astype(np.uint64))
         first = self._low // width
         places = (slots - np.uint64(first)).astype(np.int64)
         table = np.zeros((int(places.max(initial=0)) + 1, width), np.uint8)
         table[places] = bits
-        flat = np.zeros(len(self.offsets) and int(self.offsets.max()) + 1 + self._low % width, np.uint8)
+        flat = np.zeros(len(self._offsets) and int(self._offsets.max()) + 1 + self._low % width, np.uint8)
         size = min(len(flat), table.size)
         flat[:size] = table.reshape(-1)[:size]
-        hits: Array = flat[self.offsets + self._low % width] > 0
+        hits: Array = flat[self._offsets + self._low % width] > 0
         return hits & self._rows.live
 
 
 def page(found: Found, ranks: Array, offset: int, limit: int) -> Found:
-    """Hits `offset` … of the order: score descending, then `ranks` (i64 [all rows], by chunk id) ascending."""
+    """Hits `offset` … by score descending, then `ranks` (i64 [all rows], by chunk id)."""
     count = min(offset + limit, len(found))
     if count <= offset:
         return found.take(np.zeros(0, np.int64))
-    # Everything at least as good as the last one of the page, so that ties at the cut are ordered, too.
+    # All that is as good as the last one of the page, so that ties at the cut are ordered, too.
     cut = np.partition(found.scores, len(found) - count)[len(found) - count]
     best = np.flatnonzero(found.scores >= cut)
     order = np.lexsort((ranks[found.ordinals[best]], -found.scores[best]))

@@ -1,4 +1,6 @@
-"""Finds the lines of a chunk that say why it matched, with <em> around the matched terms. Pure; plain text, no HTML."""
+"""Finds the lines of a chunk that say why it matched, with <em> around the matched terms. Pure;
+plain text, no HTML.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,10 @@ Near = Callable[[str, int], Iterable[str]]
 class Needle:
     """What one leaf of a query marks.
 
-    `source` is looked for as a regular expression in the text in lower case; what it finds counts when it begins and
-    ends where a word does or, with `parts`, a part of one (the end is free with `prefix`). `terms` instead are words, parts
-    and joined forms to mark; `group` words that stand together with at most `slop` others.
+    `source` is looked for as a regular expression in the text in lower case; what it finds counts
+    when it begins and ends where a word does or, with `parts`, a part of one (the end is free with
+    `prefix`). `terms` instead are words, parts and joined forms to mark; `group` words that stand
+    together with at most `slop` others.
     """
 
     source: re.Pattern[str] | None = None
@@ -56,8 +59,8 @@ class Needle:
 
 
 def make_needles(leaves: Iterable[Leaf], near: Near) -> list[list[Needle]]:
-    """For each leaf that was looked for in the text, its needles. `near` gives the indexed terms that are at most so many
-    edits from a word.
+    """For each leaf that was looked for in the text, its needles. `near` gives the indexed terms
+    that are at most so many edits from a word.
     """
     return [needles for leaf in leaves if (needles := _needles(leaf, near))]
 
@@ -87,8 +90,9 @@ def _needles(leaf: Leaf, near: Near) -> list[Needle]:
 
 
 def _pattern(source: str) -> str:
-    """An expression for whole words that match `source`. One that begins with letters is looked for by those, and what
-    stands before them is asked afterwards: the other way round each place of the text is tried.
+    """An expression for whole words that match `source`. One that begins with letters is looked for
+    by those, and what stands before them is asked afterwards: the other way round each place of the
+    text is tried.
     """
     first = re.match(r"\w*", source)
     start = first[0] if first else ""
@@ -114,8 +118,8 @@ def _whole(text: str) -> list[str]:
 def find_spans(text: str, leaves: list[list[Needle]], *, alone: bool = True) -> list[list[Span]]:
     """For each leaf the spans of `text` that its needles mark.
 
-    Of a single leaf, unless something else is marked too (`alone` is false), only the first lines with a match are
-    looked for: no others would be shown.
+    Of a single leaf, unless something else is marked too (`alone` is false), only the first lines
+    with a match are looked for: no others would be shown.
     """
     lower = text.lower()
     if len(lower) != len(text):  # a letter that grows in lower case (\u0130): offsets would slip
@@ -236,7 +240,7 @@ def _term_spans(terms: frozenset[str], word: str) -> tuple[Span, ...]:
 
 
 def _together(needle: Needle, text: str, lower: str) -> list[Span]:
-    """Spans of the words of `group` that stand together, in any order, with at most `slop` others among them."""
+    """Spans of the words of `group` together, in any order, with at most `slop` others."""
     wanted = set(needle.group)
     spans = [
         (match.start() + a, match.start() + b)
@@ -266,10 +270,11 @@ def _outermost(spans: list[Span]) -> list[Span]:
 def fragments(
     text: str, marks: list[list[Span]], lines: list[int]
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """(at most 3 whole lines of `text` with <em>…</em>, their lines in the file) for the spans of each leaf.
+    """(at most 3 whole lines of `text` with <em>…</em>, their lines in the file) for the spans of
+    each leaf.
 
-    Lines with more different leaves are better, then earlier ones; they come in the order of the file. `lines` are
-    the lines in the file of the lines of the text.
+    Lines with more different leaves are better, then earlier ones; they come in the order of the
+    file. `lines` are the lines in the file of the lines of the text.
     """
     held: dict[int, set[int]] = {}
     spans: dict[int, list[Span]] = {}
@@ -305,8 +310,8 @@ def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:
 def line_numbers(text: str, chunk_type: str, start_line: int) -> list[int]:
     """The file's line (1-based) of each line of a chunk's text.
 
-    Code and documentation are spans of the file. In definitions and data each piece has a `Lines a-b` comment above
-    it. Everything else points at the chunk's first line.
+    Code and documentation are spans of the file. In definitions and data each piece has a `Lines
+    a-b` comment above it. Everything else points at the chunk's first line.
     """
     count = text.count("\n") + 1
     if chunk_type in ("code", "documentation"):

@@ -1,7 +1,8 @@
-"""Which documents match: all of them as a set, or the best with their scores. Between tantivy's keys and our rows.
+"""Which documents match: all of them as a set, or the best with their scores. Between tantivy's
+keys and our rows.
 
-Sets of words come from the word table. Those that only tantivy knows (phrases, other fields) are remembered: the next
-page needs the same one.
+Sets of words come from the word table. Those that only tantivy knows (phrases, other fields) are
+remembered: the next page needs the same one.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def count_of(result: tantivy.SearchResult) -> int:
 
 
 class Matching:
-    """Asks one searcher. Rows are named by their ordinals in a generation. Frozen; caches hold derived values only."""
+    """Asks one searcher. Rows are named by their ordinals in a generation. Frozen; caches hold
+    derived values only.
+    """
 
     def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher, rows: Rows, words: Words) -> None:
         self._schema = schema
@@ -52,7 +55,8 @@ class Matching:
         self._sets_max = max(_SETS_BYTES // (len(rows) + 1), _SETS_MIN)
 
     def best(self, query: Query, limit: int) -> tuple[Found, int]:
-        """(the best `limit` matches, best first, without those that are deleted; how many documents match)
+        """(the best `limit` matches, best first, without those that are deleted; how many documents
+        match)
 
         Raises ValueError for a query that tantivy gives up on.
         """
@@ -68,7 +72,9 @@ class Matching:
         return self._combined(node) if all(find_known(leaf) for leaf in leaves(node, excluded=True)) else None
 
     def every_of(self, node: Node) -> Array:
-        """Bool [all rows]: all live rows that match. Raises ValueError as `best` does, BadRequest as `compile_query`."""
+        """Bool [all rows]: all live rows that match. Raises ValueError as `best` does, BadRequest
+        as `compile_query`.
+        """
         new = {
             leaf for leaf in leaves(node, excluded=True) if leaf not in self._sets and not find_known(leaf)
         }
@@ -86,7 +92,7 @@ class Matching:
         return found
 
     def _combined(self, node: Node) -> Array | None:
-        """The set of a query, from the sets of its leaves: as compile_query joins them. None: no condition."""
+        """The set of a query, of its leaves' sets, as compile_query joins them. None: all rows."""
         match node:
             case Boost(child=child):
                 return self._combined(child)

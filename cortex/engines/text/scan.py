@@ -1,9 +1,10 @@
-r"""Substring and regular expression search: candidates from trigrams, verified by RE2 over the texts as they are mapped.
+r"""Substring and regular expression search: candidates from trigrams, verified by RE2 over the
+texts as they are mapped.
 
-RE2 is linear in the text, whatever the expression. Only code and documentation chunks are searched: they hold every
-line of a file once. Expressions work line by line, as in grep, unless they name a line's end (`\n`, `(?s)`): then the
-whole file is searched, and a match that spans two chunks belongs to the one that it begins in. So does a match in a
-line that is too long for one chunk.
+RE2 is linear in the text, whatever the expression. Only code and documentation chunks are searched:
+they hold every line of a file once. Expressions work line by line, as in grep, unless they name a
+line's end (`\n`, `(?s)`): then the whole file is searched, and a match that spans two chunks
+belongs to the one that it begins in. So does a match in a line that is too long for one chunk.
 """
 
 from __future__ import annotations
@@ -17,85 +18,27 @@ from functools import cached_property, reduce
 from itertools import islice, pairwise
 
 import numpy as np
-import re2
 
 from cortex.engines.text.fold import Found
+from cortex.engines.text.verify import INSIDE, Body, Expression, Span, edge_scores, first_matches
 from cortex.engines.text.words import Words
 from cortex.generation.read import Rows
 from cortex.generation.trigrams import find_rows
-from cortex.query.expressions import Analysis, analyse
 from cortex.query.needs import Either, Every, Needs
-from cortex.query.tree import Regex
 from ipc.arrays import Array
-from ipc.errors import BadRequest
 
 #: seconds after which a search answers with what it has found
 SCAN_S = 1.5
-#: bytes of memory for one expression's automata (RE2's own default)
-_MEMORY = 8 << 20
 #: matches marked in a chunk
 _MARKS_MAX = 40
-#: bytes searched in one go, between two looks at the clock: they fit the processor's cache, and RE2 reads 30 MB/s where
-#: its automaton does not fit the memory
-_BATCH_BYTES = 1 << 18
-#: matches between two looks at the clock
-_CLOCK_MATCHES = 256
-#: score of a match inside a word; doubled at each end where a word begins or ends
-_INSIDE = 2.5
-_UNANCHORED = re2._Anchor.UNANCHORED  # noqa: SLF001 - its own search() makes two more objects for each match
 _PART = re.compile(r"-p(\d+)$")
-#: byte → does it belong to a word
-_IN_WORD = np.array([chr(at).isalnum() or at == ord("_") or at >= 128 for at in range(256)])
-
-#: plain text, as match type substring writes it, with or without \b at its ends
-_PLAIN = re.compile(r"(\\b)?((?:[A-Za-z0-9_ !\"#%&',/:;<=>@`~-]|\\[!-/:-@\[-`{-~])+?)(\\b)?")
-#: what RE2 takes for a k and an s in any case: KELVIN SIGN, LATIN SMALL LETTER LONG S
-_FOLDED = ("\u212a".encode(), "\u017f".encode())
-#: byte → does it belong to a word in the sense of RE2
-_IS_WORD = np.array([at < 128 and (chr(at).isalnum() or at == ord("_")) for at in range(256)])
-
-Span = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Plain:
-    r"""An expression that is plain ASCII text, in lower case unless the case counts, with or without \b at its ends.
-
-    `folds`: it has a letter that matches one beyond ASCII, too. `in_word`: it is a word or a piece of one, in any case.
-    """
-
-    text: bytes
-    begins: bool
-    ends: bool
-    folds: bool
-    in_word: bool
-
-    @property
-    def overlaps(self) -> bool:
-        """Whether a match may hide another that counts: one that is no word hides what overlaps it."""
-        ends = (self.text[:n] == self.text[-n:] for n in range(1, len(self.text)))
-        return (self.begins or self.ends) and any(ends)
-
-
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """A compiled expression. `excluded`: chunks with a match are left out."""
-
-    source: Regex
-    compiled: re2._Regexp
-    analysis: Analysis
-    plain: Plain | None
-    excluded: bool = False
-
-    @property
-    def whole_file(self) -> bool:
-        """Whether it is matched against whole files, and not line by line."""
-        return self.analysis.multiline
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """`found`: matching rows, ascending; `marks`: spans (bytes of the text) that the text of a row alone does not show."""
+    """`found`: matching rows, ascending; `marks`: spans (bytes of the text) that the text of a row
+    alone does not show.
+    """
 
     found: Found
     truncated: bool = False
@@ -114,58 +57,12 @@ class Scanned:
         return Scanned(self.found.take(rest), self.truncated or other.truncated, self.marks)
 
 
-@dataclass(frozen=True, slots=True)
-class _Body:
-    """Texts one after the other: row `ordinals[i]` is `data[begins[i]:ends[i]]`, its line feed included."""
-
-    data: memoryview | bytes
-    ordinals: Array
-    begins: Array
-    ends: Array
-
-
-def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:
-    """Raises BadRequest, with what RE2 says, for an expression that it does not take."""
-    analysis = analyse(source.pattern)
-    options = re2.Options()
-    options.case_sensitive = source.case
-    options.never_nl = not analysis.multiline
-    options.never_capture = True
-    options.log_errors = False
-    options.max_mem = _MEMORY
-    try:
-        compiled = re2.compile("(?m)" + source.pattern, options)
-    except re2.error as error:
-        said = error.args[0] if error.args else error
-        said = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
-        raise BadRequest(
-            f"The regular expression at position {source.position + 1} is not valid: {said.replace('(?m)', '', 1)}. The syntax is RE2's (no "
-            "look-around, no back-references); use match_type substring for literal text."
-        ) from error
-    return Expression(source, compiled, analysis, _plain(source), excluded)
-
-
-def _plain(source: Regex) -> Plain | None:
-    """`source` as plain text; None when it is more than that."""
-    found = _PLAIN.fullmatch(source.pattern)
-    if found is None:
-        return None
-    text = re.sub(r"\\(.)", r"\1", found[2])
-    text = text if source.case else text.lower()
-    return Plain(
-        text=text.encode(),
-        begins=bool(found[1]),
-        ends=bool(found[3]),
-        folds=not source.case and bool(set(text) & {"k", "s"}),
-        in_word=not source.case and text.replace("_", "a").isalnum(),
-    )
-
-
 class Texts:
     """What is searched: the covering rows of a generation. Frozen; caches hold derived values only."""
 
-    def __init__(self, rows: Rows, covering: Array, words: Words) -> None:
+    def __init__(self, rows: Rows, covering: Array, words: Words, batch_bytes: int) -> None:
         """`covering`: bool [all rows], the live rows that hold each line of a file once."""
+        self._batch_bytes = batch_bytes
         self._rows = rows
         self._words = words
         self._covering = covering
@@ -182,8 +79,8 @@ class Texts:
         return np.flatnonzero(found & mask)
 
     def match_lines(self, expression: Expression, ordinals: Array, deadline: float) -> Scanned:
-        """Those of the rows `ordinals` (ascending) that have a match in one line, with the score of the first, or of the best
-        where the word table tells.
+        """Those of the rows `ordinals` (ascending) that have a match in one line, with the score of
+        the first, or of the best where the word table tells.
         """
         found, scores = [ordinals[:0]], [np.zeros(0, np.float32)]
         plain = expression.plain
@@ -192,12 +89,12 @@ class Texts:
             told = ~self._untold[ordinals]
             here = ordinals[told & (edges[ordinals] >= 0)]
             found.append(here)
-            scores.append(np.float32(_INSIDE) * np.exp2(edges[here]).astype(np.float32))
+            scores.append(np.float32(INSIDE) * np.exp2(edges[here]).astype(np.float32))
             ordinals = ordinals[~told]
         marks: dict[int, list[Span]] = {}
         truncated = False
         for body in self._bodies(ordinals):
-            places, spans, values, late = _first_matches(expression, body, deadline)
+            places, spans, values, late = first_matches(expression, body, deadline, self._batch_bytes)
             truncated = truncated or late
             wanted = np.ones(len(places), bool)
             if body.data is self._split.data:
@@ -223,8 +120,8 @@ class Texts:
         found = Found(rows, np.array([scores[row] for row in rows.tolist()], np.float32))
         return Scanned(found, truncated, marks)
 
-    def _bodies(self, ordinals: Array) -> Iterator[_Body]:
-        """The texts of `ordinals`: those in each segment as they are mapped, and those of lines in pieces."""
+    def _bodies(self, ordinals: Array) -> Iterator[Body]:
+        """The texts of `ordinals`: of each segment as mapped, and those of lines in pieces."""
         split = self._split
         asked = np.zeros(len(self._rows), bool)
         asked[ordinals] = True
@@ -237,7 +134,7 @@ class Texts:
             here = ordinals[edges[number] : edges[number + 1]]
             if len(here):
                 offsets, row = segment.arrays["text_offsets"], here - int(self._rows.starts[number])
-                yield _Body(
+                yield Body(
                     segment.bytes_of("text_bytes"),
                     here,
                     offsets[row].astype(np.int64),
@@ -252,20 +149,20 @@ class Texts:
         return out
 
     @cached_property
-    def _split(self) -> _Body:
+    def _split(self) -> Body:
         """The rows that are pieces of one line, with the pieces of each line joined."""
         return self._join(_pieces(self._rows, np.flatnonzero(self._covering)))
 
-    def _join(self, groups: list[list[int]]) -> _Body:
+    def _join(self, groups: list[list[int]]) -> Body:
         """The texts of each group as one text without line feeds between them."""
         texts = [
             self._rows.raw_text(row)[: None if row == group[-1] else -1] for group in groups for row in group
         ]
         ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
         ordinals = np.array([row for group in groups for row in group], np.int64)
-        return _Body(b"".join(texts), ordinals, np.concatenate([[0], ends[:-1]]) if len(ends) else ends, ends)
+        return Body(b"".join(texts), ordinals, np.concatenate([[0], ends[:-1]]) if len(ends) else ends, ends)
 
-    def _files(self, needs: Needs, mask: Array) -> Iterator[_Body]:
+    def _files(self, needs: Needs, mask: Array) -> Iterator[Body]:
         """The files that have rows in `mask` and may hold what `needs` asks for, each put together."""
         columns = self._rows.columns
         files = self._files_of(needs, np.unique(columns["path"][mask]))
@@ -288,10 +185,12 @@ class Texts:
                 # A line in pieces goes on; other programs' chunks may hold their last line feed.
                 texts.append(raw[:-1] if goes_on[at] or raw.count(b"\n") > feeds[at] + 1 > 0 else raw)
             sizes = np.cumsum([len(text) for text in texts], dtype=np.int64)
-            yield _Body(b"".join(texts), rows[first:stop], np.concatenate([[0], sizes[:-1]]), sizes)
+            yield Body(b"".join(texts), rows[first:stop], np.concatenate([[0], sizes[:-1]]), sizes)
 
     def _files_of(self, needs: Needs, files: Array) -> Array:
-        """Those of `files` (ordinals of paths, ascending) whose chunks together hold what `needs` asks for."""
+        """Those of `files` (ordinals of paths, ascending) whose chunks together hold what `needs`
+        asks for.
+        """
         if isinstance(needs, Either):
             return reduce(np.union1d, [self._files_of(part, files) for part in needs.parts])
         paths = self._rows.columns["path"]
@@ -305,7 +204,9 @@ class Texts:
 
 
 def _pieces(rows: Rows, covering: Array) -> list[list[int]]:
-    """The groups of rows that hold one line in pieces: ids that end in -p1, -p2, … over the same lines of a file."""
+    """The groups of rows that hold one line in pieces: ids that end in -p1, -p2, … over the same
+    lines of a file.
+    """
     columns = rows.columns
     place = [columns[name][covering].astype(np.int64) for name in ("path", "start_line", "end_line")]
     order = np.lexsort(place[::-1])
@@ -329,127 +230,7 @@ def _pieces(rows: Rows, covering: Array) -> list[list[int]]:
     return out
 
 
-def _first_matches(expression: Expression, body: _Body, deadline: float) -> tuple[Array, Array, Array, bool]:
-    """(i64: the places in `body` of the rows with a match; i64 [m, 2]: the span of the first one in each, in the row's
-    text; their scores; did the time end?)
-    """
-    scan = _scan_plain if _is_plain(expression, body) else _scan
-    places, spans, late = scan(expression, body, _batches(body), deadline)
-    scores = _edges(np.frombuffer(body.data, np.uint8), spans + body.begins[places, None])
-    return places, spans, scores, late
-
-
-def _batches(body: _Body) -> list[tuple[int, int]]:
-    """(first row, row after the last) of the pieces that are searched in one go."""
-    apart = np.diff(np.cumsum(body.ends - body.begins) // _BATCH_BYTES) > 0
-    if isinstance(body.data, bytes):  # lines in pieces: a cut inside one would hide a match
-        apart = np.frombuffer(body.data, np.uint8)[body.ends[:-1] - 1] == ord("\n")
-    cuts = (np.flatnonzero(apart) + 1).tolist()
-    return list(pairwise([0, *cuts, len(body.ends)]))
-
-
-def _is_plain(expression: Expression, body: _Body) -> bool:
-    """Whether `_scan_plain` finds the same as `_scan`. Not where lines are in pieces: there a match may span two rows."""
-    return expression.plain is not None and not expression.plain.overlaps and not isinstance(body.data, bytes)
-
-
-def _scan_plain(
-    expression: Expression, body: _Body, batches: list[tuple[int, int]], deadline: float
-) -> tuple[Array, Array, bool]:
-    """As `_scan`. A call of RE2 for each match would be most of the time where matches are many."""
-    plain = expression.plain
-    assert plain is not None
-    size, late = len(plain.text), False
-    found = [(np.zeros(0, np.int64), np.zeros((0, 2), np.int64))]
-    for first, stop in batches:
-        late = late or time.monotonic() > deadline
-        if late:
-            break
-        data, ends = _gathered(body, first, stop)
-        if plain.folds and not data.isascii() and any(letter in data for letter in _FOLDED):
-            *here, late = _scan(expression, body, [(first, stop)], deadline)
-            found.append((here[0], here[1]))
-            continue
-        data = data if expression.source.case else data.lower()
-        between = data.split(plain.text)
-        if len(between) == 1:
-            continue
-        at = np.cumsum(np.fromiter(map(len, between[:-1]), np.int64, len(between) - 1) + size) - size
-        if plain.begins or plain.ends:
-            raw = np.frombuffer(data, np.uint8)
-            at = at[~(plain.begins & _both(raw, at)) & ~(plain.ends & _both(raw, at + size))]
-        rows = np.searchsorted(ends, at, side="right")
-        new = np.ones(len(rows), bool)
-        new[1:] = rows[1:] != rows[:-1]
-        rows = rows[new]
-        begins = at[new] - np.where(rows > 0, ends[rows - 1], 0)
-        found.append((first + rows, np.stack([begins, begins + size], axis=1)))
-    return np.concatenate([rows for rows, _ in found]), np.concatenate([spans for _, spans in found]), late
-
-
-def _both(data: Array, at: Array) -> Array:
-    r"""Whether the places `at` are no word boundaries: what stands before and after is of one kind (RE2's \b)."""
-    before = _IS_WORD[data[np.maximum(at - 1, 0)]] & (at > 0)
-    after = _IS_WORD[data[np.minimum(at, len(data) - 1)]] & (at < len(data))
-    same: Array = before == after
-    return same
-
-
-def _scan(
-    expression: Expression, body: _Body, batches: list[tuple[int, int]], deadline: float
-) -> tuple[Array, Array, bool]:
-    """(i64 [m]: places; i64 [m, 2]: spans in their rows' texts; did the time end?)"""
-    match = expression.compiled._regexp.Match  # noqa: SLF001 - as _UNANCHORED
-    places: list[int] = []
-    spans: list[Span] = []
-    late = False
-    for first, stop in batches:
-        late = late or time.monotonic() > deadline
-        if late:
-            break
-        data, edges = _gathered(body, first, stop)
-        ends = edges.tolist()
-        row = position = start = 0
-        size = ends[-1]
-        while position < size:
-            begin, end = match(_UNANCHORED, data, position, size)[0]
-            if begin < 0 or begin >= size:
-                break
-            row = bisect_right(ends, begin, row)
-            start = ends[row - 1] if row else 0
-            places.append(first + row)
-            spans.append((begin - start, end - start))
-            position = max(ends[row], end)
-            if not len(places) % _CLOCK_MATCHES and time.monotonic() > deadline:
-                late = True
-                break
-    return np.array(places, np.int64), np.array(spans, np.int64).reshape(-1, 2), late
-
-
-def _gathered(body: _Body, first: int, stop: int) -> tuple[bytes, Array]:
-    """The texts of rows `first` to before `stop`, side by side, and where each ends: one call of RE2 costs as much as
-    1 kB of text, and a chunk has hardly more.
-    """
-    begins, ends = body.begins[first:stop], body.ends[first:stop]
-    apart = begins[1:] != ends[:-1]
-    starts = begins[np.concatenate([[True], apart])].tolist()
-    stops = ends[np.concatenate([apart, [True]])].tolist()
-    view = memoryview(body.data)
-    data = b"".join([view[begin:end] for begin, end in zip(starts, stops, strict=True)])
-    return data, np.cumsum(ends - begins)
-
-
-def _edges(data: Array, spans: Array) -> Array:
-    """float32: the score of each match, by whether it begins and ends where words do."""
-    scores = np.full(len(spans), _INSIDE, np.float32)
-    for at in (spans[:, 0], spans[:, 1]):
-        before = _IN_WORD[data[np.maximum(at - 1, 0)]] & (at > 0)
-        after = _IN_WORD[data[np.minimum(at, len(data) - 1)]] & (at < len(data))
-        scores[~(before & after)] *= 2
-    return scores
-
-
-def _marks_of(body: _Body, places: Array, spans: Array) -> dict[int, list[Span]]:
+def _marks_of(body: Body, places: Array, spans: Array) -> dict[int, list[Span]]:
     """The span in each row's own text."""
     sizes = (body.ends - body.begins)[places]
     rows = zip(body.ordinals[places].tolist(), spans.tolist(), sizes.tolist(), strict=True)
@@ -457,14 +238,14 @@ def _marks_of(body: _Body, places: Array, spans: Array) -> dict[int, list[Span]]
 
 
 def _scan_file(
-    expression: Expression, body: _Body, mask: Array, scores: dict[int, float], marks: dict[int, list[Span]]
+    expression: Expression, body: Body, mask: Array, scores: dict[int, float], marks: dict[int, list[Span]]
 ) -> None:
     ends, begins, ordinals = body.ends.tolist(), body.begins.tolist(), body.ordinals.tolist()
     spans: list[tuple[int, Span]] = []
     for match in islice(expression.compiled.finditer(body.data), len(ordinals) * _MARKS_MAX):
         place = min(bisect_right(ends, match.start()), len(ordinals) - 1)
         spans.append((place, match.span()))
-    values = _edges(
+    values = edge_scores(
         np.frombuffer(body.data, np.uint8), np.array([span for _, span in spans], np.int64).reshape(-1, 2)
     )
     for (place, (begin, end)), value in zip(spans, values.tolist(), strict=True):
@@ -476,7 +257,7 @@ def _scan_file(
 
 
 def mark(text: str, expressions: list[Expression], known: list[Span]) -> list[list[Span]]:
-    """For each expression the spans of its matches in a chunk's text; `known` are spans in its bytes."""
+    """For each expression the spans of its matches in `text`; `known` are spans in its bytes."""
     out = []
     for expression in expressions:
         if not expression.excluded:

@@ -1,4 +1,4 @@
-"""The text index's fields, its analyzers, and how a chunk becomes a document. docs/SEARCH.md lists the fields."""
+"""The text index's fields, its analyzers, and how a chunk becomes a document."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def make_schema() -> tantivy.Schema:
     return builder.build()
 
 
-#: A set of documents leaves tantivy quickest as sums: for each slot of keys the sum of these fields has a bit for each
-#: key. A sum is a float64, exact below 2^53.
+#: A set of documents leaves tantivy quickest as sums: for each slot of keys the sum of these fields
+#: has a bit for each key. A sum is a float64, exact below 2^53.
 BITS = 50
 BIT_FIELDS = ("bits_low", "bits_high")
 SLOT_KEYS = BITS * len(BIT_FIELDS)
@@ -108,7 +108,7 @@ def _read(chunk: Mapping[str, Any]) -> _Chunk:
 
 
 def make_document(key: int, chunk: Mapping[str, Any]) -> tantivy.Document:
-    """The tantivy document of one chunk (its JSON, in any state that the chunk manager lets through)."""
+    """The tantivy document of one chunk, in any state that the chunk manager lets through."""
     read = _read(chunk)
     found = tokens.words(read.text)
     document = tantivy.Document()
@@ -140,7 +140,7 @@ def make_document(key: int, chunk: Mapping[str, Any]) -> tantivy.Document:
 def _add_lanes(
     document: tantivy.Document, read: _Chunk, found: list[str], defined: list[tuple[str, bool]]
 ) -> None:
-    """The ranking lanes. Only covering chunks have them, so that each line and each file counts once."""
+    """The ranking lanes, of covering chunks only: each line and each file counts once."""
     document.add_text("lane_body", tokens.lane_text([*found, *tokens.words(_capsule(read))]))
     comments = comments_of(read.metadata, read.kind, read.text)
     document.add_text("lane_comments", tokens.lane_text(tokens.words(comments)))
@@ -156,7 +156,7 @@ def _add_lanes(
 
 
 def _capsule(read: _Chunk) -> str:
-    """What a chunk is about beside its own text: the end of its path, what encloses it, its signature."""
+    """What a chunk is about beside its text: the path's end, what encloses it, its signature."""
     path = " ".join(read.path.rpartition(".")[0].split("/")[-CAPSULE_PATH_PARTS:])
     return f"{path} {read.metadata.get('scope') or ''} {read.metadata.get('signature') or ''}"
 
@@ -167,7 +167,7 @@ def fold_name(name: str) -> str:
 
 
 def _is_file_head(read: _Chunk) -> bool:
-    """Whether the chunk stands for its whole file in the path lane: the covering chunk that begins the file."""
+    """Whether the chunk begins its file, and so stands for it in the path lane."""
     part = _PART_NUMBER.search(read.id)
     return read.line <= 1 and (part is None or int(part[1]) <= 1)
 
@@ -182,7 +182,7 @@ def definitions_of(metadata: Mapping[str, Any], text: str) -> list[tuple[str, bo
 
 
 def comments_of(metadata: Mapping[str, Any], kind: str, text: str) -> str:
-    """Comments and docstrings: from the metadata, else by their usual marks; a document is all comment."""
+    """Comments and docstrings: from the metadata, else by their marks; documents are all comment."""
     given = metadata.get("comment_text")
     if isinstance(given, str):
         return given

@@ -1,4 +1,4 @@
-"""The ranking lanes of a free-text question: the best chunks of each field, aligned. The ranking itself is elsewhere."""
+"""The ranking lanes of a question: the best chunks of each field. Ranking is elsewhere."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from ipc.messages import Filters
 
 #: names of the lanes, in the order of the values
 LANES = ("body", "path", "defs", "comments", "defx")
-#: words of a question that are looked up; a longer one is a pasted text, and its first words tell enough
+#: words of a question that are looked up; a longer one is a pasted text, and they tell enough
 _WORDS_MAX = 64
-#: value of defx for a type, a function, and the factor where only the folded name matches (retrieval figures)
+#: value of defx for a type, a function, and the factor where only the folded name matches
+#: (retrieval figures)
 _TYPE, _FUNCTION, _FOLDED = 1.0, 0.5, 0.7
 
-#: the fields that every kind of chunk has; they stand in for the lanes where no covering chunk is searched
+#: fields of every kind of chunk: they stand in for the lanes where no covering chunk is searched
 _VIEW_FIELDS = {"body": "parts", "path": "file_path", "defs": "symbols"}
 
 _NOTHING = (np.zeros(0, np.int64), np.zeros(0, np.float32))
@@ -35,7 +36,8 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#|->|/)[^\W\d]\w*)*(?:\(\))?")
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
-    """How a lane is filtered: by `query` inside the search, or (when most rows pass) by `mask` over `rows` after it.
+    """How a lane is filtered: by `query` inside the search, or (when most rows pass) by `mask` over
+    `rows` after it.
 
     A list of some thousand paths inside a query takes 7 ms for each lane, the mask next to nothing.
     """
@@ -50,7 +52,7 @@ class Sieve:
         return float(self.mask.mean()) if len(self.mask) else 1.0
 
 
-#: the share of the rows from which the mask is used; below, too many hits would be fetched to no use
+#: share of the rows from which the mask is used; below, too many hits would be fetched for nothing
 _MASK_SHARE = 0.3
 
 
@@ -64,7 +66,9 @@ def make_sieve(rows: Rows, filters: Filters, query: Callable[[], Query | None]) 
 def find_lanes(
     index: tantivy.Index, searcher: tantivy.Searcher, question: str, limit: int, sieve: Sieve
 ) -> tuple[Array, Array]:
-    """(i64 [m] ordinals, float32 [lanes, m] values): the best `limit` chunks of each lane, 0 where a lane has none."""
+    """(i64 [m] ordinals, float32 [lanes, m] values): the best `limit` chunks of each lane, 0 where
+    a lane has none.
+    """
     schema = index.schema
     fields, words = schema_of.LANE_FIELDS, tokens.lane_words(question)[:_WORDS_MAX]
     if not _has_lanes(sieve):
@@ -82,8 +86,8 @@ def find_lanes(
 
 
 def _has_lanes(sieve: Sieve) -> bool:
-    """Whether a covering chunk passes the sieve: only those have lanes. A filter may ask for views alone, and chunk
-    files of another program may hold nothing else.
+    """Whether a covering chunk passes the sieve: only those have lanes. A filter may ask for views
+    alone, and chunk files of another program may hold nothing else.
     """
     names = sieve.rows.names["type"]
     covering = [at for at, name in enumerate(names) if name in COVERING_TYPES]
@@ -91,7 +95,7 @@ def _has_lanes(sieve: Sieve) -> bool:
 
 
 def _best(searcher: tantivy.Searcher, query: Query, limit: int, sieve: Sieve) -> tuple[Array, Array]:
-    """The best `limit` rows that pass the sieve: more and more hits are fetched until there are so many, or all."""
+    """The best `limit` rows that pass the sieve: hits are fetched until there are so many, or all."""
     fetch = limit if sieve.query is not None else int(limit / max(sieve.share, _MASK_SHARE)) + 1
     while True:
         hits = searcher.search(filtered(query, sieve.query), fetch, count=False).hits
@@ -113,7 +117,9 @@ def _lane_query(schema: tantivy.Schema, name: str, words: list[str]) -> Query | 
 
 
 def _defined(schema: tantivy.Schema, question: str) -> Query | None:
-    """What defines the last name of a question that is one identifier: types before functions, exact before folded."""
+    """What defines the last name of a question that is one identifier: types before functions,
+    exact before folded.
+    """
     if not _IDENTIFIER.fullmatch(question.strip()):
         return None
     name = tokens.words(question)[-1]

@@ -1,4 +1,6 @@
-"""The text engine: opens a generation's tantivy index and answers keyword queries and ranking signals from it."""
+"""The text engine: opens a generation's tantivy index and answers keyword queries and ranking
+signals from it.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +26,12 @@ from cortex.engines.text.compile import (
 )
 from cortex.engines.text.fold import Folds, Found, page
 from cortex.engines.text.highlight import Span, find_spans, fragments, line_numbers, make_needles
+from cortex.engines.text.limits import LIMITS, Limits
 from cortex.engines.text.matching import Matching
-from cortex.engines.text.scan import (
-    SCAN_S,
-    Expression,
-    Scanned,
-    Texts,
-    compile_expression,
-    mark,
-)
+from cortex.engines.text.scan import SCAN_S, Scanned, Texts, mark
 from cortex.engines.text.schema import make_schema, register
 from cortex.engines.text.suggest import Asked, nearest, suggest
+from cortex.engines.text.verify import Expression, compile_expression
 from cortex.engines.text.words import Words
 from cortex.engines.text.writer import META, TextWriter, open_index
 from cortex.generation.read import Rows
@@ -52,8 +49,8 @@ __all__ = ["TextSnapshot", "TextWriter", "open_text"]
 LIMIT_MAX = 100
 #: matches that are put in order; of more, only the best are shown
 MATCHES_MAX = 60_000
-#: matches fetched at first, and by how much more when they are not enough for a page
-_FETCH, _FETCH_MORE = 400, 8
+#: by how much more matches are fetched when they are not enough for a page
+_FETCH_MORE = 8
 #: expressions that are looked for one by one when nothing was found
 _REASONS_MAX = 4
 #: terms of a query that are marked; with more the page is one mark
@@ -71,7 +68,7 @@ TRUNCATED = (
 )
 
 
-def open_text(folder: Path, rows: Rows) -> TextSnapshot:
+def open_text(folder: Path, rows: Rows, limits: Limits = LIMITS) -> TextSnapshot:
     """Open the generation folder that TextWriter.build returned. Raises NotFound or Damaged.
 
     Without rows (nothing is published yet) the folder need not exist.
@@ -86,7 +83,7 @@ def open_text(folder: Path, rows: Rows) -> TextSnapshot:
     try:
         index.config_reader("manual")
         index.reload()
-        return TextSnapshot(index, rows)
+        return TextSnapshot(index, rows, limits)
     except ValueError as error:
         raise Damaged(f"The text index in {folder} cannot be read: {error}.") from error
 
@@ -94,19 +91,15 @@ def open_text(folder: Path, rows: Rows) -> TextSnapshot:
 class TextSnapshot:
     """One generation of the text index with its rows. Frozen; caches hold derived values only."""
 
-    def __init__(self, index: tantivy.Index, rows: Rows) -> None:
+    def __init__(self, index: tantivy.Index, rows: Rows, limits: Limits = LIMITS) -> None:
+        self._limits = limits
         self._index = index
         self._searcher = index.searcher()
         self._rows = rows
         self._words = Words(rows)
         self._matching = Matching(index.schema, self._searcher, rows, self._words)
-        self._folds: Folds | None = None
-        self._ranks: Array | None = None
         self._paths = frozenset(rows.path_names)
         self._kept: dict[Filters, tantivy.Query | None] = {}
-
-    def close(self) -> None:
-        """Nothing to do: the files close with the last reference."""
 
     def signals(self, request: TextSignals) -> Signals:
         """The best `limit` chunks of each lane. Raises BadRequest for an empty query."""
@@ -143,7 +136,7 @@ class TextSnapshot:
             suggestion = TRUNCATED
         elif not total:
             suggestion = self._suggest(parsed, expressions, rest, request.filters)
-        best = page(outcome.found, self._id_ranks(), offset, limit)
+        best = page(outcome.found, self._id_ranks, offset, limit)
         hits, fragments, lines, blobs, cut_short = self._show(
             request, parsed, best, expressions, outcome.marks
         )
@@ -214,7 +207,7 @@ class TextSnapshot:
         self, expressions: list[Expression], rest: Node | None, filters: Filters, deadline: float
     ) -> Scanned:
         """The rows in which every expression matches and that `rest`, where there is one, finds."""
-        texts, mask = self._texts, self._made_folds().covering & self._rows.mask(filters)
+        texts, mask = self._texts, self._folds.covering & self._rows.mask(filters)
         outcome = None
         if rest is not None:
             found, count = self._matching.best(compile_query(rest, self._index.schema), MATCHES_MAX)
@@ -222,7 +215,8 @@ class TextSnapshot:
             outcome = Scanned(found.take(mask[found.ordinals]), truncated=count > MATCHES_MAX)
             mask = np.zeros(len(mask), bool)
             mask[outcome.found.ordinals] = True
-        # The expressions that name the rarest trigrams first: what they leave is all that the others have to look at.
+        # The expressions that name the rarest trigrams first: what they leave is all that the
+        # others have to look at.
         lines = [
             (texts.candidates(one.analysis.needs, mask), one) for one in expressions if not one.whole_file
         ]
@@ -235,7 +229,9 @@ class TextSnapshot:
         return outcome
 
     def _find(self, node: Node, filters: Filters, wanted: int) -> tuple[Found, int]:
-        """(at least the `wanted` best folded hits that the filters keep, and all that are as good; how many there are)"""
+        """(at least the `wanted` best folded hits that the filters keep, and all that are as good;
+        how many there are)
+        """
         tiers = compile_tiers(node, self._index.schema)
         if tiers is not None:
             return self._find_tiers(tiers, filters, wanted)
@@ -243,7 +239,7 @@ class TextSnapshot:
         if filters != Filters() and mask.mean() < _MASK_SHARE:
             query = filtered(query, self._filters(filters))
         found = self._matching.known(node)
-        limit = 4 * wanted if found is not None else max(2 * wanted, _FETCH)
+        limit = 4 * wanted if found is not None else max(2 * wanted, self._limits.fetch)
         best, count = self._matching.best(query, limit)
         if found is None:
             if count <= limit:
@@ -251,7 +247,7 @@ class TextSnapshot:
                 found[best.ordinals] = True
             else:
                 found = self._matching.every_of(node)
-        kept = self._made_folds().fold(found & mask)
+        kept = self._folds.fold(found & mask)
         return self._best_of(query, kept, wanted, best, count), int(kept.sum())
 
     def _find_tiers(self, tiers: Tiers, filters: Filters, wanted: int) -> tuple[Found, int]:
@@ -265,10 +261,10 @@ class TextSnapshot:
             found |= here
         same = compile_leaf(tiers.same, tiers.factor, self._index.schema) if tiers.same else None
         if same is None or tiers.same is None:
-            kept = self._made_folds().fold(found & mask)
+            kept = self._folds.fold(found & mask)
             return _taken(kept, scores), int(kept.sum())
         known = self._matching.known(tiers.same)
-        limit = 4 * wanted if known is not None else max(2 * wanted, _FETCH)
+        limit = 4 * wanted if known is not None else max(2 * wanted, self._limits.fetch)
         best, count = self._matching.best(same, limit)
         if known is not None:
             found |= known
@@ -276,7 +272,7 @@ class TextSnapshot:
             found[best.ordinals] = True
         else:
             found |= self._matching.every_of(tiers.same)
-        kept = self._made_folds().fold(found & mask)
+        kept = self._folds.fold(found & mask)
         total = int(kept.sum())
         if count > limit:
             best = self._best_of(same, kept, wanted, best, count)
@@ -286,27 +282,28 @@ class TextSnapshot:
         return _taken(kept, scores), total
 
     def _best_of(self, query: tantivy.Query, kept: Array, wanted: int, best: Found, count: int) -> Found:
-        """At least `wanted` of the best of `count` matches among the rows `kept` (bool [all rows]), and all that are as
-        good as the last of those, because of equal scores the ids decide. `best` are the best of all, as far as known.
+        """At least `wanted` of the best of `count` matches among the rows `kept` (bool [all rows]).
+
+        Among equal scores the ids decide, so all that are as good as the last of them are returned,
+        too. `best` are the best of all, as far as known.
         """
         while True:
             shown = best.take(kept[best.ordinals])
             enough = len(shown) >= wanted and best.scores[-1] < shown.scores[wanted - 1]
             if enough or count <= len(best) or len(best) >= MATCHES_MAX:
                 return shown
-            more, count = self._matching.best(query, max(len(best) * _FETCH_MORE, _FETCH))
+            more, count = self._matching.best(query, max(len(best) * _FETCH_MORE, self._limits.fetch))
             if len(more) == len(best):
                 return more.take(kept[more.ordinals])
             best = more
 
     @cached_property
     def _texts(self) -> Texts:
-        return Texts(self._rows, self._made_folds().covering, self._words)
+        return Texts(self._rows, self._folds.covering, self._words, self._limits.batch_bytes)
 
-    def _made_folds(self) -> Folds:
-        if self._folds is None:
-            self._folds = Folds(self._rows)
-        return self._folds
+    @cached_property
+    def _folds(self) -> Folds:
+        return Folds(self._rows)
 
     def _show(
         self,
@@ -346,18 +343,17 @@ class TextSnapshot:
             self._kept[filters] = compile_filters(filters, paths, tags, self._index.schema)
         return self._kept[filters]
 
+    @cached_property
     def _id_ranks(self) -> Array:
-        """i64 [all rows]: the place of each row's chunk id among all ids; made once, 40 ms for 60 000 rows."""
-        if self._ranks is None:
-            ids: list[bytes] = []
-            for segment in self._rows.segments:
-                offsets = segment.arrays["id_offsets"].tolist()
-                data = segment.arrays["id_bytes"].tobytes()
-                ids.extend(data[a:b] for a, b in pairwise(offsets))
-            ranks = np.empty(len(ids), np.int64)
-            ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
-            self._ranks = ranks
-        return self._ranks
+        """I64 [all rows]: the place of each row's chunk id among all ids; 40 ms for 60 000 rows."""
+        ids: list[bytes] = []
+        for segment in self._rows.segments:
+            offsets = segment.arrays["id_offsets"].tolist()
+            data = segment.arrays["id_bytes"].tobytes()
+            ids.extend(data[a:b] for a, b in pairwise(offsets))
+        ranks = np.empty(len(ids), np.int64)
+        ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+        return ranks
 
 
 def _taken(kept: Array, scores: Array) -> Found:

@@ -1,4 +1,4 @@
-"""Says why nothing was found: which term has no match, what is spelt like it, and what OR would give."""
+"""Says why nothing was found: which term has no match, what is spelt like it, what OR would give."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _TERMS_MAX = 12
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Where the reasons are looked for. `kept` is what the filters keep (None: all); `written` gives an indexed word as
-    it stands in some text.
+    """Where the reasons are looked for. `kept` is what the filters keep (None: all); `written`
+    gives an indexed word as it stands in some text.
     """
 
     index: tantivy.Index
@@ -100,8 +100,8 @@ def _shown(clause: Node) -> str:
 
 
 def nearest(asked: Asked, text: str) -> str:
-    """The indexed term nearest to the first word of `text` that is not indexed: of those at most two edits away the
-    nearest, then the most frequent. Empty when there is none.
+    """The indexed term nearest to the first word of `text` that is not indexed: of those at most
+    two edits away the nearest, then the most frequent. Empty when there is none.
     """
     for word in tokens.whole_words(text):
         near = asked.words.near(word.replace(tokens.UNDERSCORE, "_"), 2)

@@ -42,8 +42,11 @@ class Words:
         return self._rows_of(table.odd_rows() for table in self._tables)
 
     def around(self, text: str, *, begins: bool, ends: bool) -> Array:
-        """I8 [all rows]: at how many ends of `text` (ASCII, in lower case) a word of the row that holds it begins or ends, at
-        the best of them; -1 for rows without one. `begins`, `ends`: where it has to. Not to be asked of `odd` rows.
+        """I8 [all rows]: how well the best word of each row that holds `text` (ASCII, in lower
+        case) fits it; -1 without one.
+
+        2: the word is `text`; 1: it begins or ends with it; 0: `text` is inside. With `begins` or
+        `ends` only words that do so count. Not to be asked of `odd` rows.
         """
         found = [table.around(text, begins=begins, ends=ends) for table in self._tables]
         out = np.full(len(self._live), -1, np.int8)
@@ -52,8 +55,8 @@ class Words:
         return out
 
     def within(self, word: str, distance: int, most: int) -> Array:
-        """Bool [all rows]: those that hold a term at most `most` edits away from `word`; `most` is at most `distance`, up
-        to which neighbours are looked for once.
+        """Bool [all rows]: those that hold a term at most `most` edits away from `word`; `most` is
+        at most `distance`, up to which neighbours are looked for once.
         """
         return self._mask(codes[edits <= most] for codes, edits in self._neighbours(word, distance))
 

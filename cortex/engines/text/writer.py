@@ -1,7 +1,9 @@
-"""Writes the text index: one persisted tantivy index, and a folder of hard links for each generation of it.
+"""Writes the text index: one persisted tantivy index, and a folder of hard links for each
+generation of it.
 
-A tantivy commit publishes by itself and an old commit cannot be opened again. So the folder `writer` is never served;
-generation N is the folder `N`: hard links of the files that the commit names, and that commit's meta.json.
+A tantivy commit publishes by itself and an old commit cannot be opened again. So the folder
+`writer` is never served; generation N is the folder `N`: hard links of the files that the commit
+names, and that commit's meta.json.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +28,20 @@ META = "meta.json"
 _BULK_CHUNKS = 4_000
 #: bytes of heap: tantivy takes at least 15 MB; 1 000 chunks fill some 10 MB
 _SMALL_HEAP, _BULK_HEAP = 30_000_000, 200_000_000
-#: With two, each commit leaves two segments, which every query pays for, and takes a quarter more time in all: the other
-#: core is busy with making the documents.
+#: With two, each commit leaves two segments, which every query pays for, and takes a quarter more
+#: time in all: the other core is busy with making the documents.
 _THREADS = 1
-#: attempts to link a commit's files while background merges replace them; each merge ends in milliseconds
+#: attempts to link a commit's files while background merges replace them; each merge ends in
+#: milliseconds
 _LINK_ATTEMPTS = 20
 
 
 class TextWriter:
     """The one writer of a text index; only the watcher holds one.
 
-    `folder` is `.cortex/index/text`; `published` the folder of the published generation inside it ("" for none).
-    What was committed but never published is forgotten: the writer starts again from `published`.
+    `folder` is `.cortex/index/text`; `published` the folder of the published generation inside it
+    ("" for none). What was committed but never published is forgotten: the writer starts again from
+    `published`.
     """
 
     def __init__(self, folder: Path, published: str) -> None:
@@ -48,7 +52,9 @@ class TextWriter:
         self.reset(published)
 
     def reset(self, published: str) -> None:
-        """Make the writer's state that of generation folder `published` ("" for empty). Raises Damaged."""
+        """Make the writer's state that of generation folder `published` ("" for empty). Raises
+        Damaged.
+        """
         self._close_writer()
         home = self._folder / WRITER
         shutil.rmtree(home, ignore_errors=True)
@@ -67,7 +73,8 @@ class TextWriter:
         self._base = published
 
     def build(self, number: int, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> str:
-        """Write generation `number`: the last one built, without the rows `deleted`, with `added` (row key, chunk).
+        """Write generation `number`: the last one built, without the rows `deleted`, with `added`
+        (row key, chunk).
 
         Returns the name of its folder. On an error nothing is changed and the error is raised.
         """
@@ -91,7 +98,9 @@ class TextWriter:
         writer.commit()
 
     def _open_writer(self, *, bulk: bool) -> tantivy.IndexWriter:
-        """The open writer when its size suits, because merges run on in the background of it; else another one."""
+        """The open writer when its size suits, because merges run on in the background of it; else
+        another one.
+        """
         if self._writer is None or self._bulk != bulk:
             self._close_writer()
             assert self._index is not None
@@ -100,8 +109,8 @@ class TextWriter:
         return self._writer
 
     def _close_writer(self) -> None:
-        """Let the writer go without waiting for its merges (seconds): the next writer begins them anew, and what is
-        published does not need them.
+        """Let the writer go without waiting for its merges (seconds): the next writer begins them
+        anew, and what is published does not need them.
         """
         self._writer = None
 
@@ -126,16 +135,6 @@ class TextWriter:
             f"{home} lacks files that its {META} names; delete the folder and it will be built again."
         )
 
-    def prune(self, keep: set[str]) -> None:
-        """Remove the generation folders that are not in `keep`."""
-        for entry in self._folders():
-            if entry.name not in keep:
-                shutil.rmtree(entry.path, ignore_errors=True)
-
-    def _folders(self) -> Iterator[os.DirEntry[str]]:
-        with os.scandir(self._folder) as entries:
-            yield from [entry for entry in entries if entry.is_dir() and entry.name != WRITER]
-
     def close(self) -> None:
         """Let go of the folder."""
         self._close_writer()
@@ -143,7 +142,9 @@ class TextWriter:
 
 
 def open_index(folder: Path) -> tantivy.Index:
-    """The tantivy index in `folder`, made if there is none. Raises Damaged, also for one with other fields."""
+    """The tantivy index in `folder`, made if there is none. Raises Damaged, also for one with other
+    fields.
+    """
     try:
         index = tantivy.Index(make_schema(), path=str(folder))
     except (ValueError, OSError) as error:
@@ -153,7 +154,9 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def _committed_files(folder: Path, meta: bytes | None = None) -> list[str]:
-    """The files in `folder` of the tantivy segments that its meta.json names. Raises Damaged, FileNotFoundError."""
+    """The files in `folder` of the tantivy segments that its meta.json names. Raises Damaged,
+    FileNotFoundError.
+    """
     try:
         body = orjson.loads((folder / META).read_bytes() if meta is None else meta)
         segments = {str(s["segment_id"]).replace("-", ""): s for s in body["segments"]}

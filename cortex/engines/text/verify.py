@@ -1,0 +1,250 @@
+"""One expression over texts side by side: compiled by RE2, and the first match in each row. Pure."""
+
+from __future__ import annotations
+
+import re
+import time
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import re2
+
+from cortex.query.expressions import Analysis, analyse
+from cortex.query.tree import Regex
+from ipc.arrays import Array
+from ipc.errors import BadRequest
+
+#: bytes of memory for one expression's automata (RE2's own default)
+_MEMORY = 8 << 20
+#: matches between two looks at the clock
+_CLOCK_MATCHES = 256
+#: score of a match inside a word; doubled at each end where a word begins or ends
+INSIDE = 2.5
+_UNANCHORED = re2._Anchor.UNANCHORED  # noqa: SLF001 - its own search() makes two more objects for each match
+#: byte → does it belong to a word
+_IN_WORD = np.array([chr(at).isalnum() or at == ord("_") or at >= 128 for at in range(256)])
+#: plain text, as match type substring writes it, with or without \b at its ends
+_PLAIN = re.compile(r"(\\b)?((?:[A-Za-z0-9_ !\"#%&',/:;<=>@`~-]|\\[!-/:-@\[-`{-~])+?)(\\b)?")
+#: what RE2 takes for a k and an s in any case: KELVIN SIGN, LATIN SMALL LETTER LONG S
+_FOLDED = ("\u212a".encode(), "\u017f".encode())
+#: byte → does it belong to a word in the sense of RE2
+_IS_WORD = np.array([at < 128 and (chr(at).isalnum() or at == ord("_")) for at in range(256)])
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    r"""An expression that is plain ASCII text, in lower case unless the case counts, with or
+    without \b at its ends.
+
+    `folds`: it has a letter that matches one beyond ASCII, too. `in_word`: it is a word or a piece
+    of one, in any case.
+    """
+
+    text: bytes
+    begins: bool
+    ends: bool
+    folds: bool
+    in_word: bool
+
+    @property
+    def overlaps(self) -> bool:
+        r"""Whether a place that does not count may hide one that does, as in `aaa` the first `aa`
+        hides `aa\b`.
+        """
+        ends = (self.text[:n] == self.text[-n:] for n in range(1, len(self.text)))
+        return (self.begins or self.ends) and any(ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A compiled expression. `excluded`: chunks with a match are left out."""
+
+    source: Regex
+    compiled: re2._Regexp
+    analysis: Analysis
+    plain: Plain | None
+    excluded: bool = False
+
+    @property
+    def whole_file(self) -> bool:
+        """Whether it is matched against whole files, and not line by line."""
+        return self.analysis.multiline
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Texts one after the other: row `ordinals[i]` is `data[begins[i]:ends[i]]`, its line feed
+    included.
+    """
+
+    data: memoryview | bytes
+    ordinals: Array
+    begins: Array
+    ends: Array
+
+
+def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:
+    """Raises BadRequest, with what RE2 says, for an expression that it does not take."""
+    analysis = analyse(source.pattern)
+    options = re2.Options()
+    options.case_sensitive = source.case
+    options.never_nl = not analysis.multiline
+    options.never_capture = True
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    try:
+        compiled = re2.compile("(?m)" + source.pattern, options)
+    except re2.error as error:
+        said = error.args[0] if error.args else error
+        said = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+        raise BadRequest(
+            f"The regular expression at position {source.position + 1} is not valid: {said.replace('(?m)', '', 1)}. The syntax is RE2's (no "
+            "look-around, no back-references); use match_type substring for literal text."
+        ) from error
+    return Expression(source, compiled, analysis, _plain(source), excluded)
+
+
+def _plain(source: Regex) -> Plain | None:
+    """`source` as plain text; None when it is more than that."""
+    found = _PLAIN.fullmatch(source.pattern)
+    if found is None:
+        return None
+    text = re.sub(r"\\(.)", r"\1", found[2])
+    text = text if source.case else text.lower()
+    return Plain(
+        text=text.encode(),
+        begins=bool(found[1]),
+        ends=bool(found[3]),
+        folds=not source.case and bool(set(text) & {"k", "s"}),
+        in_word=not source.case and text.replace("_", "a").isalnum(),
+    )
+
+
+def first_matches(
+    expression: Expression, body: Body, deadline: float, batch_bytes: int
+) -> tuple[Array, Array, Array, bool]:
+    """(i64: the places in `body` of the rows with a match; i64 [m, 2]: the span of the first one in
+    each, in the row's text; their scores; did the time end?)
+    """
+    find = scan_plain if is_plain(expression, body) else scan
+    places, spans, late = find(expression, body, cut_batches(body, batch_bytes), deadline)
+    scores = edge_scores(np.frombuffer(body.data, np.uint8), spans + body.begins[places, None])
+    return places, spans, scores, late
+
+
+def cut_batches(body: Body, batch_bytes: int) -> list[tuple[int, int]]:
+    """(first row, row after the last) of the pieces that are searched in one go."""
+    apart = np.diff(np.cumsum(body.ends - body.begins) // batch_bytes) > 0
+    if isinstance(body.data, bytes):  # lines in pieces: a cut inside one would hide a match
+        apart = np.frombuffer(body.data, np.uint8)[body.ends[:-1] - 1] == ord("\n")
+    cuts = (np.flatnonzero(apart) + 1).tolist()
+    return list(pairwise([0, *cuts, len(body.ends)]))
+
+
+def is_plain(expression: Expression, body: Body) -> bool:
+    """Whether `scan_plain` finds the same as `scan`. Not where lines are in pieces: there a match
+    may span two rows.
+    """
+    return expression.plain is not None and not expression.plain.overlaps and not isinstance(body.data, bytes)
+
+
+def scan_plain(
+    expression: Expression, body: Body, batches: list[tuple[int, int]], deadline: float
+) -> tuple[Array, Array, bool]:
+    """As `scan`. A call of RE2 for each match would be most of the time where matches are many."""
+    plain = expression.plain
+    assert plain is not None
+    size, late = len(plain.text), False
+    found = [(np.zeros(0, np.int64), np.zeros((0, 2), np.int64))]
+    for first, stop in batches:
+        late = late or time.monotonic() > deadline
+        if late:
+            break
+        data, ends = _gathered(body, first, stop)
+        if plain.folds and not data.isascii() and any(letter in data for letter in _FOLDED):
+            *here, late = scan(expression, body, [(first, stop)], deadline)
+            found.append((here[0], here[1]))
+            continue
+        data = data if expression.source.case else data.lower()
+        between = data.split(plain.text)
+        if len(between) == 1:
+            continue
+        at = np.cumsum(np.fromiter(map(len, between[:-1]), np.int64, len(between) - 1) + size) - size
+        if plain.begins or plain.ends:
+            raw = np.frombuffer(data, np.uint8)
+            at = at[~(plain.begins & _both(raw, at)) & ~(plain.ends & _both(raw, at + size))]
+        rows = np.searchsorted(ends, at, side="right")
+        new = np.ones(len(rows), bool)
+        new[1:] = rows[1:] != rows[:-1]
+        rows = rows[new]
+        begins = at[new] - np.where(rows > 0, ends[rows - 1], 0)
+        found.append((first + rows, np.stack([begins, begins + size], axis=1)))
+    return np.concatenate([rows for rows, _ in found]), np.concatenate([spans for _, spans in found]), late
+
+
+def _both(data: Array, at: Array) -> Array:
+    r"""Whether the places `at` are no word boundaries: what stands before and after is of one kind
+    (RE2's \b).
+    """
+    before = _IS_WORD[data[np.maximum(at - 1, 0)]] & (at > 0)
+    after = _IS_WORD[data[np.minimum(at, len(data) - 1)]] & (at < len(data))
+    same: Array = before == after
+    return same
+
+
+def scan(
+    expression: Expression, body: Body, batches: list[tuple[int, int]], deadline: float
+) -> tuple[Array, Array, bool]:
+    """(i64 [m]: places; i64 [m, 2]: spans in their rows' texts; did the time end?)"""
+    match = expression.compiled._regexp.Match  # noqa: SLF001 - as _UNANCHORED
+    places: list[int] = []
+    spans: list[Span] = []
+    late = False
+    for first, stop in batches:
+        late = late or time.monotonic() > deadline
+        if late:
+            break
+        data, edges = _gathered(body, first, stop)
+        ends = edges.tolist()
+        row = position = start = 0
+        size = ends[-1]
+        while position < size:
+            begin, end = match(_UNANCHORED, data, position, size)[0]
+            if begin < 0 or begin >= size:
+                break
+            row = bisect_right(ends, begin, row)
+            start = ends[row - 1] if row else 0
+            places.append(first + row)
+            spans.append((begin - start, end - start))
+            position = max(ends[row], end)
+            if not len(places) % _CLOCK_MATCHES and time.monotonic() > deadline:
+                late = True
+                break
+    return np.array(places, np.int64), np.array(spans, np.int64).reshape(-1, 2), late
+
+
+def _gathered(body: Body, first: int, stop: int) -> tuple[bytes, Array]:
+    """The texts of rows `first` to before `stop`, side by side, and where each ends: one call of
+    RE2 costs as much as 1 kB of text, and a chunk has hardly more.
+    """
+    begins, ends = body.begins[first:stop], body.ends[first:stop]
+    apart = begins[1:] != ends[:-1]
+    starts = begins[np.concatenate([[True], apart])].tolist()
+    stops = ends[np.concatenate([apart, [True]])].tolist()
+    view = memoryview(body.data)
+    data = b"".join([view[begin:end] for begin, end in zip(starts, stops, strict=True)])
+    return data, np.cumsum(ends - begins)
+
+
+def edge_scores(data: Array, spans: Array) -> Array:
+    """float32: the score of each match, by whether it begins and ends where words do."""
+    scores = np.full(len(spans), INSIDE, np.float32)
+    for at in (spans[:, 0], spans[:, 1]):
+        before = _IN_WORD[data[np.maximum(at - 1, 0)]] & (at > 0)
+        after = _IN_WORD[data[np.minimum(at, len(data) - 1)]] & (at < len(data))
+        scores[~(before & after)] *= 2
+    return scores
