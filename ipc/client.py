@@ -16,11 +16,12 @@ from zmq.utils.monitor import parse_monitor_message
 
 from ipc.codec import MESSAGE_BYTES_MAX, decode, encode, read_envelope
 from ipc.errors import BY_CODE, CortexError, Unavailable
-from ipc.messages import Failure, Message
+from ipc.messages import Failure, Message, is_repeatable
 
 log = logging.getLogger(__name__)
 
-#: seconds; a worker that is not connected by then counts as absent (the supervisor replaces a dead one within 2)
+#: seconds; a worker that is not connected by then counts as absent (the supervisor replaces a dead
+#: one within 2)
 CONNECT_S = 2.5
 #: seconds between two looks at the folder that is the registry of replicas
 REGISTRY_S = 0.25
@@ -30,7 +31,7 @@ _RECONNECT_MS = 50
 
 
 class _Gone(Exception):  # noqa: N818
-    """The replica that had the request went away before it answered; `sent`: it may have seen the request."""
+    """The replica with the request went away before it answered; `sent`: it may have seen it."""
 
     def __init__(self, *, sent: bool) -> None:
         self.sent = sent
@@ -39,8 +40,8 @@ class _Gone(Exception):  # noqa: N818
 class _Replica:
     """One socket to one worker process, with the requests that wait for it.
 
-    The sockets are read in callbacks of the loop: through zmq.asyncio a round trip takes 0.1 ms more, in tasks that only
-    wake others.
+    The sockets are read in callbacks of the loop: through zmq.asyncio a round trip takes 0.1 ms
+    more, in tasks that only wake others.
     """
 
     def __init__(self, context: zmq.Context[Any], address: str) -> None:
@@ -80,7 +81,10 @@ class _Replica:
             self._waiting.pop(request, None)
 
     def _read(self) -> None:
-        """Take in the replies that have come. Also called after sending: the descriptor tells of each change only once."""
+        """Take in the replies that have come.
+
+        Also called after sending: the descriptor tells of each change only once.
+        """
         for frames in _arrived(self._socket):
             try:
                 request, _ = read_envelope(frames)
@@ -120,7 +124,7 @@ def _arrived(socket: zmq.Socket[bytes]) -> Iterator[list[bytes]]:
 
 
 class Client:
-    """Asks the workers whose sockets are in `runtime_dir`. Make, use and close it in one event loop."""
+    """Asks the workers whose sockets are in `runtime_dir`; lives in one event loop."""
 
     def __init__(self, runtime_dir: Path) -> None:
         self._folder = runtime_dir
@@ -131,24 +135,34 @@ class Client:
         self._looked_at = 0.0
 
     async def ask(self, worker: str, message: Message, deadline_s: float) -> Message:
-        """One request, one reply. Every message is a read, so it is sent once more when its replica dies.
+        """One request, one reply. A repeatable one is sent once more when its replica dies.
 
-        Raises the error that the worker raised; Unavailable when no replica answers within `deadline_s`.
+        Raises the error that the worker raised; Unavailable when no replica answers within
+        `deadline_s`, or when one had a message that is not repeatable and did not say what became
+        of it.
         """
         deadline = time.monotonic() + deadline_s
-        tries = 2
+        tries = 2 if is_repeatable(message) else 1
+        sent = False
         while tries and time.monotonic() < deadline:
             replica = await self._choose(worker, min(deadline, time.monotonic() + CONNECT_S))
             try:
                 reply = await replica.ask(message, next(self._requests), deadline)
             except _Gone as gone:
                 tries -= gone.sent
+                sent |= gone.sent
                 continue
             except TimeoutError:
+                sent = True
                 break
             if isinstance(reply, Failure):
                 raise BY_CODE.get(reply.code, CortexError)(reply.message)
             return reply
+        if sent and not is_repeatable(message):
+            raise Unavailable(
+                f"The {worker} worker had the {type(message).__name__} and did not answer: it is not known whether "
+                "it was carried out, so it was not sent again; see `cortex status`."
+            )
         raise Unavailable(
             f"The {worker} worker did not answer within {deadline_s:.1f} s; see `cortex status`."
         )

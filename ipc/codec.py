@@ -1,7 +1,8 @@
 """Message ⇄ frames `[envelope, kind, JSON, *raw]`. No sockets here; docs/PROTOCOL.md.
 
-`envelope` is 16 bytes: request id (u64 BE) and deadline (f64 BE, seconds of CLOCK_MONOTONIC, which all processes of
-one machine share; 0 for none). Vectors and chunk bytes are raw frames, never JSON; nothing is ever pickled.
+`envelope` is 16 bytes: request id (u64 BE) and deadline (f64 BE, seconds of CLOCK_MONOTONIC, which
+all processes of one machine share; 0 for none). Vectors and chunk bytes are raw frames, never JSON;
+nothing is ever pickled.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import dataclasses
 import itertools
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, cast, get_args, get_type_hints
 
 import msgspec
@@ -25,42 +27,61 @@ MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 
 _ENVELOPE = struct.Struct(">Qd")
 _DTYPES = frozenset({"|u1", "|i1", "<u4", "<u8", "<i4", "<i8", "<f2", "<f4", "<f8"})
-_KINDS: dict[str, type] = {cls.__name__: cls for cls in get_args(Message)}
-_ARRAYS: dict[str, tuple[str, ...]] = {}
-_BLOBS: dict[str, tuple[str, ...]] = {}
-_PLAIN: dict[str, tuple[str, ...]] = {}
-for _name, _cls in _KINDS.items():
-    _hints = get_type_hints(_cls)
-    _ARRAYS[_name] = tuple(name for name, hint in _hints.items() if hint == Array)
-    _BLOBS[_name] = tuple(name for name, hint in _hints.items() if hint == Blobs)
-    _PLAIN[_name] = tuple(
-        f.name for f in dataclasses.fields(_cls) if f.name not in _ARRAYS[_name] + _BLOBS[_name]
-    )
 
 Frame = bytes | memoryview
 
 
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of message: its class and the names of its fields, by how they travel."""
+
+    cls: type
+    plain: tuple[str, ...]
+    arrays: tuple[str, ...]
+    blobs: tuple[str, ...]
+
+
+_KINDS: dict[str, _Kind] = {}
+
+
+def register(cls: type) -> None:
+    """Let messages of the dataclass `cls` travel, under the name of the class."""
+    hints = get_type_hints(cls)
+    arrays = tuple(name for name, hint in hints.items() if hint == Array)
+    blobs = tuple(name for name, hint in hints.items() if hint == Blobs)
+    plain = tuple(f.name for f in dataclasses.fields(cls) if f.name not in arrays + blobs)
+    _KINDS[cls.__name__] = _Kind(cls, plain, arrays, blobs)
+
+
+for _cls in get_args(Message):
+    register(_cls)
+
+
 def encode(message: Message, request: int = 0, deadline: float = 0.0) -> list[Frame]:
-    """Frames of `message`. Raises TooLarge above MESSAGE_BYTES_MAX, TypeError for an array dtype off the wire."""
-    kind = type(message).__name__
+    """Frames of `message`.
+
+    Raises TooLarge above MESSAGE_BYTES_MAX, TypeError for an array of a dtype that does not travel.
+    """
+    name = type(message).__name__
+    kind = _KINDS[name]
     raw: list[Frame] = []
     layout: dict[str, Any] = {}
-    for name in _ARRAYS[kind]:
-        array = np.ascontiguousarray(getattr(message, name))
+    for field in kind.arrays:
+        array = np.ascontiguousarray(getattr(message, field))
         if array.dtype.str not in _DTYPES:
-            raise TypeError(f"{kind}.{name} has dtype {array.dtype}, which does not travel")
-        layout[name] = [array.dtype.str, list(array.shape)]
+            raise TypeError(f"{name}.{field} has dtype {array.dtype}, which does not travel")
+        layout[field] = [array.dtype.str, list(array.shape)]
         raw.append(array.data.cast("B") if array.size else b"")
-    for name in _BLOBS[kind]:
-        blobs: Sequence[bytes] = getattr(message, name)
-        layout[name] = [len(blob) for blob in blobs]
+    for field in kind.blobs:
+        blobs: Sequence[bytes] = getattr(message, field)
+        layout[field] = [len(blob) for blob in blobs]
         raw.append(b"".join(blobs))  # a frame for each would cost more to send than to copy
-    fields = {name: getattr(message, name) for name in _PLAIN[kind]}
+    fields = {field: getattr(message, field) for field in kind.plain}
     body = orjson.dumps({"fields": fields, "raw": layout} if layout else {"fields": fields})
-    frames: list[Frame] = [_ENVELOPE.pack(request, deadline), kind.encode(), body, *raw]
+    frames: list[Frame] = [_ENVELOPE.pack(request, deadline), name.encode(), body, *raw]
     size = sum(len(frame) for frame in frames)
     if size > MESSAGE_BYTES_MAX:
-        raise TooLarge(f"A {kind} of {size} bytes is over the limit of {MESSAGE_BYTES_MAX}; ask for less.")
+        raise TooLarge(f"A {name} of {size} bytes is over the limit of {MESSAGE_BYTES_MAX}; ask for less.")
     return frames
 
 
@@ -73,17 +94,21 @@ def read_envelope(frames: Sequence[Frame]) -> tuple[int, float]:
 
 
 def decode(frames: Sequence[Frame]) -> Message:
-    """The message in `frames`, every field checked against its type. Raises BadRequest, naming kind and field."""
+    """The message in `frames`, every field checked against its type.
+
+    Raises BadRequest, naming kind and field.
+    """
     read_envelope(frames)
-    kind = bytes(frames[1]).decode("ascii", "replace")
-    cls = _KINDS.get(kind)
-    if cls is None:
-        raise BadRequest(f"Unknown message kind {kind[:80]!r}.")
+    name = bytes(frames[1]).decode("ascii", "replace")
+    kind = _KINDS.get(name)
+    if kind is None:
+        raise BadRequest(f"Unknown message kind {name[:80]!r}.")
     try:
         body = orjson.loads(frames[2])
-        fields = {name: body["fields"][name] for name in _PLAIN[kind] if name in body["fields"]}
+        plain = body["fields"]
+        fields = {field: plain[field] for field in kind.plain if field in plain}
         fields |= _raw_fields(kind, body.get("raw", {}), frames[3:])
-        message: Any = msgspec.convert(fields, cls, dec_hook=_as_array, builtin_types=(bytes,))
+        message: Any = msgspec.convert(fields, kind.cls, dec_hook=_as_array, builtin_types=(bytes,))
     except (
         msgspec.ValidationError,
         orjson.JSONDecodeError,
@@ -92,20 +117,20 @@ def decode(frames: Sequence[Frame]) -> Message:
         ValueError,
         AttributeError,
     ) as error:
-        raise BadRequest(f"Malformed {kind}: {error}.") from error
+        raise BadRequest(f"Malformed {name}: {error}.") from error
     return cast("Message", message)
 
 
-def _raw_fields(kind: str, layout: dict[str, Any], raw: Sequence[Frame]) -> dict[str, Any]:
+def _raw_fields(kind: _Kind, layout: dict[str, Any], raw: Sequence[Frame]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     at = 0
-    for name in _ARRAYS[kind]:
+    for name in kind.arrays:
         dtype, shape = layout[name]
         if dtype not in _DTYPES or not all(isinstance(extent, int) and extent >= 0 for extent in shape):
             raise ValueError(f"{name} has dtype {dtype!r} and shape {shape!r}")
         fields[name] = np.frombuffer(raw[at], dtype=dtype).reshape(shape)
         at += 1
-    for name in _BLOBS[kind]:
+    for name in kind.blobs:
         sizes, data = layout[name], bytes(raw[at])
         if sum(sizes) != len(data) or min(sizes, default=0) < 0:
             raise ValueError(f"{name} has {len(data)} bytes for sizes that add up to {sum(sizes)}")

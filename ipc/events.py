@@ -1,4 +1,7 @@
-"""Announcing and listening over PUB/SUB. Delivery is not promised: an event is a hint, a file is the truth."""
+"""Announcing and listening over PUB/SUB.
+
+Delivery is not promised: an event is a hint, a file is the truth.
+"""
 
 from __future__ import annotations
 

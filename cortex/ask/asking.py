@@ -18,7 +18,7 @@ from cortex.ask.questions import NO_FILTERS, Lookup
 from cortex.generation.current import Generation
 from cortex.settings.config import Config
 from ipc.errors import BadRequest, CortexError, NotReady, Unavailable
-from ipc.messages import Chunks, Fetch, Filters, Message
+from ipc.messages import Chunks, Fetch, Filters, Message, is_repeatable
 
 M = TypeVar("M")
 T = TypeVar("T")
@@ -106,7 +106,7 @@ class Asking:
             try:
                 reply = await self.client.ask(worker, message, left)
             except Unavailable:
-                if time.monotonic() >= min(until, self.settled):
+                if time.monotonic() >= min(until, self.settled) or not is_repeatable(message):
                     raise
                 # The set has just been started, and this worker with it.
                 await asyncio.sleep(LOOK_S)

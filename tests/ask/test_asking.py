@@ -29,6 +29,7 @@ from ipc.messages import (
     Fetch,
     Filters,
     Hit,
+    Reload,
     Signals,
     TextSignals,
     VectorSearch,
@@ -411,17 +412,27 @@ def test_a_chunk_count_without_vectors_is_said(config):
     assert "12 chunks have no vector" in search(config, Partly())["index"]["message"]
 
 
+class Starting(Workers):
+    """The text worker is not there yet for the first questions."""
+
+    refusals = 2
+
+    async def ask(self, worker, message, deadline_s):
+        if worker == "text" and self.refusals:
+            self.refusals -= 1
+            raise Unavailable("The text worker is not running.")
+        return await super().ask(worker, message, deadline_s)
+
+
 def test_a_worker_that_is_still_starting_is_waited_for(config):
     publish(config)
-
-    class Starting(Workers):
-        refusals = 2
-
-        async def ask(self, worker, message, deadline_s):
-            if worker == "text" and self.refusals:
-                self.refusals -= 1
-                raise Unavailable("The text worker is not running.")
-            return await super().ask(worker, message, deadline_s)
-
     made = asking(config, Starting(), settled=time.monotonic() + 5)
     assert asyncio.run(searching.search(made, Search("words")))["index"]["degraded"] == []
+
+
+def test_a_message_that_is_not_repeatable_is_asked_once_even_while_workers_start(config):
+    workers = Starting()
+    made = asking(config, workers, settled=time.monotonic() + 5)
+    with pytest.raises(Unavailable):
+        asyncio.run(made.ask("text", Reload(1), Reload, time.monotonic() + 5))
+    assert workers.refusals == 1

@@ -1,4 +1,4 @@
-"""Asking real worker processes: deadlines, replicas, a dead one, a late one, and a second binder."""
+"""Asking real worker processes: deadlines, replicas, a dead one, a late one, a second binder."""
 
 import asyncio
 import os
@@ -6,34 +6,57 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ipc.client import Client
+from ipc.codec import register
 from ipc.errors import BadRequest, CortexError, Unavailable
 from ipc.messages import Embed, Embedded, GetStatus, Reload, Status
 from ipc.service import answer
 
 ROOT = Path(__file__).parents[2]
 
-#: a real worker: answers Embed with its pid; "hang" takes long, "bad" and "bug" fail
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A message that changes something and does not say that it may be sent again."""
+
+    text: str
+
+
+register(Note)
+
+#: a real worker: answers Embed with its pid; "hang" takes long, "bad" and "bug" fail. A Note takes
+#: long too
 WORKER = """
 import os, sys, time
 import numpy as np
+from dataclasses import dataclass
 from pathlib import Path
+from ipc.codec import register
 from ipc.errors import BadRequest, CortexError
 from ipc.messages import Embed, Embedded, Status
 from ipc.service import serve
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    text: str
+
+register(Note)
+
 class Worker:
     def __init__(self):
-        self.handlers = {Embed: self.embed}
+        self.handlers = {Embed: self.embed, Note: self.take}
+    def take(self, request):
+        Path(sys.argv[1], f"hanging-{os.getpid()}").touch()
+        time.sleep(30)
     def embed(self, request):
         if request.texts[0] == "hang":
-            Path(sys.argv[1], f"hanging-{os.getpid()}").touch()
-            time.sleep(30)
+            self.take(request)
         if request.texts[0] == "bad":
             raise BadRequest("That is bad.")
         if request.texts[0] == "bug":
@@ -159,6 +182,40 @@ def test_replicas_take_turns_and_a_killed_ones_question_is_asked_again(start):
             await client.close()
 
     asyncio.run(run())
+
+
+def test_a_killed_ones_message_that_is_not_repeatable_is_not_sent_again(start):
+    processes = {p.pid: p for p in (start(0), start(1))}
+
+    async def run():
+        client = Client(start.folder)
+        try:
+            pids = set()
+            while len(pids) < 2:
+                pids.add(int((await client.ask("embed", Embed(("a",)), 20)).model))
+            noting = asyncio.create_task(client.ask("embed", Note("remember"), 60))
+            while not (taken := list(start.folder.glob("hanging-*"))):
+                await asyncio.sleep(0.01)
+            pid = int(taken[0].name.split("-")[1])
+            processes[pid].kill()
+            with pytest.raises(Unavailable, match="not known whether it was carried out"):
+                await noting
+            # The other one answers in the order of arrival: it would have taken the note by now.
+            other = int((await client.ask("embed", Embed(("a",)), 20)).model)
+            assert other != pid
+        finally:
+            await client.close()
+
+    asyncio.run(run())
+    assert len(list(start.folder.glob("hanging-*"))) == 1
+
+
+def test_silence_about_a_message_that_is_not_repeatable_says_that_nothing_is_known(start):
+    start()
+    asked(start.folder, Embed(("a",)))
+    (error,) = asked(start.folder, Note("remember"), deadline_s=0.5)
+    assert isinstance(error, Unavailable)
+    assert "not known whether it was carried out" in str(error)
 
 
 def test_a_worker_that_comes_back_is_found(start):

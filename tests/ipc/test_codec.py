@@ -35,6 +35,7 @@ from ipc.messages import (
     Status,
     TextSignals,
     VectorSearch,
+    is_repeatable,
 )
 
 HIT = Hit(key=2**60, id="code-a.py#f~1", chunk_type="code", path="a.py", start_line=1, end_line=9)
@@ -75,6 +76,15 @@ def test_every_message_comes_back_as_it_went(message):
     assert type(back) is type(message)
     for name in message.__dataclass_fields__:
         assert same(getattr(message, name), getattr(back, name)), name
+
+
+def test_questions_may_be_sent_again_and_nothing_else_says_so():
+    questions = {
+        *(GetStatus, Embed, VectorSearch, TextSignals, ExactSearch, Fetch, Locate),
+        *(GraphSearch, OutlineSearch, PatternSearch),
+    }
+    assert {type(m) for m in EXAMPLES if is_repeatable(m)} == questions
+    assert not any(b"repeatable" in bytes(frame) for m in EXAMPLES for frame in encode(m))
 
 
 def test_the_examples_name_every_message():

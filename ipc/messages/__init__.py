@@ -1,0 +1,88 @@
+"""Every message that crosses a process, one frozen dataclass each. No I/O.
+
+Fields of type `Array` travel as raw frames (dtype and shape in the JSON), fields of type `Blobs` as
+one raw frame each; everything else is JSON. A message that may be sent again, because carrying it
+out twice is as good as once, says so: `repeatable`. docs/PROTOCOL.md describes each message; a test
+holds it there.
+"""
+
+from __future__ import annotations
+
+from ipc.messages.common import PROTOCOL, Blobs, Failure, GetStatus, Reload, Status, is_repeatable
+from ipc.messages.graph import GraphHits, GraphOperation, GraphSearch, OutlineSearch, PatternSearch
+from ipc.messages.search import (
+    Chunks,
+    Detail,
+    Embed,
+    Embedded,
+    ExactHits,
+    ExactSearch,
+    Fetch,
+    Filters,
+    Hit,
+    Locate,
+    Located,
+    MatchType,
+    Mode,
+    Place,
+    Signals,
+    Spot,
+    TextSignals,
+    VectorSearch,
+)
+
+Message = (
+    Failure
+    | GetStatus
+    | Status
+    | Embed
+    | Embedded
+    | VectorSearch
+    | TextSignals
+    | Signals
+    | ExactSearch
+    | ExactHits
+    | Fetch
+    | Chunks
+    | Locate
+    | Located
+    | GraphSearch
+    | OutlineSearch
+    | PatternSearch
+    | GraphHits
+    | Reload
+)
+
+__all__ = [
+    "PROTOCOL",
+    "Blobs",
+    "Chunks",
+    "Detail",
+    "Embed",
+    "Embedded",
+    "ExactHits",
+    "ExactSearch",
+    "Failure",
+    "Fetch",
+    "Filters",
+    "GetStatus",
+    "GraphHits",
+    "GraphOperation",
+    "GraphSearch",
+    "Hit",
+    "Locate",
+    "Located",
+    "MatchType",
+    "Message",
+    "Mode",
+    "OutlineSearch",
+    "PatternSearch",
+    "Place",
+    "Reload",
+    "Signals",
+    "Spot",
+    "Status",
+    "TextSignals",
+    "VectorSearch",
+    "is_repeatable",
+]

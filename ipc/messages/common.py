@@ -1,0 +1,51 @@
+"""What every worker is asked and told, whatever it is for; failures, events, PROTOCOL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+#: raised with every change that an older process would misread; in the name of the sockets' folder
+PROTOCOL = 2
+
+Blobs = tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The reply when a handler raised: `code` as in ipc.errors, `message` one sentence."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class GetStatus:
+    """Asks any worker how it is."""
+
+    repeatable = True
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How a worker is. `config`: hash of the settings in effect; `info`: free-form, for people."""
+
+    worker: str
+    pid: int
+    version: str
+    config: str
+    generation: int
+    uptime_s: float
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reload:
+    """Event: generation `generation` is published. A hint only; the file CURRENT is the truth."""
+
+    generation: int
+
+
+def is_repeatable(message: object) -> bool:
+    """Whether `message` says that it may be sent again when nobody knows what became of it."""
+    return bool(getattr(message, "repeatable", False))

@@ -1,0 +1,82 @@
+"""What is asked of the graph worker, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ipc.messages.common import Blobs
+
+GraphOperation = Literal[
+    "implementations", "callers", "callees", "dependencies", "dependents", "type_usages", "path", "impact"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSearch:
+    """Asks the graph worker about relations.
+
+    `to` is for the operation path only; `scope` is a glob, "" for all files.
+    """
+
+    repeatable = True
+
+    operation: GraphOperation
+    target: str
+    to: str = ""
+    scope: str = ""
+    exclude_patterns: tuple[str, ...] = ()
+    include_context: bool = True
+    context_lines: int = 3
+    depth: int = 1
+    max_results: int = 100
+    max_per_level: int = 50
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineSearch:
+    """Asks the graph worker for the symbols of a file or folder ("" for the whole project).
+
+    The results have at most `max_bytes` together.
+    """
+
+    repeatable = True
+
+    path: str = ""
+    max_bytes: int = 16_000
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PatternSearch:
+    """Asks the graph worker where files of `language` have the shape of `pattern` (of ast-grep)."""
+
+    repeatable = True
+
+    pattern: str
+    language: str
+    paths: tuple[str, ...] = ()
+    exclude_paths: tuple[str, ...] = ()
+    limit: int = 50
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphHits:
+    """The answer to GraphSearch, OutlineSearch and PatternSearch.
+
+    `results` are JSON, `paths` the file that each was cut from. `target` is the id that was meant,
+    "" when it is unknown or may be several: `candidates` are then ids to choose from; with a target
+    they are what else its name might have meant.
+    """
+
+    generation: int = 0
+    target: str = ""
+    paths: tuple[str, ...] = ()
+    total_found: int = 0
+    truncated: bool = False
+    suggestion: str = ""
+    candidates: tuple[str, ...] = ()
+    summary: dict[str, Any] = field(default_factory=dict)
+    results: Blobs = ()

@@ -1,0 +1,220 @@
+"""What is asked of the embed, the vector and the text worker, and what they answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ipc.arrays import Array
+from ipc.messages.common import Blobs
+
+Mode = Literal["query", "passage"]
+Detail = Literal["full", "snippet", "location"]
+MatchType = Literal["exact", "phrase", "prefix", "fuzzy", "regex", "substring", "boolean"]
+
+
+@dataclass(frozen=True, slots=True)
+class Embed:
+    """Asks the embed worker for vectors of `texts`."""
+
+    repeatable = True
+
+    texts: tuple[str, ...]
+    mode: Mode = "query"
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """`vectors` float32 [len(texts), dimensions], unit length; `model`: the embedder's identity."""
+
+    model: str
+    vectors: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Restricts a search; what is empty does not.
+
+    Chunk types: any of; tags: all of; path globs: any of / none of.
+    """
+
+    chunk_types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    exclude_paths: tuple[str, ...] = ()
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Where a chunk lies. `key` is the row key: unique over all time in one index."""
+
+    key: int
+    id: str
+    chunk_type: str
+    path: str
+    start_line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSearch:
+    """Asks the vector worker for the `limit` chunks nearest to `vector` (float32 [dimensions]).
+
+    `model` must be the identity that the served rows were embedded with. `generation` 0 means the
+    newest; another number must still be open there (NotReady if not).
+    """
+
+    repeatable = True
+
+    vector: Array
+    model: str
+    limit: int
+    filters: Filters = Filters()
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextSignals:
+    """Asks the text worker for the ranking signals of a free-text `query`.
+
+    The reply holds the best `limit` chunks of each lane.
+    """
+
+    repeatable = True
+
+    query: str
+    limit: int
+    filters: Filters = Filters()
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """Candidates with the value of each signal: `values` float32 [len(names), len(hits)].
+
+    A value is 0 where a lane has none. `stats` holds what a ranking needs beside them (mean and
+    deviation of the cosines, number of files, …).
+    """
+
+    generation: int
+    hits: tuple[Hit, ...]
+    names: tuple[str, ...]
+    values: Array
+    stats: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ExactSearch:
+    """Asks the text worker to answer a keyword query (syntax: docs/SEARCH.md)."""
+
+    repeatable = True
+
+    query: str
+    match_type: MatchType | None = None
+    limit: int = 15
+    offset: int = 0
+    filters: Filters = Filters()
+    detail: Detail = "full"
+    max_bytes: int = 80_000
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExactHits:
+    """The answer to ExactSearch: best first, `chunks` the chunk JSON of each hit, `scores` in 0–1.
+
+    `highlights[i]` are at most 3 fragments of hit i with <em> around matched terms,
+    `highlight_lines[i]` their lines.
+    """
+
+    generation: int = 0
+    match_type: MatchType = "exact"
+    hits: tuple[Hit, ...] = ()
+    scores: tuple[float, ...] = ()
+    highlights: tuple[tuple[str, ...], ...] = ()
+    highlight_lines: tuple[tuple[int, ...], ...] = ()
+    total_found: int = 0
+    truncated: bool = False
+    suggestion: str = ""
+    chunks: Blobs = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """Asks a vector or text worker for the JSON of the chunks with `keys`.
+
+    They are cut to `detail` and `max_bytes`; `query` chooses the lines that "snippet" keeps.
+    """
+
+    repeatable = True
+
+    keys: tuple[int, ...]
+    detail: Detail = "full"
+    max_bytes: int = 80_000
+    query: str = ""
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """One JSON object for each key of a Fetch, in its order; empty bytes for an unknown key."""
+
+    generation: int
+    truncated: bool
+    chunks: Blobs
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A chunk's `id`, or a file's `path` with a 1-based `line` (0: the whole file).
+
+    A path may be longer or shorter than the file's in the index: the file that shares most of its
+    last parts is meant.
+    """
+
+    path: str = ""
+    line: int = 0
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Locate:
+    """Asks a vector or text worker what lies at `places`, among the chunks that `filters` keep."""
+
+    repeatable = True
+
+    places: tuple[Place, ...]
+    filters: Filters = Filters()
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """What lies at place number `place`: the chunk that covers the line, or the first of the file.
+
+    `shared` is how many of the last parts of the two paths are the same, `whole` whether those are
+    all of the shorter one. `file_rows`: chunks of the file. `symbols`: names that are defined
+    there, those around the line if it is given.
+    """
+
+    place: int
+    hit: Hit
+    shared: int = 0
+    whole: bool = True
+    file_rows: int = 0
+    symbols: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The answer to Locate: the spots of each place.
+
+    None where nothing is known of it, several where a path may be several files'. `vectors` float32
+    [spots, dimensions]: of the chunk, of a whole file their mean; 0 where there is none.
+    """
+
+    generation: int
+    spots: tuple[Spot, ...]
+    model: str
+    vectors: Array
