@@ -1,4 +1,6 @@
-"""What scripts/demo shows, once everything is installed: index, ask over MCP, change a file, find it, clean up."""
+"""What scripts/demo shows, once everything is installed: index, ask over MCP, change a file, find
+it, clean up.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Fuzzes the keyword language with atheris: every input gets an answer or a refusal that names a place, in bounded time.
+"""Fuzzes the keyword language with atheris: every input gets an answer or a refusal that names a
+place, in bounded time.
 
     pip install atheris
     scripts/fuzz_query.py tests/corpus/query -max_total_time=600 -rss_limit_mb=2048
 
-The first byte of an input says how it is asked, the rest is the query. What libFuzzer finds worth keeping it adds to the
-folder; tests/query/test_corpus.py asks all of it again.
+The first byte of an input says how it is asked, the rest is the query. What libFuzzer finds worth
+keeping it adds to the folder; tests/query/test_corpus.py asks all of it again.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
 
 The two take turns, each with the interpreter in its own .venv, so that a machine that becomes
 slower meanwhile does so for both. The verdict is over the times of the product but those of the
-slowest calls (p95, p99, max); times of peers (ripgrep, grep, semble) are shown, and say how much the
-machine itself differed. Ends with 1 when a median is slower than it may be, with 0 otherwise.
+slowest calls (p95, p99, max); times of peers (ripgrep, grep, semble) are shown, and say how much
+the machine itself differed. Ends with 1 when a median is slower than it may be, with 0 otherwise.
 """
 
 from __future__ import annotations

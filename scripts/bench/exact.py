@@ -59,7 +59,9 @@ PARTS = ("speed", "indexing", "equality")
 
 
 def compose(sources: Path, target: Path, count: int) -> int:
-    """Copy `count` files from the folders in `sources`, in turn from each, so that all have a share."""
+    """Copy `count` files from the folders in `sources`, in turn from each, so that all have a
+    share.
+    """
     listed = [sorted(_files_of(folder)) for folder in sorted(sources.iterdir()) if folder.is_dir()]
     chosen = itertools.islice(
         (path for paths in itertools.zip_longest(*listed) for path in paths if path is not None), count

@@ -84,7 +84,9 @@ class ChunkFolder:
         os.replace(temporary, self._folder / f"bench.{number:03}.json")
 
     def change(self, chunks: int, files: int) -> str:
-        """Give `chunks` chunks in `files` files a new text and vector; returns a word that only they hold."""
+        """Give `chunks` chunks in `files` files a new text and vector; returns a word that only
+        they hold.
+        """
         word = f"changed{next(_changes)}word"
         for number in range(files):
             for place in range(chunks // files):
@@ -106,8 +108,8 @@ async def started(config: configuration.Config) -> AsyncIterator[Client]:
 
 
 async def served(client: Client, word: str, count: int) -> None:
-    """Return when the text worker finds `count` chunks with `word` and the vector worker serves that
-    generation.
+    """Return when the text worker finds `count` chunks with `word` and the vector worker serves
+    that generation.
     """
     async with asyncio.timeout(BOUND_S):
         generation = 0

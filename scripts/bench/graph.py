@@ -171,7 +171,7 @@ def compare(
 def jedi_targets(
     root: Path, project: Project, *, calls: bool
 ) -> Iterator[tuple[tuple[str, int, int], set[Place] | None]]:
-    """(call site or base, its targets in the package; None when jedi finds something outside it)."""
+    """(call site or base, its targets in the package; None when jedi finds one outside it)."""
     import jedi  # type: ignore[import-not-found]
 
     # Not the packages installed here: one of them may be the very package under its own name.
@@ -219,8 +219,8 @@ def jedi_targets(
 
 
 def speed(nodes: int, edges: int) -> dict[str, Any]:
-    """Operations on a graph made up with the degrees of real ones: most functions are called once, a
-    few by thousands.
+    """Operations on a graph made up with the degrees of real ones: most functions are called once,
+    a few by thousands.
     """
     with scratch(server_auto_index="false") as root:
         config = configuration.load(root)
@@ -340,7 +340,9 @@ def busy(config: Config) -> bool:
 
 
 def memory(config: Config) -> dict[str, float]:
-    """Of the graph worker: `anonymous` is its own, the rest of `resident` are mapped files that others share."""
+    """Of the graph worker: `anonymous` is its own, the rest of `resident` are mapped files that
+    others share.
+    """
     for process in processes_of(config.root):
         with contextlib.suppress(psutil.Error):
             if "graph" in process.cmdline():

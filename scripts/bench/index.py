@@ -144,7 +144,9 @@ def ours(what: str, root: Path, limit_s: float) -> Figures | None:
 
 
 def watched(command: list[str], limit_s: float) -> Figures | None:
-    """What a process prints as JSON, with the time and memory that it took; None when it was ended or failed."""
+    """What a process prints as JSON, with the time and memory that it took; None when it was ended
+    or failed.
+    """
     load, started = round(os.getloadavg()[0], 2), time.perf_counter()
     # A session of its own, so that children do not outlive a run that is ended.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
@@ -209,8 +211,8 @@ def unchanged(config: Config) -> Figures:
 
 
 def saves(config: Config) -> Figures:
-    """One appended line at a time, from after it was seen until the chunk files and the manifest hold
-    it; and until the graph does.
+    """One appended line at a time, from after it was seen until the chunk files and the manifest
+    hold it; and until the graph does.
     """
     indexer = Indexer(config, open_embedder(config))
     scanner = Scanner(config)

@@ -1,4 +1,4 @@
-"""The product as an agent has it, for benchmarks: a front through the MCP client, over a project."""
+"""The product as an agent has it, for benchmarks: a project, a front, the official MCP client."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ async def connect(root: Path) -> AsyncIterator[Front]:
 
 
 async def wait_whole(root: Path) -> None:
-    """Return once everything is indexed and served: no lane is away, nothing changes for QUIET_S."""
+    """Return once all is indexed and served: no lane is away, nothing changes for QUIET_S."""
     deadline = time.monotonic() + INDEX_S
     since, before = math.inf, None
     async with connect(root) as front:

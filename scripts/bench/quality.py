@@ -141,7 +141,9 @@ def choose_systems(options: argparse.Namespace) -> list[System]:
 
 
 def vars_of_weights() -> dict[str, float]:
-    """The signals that count, and their weights; `cited` is of pasted texts, of which there are none."""
+    """The signals that count, and their weights; `cited` is of pasted texts, of which there are
+    none.
+    """
     return {name: weight for name, weight in asdict(WITH_VECTORS).items() if weight and name != "cited"}
 
 
@@ -175,7 +177,7 @@ async def measure_variants(
 
 
 def measure_all(systems: list[System], repo: dict[str, Any], options: argparse.Namespace) -> list[Scored]:
-    """Every system over one repository, on one copy of its files and, for those of ours, one index."""
+    """Every system over one repository, on one copy of its files and, for ours, one index."""
     queries = json.loads((options.queries / "annotations" / f"{repo['name']}.json").read_text())
     scored: list[Scored] = []
     with sparse_copy(options.repos / repo["name"], repo.get("benchmark_root") or "") as project:

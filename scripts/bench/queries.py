@@ -1,4 +1,4 @@
-"""Keyword queries drawn from the text that is searched, so that frequent and rare words both occur."""
+"""Keyword queries drawn from the text that is searched, so that frequent and rare words occur."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ Ask = Callable[[str], Awaitable[list[Hit]]]
 
 @contextmanager
 def sparse_copy(source: Path, root: str) -> Iterator[Path]:
-    """A project folder that holds only the part of the repository that is measured, at its place."""
+    """A project folder that holds only the measured part of the repository, at its place."""
     with tempfile.TemporaryDirectory(prefix="cortex-quality-") as folder:
         project = Path(folder, source.name)
         shutil.copytree(source / root, project / root, symlinks=True)
@@ -151,7 +151,9 @@ async def program(project: Path, command: str) -> AsyncIterator[Ask]:
 
 @asynccontextmanager
 async def ripgrep(project: Path) -> AsyncIterator[Ask]:
-    """What an agent does without an index: the question's words, each counted, files with the most matches first."""
+    """What an agent does without an index: the question's words, each counted, files with the most
+    matches first.
+    """
     if shutil.which("rg") is None:
         raise SystemExit("the baseline rg needs ripgrep on the PATH")
 
@@ -187,7 +189,9 @@ async def ripgrep(project: Path) -> AsyncIterator[Ask]:
 
 @asynccontextmanager
 async def peer(project: Path, name: str, python: str, model: str) -> AsyncIterator[Ask]:
-    """A library of another project, in a virtual environment of its own, kept open over all questions."""
+    """A library of another project, in a virtual environment of its own, kept open over all
+    questions.
+    """
     interpreter = python or str(_environment(name))
     with tempfile.TemporaryDirectory(prefix="cortex-peer-") as home:
         process = subprocess.Popen(  # noqa: ASYNC220
@@ -221,7 +225,7 @@ async def peer(project: Path, name: str, python: str, model: str) -> AsyncIterat
 
 
 def _environment(name: str) -> Path:
-    """A virtual environment with the package, made once; outside the project, free to be deleted."""
+    """A virtual environment with the package, made once, outside the project; may be deleted."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = cache / "cortex-bench" / name
     python = folder / "bin" / "python"

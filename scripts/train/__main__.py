@@ -1,11 +1,13 @@
-"""Makes the default embedding model: pairs, vocabulary, training, export, evaluation, with one command.
+"""Makes the default embedding model: pairs, vocabulary, training, export, evaluation, with one
+command.
 
     OMP_NUM_THREADS=1 python -m scripts.train --clones DIR --exclude FILE --minilm DIR --out DIR
         [--repos DIR --queries DIR] [--sources FILE] [--seed N] [--epochs N] [--prefix N]
 
-`--clones` holds one git folder for each line of the list (`<owner>+<name>`); `--exclude` names repositories that must not
-be trained on; `--minilm` holds all-MiniLM-L6-v2's `vocab.txt` and `model.safetensors`. Needs numpy and torch beside
-Cortex. Everything is written below `--out`; the model is in `--out`/model. A stage whose result is there is not repeated.
+`--clones` holds one git folder for each line of the list (`<owner>+<name>`); `--exclude` names
+repositories that must not be trained on; `--minilm` holds all-MiniLM-L6-v2's `vocab.txt` and
+`model.safetensors`. Needs numpy and torch beside Cortex. Everything is written below `--out`; the
+model is in `--out`/model. A stage whose result is there is not repeated.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     python -m scripts.train.evaluate --repos DIR --queries DIR [--model DIR] [--dimensions N]
 
-The folders are those of scripts/bench/quality.py, and so are the targets and NDCG@10. A chunk is WINDOW_CHARACTERS of
-whole lines, embedded with its path; files are ranked by their best chunk, and for targets with lines that chunk counts.
+The folders are those of scripts/bench/quality.py, and so are the targets and NDCG@10. A chunk is
+WINDOW_CHARACTERS of whole lines, embedded with its path; files are ranked by their best chunk, and
+for targets with lines that chunk counts.
 `ndcg10_chunks` ranks chunks instead, of which several may be of one file, as semble's harness does.
 """
 
@@ -95,7 +96,9 @@ def covers(chunk: Chunk, target: Any, root: str) -> bool:
 
 
 def evaluate(embedder: StaticEmbedder, repos: Path, queries: Path, dimensions: int = 0) -> dict[str, Any]:
-    """The means, by category and repository, and the embedder's speed. `dimensions`: only that prefix, 0 for all."""
+    """The means, by category and repository, and the embedder's speed. `dimensions`: only that
+    prefix, 0 for all.
+    """
     kept = dimensions or embedder.dimensions
     by: dict[str, dict[str, list[float]]] = {"category": defaultdict(list), "repository": defaultdict(list)}
     of_chunks: list[float] = []

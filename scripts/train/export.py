@@ -16,7 +16,8 @@ FILES = ("E8.npy", "scale.npy", "vocab.json")
 
 
 def export(vectors: np.ndarray, words: list[str], out: Path, prefixes: Iterable[int] = ()) -> str:
-    """Writes the model to the folder `out`; float32 [words, dimensions] become int8 rows × a float16 scale each.
+    """Writes the model to the folder `out`; float32 [words, dimensions] become int8 rows × a
+    float16 scale each.
 
     `prefixes` are numbers of first dimensions that are usable alone. Returns its hash.
     """

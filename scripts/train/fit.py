@@ -1,4 +1,6 @@
-"""Stage 3: trains the vectors of the vocabulary by contrast (InfoNCE both ways), on one processor core."""
+"""Stage 3: trains the vectors of the vocabulary by contrast (InfoNCE both ways), on one processor
+core.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from torch.nn import functional
 
 from cortex.embedders.static import StaticEmbedder
 
-#: pairs of a batch = repositories × pairs of each: negatives from the same repository are the hard ones
+#: pairs of a batch = repositories × pairs of each: negatives from the same repository are the hard
+#: ones
 BATCH_REPOSITORIES, BATCH_PAIRS = 4, 256
 #: share of the tokens that a bag loses in training
 DROPOUT = 0.2
@@ -23,7 +26,8 @@ DROPOUT = 0.2
 BETAS = (0.9, 0.99)
 #: temperature at the start; it is learned
 TEMPERATURE = 0.05
-#: decay of the average of the weights that is exported, for a step; it is taken every AVERAGE_STEPS steps
+#: decay of the average of the weights that is exported, for a step; it is taken every AVERAGE_STEPS
+#: steps
 AVERAGE, AVERAGE_STEPS = 0.998, 8
 #: share of the steps that the rate rises for; what it falls to
 WARM_UP, RATE_END = 0.02, 0.1
@@ -34,7 +38,8 @@ class Settings:
     seed: int = 1
     epochs: int = 4
     rate: float = 2e-3
-    #: dimensions of a prefix that is to be usable alone (Kusupati et al. 2022), and its part of the loss; 0 for none
+    #: dimensions of a prefix that is to be usable alone (Kusupati et al. 2022), and its part of the
+    #: loss; 0 for none
     prefix: int = 256
     prefix_share: float = 0.25
 
@@ -69,7 +74,9 @@ class Corpus:
 
 
 def load(pairs: Path, words: list[str]) -> Corpus:
-    """The pairs of every repository as bags over the vocabulary; pairs with an empty side are dropped."""
+    """The pairs of every repository as bags over the vocabulary; pairs with an empty side are
+    dropped.
+    """
     cutter = StaticEmbedder("", words, np.zeros((len(words), 1), np.int8), np.ones(len(words), np.float32))
     sides: dict[str, list[list[np.ndarray]]] = {"q": [[], [], []], "d": [[], [], []]}
     repository, file, text = [], [], []
@@ -100,7 +107,9 @@ def load(pairs: Path, words: list[str]) -> Corpus:
 
 
 def _translate(data: dict[str, np.ndarray], side: str, pieces: list[list[int]]) -> tuple[np.ndarray, ...]:
-    """(rows, counts, lengths) of one repository's bags, its own words replaced by rows of the vocabulary."""
+    """(rows, counts, lengths) of one repository's bags, its own words replaced by rows of the
+    vocabulary.
+    """
     sizes = np.array([len(rows) for rows in pieces])
     flat = np.array([row for rows in pieces for row in rows], np.int64)
     firsts = np.cumsum(sizes) - sizes
@@ -119,7 +128,9 @@ def _translate(data: dict[str, np.ndarray], side: str, pieces: list[list[int]]) 
 
 
 def batches(corpus: Corpus, chance: np.random.Generator) -> list[np.ndarray]:
-    """One epoch: blocks of BATCH_PAIRS pairs of one repository, BATCH_REPOSITORIES blocks in each batch."""
+    """One epoch: blocks of BATCH_PAIRS pairs of one repository, BATCH_REPOSITORIES blocks in each
+    batch.
+    """
     lengths = np.diff(corpus.queries.ends, prepend=0) * np.diff(corpus.documents.ends, prepend=0)
     order = chance.permutation(np.flatnonzero(lengths))
     order = order[np.argsort(corpus.repository[order], kind="stable")]
@@ -147,7 +158,9 @@ def contrast(queries: Tensor, documents: Tensor, logit_scale: Tensor, masked: Te
 
 
 def fit(corpus: Corpus, start: Tensor, settings: Settings) -> Tensor:
-    """The trained vectors float32 [words, 384], the same for the same input, seed and number of threads."""
+    """The trained vectors float32 [words, 384], the same for the same input, seed and number of
+    threads.
+    """
     torch.manual_seed(settings.seed)
     chance = np.random.default_rng(settings.seed)
     table = torch.nn.Parameter(start.clone())
@@ -196,7 +209,7 @@ def fit(corpus: Corpus, start: Tensor, settings: Settings) -> Tensor:
 
 
 def rate_at(share: float) -> float:
-    """The rate's factor after that share of the steps: a rise, then half a cosine down to RATE_END."""
+    """The rate's factor after that share of the steps: a rise, then half a cosine to RATE_END."""
     if share < WARM_UP:
         return share / WARM_UP
     return RATE_END + (1 - RATE_END) * (1 + math.cos(math.pi * (share - WARM_UP) / (1 - WARM_UP))) / 2

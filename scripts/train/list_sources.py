@@ -1,6 +1,8 @@
-"""Writes the list of repositories to train on, from the git folders that are there and their licence files.
+r"""Writes the list of repositories to train on, from the git folders that are there and their
+licence files.
 
-    python -m scripts.train.list_sources --clones DIR --exclude FILE > scripts/train/repositories.tsv
+    python -m scripts.train.list_sources --clones DIR --exclude FILE \
+        > scripts/train/repositories.tsv
 
 What is refused (excluded, no accepted licence, too large) is named on standard error.
 """

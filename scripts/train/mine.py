@@ -1,4 +1,6 @@
-"""Stage 1: writes one file of pairs for each repository of the list. A file that is there already is kept."""
+"""Stage 1: writes one file of pairs for each repository of the list. A file that is there already
+is kept.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Makes training pairs (words of a description → a bag of code sub-words) from one repository.
 
-Four kinds: the comment or docstring of a definition → the definition; its name → the definition with the name blanked;
-the head comment of a file → bodies of the file; the subject of a commit → the largest hunk that it changed.
+Four kinds: the comment or docstring of a definition → the definition; its name → the definition
+with the name blanked; the head comment of a file → bodies of the file; the subject of a commit →
+the largest hunk that it changed.
 """
 
 from __future__ import annotations
@@ -109,7 +110,9 @@ def subwords(text: str) -> list[str]:
 
 
 def describe(lines: list[str]) -> str:
-    """The first paragraph of a comment in plain words, or "" when it says too little or something legal."""
+    """The first paragraph of a comment in plain words, or "" when it says too little or something
+    legal.
+    """
     kept: list[str] = []
     for line in lines:
         plain = line.strip().strip("/*#-!|^;\"'= \t")
@@ -183,7 +186,9 @@ def name_of(line: str, language: str) -> str:
 
 
 def body_end(lines: list[str], start: int) -> int:
-    """One past the last line of what begins at `start`: up to a line that is not indented deeper nor closes it."""
+    """One past the last line of what begins at `start`: up to a line that is not indented deeper
+    nor closes it.
+    """
     indent = len(lines[start]) - len(lines[start].lstrip())
     stop = min(len(lines), start + BODY_LINES_MAX)
     blank = False
@@ -322,8 +327,8 @@ def _with_path(pair: Pair, wanted: bool) -> str:
 
 
 def save_pairs(pairs: list[Pair], path: Path) -> None:
-    """Pairs as bags: `words` (one string, newline separated), and for queries and documents CSR arrays of word
-    numbers with their counts; `origin` numbers each pair's file, `kind` its kind.
+    """Pairs as bags: `words` (one string, newline separated), and for queries and documents CSR
+    arrays of word numbers with their counts; `origin` numbers each pair's file, `kind` its kind.
     """
     numbers: dict[str, int] = {}
     arrays: dict[str, list[int]] = {

@@ -1,7 +1,8 @@
-"""Reads training sources straight from git folders: the list of repositories, their licences, files and commits.
+"""Reads training sources straight from git folders: the list of repositories, their licences, files
+and commits.
 
-Nothing is checked out and nothing of a repository is run. Every amount is bounded by a count, never by time, so that
-two runs over the same revisions read the same.
+Nothing is checked out and nothing of a repository is run. Every amount is bounded by a count, never
+by time, so that two runs over the same revisions read the same.
 """
 
 from __future__ import annotations
@@ -95,7 +96,9 @@ def read_excluded(path: Path) -> set[str]:
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """The output of a git command that reads. A git folder's own configuration is not asked for helpers."""
+    """The output of a git command that reads. A git folder's own configuration is not asked for
+    helpers.
+    """
     done = subprocess.run(
         ["git", "--git-dir", str(folder), *arguments],
         check=True,
@@ -106,10 +109,11 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 def find_licence(folder: Path, revision: str) -> str:
-    """The identifier of the licence in the revision's root, or "" when none of the accepted ones is found.
+    """The identifier of the licence in the revision's root, or "" when none of the accepted ones is
+    found.
 
-    A repository that offers several licences in separate files is named after the first accepted one; a copyleft text
-    beside it (as in "MIT and GPL parts") refuses the whole.
+    A repository that offers several licences in separate files is named after the first accepted
+    one; a copyleft text beside it (as in "MIT and GPL parts") refuses the whole.
     """
     files = sorted(
         n for n in git(folder, "ls-tree", "--name-only", revision).splitlines() if _LICENCE_FILE.match(n)
@@ -123,7 +127,8 @@ def find_licence(folder: Path, revision: str) -> str:
 def name_licence(text: str) -> str:
     """The identifier of one licence text, "refused" for copyleft, "" for what is not known."""
     folded = " ".join(text.lower().split()).replace("‘", "'").replace("’", "'")
-    # Apache-2.0's appendix and some MIT files mention other licences far below: the head decides on copyleft.
+    # Apache-2.0's appendix and some MIT files mention other licences far below: the head decides on
+    # copyleft.
     for name, words in LICENCES:
         place = folded[:2000] if name == "refused" else folded
         if (any if name == "refused" else all)(word in place for word in words):
@@ -165,7 +170,9 @@ def read_blobs(folder: Path, blobs: list[str]) -> Iterator[str]:
 
 
 def read_log(folder: Path, revision: str) -> Iterator[tuple[str, str]]:
-    """(subject, patch with 6 lines of context) of up to COMMITS_MAX commits that touch source files."""
+    """(subject, patch with 6 lines of context) of up to COMMITS_MAX commits that touch source
+    files.
+    """
     command = [
         "git", "--git-dir", str(folder), "log", "--no-merges", f"-n{COMMITS_MAX}", "-p", "-U6", "--no-color",
         "--no-renames", "--no-ext-diff", "--no-textconv", "--diff-filter=AM", "--format=%x00%s%x01", revision, "--",

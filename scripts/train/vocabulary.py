@@ -1,7 +1,8 @@
 """Stage 2: chooses the vocabulary from the pairs and gives each word its start vector from MiniLM.
 
-MiniLM (all-MiniLM-L6-v2, Apache-2.0) is read from a folder that holds `vocab.txt` and `model.safetensors`; its forward
-pass is written out here, so that no other library than torch is needed.
+MiniLM (all-MiniLM-L6-v2, Apache-2.0) is read from a folder that holds `vocab.txt` and
+`model.safetensors`; its forward pass is written out here, so that no other library than torch is
+needed.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def choose(pairs: Path, minilm: Path) -> tuple[list[str], np.ndarray]:
     ]
     whole = {word for word in read_vocabulary(minilm) if re.fullmatch("[a-z]{2,24}", word)}
     whole |= set("abcdefghijklmnopqrstuvwxyz")
-    # What MiniLM has and the code has not earns its place by rank only: seldom asked, but known when it is.
+    # What MiniLM has and the code has not earns its place by rank only: seldom asked, but known
+    # when it is.
     seen.sort(key=lambda word: (-repositories[word], -times[word], word))
     rest = sorted(whole - set(seen), key=lambda word: (-times[word], word))
     chosen = sorted([*seen[: ROWS_MAX - len(rest)], *rest][:ROWS_MAX])
@@ -60,7 +62,9 @@ def read_vocabulary(minilm: Path) -> dict[str, int]:
 
 
 def start_vectors(words: list[str], times: np.ndarray, minilm: Path) -> Tensor:
-    """float32 [words, 384]: MiniLM's mean-pooled vector of each word alone, centred, unit length × SIF weight."""
+    """float32 [words, 384]: MiniLM's mean-pooled vector of each word alone, centred, unit length ×
+    SIF weight.
+    """
     known = read_vocabulary(minilm)
     weights = read_tensors(minilm / "model.safetensors")
     rows = [[known["[CLS]"], *cut(word, known), known["[SEP]"]] for word in words]
@@ -95,7 +99,7 @@ def cut(word: str, known: dict[str, int]) -> list[int]:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The float32 tensors of a safetensors file: 8 bytes of length, a JSON header, then the data."""
+    """The float32 tensors of a safetensors file: 8 bytes of length, a JSON header, the data."""
     data = path.read_bytes()
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])

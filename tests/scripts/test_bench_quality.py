@@ -1,4 +1,6 @@
-"""The quality benchmark's own arithmetic, and the peers that need no package: what a figure of it means."""
+"""The quality benchmark's own arithmetic, and the peers that need no package: what a figure of it
+means.
+"""
 
 import asyncio
 import importlib

@@ -1,4 +1,6 @@
-"""The model's files and its measurement: what export writes is what the embedder reads, and how answers are scored."""
+"""The model's files and its measurement: what export writes is what the embedder reads, and how
+answers are scored.
+"""
 
 from __future__ import annotations
 

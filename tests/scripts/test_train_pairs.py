@@ -1,4 +1,6 @@
-"""The training data: what is read of a git folder, which licences are taken, and the pairs that files and commits give."""
+"""The training data: what is read of a git folder, which licences are taken, and the pairs that
+files and commits give.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""BM25 over windows of lines, by the library bm25s: a question a line on standard input, a JSON list of places a line out.
+"""BM25 over windows of lines, by the library bm25s: a question a line on standard input, a JSON
+list of places a line out.
 
-ask_bm25.py FOLDER. Words as bm25s cuts them, its default weighting; each file is shown once, with its best window.
+ask_bm25.py FOLDER. Words as bm25s cuts them, its default weighting; each file is shown once, with
+its best window.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""semble with the model in a folder: a question a line on standard input, a JSON list of places a line out.
+"""semble with the model in a folder: a question a line on standard input, a JSON list of places a
+line out.
 
 ask_semble.py FOLDER MODEL. Its defaults: code files, both lanes, its ranking.
 """

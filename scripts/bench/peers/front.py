@@ -1,7 +1,9 @@
-"""`cortex`, with the ranking changed for an experiment: front.py [--switch FILE] [--candidates WORDS,VECTORS] -- ARGUMENTS.
+"""`cortex`, with the ranking changed for an experiment: front.py [--switch FILE] [--candidates
+WORDS,VECTORS] -- ARGUMENTS.
 
-Only the front ranks, so the index and the workers are those of the product. FILE names the signals whose weight is 0, read
-for every question; `model` there leaves the vectors out, `words` the text worker's lanes.
+Only the front ranks, so the index and the workers are those of the product. FILE names the signals
+whose weight is 0, read for every question; `model` there leaves the vectors out, `words` the text
+worker's lanes.
 """
 
 from __future__ import annotations
