@@ -1,5 +1,7 @@
 """Vector search: exact and deterministic, with filters inside; HNSW proposes and the scan decides."""
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -117,11 +119,18 @@ def test_hnsw_with_later_rows_answers_as_the_scan_does(tmp_path, filters):
     assert same / total > 0.97
 
 
-def test_a_damaged_hnsw_file_leaves_the_scan(tmp_path):
+@pytest.mark.parametrize("content", [b"junk" * 100, b"", None])
+def test_a_damaged_or_missing_hnsw_file_leaves_the_scan_and_every_descriptor(tmp_path, content):
     rows = publish(tmp_path, unit(7, 20))
-    (tmp_path / "hnsw-1-20.usearch").write_bytes(b"junk" * 100)
+    if content is not None:
+        (tmp_path / "hnsw-1-20.usearch").write_bytes(content)
+    lowest = os.open(os.devnull, os.O_RDONLY)
+    os.close(lowest)
     snapshot = open_vectors(rows, tmp_path, "hnsw-1-20.usearch")
     assert len(snapshot.search(VectorSearch(unit(7, 1)[0], "m@1", 5)).hits) == 5
+    after = os.open(os.devnull, os.O_RDONLY)
+    os.close(after)
+    assert after == lowest
 
 
 def test_models_are_one_space_only_when_name_and_hash_agree():

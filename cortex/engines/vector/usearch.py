@@ -19,7 +19,7 @@ from cortex.generation.read import Rows
 from cortex.generation.references import COUNTS
 from cortex.system.files import replacing
 from ipc.arrays import Array
-from ipc.errors import BadRequest, NotReady
+from ipc.errors import BadRequest, Damaged, NotReady
 from ipc.messages import Signals, VectorSearch
 
 log = logging.getLogger(__name__)
@@ -208,17 +208,27 @@ def open_vectors(rows: Rows, folder: Path, name: str = "", limits: Limits = Limi
     A file that cannot be opened is left out with a warning: the scan answers in its place.
     """
     hnsw: Index | None = None
-    watermark = 0
     if name:
         try:
-            hnsw = Index(ndim=rows.dimensions, metric="ip", dtype="f16", expansion_search=EXPANSION_SEARCH)
-            hnsw.view(os.fspath(folder / name))
-            watermark = watermark_of(name)
+            hnsw = _map(folder / name, rows.dimensions)
         except Exception as error:  # usearch raises its own and RuntimeError for damaged files
             log.warning("the HNSW index %s cannot be opened (%s); scanning instead", name, error)
-            hnsw = None
-    has_vector = rows.column("has_vector").astype(bool)
-    return VectorSnapshot(rows=rows, has_vector=has_vector, hnsw=hnsw, watermark=watermark, limits=limits)
+    return VectorSnapshot(
+        rows=rows,
+        has_vector=rows.column("has_vector").astype(bool),
+        hnsw=hnsw,
+        watermark=watermark_of(name) if hnsw is not None else 0,
+        limits=limits,
+    )
+
+
+def _map(path: Path, dimensions: int) -> Index:
+    # usearch 2.26 closes descriptor 0, a worker's life line, when the file is missing or empty.
+    if not path.stat().st_size:
+        raise Damaged(f"{path} is empty.")
+    index = Index(ndim=dimensions, metric="ip", dtype="f16", expansion_search=EXPANSION_SEARCH)
+    index.view(os.fspath(path))
+    return index
 
 
 def watermark_of(name: str) -> int:
