@@ -23,6 +23,13 @@ from ipc.errors import CortexError, Unavailable
 from workers.embed import EmbedWorker
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--engine", help="package.module:Maker of an engine, for tests/engines/test_contract.py")
+    parser.addoption(
+        "--embedder", help="package.module:Maker of an embedder, for tests/embedders/test_contract.py"
+    )
+
+
 @dataclass
 class Served:
     """An indexed project and its workers, each request and reply through the codec. `faults`: who raises what."""

@@ -58,7 +58,8 @@ class Engine(Protocol):
     def resume(self, token: str) -> None:
         """Begin to build upon what `token` names ("" for nothing); what was built since is forgotten.
 
-        Raises Damaged when it is not there or not whole: the index is then built anew.
+        Raises Damaged when that is not there or not whole and the engine cannot do without: the whole
+        index is then built anew.
         """
         ...
 

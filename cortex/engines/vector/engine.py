@@ -38,7 +38,8 @@ class VectorEngine:
         self._looked_at = 0
 
     def resume(self, token: str) -> None:
-        self._token = token
+        """Without its file the scan answers, and upkeep builds another."""
+        self._token = token if token and (self._folder / token).is_file() else ""
         self._building = None
         self._looked_at = 0
 
@@ -55,6 +56,11 @@ class VectorEngine:
             except Exception:  # the scan goes on answering; tried again with the next change
                 log.exception("building the HNSW index failed")
         return self._token
+
+    @property
+    def building(self) -> bool:
+        """Whether an HNSW index is being built, or is ready and not yet asked for."""
+        return self._building is not None
 
     def _begin(self, published: Published) -> None:
         """Start to build when it is due."""

@@ -1,0 +1,549 @@
+"""What `cortex.engines.protocol` says of every engine, asked of every engine that we have.
+
+Another one, from any package that is installed, is put through the same questions by
+
+    pytest tests/engines/test_contract.py --engine package.module:Maker
+
+where Maker(config) makes the engine. Asked is what it says that it answers, without what it says it lacks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import orjson
+import pytest
+
+from cortex.engines import ENGINES, open_engine
+from cortex.engines.chunks.handlers import chunk_handlers
+from cortex.engines.protocol import Change, Feature
+from cortex.engines.serving import EngineWorker
+from cortex.engines.vector.engine import VectorEngine
+from cortex.engines.vector.usearch import Limits as VectorLimits
+from cortex.generation.current import PRUNE_AFTER_S, prune_folder
+from cortex.generation.read import Published
+from cortex.generation.write import Row
+from cortex.publish.builder import Builder, Limits
+from cortex.settings.config import Config
+from cortex.system import files
+from ipc.errors import BadRequest, CortexError, Damaged, NotFound, NotReady
+from ipc.messages import (
+    ExactHits,
+    ExactSearch,
+    Fetch,
+    Filters,
+    GraphSearch,
+    Locate,
+    OutlineSearch,
+    PatternSearch,
+    Place,
+    TextSignals,
+    VectorSearch,
+)
+
+TREES = ("birch", "cedar", "maple", "oak")
+DIMENSIONS = 16
+ROOT = Path(__file__).parents[2]
+
+
+class PlainEngine:
+    """A fourth engine, as small as one can be: the words of each row, in one file for each generation."""
+
+    answers = (ExactSearch, Fetch, Locate)
+    lacks: frozenset[Feature] = frozenset(get_args(Feature))
+
+    def __init__(self, config):
+        self._folder = config.index_dir / "plain"
+        self._token = ""
+        self._words = {}
+        self._graph = ()
+
+    def resume(self, token):
+        self._words = self._read(token)
+        self._token = token
+
+    def build(self, change):
+        self._graph = tuple(change.graph)
+        if not (change.added or change.deleted):
+            return self._token
+        kept = {key: words for key, words in self._words.items() if int(key) not in set(change.deleted)}
+        self._words = kept | {str(row.key): re.findall(r"\w+", row.chunk["text"]) for row in change.added}
+        self._folder.mkdir(exist_ok=True)
+        self._token = f"{change.number}.json"
+        files.replace(self._folder / self._token, orjson.dumps(self._words))
+        return self._token
+
+    def upkeep(self, published):  # noqa: ARG002
+        return self._token
+
+    def open(self, token, published):
+        rows, table = published.rows, self._read(token)
+
+        def search(request):
+            for feature, sign in {"phrase": '"', "wildcard": "*", "fuzzy": "~", "expression": "/"}.items():
+                if sign in request.query:
+                    raise BadRequest(f"This engine has no {feature}.")
+            keys = np.array([int(key) for key, words in table.items() if request.query in words], "<u8")
+            found = rows.locate(keys)
+            hits = rows.hits(found[rows.mask(request.filters)[found]])
+            return ExactHits(published.generation.number, hits=hits, total_found=len(hits))
+
+        return {ExactSearch: search, **chunk_handlers(rows)}
+
+    def prune(self, tokens, older_than_s=PRUNE_AFTER_S):
+        return prune_folder(self._folder, tokens, older_than_s)
+
+    def status(self, token, generation):  # noqa: ARG002
+        return {"rows": generation.rows, "graph_files": list(self._graph)}
+
+    def close(self):
+        self._words = {}
+
+    def _read(self, token):
+        try:
+            return orjson.loads((self._folder / token).read_bytes()) if token else {}
+        except FileNotFoundError:
+            raise NotFound(f"{token} is not there.") from None
+        except (OSError, ValueError) as error:
+            raise Damaged(f"{token} cannot be read: {error}.") from error
+
+
+class HnswEngine(VectorEngine):
+    """The vector engine with an HNSW index from the first row on; its upkeep waits until that is built."""
+
+    def __init__(self, config):
+        super().__init__(config, VectorLimits(scan_rows_max=0, uncovered_share_max=0))
+
+    def upkeep(self, published):
+        token = super().upkeep(published)
+        while self.building:
+            token = super().upkeep(published)
+        return token
+
+
+def pytest_generate_tests(metafunc):
+    if "maker" in metafunc.fixturenames:
+        asked = metafunc.config.getoption("--engine")
+        ours = ENGINES | {"hnsw": HnswEngine, "plain": PlainEngine}
+        makers = {asked: asked} if asked else ours
+        metafunc.parametrize("maker", makers.values(), ids=makers)
+
+
+def vector(tree):
+    values = np.random.default_rng(TREES.index(tree)).standard_normal(DIMENSIONS)
+    return (values / np.linalg.norm(values)).astype(np.float32)
+
+
+def text(tree):
+    return f"def plant_{tree}():\n    return grow('young {tree} tree')\n"
+
+
+def chunk(tree):
+    return {
+        "id": f"code-{tree}.py~1",
+        "chunk_type": "code",
+        "text": text(tree),
+        "embedding": vector(tree).tolist(),
+        "tags": ["python"],
+        "metadata": {"file_path": f"{tree}.py", "language": "python", "start_line": 1, "end_line": 2},
+    }
+
+
+def graph_of(trees):
+    """For each tree a function, and one that calls it."""
+    nodes = [
+        {
+            "id": f"{tree}:{name}_{tree}",
+            "kind": "function",
+            "file": f"{tree}.py",
+            "start_line": 1,
+            "end_line": 2,
+        }
+        for tree in trees
+        for name in ("plant", "walk")
+    ]
+    nodes += [{"id": tree, "kind": "module", "file": f"{tree}.py"} for tree in trees]
+    edges = [
+        {
+            "from": f"{tree}:walk_{tree}",
+            "to": f"{tree}:plant_{tree}",
+            "type": "calls",
+            "location": {"file": f"{tree}.py", "line": 2},
+        }
+        for tree in trees
+    ]
+    return {"nodes": nodes, "edges": edges}
+
+
+class World:
+    """A project whose index has one engine: one of it builds, as in the watcher, others open, as in workers."""
+
+    def __init__(self, root, maker):
+        self.config = Config(root=root)
+        self.config = Config(root=root, embedding=type(self.config.embedding)(dimensions=DIMENSIONS))
+        self.maker = maker
+        self.config.chunks_dir.mkdir(parents=True)
+        self.config.graph_dir.mkdir(parents=True)
+        self.builder = None
+
+    def make(self):
+        made = self.maker
+        return open_engine(made, self.config) if isinstance(made, str) else made(self.config)
+
+    def start(self, **options):
+        self.builder = Builder(self.config, engines={"tested": self.make()}, **options)
+
+    def publish(self, *trees):
+        """The generation of a project that holds `trees`."""
+        if self.builder is None:
+            self.start()
+        for path in self.config.root.glob("*.py"):
+            path.unlink()
+        for tree in trees:
+            (self.config.root / f"{tree}.py").write_text(text(tree))
+        body = {"_metadata": {"model": "m@1"}, "chunks": [chunk(tree) for tree in trees]}
+        files.replace(self.config.graph_dir / "graph.json", json.dumps(graph_of(trees)).encode())
+        files.replace(self.config.chunks_dir / "chunks.json", json.dumps(body).encode())
+        while self.builder.refresh() is not None:
+            pass
+        return self.builder.current
+
+    def published(self):
+        return Published(self.builder.current, self.config.index_dir)
+
+    def open(self, engine=None):
+        generation = self.builder.current
+        return (engine or self.make()).open(generation.tokens["tested"], self.published())
+
+    def worker(self):
+        return EngineWorker("tested", self.config, self.make())
+
+    def key(self, tree):
+        rows = self.published().rows
+        return dict(zip(rows.ids(np.arange(len(rows))), rows.keys.tolist(), strict=True))[chunk(tree)["id"]]
+
+    def close(self):
+        if self.builder is not None:
+            self.builder.close()
+
+
+@pytest.fixture
+def world(tmp_path, maker):
+    with contextlib.closing(World(tmp_path / "project", maker)) as made:
+        yield made
+
+
+#: message → a question for the file of a tree
+QUESTIONS = {
+    ExactSearch: ExactSearch,
+    TextSignals: lambda tree: TextSignals(tree, 10),
+    VectorSearch: lambda tree: VectorSearch(vector(tree), "m@1", 1),
+    Locate: lambda tree: Locate((Place(f"{tree}.py", 1),)),
+    GraphSearch: lambda tree: GraphSearch("callers", f"plant_{tree}"),
+    OutlineSearch: lambda tree: OutlineSearch(f"{tree}.py"),
+    PatternSearch: lambda tree: PatternSearch(f"grow('young {tree} tree')", "python"),
+}
+
+
+def paths(reply):
+    if hasattr(reply, "paths"):
+        return list(reply.paths)
+    if hasattr(reply, "spots"):
+        return [spot.hit.path for spot in reply.spots]
+    return [hit.path for hit in reply.hits]
+
+
+def found(handlers, tree):
+    """The messages of `handlers` whose answer to a question for `tree` is its file; Fetch is asked elsewhere."""
+    kinds = [kind for kind in handlers if kind in QUESTIONS]
+    return {kind for kind in kinds if paths(handlers[kind](QUESTIONS[kind](tree))) == [f"{tree}.py"]}
+
+
+def all_of(handlers):
+    return {kind for kind in handlers if kind in QUESTIONS}
+
+
+def test_making_an_engine_touches_no_file(world):
+    world.make().close()
+    assert not world.config.index_dir.exists()
+
+
+def test_a_snapshot_answers_what_the_engine_says_that_it_answers(world):
+    generation = world.publish(*TREES)
+    handlers = world.open()
+    assert set(handlers) == set(world.make().answers)
+    assert set(handlers) <= {*QUESTIONS, Fetch}
+    for tree in TREES:
+        assert found(handlers, tree) == all_of(handlers)
+    for kind in all_of(handlers):
+        assert handlers[kind](QUESTIONS[kind]("oak")).generation == generation.number
+
+
+def test_chunks_come_back_by_their_keys_as_they_were_written(world):
+    world.publish(*TREES)
+    handlers = world.open()
+    if Fetch not in handlers:
+        pytest.skip("does not answer Fetch")
+    keys = (world.key("maple"), 1, world.key("birch"))
+    first, none, last = handlers[Fetch](Fetch(keys)).chunks
+    assert [orjson.loads(one)["text"] for one in (first, last)] == [text("maple"), text("birch")]
+    assert none == b""
+
+
+def test_filters_keep_what_they_name(world):
+    world.publish(*TREES)
+    handlers = world.open()
+    for kind in all_of(handlers) & {ExactSearch, TextSignals, VectorSearch, Locate}:
+        question = QUESTIONS[kind]("oak")
+        for filters, expected in (
+            (Filters(paths=("o*.py",)), ["oak.py"]),
+            (Filters(tags=("python",), language="python"), ["oak.py"]),
+            (Filters(exclude_paths=("*.py",)), []),
+        ):
+            assert paths(handlers[kind](with_filters(question, filters))) == expected, (kind, filters)
+
+
+def with_filters(question, filters):
+    fields = {name: getattr(question, name) for name in type(question).__dataclass_fields__}
+    return type(question)(**fields | {"filters": filters})
+
+
+def test_before_anything_is_published_a_worker_says_that_it_is_not_ready(world):
+    worker = world.worker()
+    assert not worker.reload()
+    for kind in all_of(worker.handlers):
+        with pytest.raises(NotReady):
+            worker.handlers[kind](QUESTIONS[kind]("oak"))
+    world.publish("oak")
+    assert worker.reload()
+    assert found(worker.handlers, "oak") == all_of(worker.handlers)
+
+
+def test_a_generation_without_rows_finds_nothing(world):
+    world.publish("oak")
+    world.publish()
+    handlers = world.open()
+    assert found(handlers, "oak") == set()
+
+
+def test_a_change_is_followed_and_a_snapshot_stays_as_it_is(world):
+    world.publish("birch", "oak")
+    reader = world.make()
+    before = world.open(reader)
+    world.publish("birch", "cedar")
+    after = world.open(reader)
+    assert found(after, "cedar") == found(after, "birch") == all_of(after)
+    assert found(after, "oak") == set()
+    # PatternSearch reads the sources as they are now, within the files that its generation knows.
+    old = all_of(before) - {PatternSearch}
+    assert found(before, "oak") - {PatternSearch} == old
+    assert found(before, "cedar") == set()
+
+
+def test_a_worker_swaps_and_answers_for_both_generations_for_a_moment(world):
+    first = world.publish("oak").number
+    worker = world.worker()
+    worker.reload()
+    second = world.publish("cedar").number
+    assert worker.reload()
+    assert worker.status().generation == second
+    for kind in all_of(worker.handlers):
+        fields = QUESTIONS[kind]("oak")
+        for number in (first, second):
+            asked = type(fields)(
+                **{name: getattr(fields, name) for name in fields.__dataclass_fields__}
+                | {"generation": number}
+            )
+            assert worker.handlers[kind](asked).generation == number
+
+
+def test_the_token_stays_when_a_change_is_nothing_to_the_engine(world):
+    generation = world.publish("birch", "oak")
+    engine = world.make()
+    with contextlib.closing(engine):
+        token = generation.tokens["tested"]
+        engine.resume(token)
+        assert engine.build(Change(generation.number + 1, graph=generation.graph)) == token
+        assert engine.upkeep(world.published()) == token
+
+
+def test_merging_segments_changes_no_answer_and_no_token(world):
+    world.start(limits=Limits(segments_max=1))
+    for count in range(1, len(TREES) + 1):
+        generation = world.publish(*TREES[:count])
+    assert len(generation.segments) == 1
+    handlers = world.open()
+    for tree in TREES:
+        assert found(handlers, tree) == all_of(handlers)
+
+
+def test_what_was_built_and_never_published_is_forgotten(world):
+    generation = world.publish("oak")
+    world.builder.close()
+    body = {name: value for name, value in chunk("cedar").items() if name != "embedding"}
+    lost = Row(generation.next_key, body, "chunks.json", bytes(16), vector("cedar"), "m@1")
+    with contextlib.closing(world.make()) as engine:
+        engine.resume(generation.tokens["tested"])
+        engine.build(Change(generation.number + 1, (lost,), (world.key("oak"),), generation.graph))
+    world.start()
+    assert found(world.open(), "oak") == all_of(world.open())
+    world.publish("oak", "maple")
+    handlers = world.open()
+    assert found(handlers, "oak") == found(handlers, "maple") == all_of(handlers)
+    assert found(handlers, "cedar") == set()
+
+
+def test_pruning_keeps_what_is_named_and_what_is_young(world):
+    world.publish("birch", "oak")
+    kept = world.publish("birch", "cedar").tokens["tested"]
+    engine = world.make()
+    assert engine.prune({kept}) == []
+    assert kept not in engine.prune({kept}, older_than_s=-1)
+    handlers = world.open(engine)
+    assert found(handlers, "cedar") == found(handlers, "birch") == all_of(handlers)
+    world.publish("birch", "cedar", "maple")
+    assert found(world.open(engine), "maple") == all_of(handlers)
+
+
+def test_a_token_that_names_nothing_is_refused_or_done_without(world):
+    world.publish("birch", "oak")
+    engine = world.make()
+    try:
+        handlers = engine.open("nothing", world.published())
+    except (NotFound, Damaged):
+        return
+    assert found(handlers, "oak") == all_of(handlers)
+
+
+def test_an_engine_whose_token_is_lost_says_so_or_begins_again_by_itself(world):
+    generation = world.publish("birch", "oak")
+    world.builder.close()
+    with contextlib.closing(world.make()) as engine:
+        try:
+            engine.resume("nothing")
+        except CortexError:
+            return
+        engine.build(Change(generation.number + 1, graph=generation.graph))
+        token = engine.upkeep(world.published())
+        assert found(engine.open(token, world.published()), "oak") == all_of(world.open())
+
+
+def test_a_missing_or_empty_file_is_refused_or_done_without_and_the_index_heals(world):
+    world.publish("birch", "oak")
+    world.builder.close()
+    own = [
+        path
+        for path in world.config.index_dir.rglob("*")
+        if path.is_file()
+        and path.parent.name not in ("segments", "writer")
+        and path.parent != world.config.index_dir
+    ]
+    for path in own:
+        content = path.read_bytes()
+        for damage in (None, b""):
+            path.unlink(missing_ok=True)
+            if damage is not None:
+                path.write_bytes(damage)
+            with contextlib.suppress(CortexError):
+                handlers = world.open()
+                assert found(handlers, "oak") == all_of(handlers), path
+        path.write_bytes(content)
+    for path in own:
+        path.unlink()
+    world.start()
+    world.publish("birch", "oak", "maple")
+    for tree in ("birch", "oak", "maple"):
+        assert found(world.open(), tree) == all_of(world.open())
+
+
+@pytest.mark.parametrize(
+    ("feature", "query"),
+    [("phrase", '"oak tree"'), ("wildcard", "oa*"), ("fuzzy", "oka~1"), ("expression", "/o[a]k tree/")],
+)
+def test_a_feature_is_there_or_is_refused_by_its_name(world, feature, query):
+    world.publish(*TREES)
+    engine = world.make()
+    handlers = world.open(engine)
+    if ExactSearch not in handlers:
+        assert feature not in engine.lacks  # it is asked no such thing
+    elif feature in engine.lacks:
+        with pytest.raises(BadRequest, match=feature):
+            handlers[ExactSearch](ExactSearch(query))
+    else:
+        assert paths(handlers[ExactSearch](ExactSearch(query))) == ["oak.py"]
+
+
+def test_what_it_lacks_is_a_feature_that_there_is_and_status_says_it(world):
+    engine = world.make()
+    assert engine.lacks <= set(get_args(Feature))
+    assert world.worker().status().info.get("lacks", []) == sorted(engine.lacks)
+
+
+def test_status_is_plain_and_opens_nothing(world):
+    worker = world.worker()
+    orjson.dumps(worker.status().info)
+    assert not world.config.index_dir.exists()
+    world.publish("oak")
+    worker.reload()
+    status = worker.status()
+    orjson.dumps(status.info)
+    assert (status.worker, status.generation, status.info["fault"]) == (
+        "tested",
+        world.builder.current.number,
+        "",
+    )
+
+
+def test_closing_twice_does_no_harm_and_it_can_be_taken_up_again(world):
+    generation = world.publish("oak")
+    world.builder.close()
+    world.builder.close()
+    engine = world.make()
+    for _ in range(2):
+        engine.resume(generation.tokens["tested"])
+        engine.close()
+        engine.close()
+    world.start()
+    world.publish("oak", "birch")
+    assert found(world.open(), "birch") == all_of(world.open())
+
+
+def test_every_engine_that_is_listed_is_told_of_rows_and_graph(tmp_path):
+    world = World(tmp_path / "project", PlainEngine)
+    plain = world.make()
+    others = {name: open_engine(maker, world.config) for name, maker in ENGINES.items()}
+    world.builder = Builder(world.config, engines=others | {"tested": plain})
+    with contextlib.closing(world):
+        generation = world.publish(*TREES)
+        assert set(generation.tokens) == {*ENGINES, "tested"}
+        assert plain.status("", generation)["graph_files"] == list(generation.graph) == ["graph.json"]
+        assert found(world.open(), "oak") == {ExactSearch, Locate}
+        worker = EngineWorker("text", world.config)
+        worker.reload()
+        assert found(worker.handlers, "oak") == {ExactSearch, TextSignals, Locate}
+
+
+#: a package that only one engine needs
+HEAVY = {"text": "tantivy", "vector": "usearch", "graph": "ast_grep_py"}
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_worker_loads_the_libraries_of_its_own_engine_only(name):
+    program = (
+        f"import sys, pathlib, workers.{name}\n"
+        "from cortex.engines.serving import EngineWorker\n"
+        "from cortex.settings.config import Config\n"
+        f"EngineWorker({name!r}, Config(root=pathlib.Path('/nowhere')))\n"
+        f"print(*({set(HEAVY.values())!r} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [HEAVY[name]]
