@@ -57,10 +57,12 @@ for _cls in get_args(Message):
     register(_cls)
 
 
-def encode(message: Message, request: int = 0, deadline: float = 0.0) -> list[Frame]:
+def encode(
+    message: Message, request: int = 0, deadline: float = 0.0, *, max_bytes: int = MESSAGE_BYTES_MAX
+) -> list[Frame]:
     """Frames of `message`.
 
-    Raises TooLarge above MESSAGE_BYTES_MAX, TypeError for an array of a dtype that does not travel.
+    Raises TooLarge above `max_bytes`, TypeError for an array of a dtype that does not travel.
     """
     name = type(message).__name__
     kind = _KINDS[name]
@@ -80,8 +82,8 @@ def encode(message: Message, request: int = 0, deadline: float = 0.0) -> list[Fr
     body = orjson.dumps({"fields": fields, "raw": layout} if layout else {"fields": fields})
     frames: list[Frame] = [_ENVELOPE.pack(request, deadline), name.encode(), body, *raw]
     size = sum(len(frame) for frame in frames)
-    if size > MESSAGE_BYTES_MAX:
-        raise TooLarge(f"A {name} of {size} bytes is over the limit of {MESSAGE_BYTES_MAX}; ask for less.")
+    if size > max_bytes:
+        raise TooLarge(f"A {name} of {size} bytes is over the limit of {max_bytes}; ask for less.")
     return frames
 
 

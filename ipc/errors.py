@@ -1,4 +1,4 @@
-"""Every error that is raised on purpose: one tree, each class with the code that it has on the wire.
+"""Every error that is raised on purpose: one tree, each class with its code on the wire.
 
 And the exit codes of every program, which say the same to a shell and to the supervisor.
 """

@@ -1,4 +1,7 @@
-"""Answering: bind, one handler for each message, reload check, drain, stop. One thread; replies in order of arrival."""
+"""Answering: bind, one handler for each message, reload check, drain, stop.
+
+One thread; replies in the order of arrival.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ from ipc.messages import Failure, GetStatus, Message, Status
 
 log = logging.getLogger(__name__)
 
-#: seconds between two looks at CURRENT, by the clock: an idle-only check would never run on a busy worker
+#: seconds between two looks at CURRENT, by the clock: a busy worker would never come to one that
+#: waits for idleness
 CHECK_S = 1.0
 #: seconds that a stopping worker goes on answering what has already arrived
 DRAIN_S = 1.0
@@ -41,7 +45,10 @@ class Worker(Protocol):
     def handlers(self) -> dict[type, Handler]: ...
 
     def reload(self) -> bool:
-        """Look at what is published and swap if it is newer; True when swapped. Bad files never raise."""
+        """Look at what is published and swap if it is newer; True when swapped.
+
+        Bad files never raise.
+        """
         ...
 
     def status(self) -> Status: ...
@@ -68,9 +75,10 @@ class Identity:
 
 
 def serve(name: str, worker: Worker, runtime_dir: Path, *, replica: int = 0, bind: str = "") -> int:
-    """Answer requests for `worker` until SIGTERM, SIGINT or the end of the life line; returns the exit code.
+    """Answer requests for `worker` until SIGTERM, SIGINT or the end of the life line.
 
-    Binds `<runtime_dir>/<name>.<replica>.sock`, or `bind` (an ipc:// or loopback tcp:// address for load tests).
+    Binds `<runtime_dir>/<name>.<replica>.sock`, or `bind` (an ipc:// or loopback tcp:// address for
+    load tests). Returns the exit code.
     """
     context: zmq.Context[Any] = zmq.Context()
     with hold_place(runtime_dir, f"{name}.{replica}"):
@@ -90,9 +98,9 @@ def serve(name: str, worker: Worker, runtime_dir: Path, *, replica: int = 0, bin
 
 
 def hold_place(runtime_dir: Path, name: str) -> Lock:
-    """Hold `<name>.lock` for life. libzmq lets a second bind steal a path in silence; this is what prevents it.
+    """Hold `<name>.lock` for life.
 
-    Raises Misconfigured naming the holder when somebody has it.
+    libzmq lets a second bind steal a path in silence; this is what prevents it. Raises Misconfigured naming the holder when somebody has it.
     """
     return hold(
         runtime_dir / f"{name}.lock",

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ipc import codec
 from ipc.codec import decode, encode, read_envelope
 from ipc.errors import BadRequest, TooLarge
 from ipc.messages import (
@@ -127,7 +126,6 @@ def test_blobs_that_do_not_fit_their_sizes_are_refused():
         decode(negative)
 
 
-def test_an_oversized_message_is_refused_before_it_is_sent(monkeypatch):
-    monkeypatch.setattr(codec, "MESSAGE_BYTES_MAX", 1000)
-    with pytest.raises(TooLarge):
-        encode(Chunks(1, False, (b"x" * 2000,)))
+def test_an_oversized_message_is_refused_before_it_is_sent():
+    with pytest.raises(TooLarge, match="over the limit of 1000"):
+        encode(Chunks(1, False, (b"x" * 2000,)), max_bytes=1000)
