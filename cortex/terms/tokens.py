@@ -31,7 +31,6 @@ CAMEL = r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+"
 _PART = re.compile(rf"{CAMEL}|[0-9]+")
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
 _UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
-_PIECE = re.compile(f"[{_UNSPACED}]|[^{_UNSPACED}]+")
 
 #: words of questions that say nothing about code
 STOP_WORDS = frozenset(
@@ -64,11 +63,6 @@ def parts_of(word: str) -> list[tuple[int, int]]:
     if word.isascii():
         return [match.span() for match in _PART.finditer(word)]
     return list(_parts_of_any(word))
-
-
-def pieces_of(word: str) -> list[tuple[int, int]]:
-    """The spans of the whole words inside a run of letters: one for each character of an unspaced script."""
-    return [match.span() for match in _PIECE.finditer(word)]
 
 
 def _parts_of_any(word: str) -> Iterator[tuple[int, int]]:

@@ -276,6 +276,8 @@ def test_at_most_three_lines_are_shown_and_those_with_more_terms_are_preferred(t
         ("Providr", "did you mean `Provider`"),
         ("handler zzyzx", "Nothing matches `zzyzx`. Joined by OR the query has 5 matches"),
         ("Provider decorator", "no chunk holds all of them; joined by OR the query has 2 matches"),
+        ("handler OR +zzyzx", "Nothing matches `zzyzx`. Joined by OR the query has 5 matches"),
+        ("* zzyzx", "Nothing matches `zzyzx`."),
         ("title:zzyzx", "`zzyzx` in title"),
         ('"RWMutex sync"', "Nothing matches"),
         ("mutex NOT sync", "Excluding `sync` removes everything: without that 1 match."),

@@ -53,7 +53,8 @@ def make_schema() -> tantivy.Schema:
 
 
 #: A set of documents leaves tantivy quickest as sums: for each slot of keys the sum of these fields
-#: has a bit for each key. A sum is a float64, exact below 2^53.
+#: has a bit for each key. A sum is a float64, exact below 2^53. Through its hits a set of 15 000
+#: documents takes three times as long.
 BITS = 50
 BIT_FIELDS = ("bits_low", "bits_high")
 SLOT_KEYS = BITS * len(BIT_FIELDS)

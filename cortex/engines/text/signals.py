@@ -12,6 +12,7 @@ from tantivy import Occur, Query
 
 from cortex.engines.text import schema as schema_of
 from cortex.engines.text.compile import filtered
+from cortex.engines.text.limits import MASK_SHARE
 from cortex.generation.read import Rows
 from cortex.terms import tokens
 from cortex.terms.records import COVERING_TYPES
@@ -52,13 +53,9 @@ class Sieve:
         return float(self.mask.mean()) if len(self.mask) else 1.0
 
 
-#: share of the rows from which the mask is used; below, too many hits would be fetched for nothing
-_MASK_SHARE = 0.3
-
-
 def make_sieve(rows: Rows, filters: Filters, query: Callable[[], Query | None]) -> Sieve:
     by_mask = Sieve(rows, rows.mask(filters), None)
-    if filters == Filters() or by_mask.share >= _MASK_SHARE:
+    if filters == Filters() or by_mask.share >= MASK_SHARE:
         return by_mask
     return replace(by_mask, query=query())
 
@@ -96,7 +93,7 @@ def _has_lanes(sieve: Sieve) -> bool:
 
 def _best(searcher: tantivy.Searcher, query: Query, limit: int, sieve: Sieve) -> tuple[Array, Array]:
     """The best `limit` rows that pass the sieve: hits are fetched until there are so many, or all."""
-    fetch = limit if sieve.query is not None else int(limit / max(sieve.share, _MASK_SHARE)) + 1
+    fetch = limit if sieve.query is not None else int(limit / max(sieve.share, MASK_SHARE)) + 1
     while True:
         hits = searcher.search(filtered(query, sieve.query), fetch, count=False).hits
         keys = searcher.fast_field_values("key", [address for _, address in hits])

@@ -26,7 +26,7 @@ from cortex.engines.text.compile import (
 )
 from cortex.engines.text.fold import Folds, Found, page
 from cortex.engines.text.highlight import Span, find_spans, fragments, line_numbers, make_needles
-from cortex.engines.text.limits import LIMITS, Limits
+from cortex.engines.text.limits import LIMITS, MASK_SHARE, Limits
 from cortex.engines.text.matching import Matching
 from cortex.engines.text.scan import SCAN_S, Scanned, Texts, mark
 from cortex.engines.text.schema import make_schema, register
@@ -55,8 +55,6 @@ _FETCH_MORE = 8
 _REASONS_MAX = 4
 #: terms of a query that are marked; with more the page is one mark
 _LEAVES_MARKED = 100
-#: filters that keep a smaller share of the rows are applied inside the search
-_MASK_SHARE = 0.3
 #: the tantivy score that becomes 0.5; a rare identifier, found whole, has about 30
 _SCORE_HALF = 10.0
 
@@ -236,7 +234,7 @@ class TextSnapshot:
         if tiers is not None:
             return self._find_tiers(tiers, filters, wanted)
         query, mask = compile_query(node, self._index.schema), self._rows.mask(filters)
-        if filters != Filters() and mask.mean() < _MASK_SHARE:
+        if filters != Filters() and mask.mean() < MASK_SHARE:
             query = filtered(query, self._filters(filters))
         found = self._matching.known(node)
         limit = 4 * wanted if found is not None else max(2 * wanted, self._limits.fetch)
