@@ -113,8 +113,9 @@ Each file that is left out or read with a reservation is listed by `cortex index
   files that may hold secrets, data that programs write ({generated}; {suffixes}), minified files (a line of more than
   {line_chars} characters; {scripts} with more than {minified} characters a line).
 * Marked `generated`: by name (`*_pb2.py`, `*.pb.go`, `zz_generated.*`, …) or a remark in the first {head_lines} lines
-  (`@generated`, `DO NOT EDIT`, …). Marked `vendored`: below {vendored}. They are found, but the ranking puts them behind the
-  project's own code; the chunk says why.
+  (`@generated`, `DO NOT EDIT`, …). Marked `vendored`: below {vendored}. They are found, but the ranking
+  puts them behind the project's own code that answers about as well (`foreign` in RANKING.md); the chunk's `origin_reason` says why,
+  and both words are tags to filter by.
 * Read with a reservation: what is not UTF-8 is read as Latin-1; files with syntax errors keep what the parser made out; a file
   of over {unbounded} kB that takes a parser more than {steps} steps, or ends it, is cut into windows of lines.
 

@@ -62,7 +62,7 @@ class Masks:
         if filters.language:
             mask &= self._in((filters.language.lower(),), "language")
         for tag in self._split_tags(filters)[0]:
-            mask &= self._tagged(tag)
+            mask &= tagged(self.segments, self.starts, (tag,))
         paths = self.paths(filters)
         if paths is not None:
             wanted = set(paths)
@@ -74,16 +74,6 @@ class Masks:
         names = self.names[column]
         wanted = [names.index(value) for value in values if value in names]
         return np.isin(self.columns[column], wanted)
-
-    def _tagged(self, tag: str) -> Array:
-        out = np.zeros(len(self.live), bool)
-        for start, segment in zip(self.starts, self.segments, strict=False):
-            names = segment.meta["tag_names"]
-            if tag in names:
-                uses = np.flatnonzero(segment.arrays["tags"] == names.index(tag))
-                rows = np.searchsorted(segment.arrays["tag_offsets"], uses, side="right") - 1
-                out[rows + start] = True
-        return out
 
     def _split_tags(self, filters: Filters) -> tuple[list[str], set[str]]:
         """(real tags, lower-cased; tags that are file paths)"""
@@ -100,3 +90,15 @@ def _spec(globs: Sequence[str]) -> GitIgnoreSpec:
         return GitIgnoreSpec.from_lines([glob.removeprefix("./") for glob in globs])
     except ValueError as error:
         raise BadRequest(f"A path glob cannot be read: {error}; write it as in .gitignore.") from error
+
+
+def tagged(segments: Sequence[Segment], starts: Array, tags: Iterable[str]) -> Array:
+    """Bool [rows]: which rows have any of `tags`; `starts` i64 [segments + 1] as in Rows."""
+    out = np.zeros(int(starts[-1]), bool)
+    for start, segment in zip(starts, segments, strict=False):
+        names = segment.meta["tag_names"]
+        wanted = [names.index(tag) for tag in tags if tag in names]
+        if wanted:
+            uses = np.flatnonzero(np.isin(segment.arrays["tags"], wanted))
+            out[np.searchsorted(segment.arrays["tag_offsets"], uses, side="right") - 1 + start] = True
+    return out

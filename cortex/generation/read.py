@@ -13,11 +13,16 @@ import numpy as np
 import orjson
 
 from cortex.generation.current import Generation
-from cortex.generation.filters import Masks
+from cortex.generation.filters import Masks, tagged
 from cortex.generation.references import COUNTS, count_rows
 from cortex.generation.segment import Segment, open_segment
+from cortex.terms.records import GENERATED, VENDORED
 from ipc.arrays import Array
 from ipc.messages import Filters, Hit
+
+#: the columns that the engines tell of each hit beside their own signals: who refers to it (references.py), and
+#: whether its tags say that nobody of the project wrote it by hand
+ABOUT = (*COUNTS, "foreign")
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Rows:
     keys: Array  #: u64 [n]
     live: Array  #: bool [n]
     path_names: list[str]
-    #: path, type, language, model: ordinals; start_line, end_line: lines; references, file_references: references.py
+    #: path, type, language, model: ordinals; start_line, end_line: lines; and those of ABOUT
     columns: dict[str, Array]
     names: dict[str, list[str]]  #: type, language, model, tag
     _by_key: Array
@@ -72,9 +77,9 @@ class Rows:
             )
         )
 
-    def counts(self, ordinals: Array) -> Array:
-        """float32 [len(COUNTS), m]: who refers to the rows at `ordinals`."""
-        return np.array([self.columns[name][ordinals] for name in COUNTS], np.float32)
+    def about(self, ordinals: Array) -> Array:
+        """float32 [len(ABOUT), m]: what is known of the rows at `ordinals` whatever was asked."""
+        return np.array([self.columns[name][ordinals] for name in ABOUT], np.float32)
 
     def ids(self, ordinals: Array) -> list[str]:
         """The chunk ids of the rows at `ordinals`, in their order."""
@@ -206,6 +211,7 @@ def assemble(number: int, model: str, dimensions: int, segments: tuple[Segment, 
             np.concatenate([s.arrays[column] for s in segments]) if segments else np.zeros(0, "<u4")
         )
     columns |= {name: np.zeros(len(keys), "<u4") for name in COUNTS}
+    columns["foreign"] = tagged(segments, starts, (GENERATED, VENDORED))
     names["tag"] = sorted({tag for segment in segments for tag in segment.meta["tag_names"]})
     path_names = names.pop("path")
     return Rows(

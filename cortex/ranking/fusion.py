@@ -18,6 +18,7 @@ from cortex.terms.paths import (
     asks_for_tests,
     folder_share,
     is_example,
+    is_foreign,
     is_test,
     question_words,
     stem_share,
@@ -42,7 +43,7 @@ STEEPNESS = 6.0
 
 _LANES = ("body", "path", "defs", "comments", "defx", "cosine")
 #: what both workers tell of each chunk, found by words or not
-_COUNTS = ("file_references",)
+_ABOUT = ("file_references", "foreign")
 #: what the question names (pasted.py): files, and lines of them
 _NAMED = ("cited", "line")
 
@@ -223,7 +224,7 @@ def _collect(replies: Sequence[Signals]) -> _Candidates:
     found = {hit.key: hit for signals in replies for hit in signals.hits}
     hits = sorted(found.values(), key=attrgetter("id", "key"))
     places = {hit.key: at for at, hit in enumerate(hits)}
-    lanes = {lane: np.zeros(len(hits)) for lane in (*_LANES, *_COUNTS, *_NAMED)}
+    lanes = {lane: np.zeros(len(hits)) for lane in (*_LANES, *_ABOUT, *_NAMED)}
     lanes["cosine"].fill(np.nan)
     for signals in replies:
         at = [places[hit.key] for hit in signals.hits]
@@ -271,9 +272,15 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
         "refs": _shares(np.log1p(found.best(found.lanes["file_references"]))),
         "test": penalty * np.array([is_test(path) for path in found.paths], float),
         "example": penalty * np.array([is_example(path) for path in found.paths], float),
+        "foreign": _foreign(found),
         "superseded": np.array(superseded(found.paths, question), float),
         **cited,
     }
+
+
+def _foreign(found: _Candidates) -> Array:
+    """1 for a file whose chunks are tagged as generated or vendored, or whose path says so."""
+    return np.fmax(found.best(found.lanes["foreign"]), [is_foreign(path) for path in found.paths])
 
 
 def _comments(found: _Candidates) -> Array:

@@ -24,11 +24,13 @@ class Weights:
     refs: float
     test: float
     example: float
+    foreign: float
     superseded: float
     cited: float
 
 
-#: fitted on 21 repositories and 423 questions (NDCG@10); each may move by half at a cost of at most .006
+#: fitted on 21 repositories and 423 questions (NDCG@10); each may move by half at a cost of at most
+#: .006. `foreign` is not: hardly a question finds such a file, so it costs what a test costs
 WITH_VECTORS = Weights(
     ctop3=2.0,
     path=0.75,
@@ -41,6 +43,7 @@ WITH_VECTORS = Weights(
     refs=1.0,
     test=-2.0,
     example=-0.5,
+    foreign=-2.0,
     superseded=-2.5,
     cited=6.0,
 )
@@ -57,6 +60,7 @@ WITHOUT_VECTORS = Weights(
     refs=1.5,
     test=-2.0,
     example=-0.5,
+    foreign=-2.0,
     superseded=-2.5,
     cited=6.0,
 )

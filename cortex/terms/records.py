@@ -13,6 +13,8 @@ ChunkType = Literal["symbols", "definitions", "data", "documentation", "code"]
 #: every chunk type, in the order of the chunk files that the indexer writes
 CHUNK_TYPES: tuple[str, ...] = ("symbols", "definitions", "data", "documentation", "code")
 
+#: tags of what nobody of the project wrote by hand (indexer/syntax/origins.py): the ranking puts such files behind
+GENERATED, VENDORED = "generated", "vendored"
 #: the kinds that cover every line of an indexed file exactly once; the others are views of the same lines
 COVERING_TYPES: tuple[str, ...] = ("documentation", "code")
 

@@ -382,8 +382,9 @@ def test_a_chunk_is_ranked_by_what_encloses_it_too_but_not_found_by_it(tmp_path)
 
 def test_signals_hold_the_best_chunks_of_each_lane_aligned(sample):
     signals = sample.signals(TextSignals("how to get the user by id", 10))
-    assert signals.names == ("body", "path", "defs", "comments", "defx", "references", "file_references")
-    assert signals.values.shape == (7, len(signals.hits))
+    about = ("references", "file_references", "foreign")
+    assert signals.names == ("body", "path", "defs", "comments", "defx", *about)
+    assert signals.values.shape == (8, len(signals.hits))
     by_id = {hit.id: signals.values[:, at] for at, hit in enumerate(signals.hits)}
     assert by_id["handler"][0] > 0 < by_id["handler"][2]
     assert signals.stats["body_max"] == pytest.approx(signals.values[0].max())
@@ -415,7 +416,7 @@ def test_a_lane_holds_no_more_than_its_limit(tmp_path):
 
 def test_stop_words_are_dropped_unless_nothing_else_is_left(sample):
     assert not sample.signals(TextSignals("where is it zzyzx", 10)).hits
-    assert sample.signals(TextSignals("the", 10)).values.shape == (7, 0)
+    assert sample.signals(TextSignals("the", 10)).values.shape == (8, 0)
     assert sample.signals(TextSignals("for", 10)).hits  # the comment's "for" is all that is asked
 
 

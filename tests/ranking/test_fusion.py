@@ -75,6 +75,22 @@ def test_what_more_files_refer_to_comes_first_whichever_lane_found_it():
     assert paths(rank("words", words, None, weigh(vectors=False), 2)) == ["used.py", "unused.py"]
 
 
+def test_what_is_tagged_as_generated_or_vendored_comes_behind_whichever_lane_found_it():
+    own, copy = hit(1, "own.py"), hit(2, "copy.py")
+    values = np.array([[0.8, 0.9], [0, 1]], np.float32)
+    stats = {"cosine_mean": 0.1, "cosine_std": 0.1, "rows": 2.0}
+    lane = Signals(1, (own, copy), ("cosine", "foreign"), values, stats)
+    assert paths(rank("words", None, lane, weigh(vectors=True), 2)) == ["own.py", "copy.py"]
+    words = Signals(1, (own, copy), ("body", "foreign"), values, {})
+    assert paths(rank("words", words, None, weigh(vectors=False), 2)) == ["own.py", "copy.py"]
+
+
+@pytest.mark.parametrize("path", ["vendor/lib/store.py", "src/store_pb2.py"])
+def test_what_the_path_calls_generated_or_vendored_comes_behind(path):
+    rows = [(hit(1, path), {"body": 9}), (hit(2, "src/own.py"), {"body": 7})]
+    assert paths(ranked_by_text("words", *rows)) == ["src/own.py", path]
+
+
 def test_folders_named_like_the_question_count():
     rows = [(hit(1, "http/store.py"), {"body": 1}), (hit(2, "queue/store.py"), {"body": 1})]
     assert paths(ranked_by_text("how the queue is stored", *rows))[0] == "queue/store.py"

@@ -4,6 +4,7 @@ import pytest
 
 from cortex.terms.paths import (
     has_generated_name,
+    is_built,
     is_example,
     is_foreign,
     is_test,
@@ -60,9 +61,15 @@ def test_what_programs_write_is_known_by_its_name(path, expected):
     assert is_foreign(path) is expected
 
 
-@pytest.mark.parametrize("path", ["dist/a.js", "vendor/x/a.go", "src/jquery.min.js", "deps/lua/lapi.c"])
-def test_what_is_built_or_fetched_is_foreign(path):
-    assert is_foreign(path)
+def test_copies_of_other_projects_are_foreign():
+    assert is_foreign("vendor/x/a.go")
+    assert not is_foreign("src/vendor.go")
+
+
+@pytest.mark.parametrize("path", ["dist/a.js", "src/jquery.min.js", "deps/lua/lapi.c", "Build/a.h"])
+def test_what_is_built_or_fetched_is_known_by_its_folder_or_by_being_minified(path):
+    assert is_built(path)
+    assert not is_foreign(path)
 
 
 def test_a_version_is_superseded_by_a_later_one_beside_it_only():

@@ -12,7 +12,7 @@ import numpy as np
 from cortex.engines.graph.arrays import Graph
 from cortex.terms.ids import above, key_of, split, split_short, uncopied
 from cortex.terms.kinds import WHOLE_KINDS
-from cortex.terms.paths import is_example, is_foreign, is_test
+from cortex.terms.paths import is_built, is_example, is_foreign, is_test
 from ipc.arrays import Array
 
 #: ids that an answer lists when a target has several meanings, and names that it suggests when it has none
@@ -198,7 +198,7 @@ def _same_last(name: str) -> bool:
 
 def _rank(path: str) -> int:
     """0 for main code, 1 for declarations, tests and examples, 2 for what is built or comes from elsewhere."""
-    if is_foreign(path):
+    if is_foreign(path) or is_built(path):
         return 2
     beside = is_test(path) or is_example(path) or _DECLARATIONS.search(path) is not None
     return 1 if beside else 0

@@ -34,8 +34,7 @@ from cortex.engines.text.suggest import Asked, nearest, suggest
 from cortex.engines.text.verify import Expression, compile_expression
 from cortex.engines.text.words import Words
 from cortex.engines.text.writer import META, TextWriter, open_index
-from cortex.generation.read import Rows
-from cortex.generation.references import COUNTS
+from cortex.generation.read import ABOUT, Rows
 from cortex.query.check import check_query
 from cortex.query.parse import Parsed, parse
 from cortex.query.tree import Fuzzy, Node, Term, Wildcard, leaves, split_expressions
@@ -113,8 +112,8 @@ class TextSnapshot:
         return Signals(
             generation=self._rows.generation,
             hits=self._rows.hits(ordinals),
-            names=(*text_signals.LANES, *COUNTS),
-            values=np.vstack((values, self._rows.counts(ordinals))),
+            names=(*text_signals.LANES, *ABOUT),
+            values=np.vstack((values, self._rows.about(ordinals))),
             stats={**stats, "files": float(len(self._paths)), "chunks": float(self._searcher.num_docs)},
         )
 

@@ -15,8 +15,7 @@ import numkong
 import numpy as np
 from usearch.index import Index
 
-from cortex.generation.read import Rows
-from cortex.generation.references import COUNTS
+from cortex.generation.read import ABOUT, Rows
 from cortex.system.files import replacing
 from ipc.arrays import Array
 from ipc.errors import BadRequest, Damaged, NotReady
@@ -55,7 +54,7 @@ class VectorSnapshot:
     limits: Limits = Limits()
 
     def search(self, request: VectorSearch) -> Signals:
-        """The `limit` live, matching rows nearest to the query; names ("cosine", *COUNTS).
+        """The `limit` live, matching rows nearest to the query; names ("cosine", *ABOUT).
 
         `stats`: `cosine_mean` and `cosine_std` over matching rows (a sample of them when the HNSW index answered),
         `rows` with a vector of the asked model, `left_out` without. Raises BadRequest for a vector of wrong size,
@@ -84,8 +83,8 @@ class VectorSnapshot:
         return Signals(
             generation=self.rows.generation,
             hits=tuple(hit for hit, _, _ in found),
-            names=("cosine", *COUNTS),
-            values=np.vstack((scores[chosen], self.rows.counts(ordinals[chosen]))).astype(np.float32),
+            names=("cosine", *ABOUT),
+            values=np.vstack((scores[chosen], self.rows.about(ordinals[chosen]))).astype(np.float32),
             stats=stats,
         )
 
@@ -137,7 +136,7 @@ class VectorSnapshot:
         return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
     def _walk(self, query: Array, mask: Array, wanted: int) -> tuple[Array, Array, dict[str, float]]:
-        """Ask HNSW for twice as many until `wanted` of them match; add the rows that it does not hold."""
+        """Ask HNSW for more and more until twice `wanted` of them match; add the rows that it does not hold."""
         assert self.hnsw is not None
         fresh = np.flatnonzero(mask & (self.rows.keys > self.watermark))
         count = max(4 * wanted, 64)

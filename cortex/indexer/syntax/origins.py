@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from cortex.terms.paths import has_generated_name, vendored_folder
+from cortex.terms.records import GENERATED, VENDORED
 
 #: lines at the top of a file where programs sign
 HEAD_LINES = 12
@@ -23,13 +24,13 @@ _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;|<!--|%|\"\"\"|\{-|\.\.\s|'{3})")
 
 
 def origin(path: str, lines: Sequence[str]) -> tuple[str, str]:
-    """("generated" | "vendored" | "", why)."""
+    """(GENERATED, VENDORED or "", why)."""
     if folder := vendored_folder(path):
-        return "vendored", f"below {folder}/"
+        return VENDORED, f"below {folder}/"
     if has_generated_name(path):
-        return "generated", f"named {path.rpartition('/')[2]}"
+        return GENERATED, f"named {path.rpartition('/')[2]}"
     for number, line in enumerate(lines[:HEAD_LINES], 1):
         head = line[:HEAD_CHARS]
         if _COMMENT.match(head) and _SIGNATURE.search(head):
-            return "generated", f"says so on line {number}"
+            return GENERATED, f"says so on line {number}"
     return "", ""
