@@ -38,6 +38,16 @@ def test_a_project_is_indexed_searched_and_shown_from_the_shell(project):
     assert (nothing.returncode, nothing.stdout) == (1, "")
     assert "zzyzxquux" in nothing.stderr
 
+    outline = project.run("outline", "auth/login.py")
+    assert (outline.returncode, outline.stdout.splitlines()[0]) == (0, "auth/login.py")
+    assert "check_password" in outline.stdout
+    shape = project.run("pattern", "len($TEXT)", "python")
+    assert (shape.returncode, shape.stdout.partition(":")[0]) == (0, "auth/login.py")
+    hits = json.loads(project.run("context", "how is the password compared", "-k", "1", "--json").stdout)[
+        "hits"
+    ]
+    assert [hit["file"] for hit in hits] == ["auth/login.py"]
+
     documents = lines(project.run("search", "money", "--type", "documentation", "--jsonl"))
     assert {place["file"] for place in documents} == {"docs/guide.md"}
 

@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 
 from cortex import __version__
-from cortex.front.cli import doctor, render
+from cortex.front.cli import answers, doctor, render
 from cortex.front.cli import main as cli
 from cortex.front.mcp.server import code_of
-from ipc.errors import BY_CODE, BadRequest, Unavailable
+from ipc.errors import BY_CODE
 
 
 def imported(code):
@@ -25,12 +25,18 @@ def imported(code):
 HEAVY = {"tree_sitter", "tantivy", "usearch", "numkong", "watchdog"}
 
 
-def test_the_mcp_front_imports_no_engine_no_parser_and_no_typer():
-    loaded = imported(
-        "import cortex.front.cli.main, cortex.front.mcp.stdio\ncortex.front.mcp.stdio.import_sdk()"
-    )
+def test_the_mcp_front_imports_no_engine_no_parser_and_nothing_for_people():
+    code = "import cortex.front.cli.commands, cortex.front.mcp.stdio\ncortex.front.mcp.stdio.import_sdk()"
+    loaded = imported(code)
     assert "mcp" in loaded
-    assert not loaded & (HEAVY | {"typer"})
+    assert not loaded & (HEAVY | {"rich", "shtab"})
+
+
+def test_a_command_that_is_no_tool_does_without_the_tools():
+    code = "from cortex.front.cli.main import main\nassert main(['version', '--project', '.']) == 0\n"
+    script = f"{code}import sys; print('cortex.front.tools' in sys.modules)"
+    result = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "False"
 
 
 def test_the_commands_import_neither_mcp_nor_an_engine_before_they_run():
@@ -50,43 +56,46 @@ def test_every_error_has_an_exit_code_and_a_json_rpc_code(code):
 
 
 @pytest.mark.parametrize(
-    ("error", "code"), [(BadRequest("It is empty."), 2), (Unavailable("Nobody is there."), 3)]
+    ("arguments", "end"),
+    [
+        (["search", "x", "--mode", "magic"], (2, "The argument `mode` cannot be used")),
+        (["up"], (3, "The embedding endpoint 'http://127.0.0.1:1' cannot be reached")),
+    ],
 )
-def test_an_error_is_one_sentence_on_standard_error(capsys, monkeypatch, error, code):
-    def fail(_arguments):
-        raise error
-
-    monkeypatch.setattr("cortex.front.cli.commands.run", fail)
-    assert cli.main(["search", "x"]) == code
+def test_an_error_is_one_sentence_on_standard_error(capsys, monkeypatch, tmp_path, arguments, end):
+    monkeypatch.setenv("CORTEX_EMBEDDING_PROVIDER", "http")
+    monkeypatch.setenv("CORTEX_EMBEDDING_ENDPOINT", "http://127.0.0.1:1")
+    code, sentence = end
+    assert cli.main([*arguments, "--project", str(tmp_path)]) == code
     out, err = capsys.readouterr()
-    assert (out, err) == ("", f"cortex: {error}\n")
+    assert out == ""
+    assert err.startswith(f"cortex: {sentence}")
+    assert err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["init", "index", "mcp", "up", "down", "status", "search", "exact", "related", "doctor", "version"],
-)
+COMMANDS = (
+    "init index mcp up down status search exact graph outline pattern context related doctor completion version"
+).split()
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "embed"])
 def test_every_command_is_listed(capsys, name):
     assert cli.main(["--help"]) == 0
-    assert f" {name} " in capsys.readouterr().out
+    assert name in capsys.readouterr().out.split()
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["init", "index", "up", "down", "status", "search", "exact", "related", "doctor", "embed serve", "mcp"],
-)
+@pytest.mark.parametrize("name", [*COMMANDS, "embed serve", "stdio"])
 def test_every_command_takes_a_project(capsys, name):
-    with pytest.raises(SystemExit) if name == "mcp" else _nothing():
-        cli.main([*name.split(), "--help"])
+    assert cli.main([*name.split(), "--help"]) == 0
     assert "--project" in capsys.readouterr().out
 
 
-class _nothing:  # noqa: N801 - a context manager that does nothing, read like one
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_error):
-        return False
+@pytest.mark.parametrize("arguments", [[], ["embed"], ["nonsense"], ["embed", "x"], ["index", "--nope"]])
+def test_without_a_command_that_exists_usage_is_shown_and_the_exit_code_is_2(capsys, arguments):
+    assert cli.main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("usage: cortex")
 
 
 def test_init_writes_a_file_of_defaults_once(tmp_path, capsys):
@@ -128,7 +137,9 @@ def test_answers_for_people_name_place_score_and_what_is_amiss(capsys):
         "degraded": ["vector"],
         "message": "The vector worker is not running.",
     }
-    render.print_answer({"results": [{"chunk": chunk, "combined_score": 0.5, "stale": True}], "index": index})
+    answers.print_answer(
+        {"results": [{"chunk": chunk, "combined_score": 0.5, "stale": True}], "index": index}
+    )
     out, err = capsys.readouterr()
     assert out.splitlines()[0].split() == [
         "a.py:5",
@@ -149,16 +160,15 @@ def test_highlights_are_shown_instead_of_the_text(capsys):
     chunk = {"chunk_type": "code", "text": "long", "metadata": {"file_path": "a.py", "start_line": 3}}
     index = {"pending": [], "pending_count": 0, "degraded": []}
     result = {"chunk": chunk, "score": 1.0, "highlights": ["def <em>run</em>(self):"]}
-    render.print_answer({"results": [result], "index": index})
+    answers.print_answer({"results": [result], "index": index})
     out = capsys.readouterr().out
     assert "def run(self):" in out
     assert "long" not in out
 
 
-def test_progress_without_a_terminal_is_plain_lines_now_and_then(capsys, monkeypatch):
+def test_progress_without_a_terminal_is_plain_lines_now_and_then(capsys):
     clock = iter(range(0, 100, 4))
-    monkeypatch.setattr(render.time, "monotonic", lambda: next(clock))
-    with render.Progress() as progress:
+    with render.Progress(clock=lambda: next(clock)) as progress:
         for done in range(4):
             progress(done, 10, 5 * done)
     assert capsys.readouterr().err.splitlines() == [
@@ -167,14 +177,10 @@ def test_progress_without_a_terminal_is_plain_lines_now_and_then(capsys, monkeyp
     ]
 
 
-def test_progress_on_a_terminal_is_a_bar_with_rate_and_time_left(monkeypatch):
+def test_progress_on_a_terminal_is_a_bar_with_rate_and_time_left():
     screen = io.StringIO()
-    monkeypatch.setattr(render.sys, "stderr", screen)
-    monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(
-        render, "console", lambda **_: Console(file=screen, force_terminal=True, width=120, color_system=None)
-    )
-    with render.Progress() as progress:
+    console = Console(file=screen, force_terminal=True, width=120, color_system=None)
+    with render.Progress(console) as progress:
         progress(100, 300, 900)
         progress(300, 300, 2700)
     shown = screen.getvalue()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cortex.front.cli.generated import make_command
 from cortex.front.tools import INSTRUCTIONS, TOOLS
 from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
 from cortex.settings.config import ALIASES, SECTIONS
@@ -19,6 +20,18 @@ def test_every_tool_and_argument_is_documented(name):
     section = text[text.index(f"### `{name}`") :].split("\n### ")[0]
     for argument in TOOLS[name].schema["properties"]:
         assert f"`{argument}`" in section, argument
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_every_tool_is_documented_with_its_command(name):
+    row = next(
+        line
+        for line in (DOCS / "TOOLS.md").read_text().splitlines()
+        if line.startswith(f"| `{name}` | `cortex")
+    )
+    command = make_command(TOOLS[name])
+    usage = (command.usage or "").removesuffix(" [options]")
+    assert f"| `cortex {command.name} {usage}` |" in row
 
 
 def test_every_field_of_the_index_block_is_documented():

@@ -1,64 +1,67 @@
-"""The commands of `cortex`, thin: options in, one call, one rendering out. Slow imports are inside the commands."""
+"""The commands of `cortex` that are no tools: options in, one call, one rendering out. Slow imports are in the commands."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 import threading
+from argparse import Namespace
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
 
 import orjson
-import typer
 
 from cortex import __version__
-from cortex.front.cli import render, render_related
+from cortex.front.cli import render
+from cortex.front.cli.parser import Command, Parser, make_tree
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import open_home
+from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE
 
-EXIT_FOUND, EXIT_NOTHING, EXIT_UNAVAILABLE = 0, 1, 3
-
-app = typer.Typer(
-    name="cortex",
-    help="A local context engine for coding agents.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-embed_app = typer.Typer(help="The embedding model as a service.", no_args_is_help=True)
-app.add_typer(embed_app, name="embed")
-
-Project = Annotated[
-    str | None,
-    typer.Option("--project", help="The project's folder; default: found from the working folder."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Exactly the tool's answer.")]
-AsJsonl = Annotated[bool, typer.Option("--jsonl", help='One {"file", "start", "end", "score"} a line.')]
-Count = Annotated[int, typer.Option("-k", "--limit", help="How many results, 1 to 100.")]
-Types = Annotated[list[str] | None, typer.Option("--type", help="Kind of chunk; may be repeated.")]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="All of these tags; may be repeated.")]
-Paths = Annotated[list[str] | None, typer.Option("--path", help="Any of these globs; may be repeated.")]
-ExcludePaths = Annotated[list[str] | None, typer.Option("--exclude-path", help="None of these globs.")]
-Question = Annotated[str | None, typer.Argument(help="The question.")]
-QuestionOption = Annotated[str | None, typer.Option("-q", "--query", help="The question, as an option.")]
+#: other names of commands
+ALIASES = {"stdio": "mcp"}
+#: first words of commands that have two
+GROUPS = {"embed": "The embedding model as a service."}
+#: shells that the parser's completion can be printed for
+SHELLS = ("bash", "zsh", "fish")
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command; the exit code. Raises CortexError."""
-    try:
-        app(arguments, prog_name="cortex")
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else EXIT_FOUND
-    return EXIT_FOUND
+    """Run one command; the exit code. Raises CortexError, and SystemExit for wrong usage."""
+    words = 2 if arguments[:1] and arguments[0] in GROUPS else 1
+    if command := find(" ".join(arguments[:words])):
+        return command.run(command.parser().read(arguments[words:]))
+    everything, _ = make_tree(all_commands(), GROUPS)
+    chosen = everything.parse_args(arguments)  # help, or no command of ours: ends here
+    chosen.shown.print_help(sys.stderr)
+    return EXIT_USAGE
 
 
-@app.command()
-def init(project: Project = None) -> None:
-    """Make .cortex/config.yml with the defaults, and show how to connect an agent."""
-    config = configuration.load(project or str(Path.cwd()))
+def find(name: str) -> Command | None:
+    """The command of this name. Tools are looked at last: their import is a third of a second."""
+    name = ALIASES.get(name, name)
+    return _by_name(COMMANDS).get(name) or _by_name(_tool_commands()).get(name)
+
+
+def all_commands() -> tuple[Command, ...]:
+    """Every command, in the order of the help."""
+    return (*COMMANDS, *_tool_commands())
+
+
+def _tool_commands() -> tuple[Command, ...]:
+    from cortex.front.cli.generated import COMMANDS as MADE
+
+    return MADE
+
+
+def _by_name(commands: Iterable[Command]) -> dict[str, Command]:
+    return {command.name: command for command in commands}
+
+
+def init(options: Namespace) -> int:
+    config = configuration.load(options.project or str(Path.cwd()))
     path = open_home(config) / "config.yml"
     if path.exists():
         print(f"{path} exists and stays as it is.")
@@ -66,27 +69,26 @@ def init(project: Project = None) -> None:
         path.write_text(render.CONFIG_TEMPLATE, encoding="utf-8")
         print(f"{path} is written; every setting in it is a default.")
     print(render.agent_snippets(config.root))
+    return EXIT_OK
 
 
-@app.command()
-def index(
-    path: Annotated[Path | None, typer.Argument(help="The project's folder.")] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Go on, and follow every saved file.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Read and embed every file anew.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="List the files that were left out.")
-    ] = False,
-    project: Project = None,
-) -> None:
-    """Write the chunk files of the project."""
-    config = configuration.load(project or path)
-    if watch:
-        raise typer.Exit(_watch(config))
+def _index_options(parser: Parser) -> None:
+    parser.add_folder("path", nargs="?", help="the project's folder")
+    parser.add_argument("--watch", action="store_true", help="go on, and follow every saved file")
+    parser.add_argument("--force", action="store_true", help="read and embed every file anew")
+    parser.add_argument("-v", "--verbose", action="store_true", help="list the files that were left out")
+
+
+def index(options: Namespace) -> int:
+    config = configuration.load(options.project or options.path)
+    if options.watch:
+        return _watch(config)
     from cortex.indexer.run import index as run_index
 
     with render.Progress() as progress:
-        report = run_index(config, force=force, on_progress=progress)
-    render.print_report(report, verbose=verbose)
+        report = run_index(config, force=options.force, on_progress=progress)
+    render.print_report(report, verbose=options.verbose)
+    return EXIT_OK
 
 
 def _watch(config: Config) -> int:
@@ -106,186 +108,24 @@ def _watch(config: Config) -> int:
     return watch(config, stop)
 
 
-@app.command()
-def mcp(
-    toolsets: Annotated[str | None, typer.Option(help="Comma-separated; default: server.toolsets.")] = None,
-    project: Project = None,
-) -> None:
-    """Serve MCP over standard input and output (alias: stdio)."""
-    raise AssertionError(f"cortex.front.cli.main runs this command itself: {toolsets} {project}")
+def _mcp_options(parser: Parser) -> None:
+    parser.add_argument("--toolsets", help="comma-separated; default: server.toolsets")
 
 
-@app.command()
-def search(
-    *,
-    question: Question = None,
-    query: QuestionOption = None,
-    limit: Count = 15,
-    mode: Annotated[str, typer.Option(help="hybrid or semantic.")] = "hybrid",
-    types: Types = None,
-    tags: Tags = None,
-    paths: Paths = None,
-    exclude_paths: ExcludePaths = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show each signal's value and weight.")] = False,
-    as_json: AsJson = False,
-    as_jsonl: AsJsonl = False,
-    project: Project = None,
-) -> None:
-    """Find code and documents by meaning."""
-    arguments = {
-        "query": _question(question, query),
-        "limit": limit,
-        "mode": mode,
-        "explain": explain,
-        **_filters(types, tags, paths, exclude_paths),
-    }
-    raise typer.Exit(_ask("cortex_search", arguments, project, as_json=as_json, as_jsonl=as_jsonl))
+def mcp(options: Namespace) -> int:
+    from cortex.front.mcp.stdio import serve
+
+    return serve(options.project, options.toolsets)
 
 
-@app.command()
-def exact(
-    *,
-    question: Question = None,
-    query: QuestionOption = None,
-    limit: Count = 15,
-    offset: Annotated[int, typer.Option(help="Results to skip.")] = 0,
-    match_type: Annotated[
-        str | None, typer.Option("--match", help="exact, phrase, prefix, fuzzy, regex or substring.")
-    ] = None,
-    types: Types = None,
-    tags: Tags = None,
-    paths: Paths = None,
-    exclude_paths: ExcludePaths = None,
-    as_json: AsJson = False,
-    as_jsonl: AsJsonl = False,
-    project: Project = None,
-) -> None:
-    """Find code and documents by keywords."""
-    arguments = {
-        "query": _question(question, query),
-        "limit": limit,
-        "offset": offset,
-        "match_type": match_type,
-        **_filters(types, tags, paths, exclude_paths),
-    }
-    raise typer.Exit(_ask("cortex_exact", arguments, project, as_json=as_json, as_jsonl=as_jsonl))
+def _up_options(parser: Parser) -> None:
+    parser.add_argument("-d", "--detach", action="store_true", help="leave the workers running and return")
 
 
-@app.command()
-def graph(
-    *,
-    operation: Annotated[
-        str,
-        typer.Argument(
-            help="implementations, callers, callees, dependencies, dependents, type_usages, path or impact."
-        ),
-    ],
-    target: Annotated[str, typer.Argument(help="A name, an id or a file's path.")],
-    to: Annotated[str, typer.Option(help="Where a path ends.")] = "",
-    depth: Annotated[int, typer.Option(help="Levels to follow, 1 to 10.")] = 1,
-    scope: Annotated[str, typer.Option(help="Only results in files that match this glob.")] = "",
-    exclude: Annotated[list[str] | None, typer.Option(help="None of these globs; may be repeated.")] = None,
-    limit: Annotated[int, typer.Option("-k", "--limit", help="How many results, 1 to 500.")] = 100,
-    per_level: Annotated[int, typer.Option(help="How many results of one level, 1 to 100.")] = 50,
-    as_json: AsJson = False,
-    project: Project = None,
-) -> None:
-    """Ask about structure: who calls, implements and depends on what."""
-    arguments = {
-        "operation": operation,
-        "target": target,
-        "to": to,
-        "depth": depth,
-        "scope": scope,
-        "exclude_patterns": exclude or [],
-        "max_results": limit,
-        "max_per_level": per_level,
-    }
-    if not as_json:
-        arguments["context_lines"] = 0
-    answer, raw = _call("cortex_graph", arguments, project)
-    print(raw.decode()) if as_json else render.print_graph(answer)
-    raise typer.Exit(EXIT_FOUND if answer["results"] else EXIT_NOTHING)
-
-
-@app.command()
-def related(
-    *,
-    place: Annotated[str, typer.Argument(help="A file, a file and line (src/a.py:42), or a chunk's id.")],
-    limit: Annotated[int, typer.Option("-k", "--limit", help="How many of each kind, 1 to 100.")] = 10,
-    as_json: AsJson = False,
-    project: Project = None,
-) -> None:
-    """Find what belongs to a piece of code: similar code, callers, tests, documents."""
-    arguments: dict[str, Any] = {"limit": limit}
-    # Ids begin with the kind of what they are of; a file of such a name is there to be seen.
-    is_id = place.startswith(("code-", "doc-")) and not Path(place.partition(":")[0]).exists()
-    arguments["chunk_id" if is_id else "file"] = place
-    answer, raw = _call("find_related", arguments, project)
-    print(raw.decode()) if as_json else render_related.print_related(answer)
-    found = any(answer[kind] for kind in ("similar", "callers", "tests", "documents"))
-    raise typer.Exit(EXIT_FOUND if found else EXIT_NOTHING)
-
-
-def _question(argument: str | None, option: str | None) -> str:
-    if (argument is None) == (option is None):
-        raise typer.BadParameter("pass one question, as an argument or with -q")
-    return argument if argument is not None else option or ""
-
-
-def _filters(
-    types: list[str] | None, tags: list[str] | None, paths: list[str] | None, exclude_paths: list[str] | None
-) -> dict[str, Any]:
-    given = {"chunk_types": types, "tags": tags, "paths": paths, "exclude_paths": exclude_paths}
-    return {name: values for name, values in given.items() if values}
-
-
-def _ask(name: str, arguments: dict[str, Any], project: str | None, *, as_json: bool, as_jsonl: bool) -> int:
-    """Call a tool and print its answer; 0 when something was found, 1 when not."""
-    if not (as_json or as_jsonl):
-        arguments["detail"] = "snippet"
-    answer, raw = _call(name, arguments, project)
-    if as_json:
-        print(raw.decode())
-    elif as_jsonl:
-        render.print_jsonl(answer)
-    else:
-        render.print_answer(answer)
-    return EXIT_FOUND if answer["results"] else EXIT_NOTHING
-
-
-def _call(name: str, arguments: dict[str, Any], project: str | None) -> tuple[dict[str, Any], bytes]:
-    """The answer of a tool, and its JSON."""
-    from cortex.front.tools import TOOLS
-
-    config = configuration.load(project)
-    TOOLS[name].check(arguments)  # before a set is started for it
-
-    async def ask() -> bytes:
-        from cortex.front.link import Link
-
-        link = Link(config)
-        link.open()
-        try:
-            return orjson.dumps(await link.call(TOOLS[name], arguments))
-        finally:
-            await link.close()
-
-    raw = asyncio.run(ask())
-    return orjson.loads(raw), raw
-
-
-@app.command()
-def up(
-    detach: Annotated[
-        bool, typer.Option("--detach", "-d", help="Leave the workers running and return.")
-    ] = False,
-    project: Project = None,
-) -> None:
-    """Start the project's workers, in the foreground until Ctrl-C, or with --detach until `cortex down`."""
-    config = configuration.load(project)
-    if not detach:
-        raise typer.Exit(attach.run_supervisor(config, idle_exit=False))
+def up(options: Namespace) -> int:
+    config = configuration.load(options.project)
+    if not options.detach:
+        return attach.run_supervisor(config, idle_exit=False)
 
     async def start() -> str:
         attachment = await attach.attach(config)
@@ -297,63 +137,97 @@ def up(
 
     problem = asyncio.run(start())
     print(problem or f"The workers of {config.root} run until `cortex down`.")
-    raise typer.Exit(EXIT_UNAVAILABLE if problem else EXIT_FOUND)
+    return EXIT_UNAVAILABLE if problem else EXIT_OK
 
 
-@app.command()
-def down(project: Project = None) -> None:
-    """Stop the project's workers."""
-    config = configuration.load(project)
+def down(options: Namespace) -> int:
+    config = configuration.load(options.project)
     stopped = attach.stop(config)
     print(
         f"The workers of {config.root} are stopped."
         if stopped
         else f"No workers are running for {config.root}."
     )
+    return EXIT_OK
 
 
-@app.command()
-def status(as_json: AsJson = False, project: Project = None) -> None:
-    """What runs, what is indexed, and what is amiss."""
+def _json_option(parser: Parser) -> None:
+    parser.add_argument("--json", dest="as_json", action="store_true", help="as JSON")
+
+
+def status(options: Namespace) -> int:
     from cortex.front.cli.status import collect
 
-    found = asyncio.run(collect(configuration.load(project)))
-    if as_json:
+    found = asyncio.run(collect(configuration.load(options.project)))
+    if options.as_json:
         print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
     else:
         render.print_status(found)
-    raise typer.Exit(
-        EXIT_FOUND if found["set"]["running"] and not found["set"]["problem"] else EXIT_UNAVAILABLE
-    )
+    return EXIT_OK if found["set"]["running"] and not found["set"]["problem"] else EXIT_UNAVAILABLE
 
 
-@embed_app.command("serve")
-def embed_serve(
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8121,
-    project: Project = None,
-) -> None:
-    """Offer the embedding model over HTTP (POST /embed)."""
-    from cortex.front.http.embedding import serve_embedder
-
-    print(f"cortex: embedding on http://{host}:{port}/embed", file=sys.stderr)
-    raise typer.Exit(serve_embedder(configuration.load(project), host, port))
-
-
-@app.command()
-def doctor(as_json: AsJson = False, project: Project = None) -> None:
-    """Check everything that Cortex needs, and say what to do about what is missing."""
+def doctor(options: Namespace) -> int:
     from cortex.front.cli.doctor import examine
 
-    checks = examine(project)
-    if as_json:
+    checks = examine(options.project)
+    if options.as_json:
         print(orjson.dumps(checks, option=orjson.OPT_INDENT_2).decode())
     else:
         render.print_checks(checks)
-    raise typer.Exit(EXIT_UNAVAILABLE if any(check.state == "wrong" for check in checks) else EXIT_FOUND)
+    return EXIT_UNAVAILABLE if any(check.state == "wrong" for check in checks) else EXIT_OK
 
 
-@app.command()
-def version() -> None:
-    """The version."""
+def _serve_options(parser: Parser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", default=8121, type=int, help="port to listen on (default: 8121)")
+
+
+def embed_serve(options: Namespace) -> int:
+    from cortex.front.http.embedding import serve_embedder
+
+    print(f"cortex: embedding on http://{options.host}:{options.port}/embed", file=sys.stderr)
+    return serve_embedder(configuration.load(options.project), options.host, options.port)
+
+
+def version(_options: Namespace) -> int:
     print(f"cortex {__version__}")
+    return EXIT_OK
+
+
+def _shell_word(parser: Parser) -> None:
+    parser.add_argument("shell", choices=SHELLS, help="the shell")
+
+
+def completion(options: Namespace) -> int:
+    """Static: nothing of ours runs when Tab is pressed."""
+    import shtab
+
+    everything, parsers = make_tree(all_commands(), GROUPS)
+    for action in (action for parser in parsers for action in parser.folders):
+        action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+    print(shtab.complete(everything, shell=options.shell))
+    return EXIT_OK
+
+
+COMMANDS = (
+    Command("init", "Make .cortex/config.yml with the defaults, and show how to connect an agent.", init),
+    Command("index", "Write the chunk files of the project.", index, _index_options),
+    Command("mcp", "Serve MCP over standard input and output (alias: stdio).", mcp, _mcp_options),
+    Command(
+        "up",
+        "Start the project's workers, in the foreground until Ctrl-C, or with --detach until `cortex down`.",
+        up,
+        _up_options,
+    ),
+    Command("down", "Stop the project's workers.", down),
+    Command("status", "What runs, what is indexed, and what is amiss.", status, _json_option),
+    Command(
+        "doctor",
+        "Check everything that Cortex needs, and say what to do about what is missing.",
+        doctor,
+        _json_option,
+    ),
+    Command("version", "The version.", version),
+    Command("completion", "Print what makes Tab complete commands and options.", completion, _shell_word),
+    Command("embed serve", "Offer the embedding model over HTTP (POST /embed).", embed_serve, _serve_options),
+)

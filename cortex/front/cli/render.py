@@ -1,4 +1,4 @@
-"""Answers for people: coloured results, progress, status. What programs read is printed by the commands themselves."""
+"""Progress, reports, status and checks for people. Answers of tools are in cortex.front.cli.answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from cortex.front.cli.doctor import Check
     from cortex.indexer.run import Report
 
-#: lines of the excerpt below a result
-EXCERPT_LINES = 6
 #: seconds between two lines of progress where there is no terminal
 LINE_S = 5.0
 #: files a second below which a decimal is worth showing
@@ -55,128 +53,30 @@ def agent_snippets(root: Path) -> str:
     )
 
 
-def place_of(result: dict[str, Any]) -> tuple[str, int, int, float]:
-    """(file, first line, last line, score) of a result of either search tool."""
-    metadata = result["chunk"].get("metadata") or {}
-    score = result.get("combined_score", result.get("score", 0.0))
-    return (
-        metadata.get("file_path", ""),
-        metadata.get("start_line") or 1,
-        metadata.get("end_line") or metadata.get("start_line") or 1,
-        score,
-    )
-
-
-def print_jsonl(answer: dict[str, Any]) -> None:
-    for result in answer["results"]:
-        file, start, end, score = place_of(result)
-        print(orjson.dumps({"file": file, "start": start, "end": end, "score": score}).decode())
-
-
-def print_answer(answer: dict[str, Any]) -> None:
-    """Results with `path:line` and a short excerpt; what is amiss goes to standard error."""
-    from rich.text import Text
-
-    out = console()
-    for result in answer["results"]:
-        chunk = result["chunk"]
-        file, start, _, score = place_of(result)
-        line = (chunk.get("metadata") or {}).get("snippet_start_line") or start
-        head = Text.assemble((file, "bold cyan"), (f":{line}", "green"), f"  {chunk.get('chunk_type', '')}  ")
-        head.append(f"{score:.2f}", "dim")
-        if result.get("stale"):
-            head.append("  changed since it was indexed", "yellow")
-        out.print(head)
-        if explanation := result.get("explain"):
-            out.print(Text("    " + _explain(explanation), "dim"))
-        for text in _excerpt(result):
-            out.print(text)
-    print_notes(answer)
-
-
-def print_graph(answer: dict[str, Any]) -> None:
-    """Each result with its place, how it was resolved, and the source line."""
-    from rich.text import Text
-
-    out = console()
-    for result in answer["results"]:
-        node = result["node"]
-        place = {"file": node.get("file", ""), "line": node.get("start_line", 0)}
-        if answer["operation"] != "implementations":
-            place = result.get("location", place)
-        head = Text.assemble(("  " * (result["depth"] - 1), ""), (str(node["id"]), "bold cyan"))
-        head.append(f"  {place['file']}:{place['line']}", "green")
-        told = [result.get(name, "") for name in ("edge", "confidence", "impact_type", "severity")]
-        head.append("  " + " ".join(filter(None, told)), "dim")
-        if candidates := result.get("candidates"):
-            head.append(f"  one of {len(candidates)} that it may mean", "yellow")
-        out.print(head)
-        for line in result.get("context") or ():
-            out.print(Text("  " * result["depth"] + "  " + line["text"].strip(), "dim"))
-    print_notes(answer, f"{answer['total_returned']} of {answer['total_found']} are shown.")
-
-
-def _excerpt(result: dict[str, Any]) -> Iterable[Any]:
-    from rich.text import Text
-
-    if highlights := result.get("highlights"):
-        for marked in highlights:
-            text = Text("    ")
-            for at, part in enumerate(marked.replace("</em>", "<em>").split("<em>")):
-                text.append(part.replace("\n", "\n    "), "bold yellow" if at % 2 else "")
-            yield text
-        return
-    lines = [line for line in str(result["chunk"].get("text") or "").splitlines() if line.strip()]
-    for line in lines[:EXCERPT_LINES]:
-        yield Text("    " + line)
-
-
-def _explain(explanation: dict[str, Any]) -> str:
-    parts = [
-        f"{name} {signal['value']:.2f}×{signal['weight']:g}"
-        for name, signal in explanation["signals"].items()
-        if signal["product"]
-    ]
-    return f"{' + '.join(parts)} = {explanation['sum']:.3f}"
-
-
-def print_notes(answer: dict[str, Any], cut: str = "Some texts were cut.") -> None:
-    """What is amiss, to standard error; `cut` is what an answer that was cut says."""
-    index = answer["index"]
-    notes = [answer.get("suggestion") or "", index.get("message", "")]
-    if answer.get("truncated"):
-        notes.append(cut)
-    if index["pending_count"]:
-        notes.append(
-            f"{index['pending_count']} saved files are not in the index yet: {', '.join(index['pending'])}"
-        )
-    if index["degraded"]:
-        notes.append(f"Without an answer from: {', '.join(index['degraded'])}.")
-    for note in notes:
-        if note:
-            print(note, file=sys.stderr)
-
-
 class Progress:
-    """Called by the indexer with (files done, files to do, chunks): a bar on a terminal, else a line now and then."""
+    """Called by the indexer with (files done, files to do, chunks): a bar on a terminal, else a line now and then.
 
-    def __init__(self) -> None:
+    `screen`: draw the bar there, whatever standard error is.
+    """
+
+    def __init__(self, screen: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._screen, self._clock = screen, clock
         self._bar: Bar | None = None
-        self._started = self._said = time.monotonic()
+        self._started = self._said = clock()
 
     def __enter__(self) -> Self:
-        if sys.stderr.isatty():
+        if self._screen is not None or sys.stderr.isatty():
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
 
             columns = (TextColumn("indexing"), BarColumn(), TextColumn("{task.fields[told]}"))
-            self._bar = Bar(*columns, console=console(stderr=True))
+            self._bar = Bar(*columns, console=self._screen or console(stderr=True))
             self._task = self._bar.add_task("index", total=None, told="")
             self._bar.start()
         return self
 
     def __call__(self, done: int, total: int, chunks: int) -> None:
-        now = time.monotonic()
+        now = self._clock()
         told = say_pace(done, total, chunks, now - self._started)
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=total, told=told)

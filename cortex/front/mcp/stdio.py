@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import fcntl
@@ -41,20 +40,14 @@ CLOSE_S = 3.0
 LINE_BYTES_MAX = 16 * 1024 * 1024
 
 
-def main(arguments: list[str]) -> int:
+def serve(project: str | None, toolsets: str | None) -> int:
     """`cortex mcp`; the exit code. Takes the process over: standard output is MCP's from the first line on.
 
-    Raises Misconfigured, and Unavailable where a service is missing that no restart brings.
+    `toolsets`: comma-separated, in place of server.toolsets. Raises Misconfigured and Unavailable.
     """
-    parser = argparse.ArgumentParser(
-        prog="cortex mcp", description="Serve MCP over standard input and output."
-    )
-    parser.add_argument("--project", help="the project's folder; default: found from the working folder")
-    parser.add_argument("--toolsets", help="comma-separated; default: server.toolsets")
-    options = parser.parse_args(arguments)
     wire = _take_stdout()
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="cortex: %(message)s")
-    config, problem = _load(options.project, options.toolsets)
+    config, problem = _load(project, toolsets)
     tools = choose(config.server.toolsets if config else ("code",))
     if config is not None:
         attach.check_start(config)
@@ -94,7 +87,7 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        tasks = [asyncio.create_task(_serve(server, wire, deadline_s)), asyncio.create_task(stop.wait())]
+        tasks = [asyncio.create_task(_speak(server, wire, deadline_s)), asyncio.create_task(stop.wait())]
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             if error := task.exception():
@@ -114,7 +107,7 @@ def import_sdk() -> None:
     import mcp.server.stdio  # noqa: F401
 
 
-async def _serve(server: Server, wire: int, deadline_s: float) -> None:
+async def _speak(server: Server, wire: int, deadline_s: float) -> None:
     from mcp.server.stdio import stdio_server
 
     streams: Any = Wire(read_lines(io.FileIO(0, closefd=False)), wire, deadline_s)

@@ -1,0 +1,214 @@
+"""The answers of tools for people: one function for each shape of answer. What programs read is JSON."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from cortex.front.cli.render import console
+
+#: lines of the excerpt below a result
+EXCERPT_LINES = 6
+#: the kinds of what find_related finds, in the order in which they are shown
+RELATED = ("similar", "callers", "tests", "documents")
+
+
+def print_json(answer: dict[str, Any]) -> None:
+    """Any answer, indented."""
+    print(orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode())
+
+
+def place_of(result: dict[str, Any]) -> tuple[str, int, int, float]:
+    """(file, first line, last line, score) of a result of either search tool."""
+    metadata = result["chunk"].get("metadata") or {}
+    score = result.get("combined_score", result.get("score", 0.0))
+    return (
+        metadata.get("file_path", ""),
+        metadata.get("start_line") or 1,
+        metadata.get("end_line") or metadata.get("start_line") or 1,
+        score,
+    )
+
+
+def print_jsonl(answer: dict[str, Any]) -> None:
+    for result in answer["results"]:
+        file, start, end, score = place_of(result)
+        print(orjson.dumps({"file": file, "start": start, "end": end, "score": score}).decode())
+
+
+def print_answer(answer: dict[str, Any]) -> None:
+    """Results with `path:line` and a short excerpt; what is amiss goes to standard error."""
+    from rich.text import Text
+
+    out = console()
+    for result in answer["results"]:
+        chunk = result["chunk"]
+        file, start, _, score = place_of(result)
+        line = (chunk.get("metadata") or {}).get("snippet_start_line") or start
+        head = Text.assemble((file, "bold cyan"), (f":{line}", "green"), f"  {chunk.get('chunk_type', '')}  ")
+        head.append(f"{score:.2f}", "dim")
+        if result.get("stale"):
+            head.append("  changed since it was indexed", "yellow")
+        out.print(head)
+        if explanation := result.get("explain"):
+            out.print(Text("    " + _explain(explanation), "dim"))
+        for text in _excerpt(result):
+            out.print(text)
+    print_notes(answer)
+
+
+def print_graph(answer: dict[str, Any]) -> None:
+    """Each result with its place, how it was resolved, and the source line."""
+    from rich.text import Text
+
+    out = console()
+    for result in answer["results"]:
+        node = result["node"]
+        place = {"file": node.get("file", ""), "line": node.get("start_line", 0)}
+        if answer["operation"] != "implementations":
+            place = result.get("location", place)
+        head = Text.assemble(("  " * (result["depth"] - 1), ""), (str(node["id"]), "bold cyan"))
+        head.append(f"  {place['file']}:{place['line']}", "green")
+        told = [result.get(name, "") for name in ("edge", "confidence", "impact_type", "severity")]
+        head.append("  " + " ".join(filter(None, told)), "dim")
+        if candidates := result.get("candidates"):
+            head.append(f"  one of {len(candidates)} that it may mean", "yellow")
+        out.print(head)
+        for line in result.get("context") or ():
+            out.print(Text("  " * result["depth"] + "  " + line["text"].strip(), "dim"))
+    print_notes(answer, f"{answer['total_returned']} of {answer['total_found']} are shown.")
+
+
+def print_outline(answer: dict[str, Any]) -> None:
+    """Each file with its symbols: the first line, the kind, the signature, how often others refer to it."""
+    from rich.text import Text
+
+    out = console()
+    for result in answer["results"]:
+        head = Text(result["file"], "bold cyan")
+        if result.get("stale"):
+            head.append("  changed since it was indexed", "yellow")
+        out.print(head)
+        for symbol in result["symbols"]:
+            text = Text.assemble((f"{symbol['lines'][0]:>6}  ", "green"), (f"{symbol['kind']}  ", "dim"))
+            text.append(symbol.get("signature") or symbol["name"])
+            if references := symbol.get("references"):
+                text.append(f"  {references} ×", "dim")
+            out.print(text)
+    print_notes(answer, "")
+
+
+def print_pattern(answer: dict[str, Any]) -> None:
+    """Each match with its place and text."""
+    from rich.text import Text
+
+    out = console()
+    for result in answer["results"]:
+        out.print(Text.assemble((result["file"], "bold cyan"), (f":{result['start_line']}", "green")))
+        for line in result["text"].splitlines():
+            out.print(Text("    " + line))
+    print_notes(answer, f"The first {answer['total_returned']} matches are shown.")
+
+
+def print_context(answer: dict[str, Any]) -> None:
+    """Each hit of code_context with its place, its score, what found it, and the excerpt."""
+    from rich.text import Text
+
+    out = console()
+    for hit in answer["hits"]:
+        head = Text.assemble((hit["file"], "bold cyan"), (f":{hit['lno']}", "green"))
+        head.append(f"  {hit['score']:.2f} {hit['source']}", "dim")
+        if hit.get("stale"):
+            head.append("  changed since it was indexed", "yellow")
+        out.print(head)
+        for text in _lines_of(hit["text"]):
+            out.print(text)
+    print_notes(answer)
+
+
+def print_related(answer: dict[str, Any]) -> None:
+    """Each kind under a heading, one line for each result."""
+    from rich.text import Text
+
+    out = console()
+    for kind in RELATED:
+        if answer[kind]:
+            out.print(Text(kind, "bold"))
+        for result in answer[kind]:
+            file, line, told = _line_of(kind, result)
+            text = Text.assemble("  ", (file, "bold cyan"), (f":{line}", "green"))
+            text.append(f"  {told}", "dim")
+            if result.get("stale"):
+                text.append("  changed since it was indexed", "yellow")
+            out.print(text)
+    print_notes(answer | {"truncated": False})
+
+
+def _line_of(kind: str, result: dict[str, Any]) -> tuple[str, int, str]:
+    """(file, line, what is said of it)."""
+    match kind:
+        case "similar":
+            file, line, _, score = place_of(result)
+            return file, line, f"{score:.2f}"
+        case "callers":
+            return result["file"], result["line"], f"{result['id']} calls {result['calls']}"
+        case "tests":
+            return result["file"], result["line"], ", ".join((*result["why"], *result["tests"][:3]))
+        case _:
+            file, line, _, _ = place_of(result)
+            return file, line, ", ".join(result["mentions"])
+
+
+def has_related(answer: dict[str, Any]) -> bool:
+    return any(answer[kind] for kind in RELATED)
+
+
+def _excerpt(result: dict[str, Any]) -> Iterable[Any]:
+    from rich.text import Text
+
+    if highlights := result.get("highlights"):
+        for marked in highlights:
+            text = Text("    ")
+            for at, part in enumerate(marked.replace("</em>", "<em>").split("<em>")):
+                text.append(part.replace("\n", "\n    "), "bold yellow" if at % 2 else "")
+            yield text
+        return
+    yield from _lines_of(result["chunk"].get("text") or "")
+
+
+def _lines_of(text: str) -> Iterable[Any]:
+    """The first lines that hold anything."""
+    from rich.text import Text
+
+    lines = [line for line in text.splitlines() if line.strip()]
+    for line in lines[:EXCERPT_LINES]:
+        yield Text("    " + line)
+
+
+def _explain(explanation: dict[str, Any]) -> str:
+    parts = [
+        f"{name} {signal['value']:.2f}×{signal['weight']:g}"
+        for name, signal in explanation["signals"].items()
+        if signal["product"]
+    ]
+    return f"{' + '.join(parts)} = {explanation['sum']:.3f}"
+
+
+def print_notes(answer: dict[str, Any], cut: str = "Some texts were cut.") -> None:
+    """What is amiss, to standard error; `cut` is what an answer that was cut says."""
+    index = answer["index"]
+    notes = [answer.get("suggestion") or "", index.get("message", "")]
+    if answer.get("truncated"):
+        notes.append(cut)
+    if index["pending_count"]:
+        notes.append(
+            f"{index['pending_count']} saved files are not in the index yet: {', '.join(index['pending'])}"
+        )
+    if index["degraded"]:
+        notes.append(f"Without an answer from: {', '.join(index['degraded'])}.")
+    for note in notes:
+        if note:
+            print(note, file=sys.stderr)

@@ -1,0 +1,244 @@
+"""The commands that are made from the tools: each argument is an option of its name, the words after it as in FORMS."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import functools
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from cortex.front.cli import answers
+from cortex.front.cli.parser import Command, Parser
+from cortex.front.tool import Tool
+from cortex.front.tools import TOOLS
+from cortex.settings import config as configuration
+from ipc.errors import EXIT_NOTHING, EXIT_OK, BadRequest
+
+#: what the names of tools begin with, and the names of their commands do not
+PREFIXES = ("cortex_", "code_", "find_")
+#: argument → further names of its option, in whichever tool it is
+ALIASES = {
+    "query": ("-q",),
+    "limit": ("-k",),
+    "k": ("-k", "--limit"),
+    "max_results": ("-k", "--limit"),
+    "max_per_level": ("--per-level",),
+    "chunk_types": ("--type",),
+    "tags": ("--tag",),
+    "paths": ("--path",),
+    "exclude_paths": ("--exclude-path",),
+    "exclude_patterns": ("--exclude",),
+    "match_type": ("--match",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """An argument that may be given without its option's name, as `people` call it."""
+
+    argument: str
+    people: str
+    optional: bool = False
+    #: the argument that `is_other` says a word is for instead
+    other: str = ""
+    is_other: Callable[[str], bool] = lambda _word: False
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How people ask a tool and read its answer. Everything else is made from the tool."""
+
+    show: Callable[[dict[str, Any]], None]
+    found: Callable[[dict[str, Any]], bool] = lambda answer: bool(answer["results"])
+    words: tuple[Word, ...] = ()
+    #: arguments that are others for people than for programs, unless they are given
+    for_people: Mapping[str, Any] = field(default_factory=dict)
+    #: whether --jsonl can print its places
+    places: bool = False
+
+
+def _is_id(word: str) -> bool:
+    """Ids begin with the kind of what they are of; a file of such a name is there to be seen."""
+    return word.startswith(("code-", "doc-")) and not Path(word.partition(":")[0]).exists()
+
+
+_QUESTION = Word("query", "question")
+_PLACE = Word("file", "place", other="chunk_id", is_other=_is_id)
+
+#: tool → its form; a tool that is not here takes options alone, and prints JSON that people can read
+FORMS = {
+    "cortex_search": Form(
+        answers.print_answer, words=(_QUESTION,), for_people={"detail": "snippet"}, places=True
+    ),
+    "cortex_exact": Form(
+        answers.print_answer, words=(_QUESTION,), for_people={"detail": "snippet"}, places=True
+    ),
+    "cortex_graph": Form(
+        answers.print_graph,
+        words=(Word("operation", "operation"), Word("target", "target")),
+        for_people={"context_lines": 0},
+    ),
+    "cortex_outline": Form(answers.print_outline, words=(Word("path", "path", optional=True),)),
+    "cortex_pattern": Form(
+        answers.print_pattern, words=(Word("pattern", "pattern"), Word("language", "language"))
+    ),
+    "code_context": Form(
+        answers.print_context, found=lambda answer: bool(answer["hits"]), words=(_QUESTION,)
+    ),
+    "find_related": Form(answers.print_related, found=answers.has_related, words=(_PLACE,)),
+}
+PLAIN = Form(answers.print_json, found=lambda _answer: True)
+
+
+class _Offered(tuple[str, ...]):
+    """Choices for completion. None is refused here: the tool says what it takes in a better sentence."""
+
+    __slots__ = ()
+
+    def __contains__(self, _word: object) -> bool:
+        return True
+
+
+#: (tool, its arguments, --project) → the answer as JSON
+Ask = Callable[[Tool, dict[str, Any], str | None], bytes]
+
+
+def ask_workers(tool: Tool, arguments: dict[str, Any], project: str | None) -> bytes:
+    """Ask the project's set, which is started when none runs. Raises CortexError."""
+    config = configuration.load(project)
+    tool.check(arguments)  # before a set is started for it
+
+    async def ask() -> bytes:
+        from cortex.front.link import Link
+
+        link = Link(config)
+        link.open()
+        try:
+            return orjson.dumps(await link.call(tool, arguments))
+        finally:
+            await link.close()
+
+    return asyncio.run(ask())
+
+
+def make_command(tool: Tool, ask: Ask = ask_workers) -> Command:
+    """The command of a tool: `cortex_search` is `cortex search`."""
+    form = FORMS.get(tool.name, PLAIN)
+    words = [f"[{word.people.upper()}]" if word.optional else word.people.upper() for word in form.words]
+    return Command(
+        name=command_name(tool.name),
+        help=f"{tool.title}.",
+        run=functools.partial(_run, tool, form, ask),
+        declare=functools.partial(_declare, tool, form),
+        description=tool.description,
+        usage=" ".join((*words, "[options]")),
+    )
+
+
+def command_name(tool: str) -> str:
+    for prefix in PREFIXES:
+        tool = tool.removeprefix(prefix)
+    return tool.replace("_", "-")
+
+
+def _declare(tool: Tool, form: Form, parser: Parser) -> None:
+    properties = tool.schema["properties"]
+    if form.words:
+        choices = [value for word in form.words for value in properties[word.argument].get("enum", ())]
+        parser.add_argument(
+            "words",
+            nargs="*",
+            metavar=" ".join(word.people.upper() for word in form.words),
+            choices=_Offered(choices) if choices else None,
+            help=f"also as options: {', '.join(_option(word.argument) for word in form.words)}",
+        )
+    for name, schema in properties.items():
+        parser.add_argument(
+            _option(name),
+            *ALIASES.get(name, ()),
+            dest=name,
+            default=argparse.SUPPRESS,
+            help=_help(schema),
+            **_kind(name, schema),
+        )
+    parser.add_argument("--json", dest="as_json", action="store_true", help="print exactly the tool's answer")
+    if form.places:
+        told = 'print one {"file", "start", "end", "score"} a line'
+        parser.add_argument("--jsonl", dest="as_jsonl", action="store_true", help=told)
+
+
+def _kind(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """How the option of one argument is read. Values stay text: the tool's own check makes numbers of them."""
+    if schema["type"] == "boolean":
+        negatable = schema.get("default", False)
+        return {"action": argparse.BooleanOptionalAction if negatable else "store_true"}
+    offered = schema.get("items", schema).get("enum")
+    kind: dict[str, Any] = {"metavar": name.upper()}
+    if offered:
+        kind["choices"] = _Offered(offered)
+    return kind | {"action": "append"} if schema["type"] == "array" else kind
+
+
+def _help(schema: dict[str, Any]) -> str:
+    told: str = schema["description"]
+    if offered := schema.get("enum"):
+        told += f" One of: {', '.join(offered)}."
+    if schema["type"] == "array":
+        told += " May be repeated."
+    elif schema["type"] != "boolean" and schema.get("default", "") != "":
+        told += f" (default: {schema['default']})"
+    return told.replace("%", "%%")
+
+
+def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
+    """Call the tool and print its answer; 0 when something was found, 1 when not."""
+    arguments = _arguments(tool, form, options)
+    as_json, as_jsonl = options.as_json, getattr(options, "as_jsonl", False)
+    if not (as_json or as_jsonl):
+        arguments = {**form.for_people, **arguments}
+    raw = ask(tool, arguments, options.project)
+    answer = orjson.loads(raw)
+    if as_json:
+        print(raw.decode())
+    elif as_jsonl:
+        answers.print_jsonl(answer)
+    else:
+        form.show(answer)
+    return EXIT_OK if form.found(answer) else EXIT_NOTHING
+
+
+def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
+    """The tool's arguments: options, and the words in their order. Raises BadRequest."""
+    given = vars(options)
+    arguments = {name: given[name] for name in tool.schema["properties"] if name in given}
+    words = list(given.get("words", ()))
+    for word in form.words:
+        if not {word.argument, word.other}.isdisjoint(arguments):
+            continue
+        if words:
+            text = words.pop(0)
+            arguments[word.other if word.is_other(text) else word.argument] = text
+        elif not word.optional:
+            raise BadRequest(_once(tool, word))
+    if words:
+        raise BadRequest(_once(tool, form.words[-1]))
+    return arguments
+
+
+def _option(argument: str) -> str:
+    return f"--{argument.replace('_', '-')}"
+
+
+def _once(tool: Tool, word: Word) -> str:
+    option = next(iter(ALIASES.get(word.argument, ())), _option(word.argument))
+    name = command_name(tool.name)
+    return f"For `cortex {name}` pass one {word.people}, as an argument or with {option}."
+
+
+COMMANDS = tuple(make_command(tool) for tool in TOOLS.values())

@@ -1,0 +1,109 @@
+"""The one argument parser of `cortex`. Commands declare their options on it; what they do is elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+class Parser(argparse.ArgumentParser):
+    """Options in any place among the words, no abbreviations of them, and values that begin with a dash."""
+
+    def __init__(self, **settings: Any) -> None:
+        self._valued: set[str] = set()
+        #: the options and words that are folders, for completion
+        self.folders: list[argparse.Action] = []
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
+
+    def add_argument(self, *names: str, **settings: Any) -> argparse.Action:
+        action = super().add_argument(*names, **settings)
+        if action.nargs is None:
+            self._valued.update(action.option_strings)
+        return action
+
+    def add_folder(self, *names: str, **settings: Any) -> None:
+        """Like add_argument, for what is a folder of the file system."""
+        self.folders.append(self.add_argument(*names, **settings))
+
+    def read(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """The options. Ends the process with a usage message where they are wrong (SystemExit, 2)."""
+        options, words = self._parted(arguments)
+        return self.parse_args([*options, "--", *words] if words else options)
+
+    def _parted(self, arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+        """(options, words); a value is joined to its option, as in `-q=-test`. By itself argparse takes neither all
+        words that stand between options, nor values that begin with a dash.
+        """
+        options: list[str] = []
+        words: list[str] = []
+        rest = iter(arguments)
+        for argument in rest:
+            if argument == "--":
+                words += rest
+            elif not argument.startswith("-") or argument == "-":
+                words.append(argument)
+            elif argument in self._valued and (value := next(rest, None)) is not None:
+                options.append(f"{argument}={value}")
+            else:
+                options.append(argument)
+        return options, words
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command. `name` may have two words (`embed serve`); `run` returns the exit code, and raises CortexError."""
+
+    name: str
+    help: str
+    run: Callable[[argparse.Namespace], int]
+    declare: Callable[[Parser], None] = lambda _parser: None
+    #: what stands between the usage and the options; "": the help
+    description: str = ""
+    #: the words after the command's name in its usage; None: made from what is declared
+    usage: str | None = None
+
+    def parser(self) -> Parser:
+        """A parser of this command alone: the others need not be made."""
+        parser = Parser(**self._settings(f"cortex {self.name}"))
+        self._fill(parser)
+        return parser
+
+    def add_to(self, group: Any) -> Parser:
+        """Add it to `group`, as `add_subparsers` makes it."""
+        name = self.name.rpartition(" ")[2]
+        prog = f"cortex {self.name}"
+        parser: Parser = group.add_parser(name, help=self.help.replace("%", "%%"), **self._settings(prog))
+        self._fill(parser)
+        return parser
+
+    def _settings(self, prog: str) -> dict[str, Any]:
+        usage = None if self.usage is None else f"{prog} {self.usage}"
+        return {"prog": prog, "description": self.description or self.help, "usage": usage}
+
+    def _fill(self, parser: Parser) -> None:
+        self.declare(parser)
+        parser.add_folder("--project", help="the project's folder; default: found from the working folder")
+
+
+def make_tree(commands: Iterable[Command], groups: dict[str, str]) -> tuple[Parser, list[Parser]]:
+    """(all commands as one parser, each command's own), for the help of the program and for completion.
+
+    `groups`: what the first words of commands with two words are for. `shown` of what is parsed is the parser whose
+    commands are to choose from.
+    """
+    root = Parser(prog="cortex", description="A local context engine for coding agents.")
+    root.set_defaults(shown=root)
+    places = {"": root.add_subparsers(metavar="COMMAND", title="commands", parser_class=Parser)}
+    parsers = []
+    for command in commands:
+        group = command.name.rpartition(" ")[0]
+        if group not in places:
+            parser = places[""].add_parser(
+                group, prog=f"cortex {group}", help=groups[group], description=groups[group]
+            )
+            parser.set_defaults(shown=parser)
+            places[group] = parser.add_subparsers(metavar="COMMAND", title="commands", parser_class=Parser)
+        parsers.append(command.add_to(places[group]))
+    return root, parsers

@@ -1,0 +1,276 @@
+"""The commands that are made from the tools: what they pass on, what they print, how they end."""
+
+import json
+import shutil
+import subprocess
+from typing import Annotated
+
+import pytest
+from msgspec import Meta
+
+from cortex.front.cli import main as cli
+from cortex.front.cli.commands import all_commands, find
+from cortex.front.cli.generated import FORMS, PLAIN, command_name, make_command
+from cortex.front.tool import make_tool
+from cortex.front.tools import TOOLS
+from ipc.errors import BadRequest
+
+INDEX = {"pending": [], "pending_count": 0, "degraded": []}
+EMPTY = {
+    "results": [],
+    "hits": [],
+    "similar": [],
+    "callers": [],
+    "tests": [],
+    "documents": [],
+    "total_found": 0,
+    "total_returned": 0,
+    "operation": "callers",
+    "index": INDEX,
+}
+
+
+class Asked:
+    """A set that keeps what it is asked, and gives one answer."""
+
+    def __init__(self, answer=EMPTY):
+        self.answer, self.arguments, self.project = answer, None, None
+
+    def __call__(self, tool, arguments, project):
+        tool.check(arguments)
+        self.arguments, self.project = arguments, project
+        return json.dumps(self.answer).encode()
+
+    def run(self, name, *words):
+        command = make_command(TOOLS[name], self)
+        return command.run(command.parser().read(words))
+
+
+def asked(name, *words):
+    """The arguments that a tool gets for these words."""
+    front = Asked()
+    front.run(name, "--json", *words)
+    return front.arguments
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_every_tool_has_a_command_with_an_option_for_each_argument(tool, capsys):
+    assert cli.main([command_name(tool.name), "--help"]) == 0
+    told = capsys.readouterr().out
+    for argument in tool.schema["properties"]:
+        assert f"--{argument.replace('_', '-')}" in told
+    assert "--json" in told
+    assert "--project" in told
+    assert tool.description.splitlines()[0] in told
+
+
+def test_no_two_commands_have_one_name():
+    names = [command.name for command in all_commands()]
+    assert len(names) == len(set(names))
+    assert set(FORMS) == set(TOOLS)
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_what_is_not_given_is_left_to_the_tool(tool):
+    words = [word.argument for word in FORMS[tool.name].words if not word.optional]
+    values = {"operation": "callers"}
+    given = asked(tool.name, *(values.get(word, "x") for word in words))
+    assert given == {word: values.get(word, "x") for word in words}
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "arguments"),
+    [
+        (
+            "cortex_search",
+            "-q x -k 3 --mode semantic --type code --type data --tag go --path a/** --exclude-path b --explain",
+            {
+                "query": "x",
+                "limit": "3",
+                "mode": "semantic",
+                "chunk_types": ["code", "data"],
+                "tags": ["go"],
+                "paths": ["a/**"],
+                "exclude_paths": ["b"],
+                "explain": True,
+            },
+        ),
+        (
+            "cortex_exact",
+            "x --match prefix --offset 2 --limit 5",
+            {"query": "x", "match_type": "prefix", "offset": "2", "limit": "5"},
+        ),
+        (
+            "cortex_graph",
+            "path -k 9 A --to B --depth 2 --scope s --exclude e --per-level 4 --no-include-context",
+            {
+                "operation": "path",
+                "target": "A",
+                "to": "B",
+                "depth": "2",
+                "scope": "s",
+                "exclude_patterns": ["e"],
+                "max_results": "9",
+                "max_per_level": "4",
+                "include_context": False,
+            },
+        ),
+        ("cortex_graph", "--operation callers A", {"operation": "callers", "target": "A"}),
+        ("cortex_graph", "callers --target A", {"operation": "callers", "target": "A"}),
+        ("cortex_outline", "src --max-tokens 500", {"path": "src", "max_tokens": "500"}),
+        ("cortex_pattern", "f($A) python", {"pattern": "f($A)", "language": "python"}),
+        ("cortex_pattern", "--language go --pattern f", {"pattern": "f", "language": "go"}),
+        ("code_context", "x -k 2 --lang go", {"query": "x", "k": "2", "lang": "go"}),
+        ("find_related", "src/a.py:42 -k 2", {"file": "src/a.py:42", "limit": "2"}),
+        ("find_related", "code-src/a.py#f~1", {"chunk_id": "code-src/a.py#f~1"}),
+        ("find_related", "--file a.py --line 3", {"file": "a.py", "line": "3"}),
+        ("find_related", "--chunk-id code-a", {"chunk_id": "code-a"}),
+    ],
+)
+def test_options_and_words_become_the_arguments_of_the_tool(name, words, arguments):
+    assert asked(name, *words.split()) == arguments
+
+
+@pytest.mark.parametrize(
+    "words", [("-q", "-test"), ("--query", "-test"), ("--query=-test",), ("--", "-test"), ("-q-test",)]
+)
+def test_a_query_may_begin_with_a_dash(words):
+    assert asked("cortex_exact", *words) == {"query": "-test"}
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "sentence"),
+    [
+        ("cortex_search", (), "pass one question, as an argument or with -q"),
+        ("cortex_search", ("x", "y"), "pass one question"),
+        ("cortex_search", ("x", "-q", "y"), "pass one question"),
+        ("cortex_graph", ("callers",), "pass one target, as an argument or with --target"),
+        ("cortex_graph", ("callers", "A", "B"), "pass one target"),
+        ("cortex_pattern", ("f",), "pass one language"),
+        ("find_related", ("--line", "3"), "pass one place"),
+    ],
+)
+def test_a_word_too_few_or_too_many_is_named(name, words, sentence):
+    with pytest.raises(BadRequest, match=sentence):
+        Asked().run(name, *words)
+
+
+def test_people_get_excerpts_and_programs_the_defaults_of_the_tool():
+    front = Asked()
+    for name, word, for_people in (
+        ("cortex_search", ["x"], {"detail": "snippet"}),
+        ("cortex_exact", ["x"], {"detail": "snippet"}),
+        ("cortex_graph", ["callers", "x"], {"context_lines": 0}),
+    ):
+        front.run(name, *word)
+        shown = front.arguments
+        front.run(name, *word, "--json")
+        assert shown == front.arguments | for_people
+    front.run("cortex_search", "x", "--detail", "full")
+    assert front.arguments["detail"] == "full"
+
+
+def test_json_is_exactly_the_answer_and_jsonl_its_places(capsys):
+    chunk = {"metadata": {"file_path": "a.py", "start_line": 3, "end_line": 9}}
+    front = Asked({"results": [{"chunk": chunk, "combined_score": 0.5}], "index": INDEX})
+    assert front.run("cortex_search", "x", "--json", "--project", "here") == 0
+    assert capsys.readouterr().out == json.dumps(front.answer) + "\n"
+    assert front.project == "here"
+    assert front.run("cortex_search", "x", "--jsonl") == 0
+    assert json.loads(capsys.readouterr().out) == {"file": "a.py", "start": 3, "end": 9, "score": 0.5}
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+def test_an_empty_answer_ends_with_1_and_its_suggestion_on_standard_error(tool, capsys):
+    words = {"cortex_graph": ["callers", "x"], "cortex_pattern": ["x", "go"]}.get(tool.name, ["x"])
+    front = Asked(EMPTY | {"suggestion": "Ask for something else.", "symbols_shown": 0})
+    assert front.run(tool.name, *words) == 1
+    assert capsys.readouterr() == ("", "Ask for something else.\n")
+
+
+def test_outlines_matches_and_places_are_shown_for_people(capsys):
+    symbol = {"name": "run", "kind": "function", "lines": [3, 9], "signature": "run(now)", "references": 2}
+    front = Asked(EMPTY | {"results": [{"file": "a.py", "symbols": [symbol]}]})
+    assert front.run("cortex_outline") == 0
+    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
+        ["a.py"],
+        ["3", "function", "run(now)", "2", "×"],
+    ]
+    match = {"file": "a.py", "start_line": 3, "text": "run(\n  now)"}
+    front = Asked(EMPTY | {"results": [match], "total_returned": 1, "truncated": True})
+    assert front.run("cortex_pattern", "run($A)", "python") == 0
+    out, err = capsys.readouterr()
+    assert [line.split() for line in out.splitlines()] == [["a.py:3"], ["run("], ["now)"]]
+    assert err == "The first 1 matches are shown.\n"
+    hit = {"file": "a.py", "lno": 3, "text": "def run(now):", "score": 0.5, "source": "lex", "stale": True}
+    front = Asked(EMPTY | {"hits": [hit]})
+    assert front.run("code_context", "run") == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "a.py:3  0.50 lex  changed since it was indexed"
+    assert second.strip() == "def run(now):"
+
+
+def test_a_tool_without_a_form_takes_options_and_prints_json(capsys):
+    async def memory_note(
+        asking,
+        *,
+        text: Annotated[str, Meta(description="What to keep.")],
+        times: Annotated[int, Meta(description="How often.")] = 1,
+    ) -> dict:
+        """Keeps a text."""
+        return {"text": text * times}
+
+    assert command_name("memory_note") == "memory-note"
+    tool = make_tool(memory_note, "Note", reads=False)
+    front = Asked({"text": "a"})
+    command = make_command(tool, front)
+    assert command.run(command.parser().read(["--text", "a", "--times", "2"])) == 0
+    assert front.arguments == {"text": "a", "times": "2"}
+    assert json.loads(capsys.readouterr().out) == {"text": "a"}
+    assert PLAIN.words == ()
+
+
+def test_an_alias_names_the_same_command():
+    assert find("stdio") is find("mcp")
+    assert find("nonsense") is None
+
+
+CHECKS = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-execute"]}
+
+
+@pytest.mark.parametrize("shell", CHECKS)
+def test_completion_is_printed_for_each_shell(shell, tmp_path, capsys):
+    assert cli.main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(command_name(name) in script for name in TOOLS)
+    if shutil.which(shell):
+        path = tmp_path / "completion"
+        path.write_text(script)
+        subprocess.run([*CHECKS[shell], str(path)], check=True)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        (["cortex", "outl"], ["outline"]),
+        (["cortex", "search", "--exp"], ["--explain"]),
+        (["cortex", "search", "--mode", "sem"], ["semantic"]),
+        (["cortex", "graph", "calle"], ["callees", "callers"]),
+    ],
+)
+def test_bash_completes_commands_options_and_values(words, completed, tmp_path, capsys):
+    assert cli.main(["completion", "bash"]) == 0
+    path = tmp_path / "completion"
+    path.write_text(capsys.readouterr().out)
+    script = (
+        f"source {path}; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; "
+        "$(complete -p cortex | sed 's/.*-F \\([^ ]*\\) .*/\\1/') cortex; printf '%s\\n' \"${COMPREPLY[@]}\""
+    )
+    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert sorted(word.strip() for word in result.stdout.split()) == completed
+
+
+def test_the_choices_of_an_option_are_offered_but_the_tool_says_what_it_takes():
+    with pytest.raises(BadRequest, match="it takes hybrid, semantic"):
+        asked("cortex_search", "x", "--mode", "magic")
