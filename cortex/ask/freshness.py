@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
+from cortex.generation.manifest import Listing, Seen
 from cortex.settings.config import Config
 from cortex.terms.records import IndexerState
 from ipc.errors import Damaged
@@ -33,18 +34,6 @@ PENDING_NAMED = 5
 HEARTBEAT_MAX_S = 15.0
 #: a larger manifest is not read by fronts: hits are not compared with their files then
 MANIFEST_BYTES_MAX = 64 * 1024 * 1024
-
-
-class _Seen(msgspec.Struct):
-    """A source file as it was indexed."""
-
-    size: int = -1
-    mtime_ns: int = 0
-
-
-class _Manifest(msgspec.Struct):
-    files: dict[str, _Seen] = {}
-    sequence: int = 0
 
 
 class _Cached(Generic[T]):
@@ -98,7 +87,7 @@ class Freshness:
         self._root = str(config.root)
         self._current = _Cached[Generation](config.index_dir / CURRENT, EMPTY)
         self._indexer = _Cached[IndexerState | None](config.indexer_state, None)
-        self._manifest = _Cached[_Manifest](config.manifest, _Manifest())
+        self._manifest = _Cached[Listing[Seen]](config.manifest, Listing())
 
     def current(self) -> Generation:
         """The published generation; EMPTY before the first. A damaged CURRENT changes nothing."""
@@ -175,15 +164,15 @@ class Freshness:
         """Whether there are chunk files that `generation` lacks: they are about to be published."""
         return bool(generation.backlog) or self._seen().sequence > generation.sequence
 
-    def _seen(self) -> _Manifest:
+    def _seen(self) -> Listing[Seen]:
         cached = self._manifest
         if cached.changed():
             with contextlib.suppress(OSError, msgspec.DecodeError):
                 if cached.path.stat().st_size <= MANIFEST_BYTES_MAX:
-                    cached.value = msgspec.json.decode(cached.path.read_bytes(), type=_Manifest)
+                    cached.value = msgspec.json.decode(cached.path.read_bytes(), type=Listing[Seen])
         return cached.value
 
-    def _differs(self, path: str, known: _Seen) -> bool:
+    def _differs(self, path: str, known: Seen) -> bool:
         if path.startswith("/") or ".." in path.split("/"):
             return False  # not below the root: nothing that an index may make us look at
         try:

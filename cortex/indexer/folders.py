@@ -1,8 +1,12 @@
-"""Tells which paths below a set of folders change, by the system's events. Decides nothing about them.
+"""Tells which paths below a set of folders change, by the system's events. Decides nothing about
+them.
 
-Each folder is watched by itself: a recursive watch over an ignored folder (node_modules) takes thousands of inotify
-watches. watchdog's observers start a thread for each watch, so that on Linux its inotify reader is used directly;
-elsewhere (FSEvents is recursive at no cost) one recursive watch on the root does.
+Each folder is watched by itself: a recursive watch over an ignored folder (node_modules) takes
+thousands of inotify watches. watchdog's documented way, an observer, starts a thread for each
+folder that is watched by itself, which is too much for 100 000 of them: so on Linux the reader
+below its observers is used, which is not documented. Where that is missing, and on other systems
+(FSEvents is recursive at no cost), one recursive watch on the root does;
+tests/indexer/test_folders.py notices when a new watchdog arranges its reader differently.
 """
 
 from __future__ import annotations
@@ -56,7 +60,9 @@ class Changes:
 
 
 class Folders:
-    """Watches folders below `root` and reports to `changes`. `complete` is False when the system refused a watch."""
+    """Watches folders below `root` and reports to `changes`. `complete` is False when the system
+    refused a watch.
+    """
 
     def __init__(self, root: Path, changes: Changes) -> None:
         self.complete = True

@@ -1,7 +1,9 @@
-"""Builds shards of chunks and of the graph in several processes. Each child is a fresh interpreter that reads tasks from its standard input.
+"""Builds shards of chunks and of the graph in several processes. Each child is a fresh interpreter
+that reads tasks from its standard input.
 
-No multiprocessing: spawn would import the caller's main module again, and executor children outlive a killed parent.
-Here standard input is the life line: a thread of the child reads it, and EOF ends the child at once.
+No multiprocessing: spawn would import the caller's main module again, and executor children outlive
+a killed parent. Here standard input is the life line: a thread of the child reads it, and EOF ends
+the child at once.
 """
 
 from __future__ import annotations
@@ -22,14 +24,12 @@ import msgspec
 
 from cortex.embedders import Embedder, open_embedder
 from cortex.indexer.store.graph_shards import ShardBuilder, ShardTask
+from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import Built, Settings, Task, build
 from cortex.settings.config import Config, Embedding
 from cortex.system import allocator
 from ipc.errors import BY_CODE, CortexError, Unavailable
 
-#: files and bytes of source under which starting processes (0.3 s) costs more than it saves
-POOL_FILES_MIN = 200
-POOL_BYTES_MIN = 2 << 20
 #: children at most: each takes about 100 MB
 WORKERS_MAX = 8
 #: tasks of a child after which it looks for garbage and gives memory back
@@ -40,6 +40,9 @@ STOP_S = 2.0
 QUIET = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
+
+#: starts a child
+COMMAND = (sys.executable, "-P", "-c", "from cortex.indexer.pool import serve; serve()")
 
 _LENGTH = struct.Struct("<I")
 
@@ -52,33 +55,38 @@ class Setup(msgspec.Struct):
 
 
 class Answer(msgspec.Struct):
-    """A child's reply to a task: what it built (of the graph: how many files it wrote), or an error's code and sentence."""
+    """A child's reply to a task: what it built (of the graph: how many files it wrote), or an
+    error's code and sentence.
+    """
 
     built: Built | int | None = None
     code: str = ""
     message: str = ""
 
 
-def workers_for(tasks: int, files: int, size: int) -> int:
+def workers_for(tasks: int, files: int, size: int, limits: Limits = LIMITS) -> int:
     """How many children a run with that much to read deserves; 0: build in this process."""
-    if files < POOL_FILES_MIN and size < POOL_BYTES_MIN:
+    if files < limits.pool_files and size < limits.pool_bytes:
         return 0
-    return children_for(tasks)
+    return children_for(tasks, limits)
 
 
-def children_for(tasks: int) -> int:
+def children_for(tasks: int, limits: Limits = LIMITS) -> int:
     """How many children that many tasks can keep busy; 0: this process alone does as well."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    count = min(cores, tasks, WORKERS_MAX)
+    count = min(limits.children or min(cores, WORKERS_MAX), tasks)
     return count if count > 1 else 0
 
 
 class Pool:
-    """`run` yields results as they come. A child that dies gets its task again once; then its files are cut without a
-    parser, which is what may have ended it.
+    """`run` yields results as they come. A child that dies gets its task again once; then its files
+    are cut without a parser, which is what may have ended it.
     """
 
-    def __init__(self, settings: Settings, config: Config, count: int) -> None:
+    def __init__(
+        self, settings: Settings, config: Config, count: int, command: Sequence[str] = COMMAND
+    ) -> None:
+        self._command = command
         fields = {name: getattr(config.embedding, name) for name in Embedding.__dataclass_fields__}
         self._setup = msgspec.msgpack.encode(Setup(settings, fields))
         self._count = count
@@ -157,7 +165,7 @@ class Pool:
             if self._closed:
                 raise Unavailable("The indexing run was ended.")
             child = subprocess.Popen(
-                [sys.executable, "-P", "-c", "from cortex.indexer.pool import serve; serve()"],
+                self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=os.environ | QUIET,

@@ -1,4 +1,6 @@
-"""One run of the indexer: compare the tree with the manifest, build the shards that changed, put them in place."""
+"""One run of the indexer: compare the tree with the manifest, build the shards that changed, put
+them in place.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cortex.embedders import Embedder, open_embedder
+from cortex.generation.manifest import Entry, Manifest
 from cortex.graph.facts.tables import Packed
 from cortex.indexer.pool import Pool, children_for, workers_for
 from cortex.indexer.scan import Candidate, Scan, Scanner
@@ -19,7 +22,7 @@ from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.embeddings import cache_folder
 from cortex.indexer.store.graph_shards import ShardTask
 from cortex.indexer.store.graph_store import GraphStore
-from cortex.indexer.store.manifest import Entry, Manifest
+from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import FACTS, Built, Settings, Task, build, shard_count, shard_of
 from cortex.indexer.store.writer import Writer, writer_lock
 from cortex.settings.config import Config
@@ -30,19 +33,15 @@ from ipc.errors import Misconfigured
 
 log = logging.getLogger(__name__)
 
-#: seconds between two publications of finished shards during a long run; more where one takes over FLUSH_SHARE of that
-FLUSH_S = 2.0
-#: part of a run's time that publishing may take: the manifest of 50 000 files has 10 MB
-FLUSH_SHARE = 1 / 30
-
 #: called with (files done, files to do, chunks made so far)
 Progress = Callable[[int, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run did. `files` are in the chunk files now, with `chunks` in all; `indexed` were read, `bytes` of source;
-    `sequence` is the last that chunk files were stamped with. `remarks`: what is unusual about files that are in.
+    """What a run did. `files` are in the chunk files now, with `chunks` in all; `indexed` were
+    read, `bytes` of source; `sequence` is the last that chunk files were stamped with. `remarks`:
+    what is unusual about files that are in.
     """
 
     files: int
@@ -59,7 +58,9 @@ class Report:
 
 @dataclass(slots=True)
 class Plan:
-    """What a run has to do: no tasks when nothing changed. `moves`: every file goes to another shard."""
+    """What a run has to do: no tasks when nothing changed. `moves`: every file goes to another
+    shard.
+    """
 
     shards: int
     moves: bool
@@ -71,14 +72,20 @@ class Plan:
     bytes: int = 0
 
 
-def index(config: Config, *, force: bool = False, on_progress: Progress | None = None) -> Report:
+def index(
+    config: Config,
+    *,
+    force: bool = False,
+    on_progress: Progress | None = None,
+    limits: Limits = LIMITS,
+) -> Report:
     """Bring the chunk files up to the source tree. `force` reads and embeds every file anew.
 
-    Raises Misconfigured (read-only project, another program's chunk files under our names, too many files, wrong
-    dimensions) or Unavailable (embedding server, another run that does not end).
+    Raises Misconfigured (read-only project, another program's chunk files under our names, too many
+    files, wrong dimensions) or Unavailable (embedding server, another run that does not end).
     """
     open_home(config)
-    indexer = Indexer(config, open_embedder(config))
+    indexer = Indexer(config, open_embedder(config), limits=limits)
     with writer_lock(config):
         return indexer.run(force=force, on_progress=on_progress)
 
@@ -86,7 +93,13 @@ def index(config: Config, *, force: bool = False, on_progress: Progress | None =
 class Indexer:
     """Runs over one project. The caller holds the writer lock during `run` and `update`."""
 
-    def __init__(self, config: Config, embedder: Embedder, stop: threading.Event | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        embedder: Embedder,
+        stop: threading.Event | None = None,
+        limits: Limits = LIMITS,
+    ) -> None:
         self.config = config
         self.embedder = embedder
         self.settings = Settings(
@@ -97,6 +110,7 @@ class Indexer:
             cache_folder(),
         )
         self._stop = stop or threading.Event()
+        self._limits = limits
         self._graph = self._open_graph()
 
     def run(
@@ -107,7 +121,9 @@ class Indexer:
         force: bool = False,
         on_progress: Progress | None = None,
     ) -> Report:
-        """A whole run: walk the tree and load the manifest (unless they are given), do what is to be done."""
+        """A whole run: walk the tree and load the manifest (unless they are given), do what is to
+        be done.
+        """
         started = time.monotonic()
         scan = scan or Scanner(self.config).walk()
         manifest = manifest or self.load()
@@ -167,8 +183,9 @@ class Indexer:
         first = not manifest.files and not manifest.chunk_files
         if first:
             manifest.sequence = writer.last_sequence()
-            manifest.shards = shard_count(len(fresh))
-        plan = make_plan(manifest, fresh, gone, stale=writer.stale(), force=force)
+            manifest.shards = shard_count(len(fresh), self._limits.shard_files)
+        shard_files = self._limits.shard_files
+        plan = make_plan(manifest, fresh, gone, shard_files, stale=writer.stale(), force=force)
         if not plan.tasks and not first:
             self._write_graph(manifest, [])
             return plan
@@ -179,10 +196,13 @@ class Indexer:
         return plan
 
     def _carry_out(self, plan: Plan, writer: Writer, on_progress: Progress | None) -> None:
-        """Build and place. When every file moves, nothing is placed before all is built: the old shards are read."""
+        """Build and place. When every file moves, nothing is placed before all is built: the old
+        shards are read.
+        """
         ready: list[Built] = []
         facts: list[bytes] = []
-        flush_at = time.monotonic() + FLUSH_S
+        limits = self._limits
+        flush_at = time.monotonic() + limits.flush_s
         done = chunks = finished = 0
         for built in self._build(plan):
             ready.append(built)
@@ -195,7 +215,8 @@ class Indexer:
             if not plan.moves and (now := time.monotonic()) >= flush_at:
                 writer.place(ready, plan.gone, plan.sequence)
                 ready.clear()
-                flush_at = time.monotonic() + max(FLUSH_S, (time.monotonic() - now) / FLUSH_SHARE)
+                took = time.monotonic() - now
+                flush_at = time.monotonic() + max(limits.flush_s, took / limits.flush_share)
         if finished < len(plan.tasks) and plan.moves:
             return  # stopped: the old layout stays as it was
         writer.manifest.shards = plan.shards
@@ -220,10 +241,10 @@ class Indexer:
             self._graph = self._open_graph()
 
     def _open_graph(self) -> GraphStore:
-        return GraphStore(self.config, self._resolve if children_for(2) else None)
+        return GraphStore(self.config, self._resolve if children_for(2, self._limits) else None, self._limits)
 
     def _resolve(self, tasks: Sequence[ShardTask]) -> int:
-        pool = Pool(self.settings, self.config, max(1, children_for(len(tasks))))
+        pool = Pool(self.settings, self.config, max(1, children_for(len(tasks), self._limits)))
         try:
             return pool.resolve(tasks)
         finally:
@@ -236,7 +257,7 @@ class Indexer:
     def _build(self, plan: Plan) -> Iterator[Built]:
         """The results as they come; fewer than there are tasks when the run was stopped."""
         tasks = list(plan.tasks.values())
-        count = workers_for(len(tasks), plan.indexed, plan.bytes)
+        count = workers_for(len(tasks), plan.indexed, plan.bytes, self._limits)
         try:
             if count == 0:
                 yield from self._until_stopped(build(task, self.settings, self.embedder) for task in tasks)
@@ -259,7 +280,9 @@ class Indexer:
 
 
 def differences(manifest: Manifest, files: dict[str, Candidate]) -> tuple[dict[str, Candidate], list[str]]:
-    """Of a walk over the tree: the files that are new or not as the manifest knows them, and those that are gone."""
+    """Of a walk over the tree: the files that are new or not as the manifest knows them, and those
+    that are gone.
+    """
     known = manifest.files
     fresh = {path: candidate for path, candidate in files.items() if _differs(known.get(path), candidate)}
     return fresh, [path for path in known if path not in files]
@@ -270,15 +293,21 @@ def _differs(entry: Entry | None, candidate: Candidate) -> bool:
 
 
 def make_plan(
-    manifest: Manifest, fresh: dict[str, Candidate], gone: Collection[str], *, stale: set[int], force: bool
+    manifest: Manifest,
+    fresh: dict[str, Candidate],
+    gone: Collection[str],
+    shard_files: int,
+    *,
+    stale: set[int],
+    force: bool,
 ) -> Plan:
-    """What is to be done so that the chunk files hold the manifest's files with `fresh` and without `gone`. `stale` are
-    shards whose chunk files are not as they were written: their files are read again. `force`: nothing that is known of
-    `fresh` is used.
+    """What is to be done so that the chunk files hold the manifest's files with `fresh` and without
+    `gone`. `stale` are shards whose chunk files are not as they were written: their files are read
+    again. `force`: nothing that is known of `fresh` is used.
     """
     entries, old_shards = manifest.files, manifest.shards
     total = len(entries) - len(gone) + sum(path not in entries for path in fresh)
-    shards = shard_count(total)
+    shards = shard_count(total, shard_files)
     plan = Plan(shards=shards, moves=shards != old_shards, sequence=manifest.sequence + 1)
     lost = {path for path in entries if shard_of(path, old_shards) in stale} if stale else set()
     fresh = {

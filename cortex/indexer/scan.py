@@ -1,7 +1,9 @@
-"""Which files of a project are indexed: ignore files, configuration, fixed rules. Looks at names and stat, never inside.
+"""Which files of a project are indexed: ignore files, configuration, fixed rules. Looks at names
+and stat, never inside.
 
-Rules, the first that decides wins: fixed rules; `indexing.ignore`; .cortexignore and .gitignore, the deepest folder
-first; .git/info/exclude; the user's global ignore file. Symbolic links are not followed, as git does not.
+Rules, the first that decides wins: fixed rules; `indexing.ignore`; .cortexignore and .gitignore,
+the deepest folder first; .git/info/exclude; the user's global ignore file. Symbolic links are not
+followed, as git does not.
 """
 
 from __future__ import annotations
@@ -66,7 +68,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The ignore file(s) of one folder. `prefix` turns a path relative to the root into one relative to the folder."""
+    """The ignore file(s) of one folder. `prefix` turns a path relative to the root into one
+    relative to the folder.
+    """
 
     spec: GitIgnoreSpec
     depth: int = 0
@@ -78,7 +82,9 @@ class Rules:
 
 @dataclass(slots=True)
 class Scan:
-    """The result of one walk: the files, the folders that were entered (to be watched), and what was left out."""
+    """The result of one walk: the files, the folders that were entered (to be watched), and what
+    was left out.
+    """
 
     files: dict[str, Candidate] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
@@ -86,7 +92,9 @@ class Scan:
 
 
 class Scanner:
-    """Walks a project. Paths are relative to the root, with `/`; folders too, the root itself is ""."""
+    """Walks a project. Paths are relative to the root, with `/`; folders too, the root itself is
+    "".
+    """
 
     def __init__(self, config: Config) -> None:
         self._root = str(config.root)
@@ -98,7 +106,9 @@ class Scanner:
         self._outer = _outer_rules(config.root) if config.indexing.respect_gitignore else ()
 
     def walk(self) -> Scan:
-        """Raises Misconfigured for more than FILES_MAX files in a project that was not named explicitly."""
+        """Raises Misconfigured for more than FILES_MAX files in a project that was not named
+        explicitly.
+        """
         scan = Scan()
         stack: list[tuple[str, tuple[Rules, ...]]] = [("", self._outer)]
         while stack:
@@ -129,8 +139,8 @@ class Scanner:
         return scan
 
     def look(self, path: str) -> Candidate | Skipped | None:
-        """One file, with the same answer as a walk: to be indexed, left out with a reason, or None when it is ignored
-        or gone.
+        """One file, with the same answer as a walk: to be indexed, left out with a reason, or None
+        when it is ignored or gone.
         """
         if _undecodable(path):
             return None
@@ -176,7 +186,9 @@ class Scanner:
     def _reason(
         self, path: str, name: str, rules: tuple[Rules, ...], size: int, *, is_link: bool
     ) -> str | None:
-        """Why a file is left out: None if it is not, "" if somebody wanted it so, which is not worth a word."""
+        """Why a file is left out: None if it is not, "" if somebody wanted it so, which is not
+        worth a word.
+        """
         if name == GIT_LINK or (self._include.patterns and not self._include.match_file(path)):
             return ""
         if self._ignored(path, rules):
@@ -213,7 +225,9 @@ class Scanner:
         return False
 
     def _rules(self, folder: str, names: set[str] | None) -> Iterator[Rules]:
-        """The rules of one folder, the strongest first. `names` is what the folder holds, None to try."""
+        """The rules of one folder, the strongest first. `names` is what the folder holds, None to
+        try.
+        """
         wanted = (".cortexignore", ".gitignore") if self._settings.respect_gitignore else (".cortexignore",)
         for name in wanted:
             if names is None or name in names:
@@ -263,8 +277,8 @@ def _spec(lines: list[str]) -> GitIgnoreSpec | None:
 
 
 def _outer_rules(root: Path) -> tuple[Rules, ...]:
-    """Rules from outside the root: the .gitignore of folders above it up to the repository's top, its
-    .git/info/exclude, and the user's global file.
+    """Rules from outside the root: the .gitignore of folders above it up to the repository's top,
+    its .git/info/exclude, and the user's global file.
     """
     top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
     found: list[Rules] = []

@@ -1,8 +1,9 @@
-"""Follows a source tree and keeps its chunk files up to it; tells in run/indexer.json what it is doing.
+"""Follows a source tree and keeps its chunk files up to it; tells in run/indexer.json what it is
+doing.
 
-Events are hints, the sweep of mtime and size is the truth: it runs on every doubt and by the clock. A path is named in
-`dirty` before it is read, with the sequence that will hold it, and stays there until that sequence is served: an answer
-can then say which saved files it does not know yet.
+Events are hints, the sweep of mtime and size is the truth: it runs on every doubt and by the clock.
+A path is named in `dirty` before it is read, with the sequence that will hold it, and stays there
+until that sequence is served: an answer can then say which saved files it does not know yet.
 """
 
 from __future__ import annotations
@@ -15,17 +16,17 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
 from cortex.embedders import open_embedder
 from cortex.generation.current import read_current
+from cortex.generation.manifest import Manifest
 from cortex.indexer.folders import Changes, Folders
 from cortex.indexer.run import Indexer
 from cortex.indexer.scan import IGNORE_FILES, Candidate, Scanner
-from cortex.indexer.store.manifest import Manifest
 from cortex.indexer.store.writer import foreign_files, writer_lock
 from cortex.settings.config import Config
 from cortex.settings.home import open_home
@@ -35,35 +36,45 @@ from ipc.errors import CortexError
 
 log = logging.getLogger(__name__)
 
-#: seconds between two sweeps; longer where a sweep takes more than SWEEP_SHARE of that
-SWEEP_S = 30.0
-#: part of the time that sweeping may take
-SWEEP_SHARE = 1 / 20
 #: seconds between two sweeps when the system refused a watch
 POLL_SWEEP_S = 5.0
-#: seconds between two signs of life in run/indexer.json
-HEARTBEAT_S = 2.0
 #: seconds between two looks at what is served, while paths wait for it
 SERVED_S = 0.5
-#: seconds after which a path is no longer called dirty although nobody serves its sequence (no watcher is running)
+#: seconds after which a path is no longer called dirty although nobody serves its sequence (no
+#: watcher is running)
 DIRTY_S = 30.0
 #: seconds that a stream of events can put off the reading
 DEBOUNCE_MAX_S = 1.0
 #: seconds between two progress reports of a long run
 PROGRESS_S = 0.25
-#: seconds without a change after which what only the next one needs is forgotten
-REST_S = 60.0
 #: paths that are named as dirty
 DIRTY_MAX = 5000
 
 
-def watch(config: Config, stop: threading.Event) -> int:
-    """Runs until `stop` is set; returns the exit code. Raises Unavailable when another follows this project already,
-    and what `index` raises for its configuration.
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often things are looked at."""
+
+    #: seconds between two sweeps; longer where a sweep takes more than `sweep_share` of that
+    sweep_s: float = 30.0
+    #: part of the time that sweeping may take
+    sweep_share: float = 1 / 20
+    #: seconds between two signs of life in run/indexer.json
+    heartbeat_s: float = 2.0
+    #: seconds without a change after which what only the next one needs is forgotten
+    rest_s: float = 60.0
+
+
+PACE = Pace()
+
+
+def watch(config: Config, stop: threading.Event, pace: Pace = PACE) -> int:
+    """Runs until `stop` is set; returns the exit code. Raises Unavailable when another follows this
+    project already, and what `index` raises for its configuration.
     """
     open_home(config)
     with writer_lock(config, "indexer-watch", wait_s=0):
-        follower = _Follower(config, stop)
+        follower = _Follower(config, stop, pace)
         try:
             follower.run()
         finally:
@@ -72,9 +83,10 @@ def watch(config: Config, stop: threading.Event) -> int:
 
 
 class _Follower:
-    def __init__(self, config: Config, stop: threading.Event) -> None:
+    def __init__(self, config: Config, stop: threading.Event, pace: Pace) -> None:
         self._config = config
         self._stop = stop
+        self._pace = pace
         self._changes = Changes()
         self._folders = Folders(config.root, self._changes)
         self._indexer = Indexer(config, open_embedder(config), stop)
@@ -92,7 +104,7 @@ class _Follower:
         threading.Thread(target=self._beat, daemon=True).start()
         self._changes.add_all()
         while not self._stop.is_set():
-            self._changes.event.wait(self._pause())
+            self._changes.event.wait(self._patience())
             if self._stop.is_set():
                 break
             self._debounce()
@@ -102,7 +114,7 @@ class _Follower:
             elif paths:
                 self._guard(functools.partial(self._update, paths))
             self._forget_served()
-            if self._worked and time.monotonic() - self._worked >= REST_S:
+            if self._worked and time.monotonic() - self._worked >= self._pace.rest_s:
                 self._rest()
 
     def close(self) -> None:
@@ -116,7 +128,7 @@ class _Follower:
 
     def _beat(self) -> None:
         """Signs of life also while one shard takes long (a model server)."""
-        while not self._stop.wait(HEARTBEAT_S):
+        while not self._stop.wait(self._pace.heartbeat_s):
             with contextlib.suppress(OSError):
                 self._write()
 
@@ -126,8 +138,9 @@ class _Follower:
         gc.collect()
         allocator.trim()
 
-    def _pause(self) -> float:
-        return max(0.0, min(SERVED_S if self._dirty else HEARTBEAT_S, self._sweep_at - time.monotonic()))
+    def _patience(self) -> float:
+        look_s = SERVED_S if self._dirty else self._pace.heartbeat_s
+        return max(0.0, min(look_s, self._sweep_at - time.monotonic()))
 
     def _debounce(self) -> None:
         """Wait until no event has come for a while: an editor's save is several."""
@@ -149,12 +162,12 @@ class _Follower:
 
     def _failed(self, message: str) -> None:
         self._manifest = None
-        self._sweep_at = min(self._sweep_at, time.monotonic() + SWEEP_S)
+        self._sweep_at = min(self._sweep_at, time.monotonic() + self._pace.sweep_s)
         self._tell(state="idle", message=message)
 
     def _sweep(self) -> None:
         started = time.monotonic()
-        self._sweep_at = started + SWEEP_S  # also when it fails
+        self._sweep_at = started + self._pace.sweep_s  # also when it fails
         scan = Scanner(self._config).walk()
         self._folders.follow(scan.folders)
         with self._writing() as manifest:
@@ -170,7 +183,9 @@ class _Follower:
         if changed:
             self._worked = time.monotonic()
         took = time.monotonic() - started
-        pause = max(SWEEP_S, took / SWEEP_SHARE) if self._folders.complete else POLL_SWEEP_S
+        pause = max(self._pace.sweep_s, took / self._pace.sweep_share)
+        if not self._folders.complete:
+            pause = POLL_SWEEP_S
         self._sweep_at = time.monotonic() + pause
         if changed or self._state.state != "idle":
             self._tell(state="idle", message="")
@@ -212,7 +227,9 @@ class _Follower:
         return info.st_ino, info.st_size, info.st_mtime_ns
 
     def _foreign(self, manifest: Manifest) -> bool:
-        """Whether the chunks folder holds files of others: then this indexer stays off, and says so."""
+        """Whether the chunks folder holds files of others: then this indexer stays off, and says
+        so.
+        """
         names = foreign_files(self._config, manifest.chunk_files)
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -229,7 +246,9 @@ class _Follower:
             self._dirty[path] = (manifest.sequence + 1, 0.0)
 
     def _settle(self, paths: Collection[str], manifest: Manifest) -> None:
-        """The paths are written: those that changed a chunk file wait to be served, the others are done with."""
+        """The paths are written: those that changed a chunk file wait to be served, the others are
+        done with.
+        """
         now = time.monotonic()
         for path in paths:
             sequence, _ = self._dirty.get(path, (0, 0.0))

@@ -1,4 +1,6 @@
-"""The graph engine: targets, bounded walks, context inside the root only, foreign files, outlines and patterns."""
+"""The graph engine: targets, bounded walks, context inside the root only, foreign files, outlines
+and patterns.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ import pytest
 from cortex.engines.graph.sources import Sources
 from cortex.engines.serving import EngineWorker
 from cortex.generation.current import read_current
+from cortex.generation.manifest import Entry
 from cortex.generation.read import open_rows
 from cortex.indexer.store.graph_store import GraphStore
-from cortex.indexer.store.manifest import Entry
 from cortex.indexer.syntax.source import digest
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
@@ -112,7 +114,9 @@ def test_a_file_is_a_target_by_its_path(worker):
 
 
 def served(config, nodes, edges=()):
-    """A worker over a graph of another program: nodes are (id, kind, file), edges (from, to, type)."""
+    """A worker over a graph of another program: nodes are (id, kind, file), edges (from, to,
+    type).
+    """
     (config.graph_dir).mkdir(parents=True, exist_ok=True)
     graph = {
         "nodes": [{"id": name, "kind": kind, "file": file, "start_line": 1} for name, kind, file in nodes],

@@ -1,4 +1,5 @@
-"""What calls, inherits and implements what in small projects of every language, with traps, written down by hand.
+"""What calls, inherits and implements what in small projects of every language, with traps, written
+down by hand.
 
 Compared are all edges of these types: one too many fails as one too few does.
 """

@@ -1,4 +1,6 @@
-"""An edited project's graph is the one that a fresh reading gives, whatever is edited; damage and moves are survived."""
+"""An edited project's graph is the one that a fresh reading gives, whatever is edited; damage and
+moves are survived.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,13 @@ import msgspec
 import orjson
 import pytest
 
+from cortex.generation.manifest import Entry
 from cortex.graph.facts.tables import Packed
 from cortex.graph.resolution.project import Project
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.graph_shards import ShardBuilder, ShardTask
 from cortex.indexer.store.graph_store import GraphStore
-from cortex.indexer.store.manifest import Entry
+from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
 
@@ -52,10 +55,10 @@ def graph(config):
     return lines
 
 
-def fresh(config, place):
+def fresh(config, place, limits=LIMITS):
     other = Config(root=place)
     shutil.copytree(config.root, place, ignore=shutil.ignore_patterns(".cortex"))
-    GraphStore(other).update(entries(place), {})
+    GraphStore(other, limits=limits).update(entries(place), {})
     return graph(other)
 
 
@@ -139,11 +142,9 @@ def test_an_interrupted_run_is_made_good_by_the_next(config):
 
 
 @pytest.mark.parametrize("kept", [0, 10_000])
-def test_what_other_processes_resolve_is_the_same(config, monkeypatch, tmp_path, kept):
-    monkeypatch.setattr("cortex.indexer.store.graph_store.KEPT_FILES_MAX", kept)
-    monkeypatch.setattr("cortex.indexer.store.graph_store.POOL_FILES_MIN", 1)
-    monkeypatch.setattr("cortex.indexer.store.shards.SHARD_FILES", 8)
-    whole = fresh(config, tmp_path / "fresh")
+def test_what_other_processes_resolve_is_the_same(config, tmp_path, kept):
+    limits = Limits(shard_files=8, resolve_files=1, kept_files=kept)
+    whole = fresh(config, tmp_path / "fresh", limits)
     encoded: list[bytes] = []
 
     def resolve(tasks) -> int:
@@ -151,7 +152,7 @@ def test_what_other_processes_resolve_is_the_same(config, monkeypatch, tmp_path,
         encoded.extend(msgspec.msgpack.encode(task) for task in tasks)
         return sum(builder.build(msgspec.msgpack.decode(one, type=ShardTask)) for one in encoded)
 
-    store = GraphStore(config, resolve)
+    store = GraphStore(config, resolve, limits)
     store.update(entries(config.root), {})
     assert len(encoded) > 4
     assert graph(config) == whole
@@ -159,7 +160,7 @@ def test_what_other_processes_resolve_is_the_same(config, monkeypatch, tmp_path,
     encoded.clear()
     store.update(entries(config.root), {})
     assert encoded
-    assert graph(config) == fresh(config, tmp_path / "again")
+    assert graph(config) == fresh(config, tmp_path / "again", limits)
 
 
 def test_forgetting_loses_nothing(config, tmp_path):

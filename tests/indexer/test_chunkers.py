@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.embedders.protocol import estimate_tokens
-from cortex.indexer.chunkers import chunk, embed_text
+from cortex.indexer import chunkers
+from cortex.indexer.chunkers import embed_text
 from cortex.indexer.chunkers.documentation import front_matter
 from cortex.indexer.chunkers.tiles import NEVER, parts, tile
 from cortex.indexer.syntax.origins import origin
@@ -31,7 +32,7 @@ SUFFIXES = [language.suffixes[0] for language in PARSED + KEYED] + [".txt", ".rs
 def cut(path: str, text: str, budget: int = BUDGET) -> list[Chunk]:
     source = decode(path, text.encode())
     assert isinstance(source, Source), source
-    return chunk(source, estimate_tokens, budget)
+    return chunkers.cut(source, estimate_tokens, budget).chunks
 
 
 def as_json(chunks: list[Chunk]) -> list[dict[str, object]]:

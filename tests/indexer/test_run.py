@@ -1,4 +1,6 @@
-"""Runs of the indexer: chunk files on disk, incremental = fresh, and everything that can be in the way."""
+"""Runs of the indexer: chunk files on disk, incremental = fresh, and everything that can be in the
+way.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,20 @@ from typing import Any
 
 import numpy as np
 import orjson
+import psutil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.embedders import open_embedder
 from cortex.embedders.static import open_static
+from cortex.generation.manifest import Manifest
 from cortex.indexer import pool, run
 from cortex.indexer.chunkers import embed_text
 from cortex.indexer.run import Indexer, index
+from cortex.indexer.scan import Scanner
 from cortex.indexer.store import manifest as manifests
-from cortex.indexer.store import shards
+from cortex.indexer.store.limits import Limits
 from cortex.indexer.store.shards import shard_count
 from cortex.indexer.store.writer import foreign_files, writer_lock
 from cortex.indexer.syntax import parse
@@ -36,6 +41,8 @@ from ipc.errors import Misconfigured, Unavailable
 
 FILES = Path(__file__).parents[1] / "golden" / "indexer" / "files"
 COUNT = sum(path.is_file() for path in FILES.rglob("*"))
+#: two children although there is little to do
+POOLED = Limits(shard_files=4, pool_files=1, children=2)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -75,7 +82,9 @@ TIMES = re.compile(
 
 
 def contents(config: Config) -> dict[str, Any]:
-    """Every byte that the indexer wrote, but for times and sequence numbers, and the manifest's files."""
+    """Every byte that the indexer wrote, but for times and sequence numbers, and the manifest's
+    files.
+    """
     found: dict[str, Any] = {
         str(path.relative_to(config.home)): TIMES.sub(b"", path.read_bytes())
         for folder in (config.chunks_dir, config.graph_dir)
@@ -209,8 +218,8 @@ STEPS = st.lists(
 @settings(max_examples=40, deadline=None)
 @given(STEPS)
 def test_incremental_runs_equal_a_fresh_one(steps):
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shards, "SHARD_FILES", 2)  # so that the number of shards changes too
+    with tempfile.TemporaryDirectory() as folder:
+        limits = Limits(shard_files=2)  # so that the number of shards changes too
         root = Path(folder).resolve()
         config = Config(root=root / "one")
         config.root.mkdir()
@@ -225,19 +234,19 @@ def test_incremental_runs_equal_a_fresh_one(steps):
                 (config.root / other).parent.mkdir(parents=True, exist_ok=True)
                 path.replace(config.root / other)
             elif what == "index":
-                index(config)
+                index(config, limits=limits)
             elif what == "lose":
                 (config.manifest if name == "manifest" else config.chunks_dir / name).unlink(missing_ok=True)
             elif what == "damage":
                 path = config.manifest if name == "manifest" else config.chunks_dir / name
                 if path.exists():
                     os.truncate(path, 300)
-        index(config)
+        index(config, limits=limits)
         fresh = Config(root=root / "two")
         shutil.copytree(config.root, fresh.root, ignore=shutil.ignore_patterns(".cortex"))
-        index(fresh)
+        index(fresh, limits=limits)
         assert contents(config) == contents(fresh)
-        assert index(config).indexed == 0
+        assert index(config, limits=limits).indexed == 0
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -305,13 +314,12 @@ def test_a_work_tree_and_a_submodule_are_indexed_like_any_folder(repository, tmp
 
 
 def test_the_number_of_shards_follows_from_the_number_of_files():
-    assert [shard_count(files) for files in (0, 1, 96, 97, 192, 193, 5000)] == [1, 1, 1, 2, 2, 4, 64]
+    assert [shard_count(files, 96) for files in (0, 1, 96, 97, 192, 193, 5000)] == [1, 1, 1, 2, 2, 4, 64]
 
 
 @pytest.mark.parametrize("stop_at", [1, 2, 3])
 def test_a_run_that_is_killed_is_finished_by_the_next(project, monkeypatch, stop_at):
-    monkeypatch.setattr(shards, "SHARD_FILES", 2)
-    monkeypatch.setattr(run, "FLUSH_S", 0.0)
+    limits = Limits(shard_files=2, flush_s=0.0)
     plain = os.replace
     calls = [0]
 
@@ -323,12 +331,12 @@ def test_a_run_that_is_killed_is_finished_by_the_next(project, monkeypatch, stop
 
     monkeypatch.setattr(os, "replace", failing)
     with pytest.raises(KeyboardInterrupt):
-        index(project)
+        index(project, limits=limits)
     monkeypatch.setattr(os, "replace", plain)
-    index(project)
+    index(project, limits=limits)
     fresh = Config(root=project.root.parent / "fresh")
     shutil.copytree(FILES, fresh.root)
-    index(fresh)
+    index(fresh, limits=limits)
     assert chunks(project) == chunks(fresh)
     assert not os.listdir(project.chunks_dir / ".tmp")
 
@@ -338,9 +346,9 @@ import os, signal, sys
 from pathlib import Path
 from cortex.settings.config import Config
 from cortex.indexer import run
-from cortex.indexer.store import shards
+from cortex.indexer.store.limits import Limits
 
-shards.SHARD_FILES, run.FLUSH_S, run.FLUSH_SHARE = 4, 0.0, float("inf")  # as many steps in every run
+limits = Limits(shard_files=4, flush_s=0.0, flush_share=float("inf"))  # as many steps in every run
 plain, left = os.replace, [int(sys.argv[2])]
 
 def replace(source, target):
@@ -350,13 +358,12 @@ def replace(source, target):
     plain(source, target)
 
 os.replace = replace
-run.index(Config(root=Path(sys.argv[1])))
+run.index(Config(root=Path(sys.argv[1])), limits=limits)
 print(int(sys.argv[2]) - left[0])
 """
 
 
-def test_a_run_that_is_killed_for_good_anywhere_is_finished_by_the_next(project, monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_FILES", 4)
+def test_a_run_that_is_killed_for_good_anywhere_is_finished_by_the_next(project):
     command = [sys.executable, "-P", "-c", KILLED, str(project.root)]
     whole = subprocess.run([*command, "100000"], check=True, capture_output=True, text=True)
     steps, expected = int(whole.stdout), contents(project)
@@ -364,7 +371,7 @@ def test_a_run_that_is_killed_for_good_anywhere_is_finished_by_the_next(project,
         shutil.rmtree(project.home)
         killed = subprocess.run([*command, str(step)], check=False, capture_output=True)
         assert killed.returncode == -signal.SIGKILL
-        index(project)
+        index(project, limits=Limits(shard_files=4))
         assert contents(project) == expected, step
 
 
@@ -550,56 +557,64 @@ def test_two_runs_never_write_at_once(project):
         pass
 
 
-def test_a_stopped_run_leaves_whole_chunk_files(project, monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_FILES", 2)
+def test_a_stopped_run_leaves_whole_chunk_files(project):
+    limits = Limits(shard_files=2)
     stop = threading.Event()
     stop.set()
     run.open_home(project)
-    Indexer(project, open_static(), stop).run()
+    Indexer(project, open_static(), stop, limits).run()
     assert 0 < len({c["metadata"]["file_path"] for c in chunks(project).values()}) < COUNT
-    index(project)
+    index(project, limits=limits)
     assert len({c["metadata"]["file_path"] for c in chunks(project).values()}) == COUNT
 
 
-def test_a_pool_of_processes_writes_the_same(project, monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_FILES", 4)
-    index(project)
+def test_a_pool_of_processes_writes_the_same(project):
+    index(project, limits=Limits(shard_files=4))
     alone = chunks(project)
-    monkeypatch.setattr(pool, "POOL_FILES_MIN", 1)
-    monkeypatch.setattr(run, "workers_for", lambda *_: 2)
     fresh = Config(root=project.root.parent / "fresh")
     shutil.copytree(FILES, fresh.root)
-    report = index(fresh)
+    report = index(fresh, limits=POOLED)
     assert report.indexed == COUNT
     assert chunks(fresh) == alone
 
 
-def test_an_error_in_a_child_is_raised_here(project, monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_FILES", 4)
+def test_an_error_in_a_child_is_raised_here(project):
     run.open_home(project)
     nobody = Config(
         root=project.root, embedding=Embedding(provider="http", endpoint="http://127.0.0.1:9/embed")
     )
-    indexer = Indexer(nobody, open_static())
-    monkeypatch.setattr(run, "workers_for", lambda *_: 2)
+    indexer = Indexer(nobody, open_static(), limits=POOLED)
     with pytest.raises(Unavailable, match=r"127\.0\.0\.1:9"):
         indexer.run()
 
 
-def test_a_child_that_dies_is_replaced(project, monkeypatch):
-    monkeypatch.setattr(shards, "SHARD_FILES", 4)
-    monkeypatch.setattr(run, "workers_for", lambda *_: 2)
-    plain = pool.Pool._start
-    started: list[Any] = []
+DYING = """
+import os, sys
+from pathlib import Path
+from cortex.indexer.pool import serve
 
-    def start(self):
-        child = plain(self)
-        if not started:
-            child.kill()
-        started.append(child)
-        return child
+with Path(sys.argv[1]).open("a") as started:
+    started.write(f"{os.getpid()}\\n")
+try:
+    Path(sys.argv[2]).touch(exist_ok=False)
+except FileExistsError:
+    serve()
+"""
 
-    monkeypatch.setattr(pool.Pool, "_start", start)
-    assert index(project).files == COUNT
+
+def test_a_child_that_dies_is_replaced(project, tmp_path):
+    run.open_home(project)
+    (project.chunks_dir / ".tmp").mkdir(parents=True)
+    found = Scanner(project).walk().files
+    tasks = run.make_plan(Manifest(), found, [], 4, stale=set(), force=False).tasks
+    command = [sys.executable, "-P", "-c", DYING, str(tmp_path / "started"), str(tmp_path / "died")]
+    settings = Indexer(project, open_static()).settings
+    children = pool.Pool(settings, project, 2, command)
+    try:
+        built = list(children.run(list(tasks.values())))
+    finally:
+        children.close()
+    assert sum(len(one.entries) for one in built) == COUNT
+    started = [int(line) for line in (tmp_path / "started").read_text().splitlines()]
     assert len(started) == 3
-    assert all(child.poll() is not None for child in started)
+    assert not any(psutil.pid_exists(child) for child in started)

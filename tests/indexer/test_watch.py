@@ -1,4 +1,6 @@
-"""Following a tree: what is saved gets into the chunk files, and indexer.json tells what is going on."""
+"""Following a tree: what is saved gets into the chunk files, and indexer.json tells what is going
+on.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,7 @@ import orjson
 import psutil
 import pytest
 
+from cortex.generation.current import Generation, publish
 from cortex.indexer import run, watch
 from cortex.settings.config import Config, Indexing
 from cortex.terms.records import IndexerState
@@ -44,7 +47,9 @@ def project(tmp_path) -> Config:
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    """Look until `condition` holds; the pause between two looks is a bound on load, not a guess at a time."""
+    """Look until `condition` holds; the pause between two looks is a bound on load, not a guess at
+    a time.
+    """
     deadline = time.monotonic() + BOUND_S
     pause = threading.Event()
     while not condition():
@@ -74,10 +79,10 @@ def names(config: Config) -> set[str]:
 
 
 @contextlib.contextmanager
-def following(config: Config) -> Iterator[threading.Event]:
+def following(config: Config, pace: watch.Pace = watch.PACE) -> Iterator[threading.Event]:
     stop = threading.Event()
     results: list[object] = []
-    thread = threading.Thread(target=lambda: results.append(watch.watch(config, stop)))
+    thread = threading.Thread(target=lambda: results.append(watch.watch(config, stop, pace)))
     thread.start()
     try:
         yield stop
@@ -135,15 +140,14 @@ def test_a_path_is_dirty_before_it_is_read_and_until_it_is_served(project, monke
         assert seen == [{"pkg/a.py": 2}]
         assert state(project).dirty == {"pkg/a.py": 2}
         assert state(project).sequence == 2
-        monkeypatch.setattr(watch, "DIRTY_S", 0.0)
+        project.index_dir.mkdir(parents=True, exist_ok=True)
+        publish(project.index_dir, Generation(number=1, sequence=2))
         wait_for(lambda: state(project).dirty == {})
 
 
 def test_a_sweep_finds_what_no_event_told(project, monkeypatch):
-    monkeypatch.setattr(watch, "SWEEP_S", 0.05)
-    monkeypatch.setattr(watch, "SWEEP_SHARE", 1.0)
     monkeypatch.setattr(watch.Changes, "add", lambda *_: None)
-    with following(project):
+    with following(project, watch.Pace(sweep_s=0.05, sweep_share=1.0)):
         wait_for(lambda: is_idle(project))
         (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
         wait_for(lambda: names(project) == {"second"})
@@ -178,7 +182,6 @@ def test_a_fault_is_told_and_the_next_change_is_indexed(project, monkeypatch):
 
 
 def test_it_shows_signs_of_life_while_one_update_takes_long(project, monkeypatch):
-    monkeypatch.setattr(watch, "HEARTBEAT_S", 0.01)
     plain = run.Indexer.update
     beats: list[float] = []
 
@@ -188,7 +191,7 @@ def test_it_shows_signs_of_life_while_one_update_takes_long(project, monkeypatch
         return plain(self, manifest, changes)
 
     monkeypatch.setattr(run.Indexer, "update", update)
-    with following(project):
+    with following(project, watch.Pace(heartbeat_s=0.01)):
         wait_for(lambda: is_idle(project))
         (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
         wait_for(lambda: names(project) == {"second"})
@@ -218,9 +221,10 @@ def test_the_pool_dies_with_a_killed_parent(tmp_path):
         (root / f"m{number}.py").write_text(f"def f{number}():\n    return {number}\n" * 60)
     script = tmp_path / "parent.py"
     script.write_text(
-        "import sys\nfrom pathlib import Path\nfrom cortex.settings.config import Config\nfrom cortex.indexer import pool, run\n"
-        "run.workers_for = lambda *_: 2\n"
-        "run.index(Config(root=Path(sys.argv[1])), on_progress=lambda *_: print('on', flush=True))\n"
+        "import sys\nfrom pathlib import Path\nfrom cortex.settings.config import Config\n"
+        "from cortex.indexer import run\nfrom cortex.indexer.store.limits import Limits\n"
+        "told = lambda *_: print('on', flush=True)\n"
+        "run.index(Config(root=Path(sys.argv[1])), on_progress=told, limits=Limits(children=2))\n"
     )
     with subprocess.Popen([sys.executable, script, str(root)], stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
@@ -236,12 +240,10 @@ def test_the_pool_dies_with_a_killed_parent(tmp_path):
 
 
 def test_an_idle_indexer_gives_its_memory_back_and_goes_on(project, monkeypatch):
-    monkeypatch.setattr(watch, "REST_S", 0.0)
-    monkeypatch.setattr(watch, "HEARTBEAT_S", 0.02)
     forgotten: list[int] = []
     plain = run.Indexer.forget
     monkeypatch.setattr(run.Indexer, "forget", lambda self: (forgotten.append(1), plain(self)))
-    with following(project):
+    with following(project, watch.Pace(rest_s=0.0, heartbeat_s=0.02)):
         wait_for(lambda: is_idle(project) and forgotten)
         before = len(forgotten)
         (project.root / "pkg/b.py").write_text("def second():\n    return 2\n")

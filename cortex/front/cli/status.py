@@ -13,6 +13,7 @@ import msgspec
 
 from cortex import __version__
 from cortex.ask.freshness import Freshness
+from cortex.generation.manifest import Listing, Noted
 from cortex.processes import attach
 from cortex.processes.names import WORKERS
 from cortex.settings.config import Config
@@ -56,22 +57,12 @@ async def collect(config: Config) -> dict[str, Any]:
     }
 
 
-class _Entry(msgspec.Struct):
-    skipped: str = ""
-    remarks: tuple[str, ...] = ()
-
-
-class _Manifest(msgspec.Struct):
-    files: dict[str, _Entry] = {}
-    left_out: dict[str, int] = {}
-
-
 def _oddities(path: Path) -> dict[str, dict[str, int]]:
     """How many files the indexer left out, and indexed with a remark, for which reason."""
     left_out: Counter[str] = Counter()
     remarks: Counter[str] = Counter()
     with contextlib.suppress(OSError, msgspec.DecodeError):
-        manifest = msgspec.json.decode(path.read_bytes(), type=_Manifest)
+        manifest = msgspec.json.decode(path.read_bytes(), type=Listing[Noted])
         left_out.update(manifest.left_out)
         for entry in manifest.files.values():
             left_out.update([entry.skipped.partition(":")[0]] if entry.skipped else [])

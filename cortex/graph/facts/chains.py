@@ -1,4 +1,6 @@
-"""Expression nodes → chains (facts.py): `self.store.get()` of a syntax tree as text that says what is called on what."""
+"""Expression nodes → chains (facts.py): `self.store.get()` of a syntax tree as text that says what
+is called on what.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,9 @@ def _made(node: Node | None, syntax: Syntax, depth: int) -> str:
 
 
 def count_arguments(call: Node) -> int:
-    """How many arguments a call passes, closures behind the parentheses (Swift) among them; -1 when that cannot be told."""
+    """How many arguments a call passes, closures behind the parentheses (Swift) among them; -1 when
+    that cannot be told.
+    """
     behind = next((child for child in call.named_children if child.type == "call_suffix"), None)
     around = behind if behind is not None else call
     arguments = around.child_by_field_name("arguments")

@@ -1,12 +1,16 @@
-"""Syntax tree → Facts: one query over the tree, then one sweep over its captures in the order of the text.
+"""Syntax tree → Facts: one query over the tree, then one sweep over its captures in the order of
+the text.
 
 Captures of a query file (queries/<name>.scm):
 
-* `@def.<kind>` with `@name`; `@owner` where the type of a method is only named (Go, Rust, C++). `@container` with `@name`
-  encloses members of a type that is defined elsewhere (Rust's impl, Swift's extension).
-* `@base.extends`, `@base.implements`, `@base.embeds`, `@returns` (a type), `@return.value`, `@param.name` with
-  `@param.type`, `@param.item` or `@param.value`: of the innermost definition around them. `@field`: the parameter is a field too.
-* `@bind.name` with `@bind.type`, `@bind.value`, `@bind.item` (an element of the value) or `@bind.made` (an instance of it).
+* `@def.<kind>` with `@name`; `@owner` where the type of a method is only named (Go, Rust, C++).
+  `@container` with `@name` encloses members of a type that is defined elsewhere (Rust's impl,
+  Swift's extension).
+* `@base.extends`, `@base.implements`, `@base.embeds`, `@returns` (a type), `@return.value`,
+  `@param.name` with `@param.type`, `@param.item` or `@param.value`: of the innermost definition
+  around them. `@field`: the parameter is a field too.
+* `@bind.name` with `@bind.type`, `@bind.value`, `@bind.item` (an element of the value) or
+  `@bind.made` (an instance of it).
 * `@block`: bindings inside do not hold outside.
 * `@call` with `@callee`; `@jsx`; `@type`; `@import`; `@package`.
 
@@ -91,7 +95,6 @@ class _Open:
     returns: str = ""
     inferred: list[str] = field(default_factory=list)
     flags: tuple[str, ...] = ()
-    container: bool = False
 
 
 @dataclass(slots=True)
@@ -250,7 +253,9 @@ class _Sweep:
         return self.language != "python" or (name.isupper() and len(name) > 1)
 
     def _block(self, node: Node) -> None:
-        """A block; not one that is the body of the definition that the sweep has just entered (`const f = () => …`)."""
+        """A block; not one that is the body of the definition that the sweep has just entered
+        (`const f = () => …`).
+        """
         frame, parent = self.stack[-1], node.parent
         entered = frame.node if not frame.block and frame.kind in CALLABLE_KINDS else None
         if entered and parent and parent.byte_range == entered.byte_range:
@@ -274,7 +279,9 @@ class _Sweep:
             self.opened[frame.index].bases.append(base)
 
     def _callable(self, *, through_blocks: bool = False) -> _Open | None:
-        """The function that the sweep is in, not one around a block that has parameters of its own."""
+        """The function that the sweep is in, not one around a block that has parameters of its
+        own.
+        """
         frame = self.stack[-1]
         if frame.index < 0:
             return None

@@ -1,7 +1,9 @@
-"""What one file says: definitions, references, bindings and imports, before anything is resolved. No behaviour.
+"""What one file says: definitions, references, bindings and imports, before anything is resolved.
+No behaviour.
 
-Expressions are kept as chains: `self.store.get()[].name` — names joined by dots, `()` for a call, `[]` for an element;
-`?` is an expression that says nothing, `#` a literal. A chain after `:` is a type as it is declared (`types.py`).
+Expressions are kept as chains: `self.store.get()[].name` — names joined by dots, `()` for a call,
+`[]` for an element; `?` is an expression that says nothing, `#` a literal. A chain after `:` is a
+type as it is declared (`types.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ import msgspec
 FACTS_VERSION = 8
 
 
-#: what a file exports by default when that is an object literal: its members are then looked up in the file itself
+#: what a file exports by default when that is an object literal: its members are then looked up in
+#: the file itself
 OBJECT = "{}"
 
 
@@ -33,9 +36,10 @@ class Parameter(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Definition(msgspec.Struct, frozen=True, array_like=True):
-    """`parent` is the index of the enclosing definition, -1 for the file; `scope` its qualified name; a method whose
-    type is only named (Go, Rust, C++) has `parent` -1 and the type's name as `scope`. `returns` is a declared type
-    after `:`, or the chain of what is returned, "" for unknown. `flags` are decorators and modifiers.
+    """`parent` is the index of the enclosing definition, -1 for the file; `scope` its qualified
+    name; a method whose type is only named (Go, Rust, C++) has `parent` -1 and the type's name as
+    `scope`. `returns` is a declared type after `:`, or the chain of what is returned, "" for
+    unknown. `flags` are decorators and modifiers.
     """
 
     name: str
@@ -59,7 +63,9 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`kind` is call or type; `scope` the index of the enclosing definition, -1 for the file; `at` a byte offset."""
+    """`kind` is call or type; `scope` the index of the enclosing definition, -1 for the file; `at`
+    a byte offset.
+    """
 
     kind: str
     chain: str
@@ -71,7 +77,9 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Binding(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`name` (or `self.name`) gets `value` (a chain, or a declared type after `:`) at byte `at`; holds until `until`."""
+    """`name` (or `self.name`) gets `value` (a chain, or a declared type after `:`) at byte `at`;
+    holds until `until`.
+    """
 
     name: str
     value: str
@@ -81,9 +89,11 @@ class Binding(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`name` stands for `member` of `module` (no member: the module itself; `*`: every member, and `name` is "").
+    """`name` stands for `member` of `module` (no member: the module itself; `*`: every member, and
+    `name` is "").
 
-    `module` is as written (`.pkg`, `./file`, `a/b`, `crate::a`). `exported`: others may import the name from here.
+    `module` is as written (`.pkg`, `./file`, `a/b`, `crate::a`). `exported`: others may import the
+    name from here.
     """
 
     name: str
@@ -96,7 +106,9 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A supertype that is given to a type outside of its definition: Rust's `impl Trait for Type`, Swift's extension."""
+    """A supertype that is given to a type outside of its definition: Rust's `impl Trait for Type`,
+    Swift's extension.
+    """
 
     type: str
     base: Base

@@ -1,4 +1,5 @@
-"""What the graph has to know of each language's syntax tree beside its query file: one row for each. No logic.
+"""What the graph has to know of each language's syntax tree beside its query file: one row for
+each. No logic.
 
 A language of the indexer without a row here has no graph (docs/GRAPH.md lists them).
 """
@@ -12,10 +13,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """Node types of expressions: `names` are identifiers, `members` map a member access to its (object, member) fields,
-    `calls`, `news` and `elements` a node to the field of what is called, made or indexed; `wraps` a node to the field
-    that it is a transparent cover of ("" for its first named child); `literals` have a type of no interest. A field that
-    is a number is that named child.
+    """Node types of expressions: `names` are identifiers, `members` map a member access to its
+    (object, member) fields, `calls`, `news` and `elements` a node to the field of what is called,
+    made or indexed; `wraps` a node to the field that it is a transparent cover of ("" for its first
+    named child); `literals` have a type of no interest. A field that is a number is that named
+    child.
     """
 
     queries: tuple[str, ...]
@@ -27,7 +29,8 @@ class Syntax:
     wraps: Mapping[str, str] = field(default_factory=dict)
     casts: Mapping[str, str] = field(default_factory=dict)
     literals: frozenset[str] = frozenset()
-    #: node types whose binding is one of a function, not of the block around it (Python, JavaScript's `var`)
+    #: what a block binds holds from the block's beginning, not from where it stands: a
+    #: comprehension names its variable before the `for` that binds it
     hoisted: bool = False
     #: calls whose node holds receiver and name: node → (receiver, name) fields
     methods: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -35,9 +38,10 @@ class Syntax:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How names behave. `self_names`: the receiver's name inside a method ("" where the first parameter is it);
-    `implicit_self`: a bare name may be a member; `family`: languages that can call one another; `shared`: names at the
-    top of a file are seen by "folder", "package" or "project" without an import, else "" ; `suffix`: dropped from ids.
+    """How names behave. `self_names`: the receiver's name inside a method ("" where the first
+    parameter is it); `implicit_self`: a bare name may be a member; `family`: languages that can
+    call one another; `shared`: names at the top of a file are seen by "folder", "package" or
+    "project" without an import, else "" ; `suffix`: dropped from ids.
     """
 
     family: str
@@ -119,13 +123,9 @@ SYNTAX: dict[str, Syntax] = {
             "nil rune_literal func_literal binary_expression".split()
         ),
     ),
-    "typescript": Syntax(
-        queries=("typescript",), names=_JS_NAMES, casts={"as_expression": ""}, hoisted=False, **_JS
-    ),
-    "tsx": Syntax(
-        queries=("typescript", "jsx"), names=_JS_NAMES, casts={"as_expression": ""}, hoisted=False, **_JS
-    ),
-    "javascript": Syntax(queries=("javascript",), names=_JS_NAMES, hoisted=False, **_JS),
+    "typescript": Syntax(queries=("typescript",), names=_JS_NAMES, casts={"as_expression": ""}, **_JS),
+    "tsx": Syntax(queries=("typescript", "jsx"), names=_JS_NAMES, casts={"as_expression": ""}, **_JS),
+    "javascript": Syntax(queries=("javascript",), names=_JS_NAMES, **_JS),
     "java": Syntax(
         queries=("java",),
         names=frozenset({"identifier", "type_identifier", "this", "super"}),

@@ -1,4 +1,6 @@
-"""Import statements → what they bind: one function for each language, of one node. Resolves nothing."""
+"""Import statements → what they bind: one function for each language, of one node. Resolves
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def go(node: Node, found: Imported) -> None:
 
 
 def _go_name(module: str) -> str:
-    """The name that an import path's package is likely to have: what comes before a version or a dot."""
+    """The name that an import path's package is likely to have: what comes before a version or a
+    dot.
+    """
     parts = module.split("/")
     if len(parts) > 1 and re.fullmatch(r"v\d+", parts[-1]):
         parts.pop()
@@ -202,7 +206,9 @@ def _use(tree: str, prefix: str, found: Imported, *, exported: bool) -> None:
 
 
 def c(node: Node, found: Imported) -> None:
-    """`#include "x.h"`: what is at the top of a file is known to the whole project, so this names the file only."""
+    """`#include "x.h"`: what is at the top of a file is known to the whole project, so this names
+    the file only.
+    """
     path = node.child_by_field_name("path")
     if path is not None and path.type == "string_literal":
         found.add("", text_of(path).strip('"'))

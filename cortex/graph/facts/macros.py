@@ -1,7 +1,8 @@
-"""Rust: items inside the braces of a macro, `cfg_rt! { pub mod task; }`, as if the macro were not around them. Pure text.
+"""Rust: items inside the braces of a macro, `cfg_rt! { pub mod task; }`, as if the macro were not
+around them. Pure text.
 
-To a grammar the inside of a macro is a list of tokens; where it reads as items it nearly always is, and whole modules
-are declared so.
+To a grammar the inside of a macro is a list of tokens; where it reads as items it nearly always is,
+and whole modules are declared so.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ _ITEM = re.compile(
 
 
 def uncover(lines: Sequence[str], reads: Callable[[Sequence[str]], bool]) -> list[str]:
-    """`lines` with the macros' own lines blanked whose inside `reads` (as items, without an error). As many lines as before.
+    """`lines` with the macros' own lines blanked whose inside `reads` (as items, without an error).
+    As many lines as before.
 
-    A macro is one that begins and ends on lines of its own with the same indentation, as rustfmt writes them.
+    A macro is one that begins and ends on lines of its own with the same indentation, as rustfmt
+    writes them.
     """
     found = list(lines)
     for at, line in enumerate(lines):

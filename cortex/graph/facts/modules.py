@@ -1,6 +1,8 @@
-"""Which file an import means: one class for each way of naming modules. Works on the project's list of paths alone.
+"""Which file an import means: one class for each way of naming modules. Works on the project's list
+of paths alone.
 
-A module's key is its file's path; for Go, and for a Python package without `__init__.py`, the folder with a slash at its end.
+A module's key is its file's path; for Go, and for a Python package without `__init__.py`, the
+folder with a slash at its end.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ def folder_of(path: str) -> str:
 
 
 def _near(paths: Iterable[str], importer: str) -> str:
-    """The path that shares the longest beginning with the importer's; the first by name of several."""
+    """The path that shares the longest beginning with the importer's; the first by name of
+    several.
+    """
     parts = importer.split("/")
 
     def shared(path: str) -> int:
@@ -32,7 +36,9 @@ def _near(paths: Iterable[str], importer: str) -> str:
 
 
 class PythonModules:
-    """Dotted names, by packages (`__init__.py`), by folders below the root, and beside the importing script."""
+    """Dotted names, by packages (`__init__.py`), by folders below the root, and beside the
+    importing script.
+    """
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.files = {path for path in paths if path.endswith((".py", ".pyi"))}
@@ -97,7 +103,9 @@ class PythonModules:
 
 
 class GoModules:
-    """Import paths, by the module names of go.mod files; without one, by the longest folder that ends the path."""
+    """Import paths, by the module names of go.mod files; without one, by the longest folder that
+    ends the path.
+    """
 
     def __init__(self, paths: Iterable[str], modules: Mapping[str, str]) -> None:
         self.folders = {folder_of(path) for path in paths if path.endswith(".go")}
@@ -119,7 +127,9 @@ class GoModules:
 
 
 class ScriptModules:
-    """Relative paths, with endings and `index` files; `paths` and `baseUrl` of tsconfig.json; names of packages."""
+    """Relative paths, with endings and `index` files; `paths` and `baseUrl` of tsconfig.json; names
+    of packages.
+    """
 
     def __init__(
         self, paths: Iterable[str], aliases: Mapping[str, tuple[str, ...]], packages: Mapping[str, str]
@@ -165,7 +175,9 @@ class ScriptModules:
 
 
 class RustModules:
-    """Paths of `use`: from the crate's root (the folder of lib.rs or main.rs), from here, or from a crate beside this one."""
+    """Paths of `use`: from the crate's root (the folder of lib.rs or main.rs), from here, or from a
+    crate beside this one.
+    """
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.files = {path for path in paths if path.endswith(".rs")}
@@ -176,7 +188,9 @@ class RustModules:
                 self._crates.setdefault(name, folder_of(path))
 
     def find(self, module: str, importer: str) -> str:
-        """`path.rs`, or `path.rs|inner` for a module that is written inside a file; "" for another crate."""
+        """`path.rs`, or `path.rs|inner` for a module that is written inside a file; "" for another
+        crate.
+        """
         parts = module.split(".")
         root = self._root(importer)
         if parts[0] == "crate":

@@ -1,8 +1,9 @@
-"""One file's facts as they are kept, packed, and unpacked with the look-ups that resolution needs. Of no other file.
+"""One file's facts as they are kept, packed, and unpacked with the look-ups that resolution needs.
+Of no other file.
 
-A project of 50 000 files cannot be kept as Python objects. What is needed of every file all the time are its name and
-the words that it speaks of; the rest is encoded, and the references and local bindings, which only the file's own
-resolution reads, are compressed as well.
+A project of 50 000 files cannot be kept as Python objects. What is needed of every file all the
+time are its name and the words that it speaks of; the rest is encoded, and the references and local
+bindings, which only the file's own resolution reads, are compressed as well.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ _INNER = msgspec.msgpack.Decoder(_Inner)
 
 
 class Packed(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`words` are the names that the file speaks of, each between line feeds; `head` is Facts without references and
-    local bindings, which `inner` holds.
+    """`words` are the names that the file speaks of, each between line feeds; `head` is Facts
+    without references and local bindings, which `inner` holds.
     """
 
     path: str
@@ -118,7 +119,9 @@ class FileIndex:
         return self._inner
 
     def places(self, scope: int, name: str) -> Sequence[Place]:
-        """The bindings, then the imports, then the definitions of `name` in one scope that is not a type's."""
+        """The bindings, then the imports, then the definitions of `name` in one scope that is not a
+        type's.
+        """
         if scope >= 0:
             if self._places is None:
                 self._places = self._placed(self._unpacked()[1], inner=True)
@@ -144,7 +147,9 @@ class FileIndex:
         return self._firsts
 
     def may_know(self, name: str) -> bool:
-        """False when `name` has no place in this file; True also while that is not worth finding out."""
+        """False when `name` has no place in this file; True also while that is not worth finding
+        out.
+        """
         if self._inner is None:
             return True
         if self._known is None:

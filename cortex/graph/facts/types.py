@@ -1,6 +1,8 @@
-"""Declared types as text → the named types a value may be of. Wrappers are looked through, containers say so with `*`.
+"""Declared types as text → the named types a value may be of. Wrappers are looked through,
+containers say so with `*`.
 
-`Optional[Foo]`, `*pkg.Foo`, `Box<dyn Foo>` → `Foo`; `list[Foo]`, `[]Foo`, `Map<K, Foo>` → `Foo*`: elements are Foo.
+`Optional[Foo]`, `*pkg.Foo`, `Box<dyn Foo>` → `Foo`; `list[Foo]`, `[]Foo`, `Map<K, Foo>` → `Foo*`:
+elements are Foo.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ WRAPPERS = frozenset(
     "Pin Weak unique_ptr shared_ptr weak_ptr optional Task ValueTask Lazy CompletableFuture Future "
     "Self Type".split()
 )
-#: generic types that hold elements of their last argument
+#: generic types that hold elements of their last argument (tuple and Generator: of their first)
 CONTAINERS = frozenset(
     "list List set Set frozenset tuple Tuple dict Dict Sequence Iterable Iterator Collection "
     "Mapping MutableMapping MutableSequence Generator AsyncIterator AsyncIterable deque Deque "
@@ -23,7 +25,7 @@ CONTAINERS = frozenset(
     "HashMap BTreeMap HashSet vector map unordered_map array ArrayList LinkedList IEnumerable "
     "IList Dictionary ICollection MutableList MutableMap Queue Stack Seq Stream".split()
 )
-#: of these the last union alternatives count, not the first argument
+#: generic types whose value is of any of their arguments
 UNIONS = frozenset({"Union"})
 
 _WORDS = re.compile(
@@ -36,7 +38,9 @@ _OPEN, _CLOSE = "[<(", "]>)"
 
 @functools.lru_cache(maxsize=20_000)
 def alternatives(text: str) -> tuple[str, ...]:
-    """The chains that a declared type stands for, `*` at the end for each level of container; () when it says nothing."""
+    """The chains that a declared type stands for, `*` at the end for each level of container; ()
+    when it says nothing.
+    """
     text = text.strip().strip("\"'") if text[:1] in "\"'" else text.strip()
     text = _LIFETIME.sub("", _WORDS.sub(" ", text)).strip()
     if len(text) > 400:
@@ -97,7 +101,9 @@ def _star(names: list[str]) -> list[str]:
 
 
 def _closing(text: str, at: int) -> int:
-    """The position of the bracket that closes the one at `at`; the text's end when there is none."""
+    """The position of the bracket that closes the one at `at`; the text's end when there is
+    none.
+    """
     depth = 0
     for position in range(at, len(text)):
         if text[position] in _OPEN:

@@ -1,7 +1,8 @@
-"""What a chain may stand for: definitions, instances of types, modules. Honest: nothing when syntax alone cannot tell.
+"""What a chain may stand for: definitions, instances of types, modules. Nothing when syntax alone
+cannot tell.
 
-The type of a receiver comes from `self`, declared types of parameters, fields and results, and from assignments whose
-value has an evident type.
+The type of a receiver comes from `self`, declared types of parameters, fields and results, and from
+assignments whose value has an evident type.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ DEPTH_MAX = 12
 MEMO_MAX = 20_000
 
 _LINK = re.compile(r"\(\)|\[\]|[^.\[\]()]+")
-#: members of a container that are one of its elements when called, and those that are the container again
+#: members of a container that are one of its elements when called, and those that are the container
+#: again
 _ELEMENT_OF = frozenset(
     "get pop popleft popitem setdefault at shift find first last next peek unwrap".split()
 )
@@ -62,7 +64,9 @@ class Evaluator:
         self.scopes.relax(MEMO_MAX)
 
     def methods_named(self, family: str, name: str) -> tuple[Ref, ...]:
-        """Every method of that name in languages that can call one another, without mere declarations."""
+        """Every method of that name in languages that can call one another, without mere
+        declarations.
+        """
         key = (family, name)
         if key not in self._named:
             self._named[key] = tuple(self.scopes.bodies(self.project.methods.get(key, [])))
@@ -113,7 +117,9 @@ class Evaluator:
         return values
 
     def _qualified(self, links: list[str], path: str) -> tuple[tuple[Value, ...], list[str]]:
-        """What a name with its whole package before it stands for, `app.model.Disk`, and the links that are left."""
+        """What a name with its whole package before it stands for, `app.model.Disk`, and the links
+        that are left.
+        """
         if RULES[self.project.language(path)].family in _QUALIFIED:
             names = next((at for at, link in enumerate(links) if link in ("()", "[]")), len(links))
             for count in range(names - 1, 0, -1):
@@ -193,7 +199,9 @@ class Evaluator:
         return found
 
     def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]:
-        """The member of a type or of what it inherits from (`past`: only of that); fields give their types' instances."""
+        """The member of a type or of what it inherits from (`past`: only of that); fields give
+        their types' instances.
+        """
         memo = (owner, f"super {name}" if past else name)
         if memo in self._members:
             return self._members[memo]
@@ -225,7 +233,8 @@ class Evaluator:
                 else None
             )
             methods = tuple(Value("def", *ref) for ref in own if kept is None or ref[1] in kept)
-            # A field and a method may share a name (Java, PHP): a call means the one, a receiver the other.
+            # A field and a method may share a name (Java, PHP): a call means the one, a receiver
+            # the other.
             if rules.family in ("jvm", "php"):
                 methods = (*methods, *self._held(home, qualified, name))
             return methods[:VALUES_MAX]
@@ -250,7 +259,9 @@ class Evaluator:
         return self._several([tuple(values)])
 
     def supers(self, owner: Ref) -> tuple[tuple[Ref, ...], bool]:
-        """The types that `owner` inherits from, nearest first, and whether all of them are of this project."""
+        """The types that `owner` inherits from, nearest first, and whether all of them are of this
+        project.
+        """
         if owner in self._supers:
             return self._supers[owner]
         cuts = self._recursion.enter(("supers", owner))

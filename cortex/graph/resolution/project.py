@@ -1,7 +1,9 @@
-"""Facts of all files, indexed for resolution: what is defined where, by which name, and whom a change concerns.
+"""Facts of all files, indexed for resolution: what is defined where, by which name, and whom a
+change concerns.
 
-A definition is named by (path, index) everywhere: `Ref`. A home is the space in which top names are seen without an
-import: the file, or what `Rules.shared` says. Files are kept packed (tables.py); those that were read last are unpacked.
+A definition is named by (path, index) everywhere: `Ref`. A home is the space in which top names are
+seen without an import: the file, or what `Rules.shared` says. Files are kept packed (tables.py);
+those that were read last are unpacked.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """What configuration files say of modules: folder → Go module, alias → places (tsconfig), package name → folder."""
+    """What configuration files say of modules: folder → Go module, alias → places (tsconfig),
+    package name → folder.
+    """
 
     go: Mapping[str, str] = field(default_factory=dict)
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -78,7 +82,8 @@ class Project:
         self.files = Files(self)
         #: (family, name) → every method of that name, in order
         self.methods: dict[tuple[str, str], list[Ref]] = {}
-        #: (family, name, last name of the type) → methods that may be written in other files than their type
+        #: (family, name, last name of the type) → methods that may be written in other files than
+        #: their type
         self.open_methods: dict[tuple[str, str, str], list[Ref]] = {}
         #: home → its files, in order; only homes that several files may share
         self.homes: dict[str, list[str]] = {}
@@ -86,8 +91,9 @@ class Project:
         self.stems: dict[str, list[str]] = {}
         #: last name of a type → (path, what is given to it there)
         self.extensions: dict[str, list[tuple[str, Extension]]] = {}
-        # Of homes that several files may share: (home, scope) → name → definitions; (home, type) → name → files that
-        # say of its field what it holds; (home, name) → files that bind it at their top.
+        # Of homes that several files may share: (home, scope) → name → definitions; (home, type) →
+        # name → files that say of its field what it holds; (home, name) → files that bind it at
+        # their top.
         self._members: dict[tuple[str, str], dict[str, list[Ref]]] = {}
         self._fields: dict[tuple[str, str], dict[str, list[str]]] = {}
         self._tops: dict[tuple[str, str], list[str]] = {}
@@ -130,7 +136,9 @@ class Project:
         return self.ids(ref[0])[ref[1]]
 
     def ids(self, path: str) -> list[str]:
-        """Ids of a file's definitions: of several with one qualified name the later ones get `~2`, `~3`."""
+        """Ids of a file's definitions: of several with one qualified name the later ones get `~2`,
+        `~3`.
+        """
         index = self.index(path)
         if not index.ids:
             prefix, seen = self.module_id(path), dict[str, int]()
@@ -177,7 +185,9 @@ class Project:
         return self._tops.get((home, name), ())
 
     def find_module(self, module: str, importer: str) -> str:
-        """The key of the module that `importer` calls `module`; "" when it is not of this project."""
+        """The key of the module that `importer` calls `module`; "" when it is not of this
+        project.
+        """
         key = (importer, module)
         if key not in self._modules:
             if len(self._modules) > MODULES_MAX:
@@ -225,7 +235,9 @@ class Project:
         return self.homes.get(f"go:{key}", [])
 
     def update(self, changes: Mapping[str, Packed | None]) -> set[str]:
-        """Put new facts in (None: the file is gone). Returns the files whose references have to be resolved again."""
+        """Put new facts in (None: the file is gone). Returns the files whose references have to be
+        resolved again.
+        """
         if not self.packed:
             for packed in changes.values():
                 if packed is not None:
@@ -271,7 +283,9 @@ class Project:
         return touched, moved
 
     def _types_with_members(self, paths: Iterable[str]) -> set[str]:
-        """The files of types whose members are written in one of `paths`: a type's node lists them."""
+        """The files of types whose members are written in one of `paths`: a type's node lists
+        them.
+        """
         found: set[str] = set()
         for path in paths:
             if path in self.packed and self.home(path) != path:
@@ -281,7 +295,10 @@ class Project:
         return found
 
     def _inherited(self, path: str, key: str) -> set[str]:
-        """The members' names of a type (by qualified name) and of those below its own folder's types: what calls may say."""
+        """The names of a type's own members: what calls on it, and on types that inherit from it,
+        may say. `key` is one of `surface`: "type", a space, the qualified name; nothing for any
+        other kind.
+        """
         kind, _, qualified = key.partition(" ")
         if kind != "type" or path not in self.packed:
             return set()
@@ -298,7 +315,9 @@ class Project:
         return {path for path, one in self.packed.items() if not whole.isdisjoint(one.words.split(b"\n"))}
 
     def _spread(self, words: set[str]) -> set[str]:
-        """With the names whose value is made from one of these: `def make(): return factory()` carries `factory` on."""
+        """With the names whose value is made from one of these: `def make(): return factory()`
+        carries `factory` on.
+        """
         found, fresh = set(words), set(words)
         known: dict[str, dict[str, set[str]]] = {}
         while fresh:
@@ -368,7 +387,9 @@ class Project:
         self._forget(path)
 
     def rename(self) -> None:
-        """Give every file its ids again: a file whose stem another one shares may have come or gone."""
+        """Give every file its ids again: a file whose stem another one shares may have come or
+        gone.
+        """
         for index in (*self._young.values(), *self._old.values()):
             index.ids = []
 

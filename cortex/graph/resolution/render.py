@@ -13,7 +13,9 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 
 def nodes_of(project: Project, sets: MethodSets, path: str) -> list[dict[str, Any]]:
-    """The file's own node (and its package's, from the first file of it), then its definitions in order."""
+    """The file's own node (and its package's, from the first file of it), then its definitions in
+    order.
+    """
     facts = project.index(path).facts
     nodes: list[dict[str, Any]] = []
     if RULES[facts.language].shared == "folder":

@@ -1,7 +1,9 @@
-"""References of files → edges: who calls, inherits from, imports and names the type of whom. Says how it knows.
+"""References of files → edges: who calls, inherits from, imports and names the type of whom. Says
+how it knows.
 
-Confidence: `exact` (same scope, file or package), `import`, `receiver` (the type of what it is called on), `name` (the only
-method of that name in the project, or one of its `candidates` when there are several).
+Confidence: `exact` (same scope, file or package), `import`, `receiver` (the type of what it is
+called on), `name` (the only method of that name in the project, or one of its `candidates` when
+there are several).
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ STAGES_MAX = 16
 #: families in which a type has several methods of one name
 _OVERLOADING = frozenset({"jvm", "csharp", "c", "swift"})
 
-#: methods of the languages' own types: a call of one on an unknown receiver says nothing about the project
+#: methods of the languages' own types: a call of one on an unknown receiver says nothing about the
+#: project
 COMMON = frozenset(
     name
     for kind in (str, bytes, list, dict, set, frozenset, tuple, int, float, type, object)
@@ -63,7 +66,9 @@ class Location(msgspec.Struct, frozen=True, gc=False):
 
 
 class Edge(msgspec.Struct, frozen=True, omit_defaults=True, rename={"source": "from", "target": "to"}):
-    """As in the graph files. `target` is "" for an ambiguous call: `candidates` has those it may mean."""
+    """As in the graph files. `target` is "" for an ambiguous call: `candidates` has those it may
+    mean.
+    """
 
     source: str
     target: str
@@ -74,7 +79,9 @@ class Edge(msgspec.Struct, frozen=True, omit_defaults=True, rename={"source": "f
 
 
 def edges_of(project: Project, evaluator: Evaluator, path: str) -> list[Edge]:
-    """All edges that begin in `path` and are written there (not the structural ones: structure.py)."""
+    """All edges that begin in `path` and are written there (not the structural ones:
+    structure.py).
+    """
     evaluator.relax()
     return _Resolver(project, evaluator, path).edges()
 
@@ -158,7 +165,9 @@ class _Resolver:
                         )
 
     def _references(self) -> Iterator[Edge]:
-        """One answer for all that say the same in one scope, unless it matters where in the scope they stand."""
+        """One answer for all that say the same in one scope, unless it matters where in the scope
+        they stand.
+        """
         answers: dict[tuple[str, str, int, int, int], list[Edge]] = {}
         for one in self.index.references:
             key = (one.kind, one.chain, one.scope, self._stage(one), one.arguments)
@@ -172,7 +181,9 @@ class _Resolver:
                     yield Edge(edge.source, edge.target, edge.type, place, edge.confidence, edge.candidates)
 
     def _stage(self, one: Reference) -> int:
-        """Which of the meanings that a chain's first name gets in its scope hold where it stands: a bit for each."""
+        """Which of the meanings that a chain's first name gets in its scope hold where it stands: a
+        bit for each.
+        """
         root = _ROOT.match(one.chain)
         held = self.index.places(one.scope, root[0]) if root else ()
         if root is None or len(held) > STAGES_MAX:
@@ -240,7 +251,9 @@ class _Resolver:
         yield from self._found(one, self._callable(values, one.arguments), confidence)
 
     def _overloaded(self, values: tuple[Value, ...], arguments: int) -> tuple[Value, ...]:
-        """`values`, or what the type's supertypes have by that name where none of them takes so many arguments."""
+        """`values`, or what the type's supertypes have by that name where none of them takes so
+        many arguments.
+        """
         methods = [value.ref for value in values if value.tag == "def"]
         if arguments < 0 or not methods or self.rules.family not in _OVERLOADING:
             return values
@@ -258,7 +271,9 @@ class _Resolver:
         return tuple(fitting) or values
 
     def _extended(self, name: str, arguments: int) -> list[Ref]:
-        """C#'s extension methods of that name that take so many arguments after the receiver, or may with defaults."""
+        """C#'s extension methods of that name that take so many arguments after the receiver, or
+        may with defaults.
+        """
         if self.facts.language != "csharp" or name in COMMON:
             return []
         found = {
@@ -270,7 +285,9 @@ class _Resolver:
         return exact or [ref for ref, count in found.items() if count >= arguments]
 
     def _super(self, one: Reference) -> Iterator[Edge]:
-        """Ruby's bare `super`: what the supertypes have by the name of the method that it stands in."""
+        """Ruby's bare `super`: what the supertypes have by the name of the method that it stands
+        in.
+        """
         if self.facts.language != "ruby" or one.scope < 0:
             return
         owner = self.evaluator.scopes.owner(self.path, one.scope)

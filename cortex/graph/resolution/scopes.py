@@ -1,5 +1,5 @@
-"""What a bare name stands for where it is written: in its scopes outwards, then the file's imports and what they re-export,
-then what the home shares (Go's package, …).
+"""What a bare name stands for where it is written: in its scopes outwards, then the file's imports
+and what they re-export, then what the home shares (Go's package, …).
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ class Meanings(Protocol):
 
 
 class Scopes:
-    """Names of a project that does not change while this lives. What they lead to, `meanings` finds out."""
+    """Names of a project that does not change while this lives. What they lead to, `meanings` finds
+    out.
+    """
 
     def __init__(self, project: Project, meanings: Meanings, recursion: Recursion) -> None:
         self.project = project
@@ -51,7 +53,9 @@ class Scopes:
         return (Value("mod", key),) if key else ()
 
     def receiver(self, name: str, path: str, scope: int) -> Value | None:
-        """The value of `self`, `this`, `cls`, `super` in `scope`; None when `name` is none of them."""
+        """The value of `self`, `this`, `cls`, `super` in `scope`; None when `name` is none of
+        them.
+        """
         index = self.project.index(path)
         facts = index.facts
         rules = RULES[facts.language]
@@ -132,7 +136,9 @@ class Scopes:
         return self._beyond(name, path, facts.definitions[scope].qualified if scope >= 0 else "")
 
     def _local(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How] | None:
-        """The latest of the bindings, definitions and imports of `name` in one scope; None when there is none."""
+        """The latest of the bindings, definitions and imports of `name` in one scope; None when
+        there is none.
+        """
         index = self.project.index(path)
         held = index.places(scope, name)
         if not held:
@@ -166,7 +172,9 @@ class Scopes:
         return tuple(Value("def", path, child) for child in self.overloads(path, same)), "exact"
 
     def _constant(self, path: str, scope: int, name: str) -> tuple[Value, ...]:
-        """A script's constant whose value is unknown, `const isText = typeOf("text")`: calls of it can name it at least."""
+        """A script's constant whose value is unknown, `const isText = typeOf("text")`: calls of it
+        can name it at least.
+        """
         index = self.project.index(path)
         if RULES[index.facts.language].family != "script":
             return ()
@@ -176,7 +184,9 @@ class Scopes:
         )[:1]
 
     def overloads(self, path: str, indices: list[int]) -> list[int]:
-        """Of several definitions of one name those that can be meant: the last where a later one replaces the earlier."""
+        """Of several definitions of one name those that can be meant: the last where a later one
+        replaces the earlier.
+        """
         definitions = self.project.index(path).facts.definitions
         if RULES[self.project.language(path)].family in ("python", "script"):
             told = [index for index in indices if "overload" not in definitions[index].flags]
@@ -191,7 +201,9 @@ class Scopes:
         return self._meanings.evaluate(value, path, binding.scope, at if not binding.until else ANYWHERE)
 
     def _beyond(self, name: str, path: str, inside: str = "") -> tuple[tuple[Value, ...], How]:
-        """Names of the whole home (of the scopes around `inside` first), then what star imports bring."""
+        """Names of the whole home (of the scopes around `inside` first), then what star imports
+        bring.
+        """
         project = self.project
         home = project.home(path)
         rules = RULES[project.language(path)]
@@ -230,8 +242,8 @@ class Scopes:
         return (), "exact"
 
     def _in_scope(self, home: str, scope: str, name: str, path: str) -> tuple[Value, ...]:
-        """Definitions of `name` in one scope of a home; those of the same file where there are any, bodies before
-        declarations.
+        """Definitions of `name` in one scope of a home; those of the same file where there are any,
+        bodies before declarations.
         """
         found = [
             ref

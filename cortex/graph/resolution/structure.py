@@ -8,8 +8,8 @@ from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.resolve import Edge, Location
 from cortex.terms.kinds import TYPE_KINDS
 
-#: families with structural types, and what a match by method set is worth there: TypeScript's members are compared by
-#: name and number of parameters alone
+#: families with structural types, and what a match by method set is worth there: TypeScript's
+#: members are compared by name and number of parameters alone
 CONFIDENCE = {"go": "exact", "script": "name"}
 
 
@@ -59,7 +59,9 @@ def structural_edges(project: Project, evaluator: Evaluator) -> dict[str, list[E
 
 
 def _types(project: Project, sets: MethodSets, family: str) -> tuple[list[Ref], dict[str, list[Ref]]]:
-    """The interfaces, and by the name of each method the other types that have it, themselves or through another type."""
+    """The interfaces, and by the name of each method the other types that have it, themselves or
+    through another type.
+    """
     interfaces: list[Ref] = []
     having: dict[str, list[Ref]] = {}
     for path in sorted(path for path, one in project.packed.items() if RULES[one.language].family == family):

@@ -1,4 +1,6 @@
-"""What a name or chain may stand for, and how a search for that is kept from turning in a circle."""
+"""What a name or chain may stand for, and how a search for that is kept from turning in a
+circle.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,9 @@ ANYWHERE = 1 << 60
 
 
 class Value(NamedTuple):
-    """`def` itself, an instance (`inst`) of a type, a `super` of one, a `mod`ule (`path` its key), a container's `list`
-    of instances, an `elem`ent getter of it, or something of another project (`ext`).
+    """`def` itself, an instance (`inst`) of a type, a `super` of one, a `mod`ule (`path` its key),
+    a container's `list` of instances, an `elem`ent getter of it, or something of another project
+    (`ext`).
     """
 
     tag: Literal["def", "inst", "super", "mod", "list", "elem", "ext"]
@@ -32,8 +35,9 @@ How = Literal["exact", "import", "receiver"]
 
 
 class Recursion:
-    """What is being looked for right now. Names depend on each other in circles (`a = b`, `b = a`): a search that comes to
-    what is already under way is cut short there, and what others found meanwhile may be too little to be remembered.
+    """What is being looked for right now. Names depend on each other in circles (`a = b`, `b = a`):
+    a search that comes to what is already under way is cut short there, and what others found
+    meanwhile may be too little to be remembered.
     """
 
     def __init__(self) -> None:
@@ -43,8 +47,8 @@ class Recursion:
         self._cuts = 0
 
     def enter(self, key: object, *, allowed: bool = True) -> int | None:
-        """Begin to look for `key`: what `leave` wants back. None when that is under way already, or not `allowed`: the
-        search is cut short here and finds nothing.
+        """Begin to look for `key`: what `leave` wants back. None when that is under way already, or
+        not `allowed`: the search is cut short here and finds nothing.
         """
         if not allowed or key in self._under_way:
             self._cuts += 1

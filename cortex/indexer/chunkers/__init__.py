@@ -15,7 +15,7 @@ from cortex.indexer.syntax.source import Source
 from cortex.terms.languages import Language, sniff
 from cortex.terms.records import COVERING_TYPES, Chunk
 
-__all__ = ["CHUNKERS_VERSION", "Cut", "chunk", "cut", "embed_text"]
+__all__ = ["CHUNKERS_VERSION", "Cut", "cut", "embed_text"]
 
 #: raised with every change of what chunks hold: all files are then cut anew
 CHUNKERS_VERSION = 5
@@ -29,13 +29,10 @@ class Cut:
     remarks: tuple[str, ...] = ()
 
 
-def chunk(source: Source, count_tokens: CountTokens, budget: int) -> list[Chunk]:
-    """The chunks of `cut`."""
-    return cut(source, count_tokens, budget).chunks
-
-
 def cut(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool = False) -> Cut:
-    """All chunks of one file, none of more than `budget` tokens; ids are unique. `plain`: without a parser."""
+    """All chunks of one file, none of more than `budget` tokens; ids are unique. `plain`: without a
+    parser.
+    """
     if not source.lines:
         return Cut([])
     language = sniff(source.path, source.lines)

@@ -42,7 +42,9 @@ def code_chunks(frame: Frame) -> list[Chunk]:
 
 
 def _parent(frame: Frame, owner: Symbol | None, heads: list[tuple[int, str]], first: str) -> str:
-    """The id of the chunk that this one, the last of `heads`, continues (`first`) or whose type holds it; "" for none."""
+    """The id of the chunk that this one, the last of `heads`, continues (`first`) or whose type
+    holds it; "" for none.
+    """
     own = heads[-1][1]
     if owner is None or first != own:
         return first if owner else ""
@@ -56,8 +58,8 @@ def _parent(frame: Frame, owner: Symbol | None, heads: list[tuple[int, str]], fi
 
 
 def _silent_lines(frame: Frame) -> set[int]:
-    """Blank lines, and comments and attributes that have their lines for themselves: they have no say in whose a
-    chunk is.
+    """Blank lines, and comments and attributes that have their lines for themselves: they have no
+    say in whose a chunk is.
     """
     blank = {number for number, line in enumerate(frame.source.lines, 1) if not line.strip()}
     return blank.union(*(range(span.start, span.end + 1) for span in frame.outline.attached))

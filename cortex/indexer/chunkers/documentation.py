@@ -1,4 +1,6 @@
-"""`documentation` chunks: every line of a document exactly once, cut at headings, then at paragraphs."""
+"""`documentation` chunks: every line of a document exactly once, cut at headings, then at
+paragraphs.
+"""
 
 from __future__ import annotations
 
@@ -78,8 +80,8 @@ def _metadata(frame: Frame, start: int, end: int, trail: tuple[str, ...]) -> dic
 
 
 def _sections(frame: Frame, front_end: int) -> list[tuple[int, int, tuple[str, ...]]]:
-    """(low, high, headings above and of it): half-open 0-based line ranges. A section that is only a heading goes
-    together with the one after it.
+    """(low, high, headings above and of it): half-open 0-based line ranges. A section that is only
+    a heading goes together with the one after it.
     """
     lines = frame.source.lines
     heads = [head for head in headings(frame.language.name, lines, frame.outline) if head.start > front_end]

@@ -1,4 +1,6 @@
-"""What all chunks of one file share: tags, common metadata, titles, and the text that is embedded. Pure."""
+"""What all chunks of one file share: tags, common metadata, titles, and the text that is embedded.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ class Frame:
         return origin(self.path, self.source.lines)
 
     def about_origin(self) -> dict[str, Any]:
-        """Of files that nobody of the project wrote by hand: what they are, and how that is known."""
+        """Of files that nobody of the project wrote by hand: what they are, and how that is
+        known.
+        """
         kind, why = self.origin
         return {"origin": kind, "origin_reason": why} if kind else {}
 
@@ -117,7 +121,9 @@ class Frame:
     def chunks(
         self, stem: str, kind: ChunkType, title: str, text: str, metadata: dict[str, Any]
     ) -> list[Chunk]:
-        """One chunk, or where the text is too long (one endless line) several with ids `{stem}-p{n}`."""
+        """One chunk, or where the text is too long (one endless line) several with ids
+        `{stem}-p{n}`.
+        """
         pieces = parts(text, self.count_tokens, self.budget)
         if len(pieces) == 1:
             return [self.chunk(stem, kind, title, text, metadata)]
@@ -138,8 +144,9 @@ def definition(symbol: Symbol) -> dict[str, Any]:
 
 
 def embed_text(metadata: Mapping[str, Any], text: str) -> str:
-    """What is embedded for a chunk: path words, scope and signature in front of its text. A function of the chunk as
-    it is written, so that a later run can tell whether an embedding still fits.
+    """What is embedded for a chunk: path words, scope and signature in front of its text. A
+    function of the chunk as it is written, so that a later run can tell whether an embedding still
+    fits.
     """
     path = " ".join(str(metadata.get("file_path") or "").split("/")[-PATH_PARTS:])
     signature = str(metadata.get("signature") or "")[:SIGNATURE_CHARS]

@@ -1,8 +1,9 @@
-"""Jupyter notebooks: one document for each text cell, one code file for each code cell; outputs are left out.
+"""Jupyter notebooks: one document for each text cell, one code file for each code cell; outputs are
+left out.
 
 Only the covering kinds are made of a cell: an overview of three lines says no more than they do.
-Line numbers are those of the cells' source in the notebook's own JSON, where an editor without a notebook view shows
-them. A notebook that is not readable as one is cut as plain text.
+Line numbers are those of the cells' source in the notebook's own JSON, where an editor without a
+notebook view shows them. A notebook that is not readable as one is cut as plain text.
 """
 
 from __future__ import annotations
@@ -101,7 +102,9 @@ def _value(node: Node | None, raw: bytes) -> Any:
 
 
 def _lines(node: Node | None, raw: bytes) -> Iterator[tuple[str, int]]:
-    """(text, line of the file) of each line of a cell: its source is one string or a list of lines."""
+    """(text, line of the file) of each line of a cell: its source is one string or a list of
+    lines.
+    """
     if node is None:
         return
     parts = node.named_children if node.type == "array" else [node]

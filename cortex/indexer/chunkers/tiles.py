@@ -1,7 +1,8 @@
-"""Cuts a file's lines into tiles that cover each line exactly once. Pure; knows nothing of languages.
+"""Cuts a file's lines into tiles that cover each line exactly once. Pure; knows nothing of
+languages.
 
-`costs[i]` says how bad a cut before line i (0-based) is. A stretch that is too long is cut where that is cheapest, each
-piece again likewise, and small neighbours are joined as long as they fit.
+`costs[i]` says how bad a cut before line i (0-based) is. A stretch that is too long is cut where
+that is cheapest, each piece again likewise, and small neighbours are joined as long as they fit.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from cortex.indexer.syntax.outline import Outline
 GLUE = 0.5
 #: a cut that is not allowed: blank lines stay with what is before them
 NEVER = math.inf
-#: tiles under this share of the budget are joined over a level of nesting (a lone closing brace, a class line)
+#: tiles under this share of the budget are joined over a level of nesting (a lone closing brace, a
+#: class line)
 TINY_SHARE = 1 / 12
 #: blanks that a tab counts for where indentation decides
 TAB_BLANKS = 4
@@ -25,7 +27,9 @@ CountTokens = Callable[[str], int]
 
 
 def syntax_costs(lines: Sequence[str], outline: Outline) -> list[float]:
-    """How many syntax nodes each cut goes through, and GLUE where it parts a comment from its code."""
+    """How many syntax nodes each cut goes through, and GLUE where it parts a comment from its
+    code.
+    """
     steps = [0] * (len(lines) + 2)
     symbols = [(symbol.start_line, symbol.end_line) for symbol in outline.symbols]
     for start, end in (*((span.start, span.end) for span in outline.splits), *symbols):
@@ -39,7 +43,9 @@ def syntax_costs(lines: Sequence[str], outline: Outline) -> list[float]:
 
 
 def layout_costs(lines: Sequence[str]) -> list[float]:
-    """Without a grammar: indentation is depth, a blank line before is better than none, a closing bracket is inside."""
+    """Without a grammar: indentation is depth, a blank line before is better than none, a closing
+    bracket is inside.
+    """
     costs: list[float] = []
     after_blank = True
     for line in lines:
@@ -57,8 +63,9 @@ def _blanks_follow(lines: Sequence[str], costs: list[float]) -> list[float]:
 
 
 def tile(tokens: Sequence[int], costs: Sequence[float], budget: int) -> list[tuple[int, int]]:
-    """Half-open, 0-based stretches that cover range(len(tokens)) in order, each of at most `budget` tokens where its
-    lines allow it (a single line of more stays alone, with the blank lines after it).
+    """Half-open, 0-based stretches that cover range(len(tokens)) in order, each of at most `budget`
+    tokens where its lines allow it (a single line of more stays alone, with the blank lines after
+    it).
     """
     if not tokens:
         return []
@@ -111,7 +118,9 @@ class _Tiler:
 
 
 def parts(text: str, count_tokens: CountTokens, budget: int) -> list[str]:
-    """`text` in pieces of at most `budget` tokens: at line ends, and inside a line only where it alone is too long."""
+    """`text` in pieces of at most `budget` tokens: at line ends, and inside a line only where it
+    alone is too long.
+    """
     if count_tokens(text) <= budget:
         return [text]
     pieces: list[str] = []

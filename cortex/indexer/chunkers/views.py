@@ -71,7 +71,9 @@ def _source(frame: Frame, symbol: Symbol) -> str:
 
 
 def _pack(frame: Frame, kind: ChunkType, blocks: Sequence[Block], joint: str) -> list[Chunk]:
-    """Blocks joined into as few chunks as the budget allows; each speaks of its own symbols only."""
+    """Blocks joined into as few chunks as the budget allows; each speaks of its own symbols
+    only.
+    """
     packs: list[tuple[list[str], list[Symbol]]] = []
     weight = 0
     for text, symbol in blocks:

@@ -1,8 +1,9 @@
-"""Embeddings by their text, kept for later: a branch that is switched back to, another work tree of the same project.
+"""Embeddings by their text, kept for later: a branch that is switched back to, another work tree of
+the same project.
 
-One SQLite file for each model in the user's own cache folder, never in a project: what a cloned repository brings is
-not opened. Keys are digests, so that no text is in it. It is bounded, and anything that goes wrong with it means only
-that texts are embedded again.
+One SQLite file for each model in the user's own cache folder, never in a project: what a cloned
+repository brings is not opened. Keys are digests, so that no text is in it. It is bounded, and
+anything that goes wrong with it means only that texts are embedded again.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ log = logging.getLogger(__name__)
 
 #: bytes of one model's file: about 60 000 vectors of 384 dimensions
 BYTES_MAX = 64 << 20
-#: share of the rows that goes when the file is full, those that were used longest ago
-PRUNED_SHARE = 4
+#: one row of so many goes when the file is full: those that were used longest ago
+PRUNED_DIVISOR = 4
 #: keys of one question to SQLite, which takes 999 of them in its oldest form
 KEYS_MAX = 500
 #: seconds to wait for another process that writes
@@ -35,7 +36,9 @@ _SCHEMA = (
 
 
 class EmbeddingCache:
-    """Vectors as they are stored in chunk files, by the text that was embedded. `""` for a folder: keeps nothing."""
+    """Vectors as they are stored in chunk files, by the text that was embedded. `""` for a folder:
+    keeps nothing.
+    """
 
     def __init__(self, folder: str, model: str, bytes_max: int = BYTES_MAX) -> None:
         self._bytes_max = bytes_max
@@ -81,7 +84,7 @@ class EmbeddingCache:
             with database:
                 database.execute(
                     "DELETE FROM vectors WHERE key IN (SELECT key FROM vectors ORDER BY used, key LIMIT ?)",
-                    (max(rows // PRUNED_SHARE, rows - self._bytes_max // size),),
+                    (max(rows // PRUNED_DIVISOR, rows - self._bytes_max // size),),
                 )
             database.execute("VACUUM")
 

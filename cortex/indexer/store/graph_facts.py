@@ -20,7 +20,9 @@ log = logging.getLogger(__name__)
 
 
 def facts_of(source: Source, sha256: str) -> Packed | None:
-    """None for a language without a graph, an empty file, or one that is nested too deeply (or that we fail at)."""
+    """None for a language without a graph, an empty file, or one that is nested too deeply (or that
+    we fail at).
+    """
     language = sniff(source.path, source.lines)
     if language.name not in RULES or language.grammar is None or not source.lines:
         return None

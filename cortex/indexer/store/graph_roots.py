@@ -1,4 +1,6 @@
-"""Reads what go.mod, tsconfig.json and package.json say of module names. Files that cannot be read say nothing."""
+"""Reads what go.mod, tsconfig.json and package.json say of module names. Files that cannot be read
+say nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""The graph's files on disk: shards of nodes and edges, the facts beside them, and how one shard is built.
+"""The graph's files on disk: shards of nodes and edges, the facts beside them, and how one shard is
+built.
 
-What a shard holds follows from the facts of the whole project, so that any process that reads them can build it.
+What a shard holds follows from the facts of the whole project, so that any process that reads them
+can build it.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ class _FactsFile(msgspec.Struct):
 
 
 class _Mapped(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """As Packed, over the bytes of a mapped file: several processes share one copy. For reading only."""
+    """As Packed, over the bytes of a mapped file: several processes share one copy. For reading
+    only.
+    """
 
     path: str
     language: str
@@ -70,8 +74,8 @@ class _MappedFile(msgspec.Struct):
 
 
 class State(msgspec.Struct):
-    """`wanted` names the content of all files that the graph files were made from; `structural` are their edges of
-    types that implement something without saying so.
+    """`wanted` names the content of all files that the graph files were made from; `structural` are
+    their edges of types that implement something without saying so.
     """
 
     version: int = 0
@@ -82,8 +86,9 @@ class State(msgspec.Struct):
 
 
 class ShardTask(msgspec.Struct, tag="graph"):
-    """Build some shards in another process. `run` is another one for each state of the facts; `affected`: the files
-    that are resolved anew, None for all; `structural`: edges of files in these shards.
+    """Build some shards in another process. `run` is another one for each state of the facts;
+    `affected`: the files that are resolved anew, None for all; `structural`: edges of files in
+    these shards.
     """
 
     run: str
@@ -111,7 +116,9 @@ class Tools:
 
 
 class ShardBuilder:
-    """What a process of the pool does: reads the facts once for each run, then builds the shards it is asked for."""
+    """What a process of the pool does: reads the facts once for each run, then builds the shards it
+    is asked for.
+    """
 
     def __init__(self) -> None:
         self._run = ""
@@ -168,7 +175,9 @@ def shard_body(
 
 
 def read_shard(folder: Path, number: int, shards: int) -> Body:
-    """Path → (nodes, edges) of a shard as it stands; empty when it is missing, damaged or another's."""
+    """Path → (nodes, edges) of a shard as it stands; empty when it is missing, damaged or
+    another's.
+    """
     found: dict[str, tuple[list[Any], list[Any]]] = {}
     try:
         data = orjson.loads((folder / shard_name(number, shards)).read_bytes())
@@ -215,7 +224,9 @@ def read_facts(folder: Path) -> Iterator[tuple[int, Packed]]:
 
 
 def map_facts(folder: Path) -> Iterator[Packed]:
-    """The facts of all files, mapped. Raises OSError and Damaged: they have just been written by ourselves."""
+    """The facts of all files, mapped. Raises OSError and Damaged: they have just been written by
+    ourselves.
+    """
     for name in sorted(_names(folder / FACTS, ".msgpack")):
         if _FACTS_NAME.match(name):
             with (folder / FACTS / name).open("rb") as file:
@@ -268,7 +279,9 @@ def drop_graphs(folder: Path, shards: int) -> None:
 
 
 def shard_name(number: int, shards: int) -> str:
-    """The shards' names have three digits, as a graph of another program has none: `code-graph.json`."""
+    """The shards' names have three digits, as a graph of another program has none:
+    `code-graph.json`.
+    """
     return f"{STEM}.{number:03d}.json" if shards else f"{STEM}.json"
 
 

@@ -1,7 +1,9 @@
-"""Keeps one project's graph files up to its manifest: which files have to be resolved again, and by whom.
+"""Keeps one project's graph files up to its manifest: which files have to be resolved again, and by
+whom.
 
-One shard holds the nodes and edges of the files whose paths hash to it. An edited file is resolved again together with
-the files that its change concerns; shards whose content stays are left alone. Facts that are lost are extracted again.
+One shard holds the nodes and edges of the files whose paths hash to it. An edited file is resolved
+again together with the files that its change concerns; shards whose content stays are left alone.
+Facts that are lost are extracted again.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from cortex.generation.manifest import Entry
 from cortex.graph.facts.facts import FACTS_VERSION
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Packed
@@ -25,7 +28,7 @@ from cortex.indexer.store import graph_shards
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.graph_roots import NAMES, read_roots
 from cortex.indexer.store.graph_shards import FACTS, ShardTask, State, Tools
-from cortex.indexer.store.manifest import Entry
+from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import shard_count, shard_of
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
@@ -35,23 +38,22 @@ from cortex.terms.languages import language_of
 
 log = logging.getLogger(__name__)
 
-#: files to resolve from which several processes do it; starting them takes as long as a hundred
-POOL_FILES_MIN = 400
-#: tasks for each shard-building process: the last ones to end should not keep the others waiting for long
+#: tasks for each shard-building process: the last ones to end should not keep the others waiting
+#: for long
 TASKS_MAX = 16
-
-#: files of a project that is not kept in memory here while other processes resolve it, nor after that
-KEPT_FILES_MAX = 10_000
 
 #: builds shards in several processes and returns how many were written
 Resolve = Callable[[Sequence[ShardTask]], int]
 
 
 class GraphStore:
-    """Keeps one project's graph. Used by one thread, which holds the writer lock during `update`."""
+    """Keeps one project's graph. Used by one thread, which holds the writer lock during
+    `update`.
+    """
 
-    def __init__(self, config: Config, resolve: Resolve | None = None) -> None:
+    def __init__(self, config: Config, resolve: Resolve | None = None, limits: Limits = LIMITS) -> None:
         self._config = config
+        self._limits = limits
         self._folder = config.graph_dir
         self._resolve = resolve
         self._project: Project | None = None
@@ -65,8 +67,8 @@ class GraphStore:
         self._without.clear()
 
     def update(self, entries: Mapping[str, Entry], fresh: dict[str, Packed | None]) -> int:
-        """Bring the graph files up to `entries` (the manifest). `fresh` are facts of files that were just parsed; it may
-        be emptied.
+        """Bring the graph files up to `entries` (the manifest). `fresh` are facts of files that
+        were just parsed; it may be emptied.
 
         Returns how many graph files were written. Raises OSError.
         """
@@ -105,7 +107,9 @@ class GraphStore:
         return self._build(*work)
 
     def _is_done(self, wanted: Mapping[str, str]) -> bool:
-        """Whether the graph files are those of `wanted`, as far as can be seen without reading them."""
+        """Whether the graph files are those of `wanted`, as far as can be seen without reading
+        them.
+        """
         state = graph_shards.read_state(self._folder)
         names = [graph_shards.shard_name(number, state.shards) for number in range(state.shards)]
         return state.wanted == _name_of(wanted) and all((self._folder / name).exists() for name in names)
@@ -159,10 +163,12 @@ class GraphStore:
     def _prepare(
         self, affected: set[str], changes: Mapping[str, Packed | None], wanted: str
     ) -> list[ShardTask] | tuple[Tools, Sequence[int], set[str] | None]:
-        """Write the facts, and say what is to be built of them: tasks for others, or what `_build` takes."""
+        """Write the facts, and say what is to be built of them: tasks for others, or what `_build`
+        takes.
+        """
         project = self._project
         assert project is not None
-        shards = shard_count(len(project.packed))
+        shards = shard_count(len(project.packed), self._limits.shard_files)
         anew = shards != self._state.shards
         tools = Tools.of(project)
         structural = self._structural_now(tools.evaluator, changes)
@@ -183,7 +189,7 @@ class GraphStore:
             graph_shards.drop_facts(self._folder, shards)
         self._state = State(FACTS_VERSION, shards, wanted, project.roots, structural)
         files = len(project.packed) if anew else len(affected)
-        if self._resolve is not None and files >= POOL_FILES_MIN:
+        if self._resolve is not None and files >= self._limits.resolve_files:
             homes = graph_shards.homes(project, shards)
             return self._tasks(sorted(touched), homes, None if anew else affected)
         return tools, sorted(touched), None if anew else affected
@@ -192,8 +198,10 @@ class GraphStore:
         assert self._resolve is not None
         assert self._project is not None
         state = self._state
-        if len(self._project.packed) > KEPT_FILES_MAX:
-            # What stays was made among the facts, and each of it would keep a megabyte of them: encoded meanwhile.
+        if len(self._project.packed) > self._limits.kept_files:
+            # These objects live on and were made among the facts: each would keep the allocator's
+            # page that it shares with them (1 MB). Encoded meanwhile, they are made anew when the
+            # facts are gone.
             raw = msgspec.msgpack.encode((tasks, state))
             tasks.clear()
             del state

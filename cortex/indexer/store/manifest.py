@@ -1,4 +1,6 @@
-"""The indexer's memory, `.cortex/manifest.json`: what each file was when it was indexed, and each chunk file it wrote."""
+"""The indexer's memory on disk: reads and writes the manifest, and names what its entries depend
+on.
+"""
 
 from __future__ import annotations
 
@@ -9,46 +11,10 @@ from pathlib import Path
 import msgspec
 
 from cortex import __version__
+from cortex.generation.manifest import MANIFEST_VERSION, Manifest
 from cortex.indexer.chunkers import CHUNKERS_VERSION
 from cortex.settings.config import Config
 from cortex.system import files
-
-#: raised when this file's or the chunk files' shape changes; a manifest of another number is forgotten
-MANIFEST_VERSION = 2
-
-
-class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One source file. `skipped` says why it has no chunks, "" if it has been indexed; `remarks` what is unusual.
-
-    `ids` stands for the ids of its `chunks` (see name_of): the manifest is written and read at every save.
-    """
-
-    sha256: str
-    size: int
-    mtime_ns: int
-    chunks: int = 0
-    ids: str = ""
-    skipped: str = ""
-    remarks: tuple[str, ...] = ()
-
-
-class Manifest(msgspec.Struct):
-    """`recipe` names everything that the chunks depend on beside the sources; another one means: all anew.
-
-    `left_out` counts the files that were not even read, by the reason. `chunk_files` holds (size, mtime_ns) of each
-    chunk file as it was written: one that differs is built again.
-    """
-
-    version: int = MANIFEST_VERSION
-    generator: str = ""
-    recipe: str = ""
-    model: str = ""
-    dimensions: int = 0
-    shards: int = 1
-    sequence: int = 0
-    files: dict[str, Entry] = msgspec.field(default_factory=dict)
-    left_out: dict[str, int] = msgspec.field(default_factory=dict)
-    chunk_files: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict)
 
 
 def name_of(ids: Iterable[str]) -> str:
@@ -61,7 +27,9 @@ def recipe(config: Config, model: str) -> str:
 
 
 def load(path: Path) -> Manifest:
-    """The manifest, an empty one when it is missing, damaged or of another version: then everything is read again."""
+    """The manifest, an empty one when it is missing, damaged or of another version: then everything
+    is read again.
+    """
     try:
         manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
     except (OSError, msgspec.DecodeError):

@@ -1,7 +1,9 @@
-"""Builds one shard: the chunks of those files whose paths hash to it, as one chunk file for each kind.
+"""Builds one shard: the chunks of those files whose paths hash to it, as one chunk file for each
+kind.
 
-A shard is the unit of work: it needs nothing but its own files and its old chunk files, so that any process can build
-it. What is new is written below chunks/.tmp; putting it in place is the run's affair (run.py).
+A shard is the unit of work: it needs nothing but its own files and its old chunk files, so that any
+process can build it. What is new is written below chunks/.tmp; putting it in place is the run's
+affair (run.py).
 """
 
 from __future__ import annotations
@@ -20,11 +22,12 @@ import orjson
 
 from cortex.embedders.protocol import Embedder
 from cortex.embedders.static import StaticEmbedder
+from cortex.generation.manifest import Entry
 from cortex.graph.facts.tables import Packed
 from cortex.indexer.chunkers import cut, embed_text
 from cortex.indexer.store.embeddings import EmbeddingCache, open_cache
 from cortex.indexer.store.graph_facts import facts_of
-from cortex.indexer.store.manifest import Entry, name_of
+from cortex.indexer.store.manifest import name_of
 from cortex.indexer.syntax.source import decode, digest
 from cortex.system.files import read_plain
 from cortex.terms.records import CHUNK_TYPES, Chunk
@@ -33,8 +36,6 @@ from cortex.terms.records import CHUNK_TYPES, Chunk
 FORMAT_VERSION = "2.0.0"
 #: `_metadata.generator`: only such files are ever replaced or deleted
 GENERATOR = "cortex"
-#: files that share a shard, on average and at most: one saved file rewrites about 2 MB of chunk files
-SHARD_FILES = 96
 #: chunk type → stem of its chunk files
 STEMS = {
     "symbols": "code-symbols",
@@ -63,8 +64,8 @@ class Settings(msgspec.Struct, frozen=True):
 class Task(msgspec.Struct, frozen=True, tag="chunks"):
     """Build shard `number` of `shards`, where there were `old_shards` before.
 
-    `fresh` are files to be read, with size and mtime (`known`: what they were before); `kept` those whose chunks are
-    taken from the old shard.
+    `fresh` are files to be read, with size and mtime (`known`: what they were before); `kept` those
+    whose chunks are taken from the old shard.
     """
 
     number: int
@@ -91,8 +92,8 @@ class Task(msgspec.Struct, frozen=True, tag="chunks"):
 
 
 class Built(msgspec.Struct):
-    """What came of a task: the files' new entries, temporary files by final name, and names of chunk files to delete and
-    of those that stay as they are.
+    """What came of a task: the files' new entries, temporary files by final name, and names of
+    chunk files to delete and of those that stay as they are.
     """
 
     number: int
@@ -101,8 +102,9 @@ class Built(msgspec.Struct):
     deleted: list[str]
     same: list[str]
     chunks: int = 0
-    #: the graph's facts of the files that were read, encoded (see FACTS): a long run holds all of them, and objects among
-    #: the entries, which stay, would keep their memory for ever
+    #: the graph's facts of the files that were read, encoded (see FACTS): a long run holds all of
+    #: them, and as objects they would share the allocator's pages with the entries, which stay and
+    #: so would keep those pages
     facts: bytes = b""
 
 
@@ -110,10 +112,10 @@ class Built(msgspec.Struct):
 FACTS = msgspec.msgpack.Decoder(dict[str, Packed | None])
 
 
-def shard_count(files: int) -> int:
-    """The power of two that leaves about SHARD_FILES files to a shard, at most."""
+def shard_count(files: int, shard_files: int) -> int:
+    """The power of two that leaves about `shard_files` files to a shard, at most."""
     count = 1
-    while files > count * SHARD_FILES:
+    while files > count * shard_files:
         count *= 2
     return count
 
@@ -128,7 +130,9 @@ def shard_name(kind: str, number: int, shards: int) -> str:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a chunk file was written by this indexer. A file that cannot be read is somebody else's."""
+    """Whether a chunk file was written by this indexer. A file that cannot be read is somebody
+    else's.
+    """
     try:
         with path.open("rb") as file:
             head = file.read(HEAD_BYTES)
@@ -152,7 +156,9 @@ class _Old:
 
 
 def build(task: Task, settings: Settings, embedder: Embedder) -> Built:
-    """Raises Unavailable when an embedding server does not answer; a file that cannot be read is an Entry with a reason."""
+    """Raises Unavailable when an embedding server does not answer; a file that cannot be read is an
+    Entry with a reason.
+    """
     old = _read_old(task, settings, embedder)
     entries: dict[str, Entry] = {}
     chunks: dict[str, list[dict[str, Any]]] = {}
@@ -202,7 +208,9 @@ def _kept_by_content(path: str, sha256: str, stat: tuple[int, int], task: Task, 
 
 
 def _read(path: str, settings: Settings) -> bytes | str:
-    """The bytes of a file, or why not. Never through a link: it may have become one since the scan."""
+    """The bytes of a file, or why not. Never through a link: it may have become one since the
+    scan.
+    """
     try:
         raw = read_plain(os.path.join(settings.root, path), settings.max_file_bytes + 1)
     except OSError as error:
@@ -233,8 +241,8 @@ def _cut(
 def _embed(
     fresh: Sequence[Chunk], old: _Old, embedder: Embedder, how: tuple[EmbeddingCache, Task]
 ) -> list[dict[str, Any]]:
-    """Chunks as they are written; an embedding is taken over where the file, or the cache, had one of exactly the same
-    text.
+    """Chunks as they are written; an embedding is taken over where the file, or the cache, had one
+    of exactly the same text.
     """
     cache, task = how
     known = {

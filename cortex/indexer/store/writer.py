@@ -1,7 +1,9 @@
-"""Puts built shards in place and keeps the manifest true to them; the lock of whoever writes chunk files.
+"""Puts built shards in place and keeps the manifest true to them; the lock of whoever writes chunk
+files.
 
-The order makes a run safe to be killed anywhere: chunk files are renamed into place first, then the manifest is, which
-names size and mtime of each. A chunk file that the manifest does not know as it is gets built again by the next run.
+The order makes a run safe to be killed anywhere: chunk files are renamed into place first, then the
+manifest is, which names size and mtime of each. A chunk file that the manifest does not know as it
+is gets built again by the next run.
 """
 
 from __future__ import annotations
@@ -12,8 +14,8 @@ import re
 from collections.abc import Container, Sequence
 from pathlib import Path
 
+from cortex.generation.manifest import Manifest
 from cortex.indexer.store import manifest as manifests
-from cortex.indexer.store.manifest import Manifest
 from cortex.indexer.store.shards import STEMS, Built, is_ours, shard_name
 from cortex.settings.config import Config
 from cortex.settings.home import open_runtime
@@ -69,7 +71,9 @@ class Writer:
         self._temporary = config.chunks_dir / ".tmp"
 
     def open(self) -> None:
-        """Make the folders and clear what an interrupted run left. Raises Misconfigured when that cannot be done."""
+        """Make the folders and clear what an interrupted run left. Raises Misconfigured when that
+        cannot be done.
+        """
         try:
             self._temporary.mkdir(parents=True, exist_ok=True)
             for name in os.listdir(self._temporary):
@@ -80,7 +84,9 @@ class Writer:
             ) from error
 
     def stale(self) -> set[int]:
-        """Shards whose chunk files are not as the manifest knows them: an interrupted run, or another program."""
+        """Shards whose chunk files are not as the manifest knows them: an interrupted run, or
+        another program.
+        """
         known = self.manifest.chunk_files
         present = set(_json_files(self._folder))
         wrong = [
@@ -93,7 +99,9 @@ class Writer:
         return {number for number in numbers if number < self.manifest.shards}
 
     def refuse_foreign(self, names: Sequence[str]) -> None:
-        """Raises Misconfigured when one of `names`, about to be written, is somebody else's file."""
+        """Raises Misconfigured when one of `names`, about to be written, is somebody else's
+        file.
+        """
         for name in names:
             path = self._folder / name
             if name not in self.manifest.chunk_files and path.exists() and not is_ours(path):

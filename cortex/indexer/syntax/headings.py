@@ -1,4 +1,6 @@
-"""Headings of documents without a grammar (reStructuredText, AsciiDoc), and what they mean in Markdown. Pure."""
+"""Headings of documents without a grammar (reStructuredText, AsciiDoc), and what they mean in
+Markdown. Pure.
+"""
 
 from __future__ import annotations
 
@@ -58,8 +60,9 @@ def _asciidoc(lines: Sequence[str]) -> Iterator[Heading]:
 
 
 def _restructuredtext(lines: Sequence[str]) -> Iterator[Heading]:
-    """A title has a line of one punctuation character below it that is as long, perhaps the same above; the order in
-    which such ornaments first occur gives the levels. Titles stand at the left margin.
+    """A title has a line of one punctuation character below it that is as long, perhaps the same
+    above; the order in which such ornaments first occur gives the levels. Titles stand at the left
+    margin.
     """
     levels: list[tuple[str, bool]] = []
     at = 0

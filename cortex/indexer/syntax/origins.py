@@ -1,4 +1,6 @@
-"""Whether a file was written by a program or belongs to somebody else: by its path and its first lines. Pure."""
+"""Whether a file was written by a program or belongs to somebody else: by its path and its first
+lines. Pure.
+"""
 
 from __future__ import annotations
 

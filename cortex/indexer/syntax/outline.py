@@ -1,4 +1,6 @@
-"""What is known of one file beside its lines, and the words of comments. Data only; parse.py and keys.py fill it."""
+"""What is known of one file beside its lines, and the words of comments. Data only; parse.py and
+keys.py fill it.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What is known of one file beside its lines. `symbols` are in order of their first line; `imports` are the names
-    of what the file imports, as they are written.
+    """What is known of one file beside its lines. `symbols` are in order of their first line;
+    `imports` are the names of what the file imports, as they are written.
     """
 
     symbols: tuple[Symbol, ...] = ()
@@ -47,7 +49,9 @@ class Outline:
 
 
 def dedent(text: str) -> str:
-    """`text` without the blanks that all its lines begin with (the first line's count where it is the least)."""
+    """`text` without the blanks that all its lines begin with (the first line's count where it is
+    the least).
+    """
     lines = text.split("\n")
     margin = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     return "\n".join(line[margin:] if line.strip() else "" for line in lines) if margin else text

@@ -1,16 +1,21 @@
-"""Text → Outline: symbols, comments, imports and places to cut, from one tree-sitter pass. No chunks.
+"""Text → Outline: symbols, comments, imports and places to cut, from one tree-sitter pass. No
+chunks.
 
 Captures of a query file (queries/<name>.scm):
 
-* `@definition.<kind>` with `@name`, and `@body` where the signature ends (without it the whole node is the signature);
-  `@scope` when the enclosing type is only named (Go receivers, C++ qualifiers). Kinds as in records.Symbol.
-* `@container` with `@name`: encloses definitions without being one (Rust impl blocks, C++ namespaces).
-* `@import`, `@package`, `@comment`, `@doc` (a docstring inside its definition), `@attach` (belongs to the next line, as
-  every comment does that has its lines for itself).
+* `@definition.<kind>` with `@name`, and `@body` where the signature ends (without it the whole node
+  is the signature); `@scope` when the enclosing type is only named (Go receivers, C++ qualifiers).
+  Kinds as in records.Symbol.
+* `@container` with `@name`: encloses definitions without being one (Rust impl blocks, C++
+  namespaces).
+* `@import`, `@package`, `@comment`, `@doc` (a docstring inside its definition), `@attach` (belongs
+  to the next line, as every comment does that has its lines for itself).
 * `@split`: a node that is better not cut; the fewer of them a cut goes through, the better.
-* `@heading`, `@fence`: for documents. `@embedded`: a part in another language, after a tag that says which.
+* `@heading`, `@fence`: for documents. `@embedded`: a part in another language, after a tag that
+  says which.
 
-Of several patterns that match one name the one with the widest node wins, then the one further down in the file.
+Of several patterns that match one name the one with the widest node wins, then the one further down
+in the file.
 """
 
 from __future__ import annotations
@@ -41,7 +46,8 @@ from cortex.terms.kinds import DATA_KINDS, TYPE_KINDS
 from cortex.terms.languages import Language, embedded_language
 from cortex.terms.records import Symbol
 
-#: steps of a parser (each a hundred of its operations) for one file; a megabyte of usual code takes 15 000
+#: steps of a parser (each a hundred of its operations) for one file; a megabyte of usual code takes
+#: 15 000
 PARSE_STEPS_MAX = 200_000
 #: bytes of a file up to which no grammar takes long, whatever is in it
 UNBOUNDED_BYTES = 128 * 1024
@@ -57,7 +63,9 @@ _UPPER = re.compile(r"[A-Z][A-Z0-9_]*$")
 
 
 def parse(source: Source, language: Language) -> Outline:
-    """The outline of `source`; an empty one for a language without a grammar. Syntax errors give a partial one."""
+    """The outline of `source`; an empty one for a language without a grammar. Syntax errors give a
+    partial one.
+    """
     if language.keys:
         return key_outline(source, language)
     if language.grammar is None or not source.lines:
@@ -109,9 +117,11 @@ class TooComplex(Exception):  # noqa: N818 - errors name the condition
 
 @functools.lru_cache(maxsize=1)
 def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
-    """(text, tree) of a file in a language with a grammar; kept for whoever reads the same file next.
+    """(text, tree) of a file in a language with a grammar; kept for whoever reads the same file
+    next.
 
-    Raises TooComplex after PARSE_STEPS_MAX steps. Steps are counted, not seconds: the result is the same everywhere.
+    Raises TooComplex after PARSE_STEPS_MAX steps. Steps are counted, not seconds: the result is the
+    same everywhere.
     """
     raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
     parser = _tools(language)[0]
@@ -126,7 +136,8 @@ def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
     except ValueError as error:  # what a parser that was broken off ends with
         parser.reset()
         raise TooComplex from error
-    # Nodes of a tree that was read through a callback ask it for their text byte by byte; taking the tree over costs little.
+    # Nodes of a tree that was read through a callback ask it for their text byte by byte; taking
+    # the tree over costs little.
     return raw, parser.parse(raw) if tree.root_node.has_error else parser.parse(raw, tree)
 
 
@@ -212,7 +223,9 @@ class _Reader:
             self.embedded.append((place, language))
 
     def _blank_lines_at_end(self, node: Node) -> int:
-        """Lines of a node after its last word: with indentation for blocks it ends where the next one begins."""
+        """Lines of a node after its last word: with indentation for blocks it ends where the next
+        one begins.
+        """
         text = self.raw[node.start_byte : node.end_byte]
         tail = text[len(text.rstrip()) :]
         return tail.count(b"\n") - (tail.endswith(b"\n"))

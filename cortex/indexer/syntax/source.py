@@ -1,4 +1,6 @@
-"""Reads one file as text: decoded, with line feeds for line ends. Says why not instead of raising."""
+"""Reads one file as text: decoded, with line feeds for line ends. Says why not instead of
+raising.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ HEAD_BYTES = 8000
 #: characters of a line over which a file is taken for minified or encoded data
 LINE_CHARS_MAX = 20_000
 
-#: characters that a line of a script or style sheet has on average when a program wrote it for browsers
+#: characters that a line of a script or style sheet has on average when a program wrote it for
+#: browsers
 MINIFIED_CHARS_MIN = 250
 SCRIPTS = (".js", ".mjs", ".cjs", ".css")
 #: such files hold pictures in long lines, which are left out when they are cut
@@ -22,8 +25,8 @@ _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file's text. `lines` have no line ends; they are empty when the file holds nothing but blanks. `remark` says
-    what had to be guessed.
+    """A file's text. `lines` have no line ends; they are empty when the file holds nothing but
+    blanks. `remark` says what had to be guessed.
     """
 
     path: str
@@ -42,7 +45,8 @@ def digest(raw: bytes) -> str:
 def decode(path: str, raw: bytes) -> Source | str:
     """The text of `raw`, or a short phrase: why it is left out.
 
-    A byte order mark is dropped; CRLF and CR become LF; what is not UTF-8 is read as Latin-1, which fits any bytes.
+    A byte order mark is dropped; CRLF and CR become LF; what is not UTF-8 is read as Latin-1, which
+    fits any bytes.
     """
     remark = ""
     if raw.startswith(_UTF16):
