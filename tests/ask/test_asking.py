@@ -266,6 +266,22 @@ def test_exact_asks_once_more_when_the_generation_moved_on(config):
     assert exact(config, Moving(config))["index"]["generation"] == 2
 
 
+def test_a_generation_that_moved_on_twice_is_not_followed_any_more(config):
+    publish(config)
+
+    class Ahead(Workers):
+        def answer(self, request):
+            if isinstance(request, Fetch | ExactSearch):
+                raise NotReady("Generation 1 is not open here.")
+            return super().answer(request)
+
+    for ask, kind in ((search, Fetch), (exact, ExactSearch)):
+        workers = Ahead()
+        with pytest.raises(Unavailable, match="Generation 1 is not open here"):
+            ask(config, workers)
+        assert len([one for one in workers.asked if isinstance(one, kind)]) == 2
+
+
 def test_a_lane_that_stays_behind_is_left_out(config):
     publish(config)
 
