@@ -1,4 +1,6 @@
-"""`cortex-worker NAME`: run one worker in the foreground, for the Procfile, the supervisor and load tests."""
+"""`cortex-worker NAME`: run one worker in the foreground, for the Procfile, the supervisor and load
+tests.
+"""
 
 from __future__ import annotations
 

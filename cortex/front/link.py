@@ -1,4 +1,6 @@
-"""A front's way to the workers: holds the set of its project, makes it again when it is lost, calls tools."""
+"""A front's way to the workers: holds the set of its project, makes it again when it is lost, calls
+tools.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,10 @@ class Link:
         await self._client.close()
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The tool's answer, to be dumped by orjson. Raises BadRequest, and Unavailable with one sentence."""
+        """The tool's answer, to be dumped by orjson.
+
+        Raises BadRequest, and Unavailable with one sentence.
+        """
         until = time.monotonic() + self.config.server.deadline_s
         checked = tool.check(arguments)
         while True:
@@ -71,7 +76,9 @@ class Link:
                     raise
 
     async def ready(self, until: float) -> None:
-        """Wait until there is a set, at most READY_S. Raises Unavailable when there is none that we may use."""
+        """Wait until there is a set, at most READY_S. Raises Unavailable when there is none that we
+        may use.
+        """
         until = min(until - 1.0, time.monotonic() + READY_S)
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + until - time.monotonic()):

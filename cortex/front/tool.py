@@ -1,4 +1,7 @@
-"""What makes a typed async function a tool: JSON schema, check of arguments, call. No tool is here."""
+"""What makes a typed async function a tool: JSON schema, check of arguments, call.
+
+No tool is here.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,9 @@ class Tool:
 
 
 def make_tool(function: ToolFunction, title: str, *, reads: bool) -> Tool:
-    """The tool of `async (asking, *, argument: Annotated[type, Meta(description)] = default, …) -> answer`."""
+    """The tool of `async (asking, *, argument: Annotated[type, Meta(description)] = default, …) ->
+    answer`.
+    """
     hints = get_type_hints(function, include_extras=True)
     fields: list[Any] = []
     for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
@@ -101,7 +106,9 @@ def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def _plain(field: dict[str, Any]) -> dict[str, Any]:
-    """An optional field without the alternative null, with the type of its enum, without an empty default."""
+    """An optional field without the alternative null, with the type of its enum, without an empty
+    default.
+    """
     kinds = [kind for kind in field.get("anyOf", ()) if kind != {"type": "null"}]
     if "anyOf" in field and len(kinds) == 1:
         field = kinds[0] | {key: value for key, value in field.items() if key != "anyOf"}

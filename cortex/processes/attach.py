@@ -1,4 +1,5 @@
-"""How a front gets a set of workers: attach to the project's supervisor, start one when there is none.
+"""How a front gets a set of workers: attach to the project's supervisor, start one when there is
+none.
 
 Holds the asking side only; the supervisor itself is cortex.processes.supervisor.
 """
@@ -43,11 +44,15 @@ METADATA_BYTES, METADATA_FILES_MAX = 4096, 50
 
 
 class Attachment:
-    """A front's hold on its project's set. While it is open the set stays; its end, by whatever, is noticed there."""
+    """A front's hold on its project's set.
+
+    While it is open the set stays; its end, by whatever, is noticed there.
+    """
 
     def __init__(self, config: Config, *, start: bool) -> None:
         self.config = config
-        #: one sentence for every tool answer while this front must not use the set, or there is none; "" otherwise
+        #: one sentence for every tool answer while this front must not use the set, or there is
+        #: none; "" otherwise
         self.problem = ""
         #: what the supervisor said of itself; {} while there is none
         self.hello: dict[str, Any] = {}
@@ -66,14 +71,19 @@ class Attachment:
         return self._writer is not None and not self.problem
 
     async def open(self) -> None:
-        """Connect, start the set if need be, and keep it so. Raises Misconfigured and Unavailable."""
+        """Connect, start the set if need be, and keep it so.
+
+        Raises Misconfigured and Unavailable.
+        """
         await self._connect(first=True)
         self._task = asyncio.create_task(self._follow())
 
     async def keep(self) -> None:
-        """Let the set live on without fronts (`cortex up --detach`); returns when its supervisor has said so.
+        """Let the set live on without fronts (`cortex up --detach`); returns when its supervisor
+        has said so.
 
-        One that was just stopping does not say so: then it is asked of the next. Raises Unavailable.
+        One that was just stopping does not say so: then it is asked of the next. Raises
+        Unavailable.
         """
         if self.problem:
             return
@@ -122,15 +132,20 @@ class Attachment:
                     pause = min(pause * 2, RETRY_MAX_S)
 
     async def _connect(self, *, first: bool) -> None:
-        """One round: connect to what is there, else start it and connect. Sets `problem`; raises CortexError."""
+        """One round: connect to what is there, else start it and connect.
+
+        Sets `problem`; raises CortexError.
+        """
         deadline = time.monotonic() + ATTACH_S
-        self._served = [process for process in self._served if process.poll() is None]  # reaps the dead
+        # Looking at a process reaps it when it is dead.
+        self._served = [process for process in self._served if process.poll() is None]
         while True:
             other = other_protocol(self.config)
             folder = other or self.config.runtime_dir
             if await self._greet(folder):
                 if self._spawned is not None:
-                    # From here on its exit code says how it ended, and nothing about the start of another.
+                    # From here on its exit code says how it ended, and nothing about the start of
+                    # another.
                     self._served.append(self._spawned)
                     self._spawned = None
                 return
@@ -155,7 +170,9 @@ class Attachment:
             await asyncio.sleep(RETRY_S)
 
     async def _greet(self, folder: Path) -> bool:
-        """Whether a supervisor answers in `folder`; then this is attached to it, or waits for its end."""
+        """Whether a supervisor answers in `folder`; then this is attached to it, or waits for its
+        end.
+        """
         try:
             async with asyncio.timeout(REPLY_S):
                 reader, writer = await asyncio.open_unix_connection(
@@ -184,10 +201,11 @@ class Attachment:
 
 
 async def attach(config: Config, *, start: bool = True) -> Attachment:
-    """A hold on the project's set of workers; without one, and with `start`, a new set that ends with its fronts.
+    """A hold on the project's set of workers; without one, and with `start`, a new set that ends
+    with its fronts.
 
-    Returns as soon as the supervisor answers: its workers may still be starting. Raises Misconfigured (exit code 2)
-    and Unavailable (3); later faults are sentences in `problem`.
+    Returns as soon as the supervisor answers: its workers may still be starting. Raises
+    Misconfigured and Unavailable; later faults are sentences in `problem`.
     """
     if start:
         open_runtime(config)
@@ -202,7 +220,9 @@ async def attach(config: Config, *, start: bool = True) -> Attachment:
 
 
 def run_supervisor(config: Config, *, idle_exit: bool) -> int:
-    """Supervise here, in the foreground, until a signal or `cortex down`; the exit code. Main thread only.
+    """Supervise here, in the foreground, until a signal or `cortex down`; the exit code.
+
+    Main thread only.
 
     Raises Misconfigured when a set is already running.
     """
@@ -216,7 +236,8 @@ def run_supervisor(config: Config, *, idle_exit: bool) -> int:
 
 
 def stop(config: Config) -> bool:
-    """Stop the project's set, of whatever version, and wait for its end; False when none was running.
+    """Stop the project's set, of whatever version, and wait for its end; False when none was
+    running.
 
     Raises Unavailable when it has not ended within STOP_S.
     """
@@ -240,7 +261,9 @@ def stop(config: Config) -> bool:
 
 
 def set_status(config: Config) -> dict[str, Any]:
-    """What the supervisor says of its set, with `running` and `problem`; {"running": False, …} without one."""
+    """What the supervisor says of its set, with `running` and `problem`; {"running": False, …}
+    without one.
+    """
     for folder in set_folders(config):
         answer = _ask(folder, "status")
         if answer:
@@ -261,7 +284,10 @@ def spec_of(config: Config, *, idle_exit: bool) -> SetSpec:
 
 
 def spawn(config: Config) -> subprocess.Popen[bytes]:
-    """Start a supervisor that outlives us. Several may race: the lock lets one live, the others end with 0."""
+    """Start a supervisor that outlives us.
+
+    Several may race: the lock lets one live, the others end with 0.
+    """
     open_runtime(config)
     open_home(config)
     path = _log_path(config)
@@ -279,7 +305,7 @@ def spawn(config: Config) -> subprocess.Popen[bytes]:
 
 
 def check_start(config: Config) -> None:
-    """What is better said before anything is started: Misconfigured (exit code 2) or Unavailable (3)."""
+    """Raise what is better said before anything is started: Misconfigured or Unavailable."""
     if config.explicit_chunks and not config.chunks_dir.is_dir():
         raise Misconfigured(
             f"The chunks folder {config.chunks_dir} does not exist; make it, or correct server.chunks_dir."
@@ -290,7 +316,7 @@ def check_start(config: Config) -> None:
 
 
 def _check_dimensions(config: Config) -> None:
-    """Chunk files of others are served as they are, so their vectors must have the configured size."""
+    """Chunk files of others are served as they are: their vectors must have the configured size."""
     with contextlib.suppress(OSError):
         paths = sorted(config.chunks_dir.glob("*.json"))[:METADATA_FILES_MAX]
         for path in paths:
@@ -326,7 +352,9 @@ def set_folders(config: Config) -> list[Path]:
 
 
 def other_protocol(config: Config) -> Path | None:
-    """The folder of a running set that speaks another protocol: one index has one writer, so ours must wait."""
+    """The folder of a running set that speaks another protocol: one index has one writer, so ours
+    must wait.
+    """
     others = set_folders(config)[1:]
     return next((path for path in others if holder_of(path / "set.lock") is not None), None)
 
@@ -349,7 +377,9 @@ def _describe(who: dict[str, Any]) -> str:
 
 
 def _ask(folder: Path, command: str) -> dict[str, Any] | None:
-    """Send one command to the supervisor in `folder`; its reply ({} for "stop"), None when nobody answers."""
+    """Send one command to the supervisor in `folder`; its reply ({} for "stop"), None when nobody
+    answers.
+    """
     with socket.socket(socket.AF_UNIX) as link:
         link.settimeout(REPLY_S)
         try:

@@ -1,6 +1,9 @@
-"""One process of a project's set, with its life line, log and back-off. Which there are: cortex.processes.names.
+"""One process of a project's set, with its life line, log and back-off.
 
-Imported by the supervisor, which stays small for as long as it runs: no numpy, no ZeroMQ, no asyncio, no Config.
+Which there are: cortex.processes.names.
+
+Imported by the supervisor, which stays small for as long as it runs: no numpy, no ZeroMQ, no
+asyncio, no Config.
 """
 
 from __future__ import annotations
@@ -64,13 +67,18 @@ class SetSpec:
 
 
 def child_environment() -> dict[str, str]:
-    """Ours, with one thread for each numeric library: workers are processes, and share the cores among them."""
+    """Ours, with one thread for each numeric library: workers are processes, and share the cores
+    among them.
+    """
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "PYTHONUNBUFFERED"), "1")
     return os.environ | single
 
 
 def trim_log(path: str) -> None:
-    """Keep `path` and `<path>.1` within LOG_BYTES_MAX each. The writers append, so they go on at the new end."""
+    """Keep `path` and `<path>.1` within LOG_BYTES_MAX each.
+
+    The writers append, so they go on at the new end.
+    """
     try:
         if os.stat(path).st_size <= LOG_BYTES_MAX:
             return
@@ -104,7 +112,9 @@ class Child:
         return self._process.pid if self._process else 0
 
     def tend(self, now: float) -> str:
-        """Notice the end of the process, start it when it is due; returns what happened, "" for nothing."""
+        """Notice the end of the process, start it when it is due; returns what happened, "" for
+        nothing.
+        """
         news = ""
         if self._process is not None:
             code = self._process.poll()
@@ -118,7 +128,8 @@ class Child:
     def _start(self, now: float) -> str:
         holder = holder_of(self._lock_path)
         if holder is not None:
-            # A Procfile's worker, or an orphan that is about to notice. Fronts can use it: look again later.
+            # A Procfile's worker, or an orphan that is about to notice. Fronts can use it: look
+            # again later.
             news = "" if self.state == "held" else f"{self.name}: process {holder} already does this"
             self.state, self._due = "held", now + HELD_S
             self.last_error = f"process {holder} holds {self._lock_path}"
@@ -129,8 +140,9 @@ class Child:
             return self._not_started(error, now)
         try:
             self._log_start = os.fstat(log).st_size
-            # Its own session: Ctrl-C in a terminal reaches us alone, and its descendants are one process group.
-            # The folder /: a relative entry of PYTHONPATH must not make the project's code importable.
+            # Its own session: Ctrl-C in a terminal reaches us alone, and its descendants are one
+            # process group. The folder /: a relative entry of PYTHONPATH must not make the
+            # project's code importable.
             self._process = subprocess.Popen(
                 self._arguments,
                 stdin=subprocess.PIPE,
@@ -197,7 +209,9 @@ class Child:
                     self._process.stdin.close()
 
     def wait(self, until: float) -> str:
-        """Wait for its end until then, then kill it with all its descendants; returns what had to be done."""
+        """Wait for its end until then, then kill it with all its descendants; returns what had to
+        be done.
+        """
         process, self._process = self._process, None
         self.state = "waiting"
         if process is None:

@@ -1,22 +1,29 @@
-"""The one list of the processes of a project's set: what each is called, how it is started, when it is stopped."""
+"""The one list of the processes of a project's set: what each is called, how it is started, when it
+is stopped.
+"""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
 
-#: a program's module: started with `python -P -m`, because a script's folder or the user's must not be importable
+#: a program's module: started with `python -P -m`, because a script's folder or the user's must not
+#: be importable
 MODULES = {"cortex-worker": "workers", "cortex": "cortex"}
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process of a set. `program` and `arguments` are its line of the Procfile (a test compares the two)."""
+    """One process of a set.
+
+    `program` and `arguments` are its line of the Procfile (a test compares the two).
+    """
 
     name: str
     program: str
     arguments: tuple[str, ...]
-    #: stages end one after the other: first who writes (0), then who announces (1), then who answers (2)
+    #: stages end one after the other: first who writes (0), then who announces (1), then who
+    #: answers (2)
     stage: int
 
     def command_line(self, root: str) -> list[str]:

@@ -1,6 +1,8 @@
-"""The supervisor: starts the processes of one project, replaces the dead, stops them in order, knows its fronts.
+"""The supervisor: starts the processes of one project, replaces the dead, stops them in order,
+knows its fronts.
 
-One thread, one loop. Started by cortex.processes.attach as `python -P -m cortex.processes.supervisor`, or inside `cortex up`.
+One thread, one loop. Started by cortex.processes.attach as `python -P -m
+cortex.processes.supervisor`, or inside `cortex up`.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ TICK_S = 0.25
 CHECK_S = 1.0
 #: seconds that a new supervisor waits for the lock of one that is stopping
 LOCK_S = 20.0
-#: seconds that a new set waits for the front that started it; one that lost a race may have no front at all
+#: seconds that a new set waits for the front that started it; one that lost a race may have no
+#: front at all
 GRACE_S = 5.0
 #: bytes of one command line
 LINE_BYTES_MAX = 65_536
@@ -67,7 +70,8 @@ class Supervisor:
         Raises Misconfigured, naming the holder, when the lock is another's for `lock_s` seconds.
         """
         if not self._take_lock(lock_s):
-            return EXIT_OK  # another supervisor was quicker: there is a set, which is all that was asked for
+            # Another supervisor was quicker: there is a set, which is all that was asked for.
+            return EXIT_OK
         wake, listener = self._wake_up(), self._listen()
         self._identity = self._look()
         say(f"supervisor {os.getpid()} of {self.spec.root}: version {__version__}, {self.spec.config}")
@@ -147,7 +151,7 @@ class Supervisor:
                 say(news)
 
     def _look(self) -> tuple[Any, ...]:
-        """Identities of what this set stands on: the lock, the socket, the project and its .cortex."""
+        """Identities of what this set stands on: lock, socket, the project and its .cortex."""
         paths = (
             os.path.join(self.spec.runtime_dir, "set.lock"),
             socket_path(self.spec.runtime_dir),
@@ -237,7 +241,7 @@ class Supervisor:
             self._had_front = True
         elif command == "wait":
             self._waiting.add(connection)
-        elif command == "keep" and not self._reason:  # one that is stopping already cannot promise it
+        elif command == "keep" and not self._reason:  # one that is stopping cannot promise it
             self._idle_exit_s = None
             self._send(connection, {"kept": True})
         elif command == "stop":
@@ -256,7 +260,9 @@ class Supervisor:
         }
 
     def _end(self, listener: socket.socket) -> None:
-        """Stop in order; then let go of the lock; then of the fronts, whose next set can start at once."""
+        """Stop in order; then let go of the lock; then of the fronts, whose next set can start at
+        once.
+        """
         say(f"stopping: {self._reason or 'an error'}")
         self._selector.unregister(listener)
         listener.close()

@@ -1,4 +1,6 @@
-"""A small project with real processes around it: fronts through the official MCP client, and who is left running."""
+"""A small project with real processes around it: fronts through the official MCP client, and who is
+left running.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ from ipc.errors import Unavailable
 
 #: seconds in which a state must be reached; generous, because it bounds a failure, not a pass
 BOUND_S = 60.0
-#: seconds after which one call counts as hanging: the default deadline, and room for a loaded machine
+#: seconds after which one call counts as hanging: the default deadline, and room for a loaded
+#: machine
 CALL_S = 20.0
 
 BIN = Path(sys.executable).parent
@@ -162,7 +165,9 @@ class Project:
         return found
 
     def processes(self) -> list[psutil.Process]:
-        """Every process that names this project in its command line or works in it, except this one."""
+        """Every process that names this project in its command line or works in it, except this
+        one.
+        """
         found = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):

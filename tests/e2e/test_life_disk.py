@@ -1,4 +1,6 @@
-"""A full disk and a folder that cannot be written, on real file systems: a clear sentence, and nothing is lost."""
+"""A full disk and a folder that cannot be written, on real file systems: a clear sentence, and
+nothing is lost.
+"""
 
 import asyncio
 import contextlib
@@ -15,7 +17,9 @@ pytestmark = [
 
 @pytest.fixture
 def mount(project):
-    """Mounts a tmpfs of so many kB over the project's .cortex; unmounted at the end, whatever happened."""
+    """Mounts a tmpfs of so many kB over the project's .cortex; unmounted at the end, whatever
+    happened.
+    """
     mounted = []
 
     def run(*options):

@@ -1,4 +1,6 @@
-"""Faults that a person has to mend: one sentence and an exit code before anything is started, never a traceback."""
+"""Faults that a person has to mend: one sentence and an exit code before anything is started, never
+a traceback.
+"""
 
 from __future__ import annotations
 

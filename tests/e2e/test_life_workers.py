@@ -1,4 +1,6 @@
-"""What clients notice when a worker is killed: nothing wrong, nothing that hangs, and soon nothing at all."""
+"""What clients notice when a worker is killed: nothing wrong, nothing that hangs, and soon nothing
+at all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""docs/TOOLS.md, docs/CONFIG.md and docs/RANKING.md say what the code does; the agents' texts hold the routing rules."""
+"""docs/TOOLS.md, docs/CONFIG.md and docs/RANKING.md say what the code does; the agents' texts hold
+the routing rules.
+"""
 
 import dataclasses
 import re

@@ -1,4 +1,6 @@
-"""Tools as agents see them: schemas that every client can read, and arguments checked with one clear sentence."""
+"""Tools as agents see them: schemas that every client can read, and arguments checked with one
+clear sentence.
+"""
 
 import asyncio
 import time

@@ -1,4 +1,6 @@
-"""What leaves a front: at once where the client takes it, in a thread where it reads slowly, and always whole."""
+"""What leaves a front: at once where the client takes it, in a thread where it reads slowly, and
+always whole.
+"""
 
 import asyncio
 import os

@@ -1,4 +1,6 @@
-"""The supervisor with tiny real children: what it starts, replaces and stops, and who may use its set."""
+"""The supervisor with tiny real children: what it starts, replaces and stops, and who may use its
+set.
+"""
 
 from __future__ import annotations
 

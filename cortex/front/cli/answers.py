@@ -1,4 +1,7 @@
-"""The answers of tools for people: one function for each shape of answer. What programs read is JSON."""
+"""The answers of tools for people: one function for each shape of answer.
+
+What programs read is JSON.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,9 @@ def print_graph(answer: dict[str, Any]) -> None:
 
 
 def print_outline(answer: dict[str, Any]) -> None:
-    """Each file with its symbols: the first line, the kind, the signature, how often others refer to it."""
+    """Each file with its symbols: the first line, the kind, the signature, how often others refer
+    to it.
+    """
     from rich.text import Text
 
     out = console()

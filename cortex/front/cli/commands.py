@@ -1,4 +1,7 @@
-"""The commands of `cortex` that are no tools: options in, one call, one rendering out. Slow imports are in the commands."""
+"""The commands of `cortex` that are no tools: options in, one call, one rendering out.
+
+Slow imports are in the commands.
+"""
 
 from __future__ import annotations
 

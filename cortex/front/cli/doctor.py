@@ -1,4 +1,6 @@
-"""What `cortex doctor` looks at: the interpreter, packages, configuration, folders, the model, the running set."""
+"""What `cortex doctor` looks at: the interpreter, packages, configuration, folders, the model, the
+running set.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The commands that are made from the tools: each argument is an option of its name, the words after it as in FORMS."""
+"""The commands that are made from the tools: each argument is an option of its name, the words
+after it as in FORMS.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,8 @@ def _is_id(word: str) -> bool:
 _QUESTION = Word("query", "question")
 _PLACE = Word("file", "place", other="chunk_id", is_other=_is_id)
 
-#: tool → its form; a tool that is not here takes options alone, and prints JSON that people can read
+#: tool → its form; a tool that is not here takes options alone, and prints JSON that people can
+#: read
 FORMS = {
     "cortex_search": Form(
         answers.print_answer, words=(_QUESTION,), for_people={"detail": "snippet"}, places=True
@@ -97,7 +100,10 @@ PLAIN = Form(answers.print_json, found=lambda _answer: True)
 
 
 class _Offered(tuple[str, ...]):
-    """Choices for completion. None is refused here: the tool says what it takes in a better sentence."""
+    """Choices for completion.
+
+    None is refused here: the tool says what it takes in a better sentence.
+    """
 
     __slots__ = ()
 
@@ -174,7 +180,10 @@ def _declare(tool: Tool, form: Form, parser: Parser) -> None:
 
 
 def _kind(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """How the option of one argument is read. Values stay text: the tool's own check makes numbers of them."""
+    """How the option of one argument is read.
+
+    Values stay text: the tool's own check makes numbers of them.
+    """
     if schema["type"] == "boolean":
         negatable = schema.get("default", False)
         return {"action": argparse.BooleanOptionalAction if negatable else "store_true"}

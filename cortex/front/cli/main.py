@@ -1,4 +1,7 @@
-"""The program `cortex`: picks the command, turns errors into one sentence and an exit code. Commands are elsewhere."""
+"""The program `cortex`: picks the command, turns errors into one sentence and an exit code.
+
+Commands are elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ from ipc.errors import (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; the exit code. Errors that we raise are one sentence on standard error, never a traceback."""
+    """Run one command; the exit code.
+
+    Errors that we raise are one sentence on standard error, never a traceback.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         from cortex.front.cli.commands import run

@@ -1,4 +1,7 @@
-"""The one argument parser of `cortex`. Commands declare their options on it; what they do is elsewhere."""
+"""The one argument parser of `cortex`.
+
+Commands declare their options on it; what they do is elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ from typing import Any
 
 
 class Parser(argparse.ArgumentParser):
-    """Options in any place among the words, no abbreviations of them, and values that begin with a dash."""
+    """Options in any place among the words, no abbreviations of them, and values that begin with a
+    dash.
+    """
 
     def __init__(self, **settings: Any) -> None:
         self._valued: set[str] = set()
@@ -28,13 +33,18 @@ class Parser(argparse.ArgumentParser):
         self.folders.append(self.add_argument(*names, **settings))
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """The options. Ends the process with a usage message where they are wrong (SystemExit, 2)."""
+        """The options.
+
+        Ends the process with a usage message where they are wrong (SystemExit, 2).
+        """
         options, words = self._parted(arguments)
         return self.parse_args([*options, "--", *words] if words else options)
 
     def _parted(self, arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-        """(options, words); a value is joined to its option, as in `-q=-test`. By itself argparse takes neither all
-        words that stand between options, nor values that begin with a dash.
+        """(options, words); a value is joined to its option, as in `-q=-test`.
+
+        By itself argparse takes neither all words that stand between options, nor values that begin
+        with a dash.
         """
         options: list[str] = []
         words: list[str] = []
@@ -53,7 +63,10 @@ class Parser(argparse.ArgumentParser):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command. `name` may have two words (`embed serve`); `run` returns the exit code, and raises CortexError."""
+    """One command.
+
+    `name` may have two words (`embed serve`); `run` returns the exit code, and raises CortexError.
+    """
 
     name: str
     help: str
@@ -88,10 +101,11 @@ class Command:
 
 
 def make_tree(commands: Iterable[Command], groups: dict[str, str]) -> tuple[Parser, list[Parser]]:
-    """(all commands as one parser, each command's own), for the help of the program and for completion.
+    """(all commands as one parser, each command's own), for the help of the program and for
+    completion.
 
-    `groups`: what the first words of commands with two words are for. `shown` of what is parsed is the parser whose
-    commands are to choose from.
+    `groups`: what the first words of commands with two words are for. `shown` of what is parsed is
+    the parser whose commands are to choose from.
     """
     root = Parser(prog="cortex", description="A local context engine for coding agents.")
     root.set_defaults(shown=root)

@@ -1,4 +1,7 @@
-"""Progress, reports, status and checks for people. Answers of tools are in cortex.front.cli.answers."""
+"""Progress, reports, status and checks for people.
+
+Answers of tools are in cortex.front.cli.answers.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,8 @@ def agent_snippets(root: Path) -> str:
 
 
 class Progress:
-    """Called by the indexer with (files done, files to do, chunks): a bar on a terminal, else a line now and then.
+    """Called by the indexer with (files done, files to do, chunks): a bar on a terminal, else a
+    line now and then.
 
     `screen`: draw the bar there, whatever standard error is.
     """

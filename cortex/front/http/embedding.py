@@ -1,4 +1,7 @@
-"""Offers this process's embedder over HTTP: POST /embed and GET /health. Loopback unless told otherwise."""
+"""Offers this process's embedder over HTTP: POST /embed and GET /health.
+
+Loopback unless told otherwise.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +34,15 @@ STATUS = {"bad_request": 400, "too_large": 413, "unavailable": 503}
 def serve_embedder(
     config: Config, host: str = HOST_DEFAULT, port: int = PORT_DEFAULT, stop: threading.Event | None = None
 ) -> int:
-    """Serve until `stop` is set (None: until the life line on standard input ends, or KeyboardInterrupt); returns the
-    exit code. Raises Unavailable when the port is
-    taken, Misconfigured / Unavailable as `open_embedder`.
+    """Serve until `stop` is set (None: until the life line on standard input ends, or
+    KeyboardInterrupt); returns the exit code. Raises Unavailable when the port is taken,
+    Misconfigured / Unavailable as `open_embedder`.
     """
     if stop is None:
         stop = threading.Event()
         watch_life_line(stop.set)
-    own = dataclasses.replace(config.embedding, provider="static")  # asking ourselves would never end
+    # The built-in model: asking ourselves would never end.
+    own = dataclasses.replace(config.embedding, provider="static")
     with open_server(open_embedder(dataclasses.replace(config, embedding=own)), host, port) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
         thread.start()
@@ -53,7 +57,7 @@ def serve_embedder(
 
 
 def open_server(embedder: Embedder, host: str, port: int) -> ThreadingHTTPServer:
-    """A bound server that is not yet serving; `server_address` has the real port where `port` is 0."""
+    """A bound server, not yet serving; `server_address` has the real port where `port` is 0."""
     lock = threading.Lock()
 
     def answer(raw: bytes) -> bytes:

@@ -1,4 +1,7 @@
-"""MCP as a protocol: tools, instructions, progress and errors. How its bytes travel is in cortex.front.mcp.stdio."""
+"""MCP as a protocol: tools, instructions, progress and errors.
+
+How its bytes travel is in cortex.front.mcp.stdio.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,10 @@ def make_server(tools: Mapping[str, Tool], link: Link | None, problem: str = "")
 
 
 def describe(tool: Tool) -> types.Tool:
-    """The tool as a client sees it. What writes is announced as able to destroy, for it may change what is stored."""
+    """The tool as a client sees it.
+
+    What writes is announced as able to destroy, for it may change what is stored.
+    """
     import mcp_types as types
 
     annotations = types.ToolAnnotations(
@@ -100,7 +106,9 @@ async def _progress(link: Link | None, context: Any) -> AsyncIterator[None]:
 
 
 async def tell_progress(freshness: Freshness, tell: Callable[[float, float, str], Awaitable[None]]) -> None:
-    """Report (files done, files to do, sentence) for as long as the project is being indexed; never a smaller number."""
+    """Report (files done, files to do, sentence) for as long as the project is being indexed; never
+    a smaller number.
+    """
     told = -1
     while True:
         progress = freshness.progress()

@@ -1,4 +1,4 @@
-"""MCP over standard input and output: `cortex mcp`, from its first byte to the end of the process."""
+"""MCP over standard input and output: `cortex mcp`, from its first byte to the process's end."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ LINE_BYTES_MAX = 16 * 1024 * 1024
 
 
 def serve(project: str | None, toolsets: str | None) -> int:
-    """`cortex mcp`; the exit code. Takes the process over: standard output is MCP's from the first line on.
+    """`cortex mcp`; the exit code.
+
+    Takes the process over: standard output is MCP's from the first line on.
 
     `toolsets`: comma-separated, in place of server.toolsets. Raises Misconfigured and Unavailable.
     """
@@ -56,14 +58,19 @@ def serve(project: str | None, toolsets: str | None) -> int:
 
 
 def _take_stdout() -> int:
-    """A private descriptor of standard output; whoever else writes there writes to standard error from now on."""
+    """A private descriptor of standard output; whoever else writes there writes to standard error
+    from now on.
+    """
     wire = os.dup(1)
     os.dup2(2, 1)
     return wire
 
 
 def _load(project: str | None, toolsets: str | None) -> tuple[Config | None, str]:
-    """(configuration, problem). Without a project every tool says how to name one; other faults raise."""
+    """(configuration, problem).
+
+    Without a project every tool says how to name one; other faults raise.
+    """
     if not (project or os.environ.get("CORTEX_PROJECT") or os.environ.get("CLAUDE_PROJECT_DIR")):
         try:
             find_root()
@@ -98,7 +105,8 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
                 if link is not None:
                     await link.close()
         sys.stderr.flush()
-        # A thread may be blocked in reading standard input for ever; nothing else is left to be closed.
+        # A thread may be blocked in reading standard input for ever; nothing else is left to be
+        # closed.
         os._exit(EXIT_OK)
 
 
@@ -116,8 +124,10 @@ async def _speak(server: Server, wire: int, deadline_s: float) -> None:
 
 
 class Wire:
-    """The two streams of the transport. The end of the input is passed on when every request has its answer, so that
-    `printf … | cortex mcp` answers before it ends; a request that is never answered delays the end by its deadline.
+    """The two streams of the transport.
+
+    The end of the input is passed on when every request has its answer, so that `printf … | cortex
+    mcp` answers before it ends; a request that is never answered delays the end by its deadline.
     """
 
     def __init__(self, lines: AsyncIterable[str], target: int, deadline_s: float) -> None:
@@ -137,8 +147,9 @@ class Wire:
                     self._answered.clear()
 
     async def write(self, line: str) -> None:
-        """Send one message whole, so that flush has nothing to do. What the client does not take at once is written in a
-        thread: it may read slowly.
+        """Send one message whole, so that flush has nothing to do.
+
+        What the client does not take at once is written in a thread: it may read slowly.
         """
         data = line.encode()
         sent = send_now(self._target, data)
@@ -153,7 +164,9 @@ class Wire:
 
 
 def send_now(descriptor: int, data: bytes) -> int:
-    """How many bytes of `data` were written without waiting: of a socket's what it takes, of a pipe's all or none."""
+    """How many bytes of `data` were written without waiting: of a socket's what it takes, of a
+    pipe's all or none.
+    """
     try:
         kind = os.fstat(descriptor).st_mode
         if stat.S_ISSOCK(kind):
@@ -175,12 +188,14 @@ def _write_all(descriptor: int, data: bytes) -> None:
     while view:
         try:
             view = view[os.write(descriptor, view) :]
-        except BlockingIOError:  # one socket for both directions, which reading has made non-blocking
+        except BlockingIOError:  # one socket for both directions, made non-blocking by reading
             select.select((), (descriptor,), ())
 
 
 async def read_lines(source: io.FileIO) -> AsyncIterator[str]:
-    """The lines of standard input, without a thread for each where the loop can wait for them (a pipe or a socket)."""
+    """The lines of standard input, without a thread for each where the loop can wait for them (a
+    pipe or a socket).
+    """
     reader = asyncio.StreamReader(limit=LINE_BYTES_MAX)
     try:
         await asyncio.get_running_loop().connect_read_pipe(

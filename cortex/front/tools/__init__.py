@@ -1,4 +1,7 @@
-"""The only list of tools: MCP serves it and the command line is made from it. One tool = one function = one file."""
+"""The only list of tools: MCP serves it and the command line is made from it.
+
+One tool = one function = one file.
+"""
 
 from __future__ import annotations
 

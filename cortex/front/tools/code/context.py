@@ -20,10 +20,11 @@ async def code_context(
     k: Annotated[int, Meta(description="How many hits, 1 to 100.")] = 20,
     lang: Annotated[str, Meta(description='Only files of this language: "python", "go", "typescript".')] = "",
 ) -> dict[str, Any]:
-    """Find the lines of code that matter for a question: a flat list of file, line number and a short excerpt.
+    """Find the lines of code that matter for a question: a flat list of file, line number and a
+    short excerpt.
 
-    The same ranking as cortex_search (words and meaning fused), for callers that want places rather than whole chunks.
-    "source" says what found a hit: "lex" (words), "vec" (meaning) or "both".
+    The same ranking as cortex_search (words and meaning fused), for callers that want places rather
+    than whole chunks. "source" says what found a hit: "lex" (words), "vec" (meaning) or "both".
 
     Examples:
     - {"query": "import chalk", "k": 15}

@@ -42,12 +42,14 @@ async def cortex_exact(
 ) -> dict[str, Any]:
     """Full-text keyword search: exact identifiers, boolean queries, phrases, prefixes and typos.
 
-    Use it to find definitions and uses of a name you know (Provider, sync.RWMutex), for boolean operators, wildcards
-    and misspelled names; it is faster than cortex_search for exact matches. Use cortex_search for questions in natural
-    language ("how", "why", "explain") and to understand behaviour.
+    Use it to find definitions and uses of a name you know (Provider, sync.RWMutex), for boolean
+    operators, wildcards and misspelled names; it is faster than cortex_search for exact matches.
+    Use cortex_search for questions in natural language ("how", "why", "explain") and to understand
+    behaviour.
 
     Supports:
-    - Field scoping: text:provider, tags:go, chunk_type:definitions, file_path:auth, title:, symbols:, language:
+    - Field scoping: text:provider, tags:go, chunk_type:definitions, file_path:auth, title:,
+      symbols:, language:
     - Boolean operators: AND, OR, NOT, +required, -excluded; a space means AND
     - Phrase search: "error handling"; words near each other: "error handling"~3
     - Wildcards: Prov* (prefix matching)
@@ -55,8 +57,8 @@ async def cortex_exact(
     - Grouping and boosts: (text:A OR text:B^2) AND tags:go
     - Combinations: text:handler AND tags:go AND -file_path:test
 
-    Default: searches the 'text' field only, to avoid path and metadata noise. Case does not matter; sync.RWMutex,
-    snake_case and CamelCase are found as written and by their parts.
+    Default: searches the 'text' field only, to avoid path and metadata noise. Case does not matter;
+    sync.RWMutex, snake_case and CamelCase are found as written and by their parts.
 
     Examples:
     - text:Provider - find "Provider" in code and documents

@@ -1,4 +1,6 @@
-"""The tool cortex_graph: answers questions about structure: who calls, what implements, what depends on what."""
+"""The tool cortex_graph: answers questions about structure: who calls, what implements, what
+depends on what.
+"""
 
 from __future__ import annotations
 
@@ -37,10 +39,11 @@ async def cortex_graph(
     max_results: Annotated[int, Meta(description="Results in all, 1 to 500.")] = 100,
     max_per_level: Annotated[int, Meta(description="Results of one level, 1 to 100.")] = 50,
 ) -> dict[str, Any]:
-    """Query the structure of the code: relationships ("who calls X", "what implements Y"), dependencies, impact analysis.
+    """Query the structure of the code: relationships ("who calls X", "what implements Y"),
+    dependencies, impact analysis.
 
-    Requires the name of a definition or a file; no text search. Use cortex_exact to find a name, cortex_search to
-    understand behaviour.
+    Requires the name of a definition or a file; no text search. Use cortex_exact to find a name,
+    cortex_search to understand behaviour.
 
     Operations:
     - implementations: types that implement, extend or embed a type; methods that override a method
@@ -50,9 +53,10 @@ async def cortex_graph(
     - path: the shortest chain of calls from target to `to`
     - impact: what a change of the target may break, with impact_type and severity; use depth 2 or 3
 
-    Each result has its node, the place of the reference, and how it was resolved: "confidence" exact, import, receiver
-    or name (the only method of that name); a call that may mean several lists them as "candidates" instead of guessing.
-    Calls through callbacks, reflection and untyped values are not in the graph.
+    Each result has its node, the place of the reference, and how it was resolved: "confidence"
+    exact, import, receiver or name (the only method of that name); a call that may mean several
+    lists them as "candidates" instead of guessing. Calls through callbacks, reflection and untyped
+    values are not in the graph.
 
     Examples:
     - {"operation": "callers", "target": "provider.Embed"} - what calls provider.Embed?

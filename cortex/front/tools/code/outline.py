@@ -1,4 +1,6 @@
-"""The tool cortex_outline: the symbols of a file or folder, the most referred-to first in a small budget."""
+"""The tool cortex_outline: the symbols of a file or folder, the most referred-to first in a small
+budget.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,12 @@ async def cortex_outline(
     ] = "",
     max_tokens: MaxTokens = 4_000,
 ) -> dict[str, Any]:
-    """A map of a file, folder or the whole project: types, functions and methods with signatures and line ranges.
+    """A map of a file, folder or the whole project: types, functions and methods with signatures
+    and line ranges.
 
-    Use it to see what is in a file before reading it, or to get an overview of unknown code. The symbols that the rest
-    of the project refers to most are chosen first, until max_tokens is reached; "references" counts those edges.
+    Use it to see what is in a file before reading it, or to get an overview of unknown code. The
+    symbols that the rest of the project refers to most are chosen first, until max_tokens is
+    reached; "references" counts those edges.
 
     Examples:
     - {"path": "internal/auth/session.go"} - everything in one file

@@ -32,10 +32,12 @@ async def cortex_pattern(
     exclude_paths: ExcludePaths = (),
     limit: Annotated[int, Meta(description="How many matches, 1 to 200.")] = 50,
 ) -> dict[str, Any]:
-    """Find code by its shape: a pattern of code with metavariables, matched on syntax trees, whatever the layout.
+    """Find code by its shape: a pattern of code with metavariables, matched on syntax trees,
+    whatever the layout.
 
-    Use it where words are not enough: calls with certain arguments, handlers without a body, statements to be changed
-    everywhere. Each match has its place, text and the captured variables. Files are read as they are now.
+    Use it where words are not enough: calls with certain arguments, handlers without a body,
+    statements to be changed everywhere. Each match has its place, text and the captured variables.
+    Files are read as they are now.
 
     Examples:
     - {"pattern": "requests.get($URL, $$$REST)", "language": "python"}

@@ -29,15 +29,18 @@ async def find_related(
     detail: DetailLevel = "snippet",
     max_tokens: MaxTokens = 20_000,
 ) -> dict[str, Any]:
-    """Find what belongs to a piece of code you have at hand: similar code elsewhere, its callers, tests and documents.
+    """Find what belongs to a piece of code you have at hand: similar code elsewhere, its callers,
+    tests and documents.
 
-    Use it before you change something: it shows the other places that do the same, who depends on it, which tests to
-    run and which documents to keep true. Pass a file and line, or the chunk.id of a search result. Use cortex_search
-    to find that piece of code in the first place, cortex_graph for more than direct callers.
+    Use it before you change something: it shows the other places that do the same, who depends on
+    it, which tests to run and which documents to keep true. Pass a file and line, or the chunk.id
+    of a search result. Use cortex_search to find that piece of code in the first place,
+    cortex_graph for more than direct callers.
 
     - similar: chunks of other files, nearest in meaning first; "score" is the cosine
     - callers: what calls the definitions there, with the place of the call
-    - tests: test files that call it, are named like it, import it or mention it ("why"), the surest first
+    - tests: test files that call it, are named like it, import it or mention it ("why"), the surest
+      first
     - documents: documentation that mentions its names or its file
 
     Examples:

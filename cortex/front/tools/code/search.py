@@ -48,27 +48,32 @@ async def cortex_search(
 ) -> dict[str, Any]:
     """Search for relevant context in the project codebase and documentation, by meaning.
 
-    Use it for natural language questions ("how", "why", "explain", "where is ... handled"), to understand behaviour,
-    for concepts whose exact names you don't know, and whenever you are unsure which tool fits: it is the safest
-    for ambiguous queries. It finds similar patterns and connects code with documents.
-    Use cortex_exact instead for exact identifiers (sync.RWMutex), boolean operators (AND, OR, NOT), phrases,
-    wildcards (Prov*) and typos.
+    Use it for natural language questions ("how", "why", "explain", "where is ... handled"), to
+    understand behaviour, for concepts whose exact names you don't know, and whenever you are unsure
+    which tool fits: it is the safest for ambiguous queries. It finds similar patterns and connects
+    code with documents. Use cortex_exact instead for exact identifiers (sync.RWMutex), boolean
+    operators (AND, OR, NOT), phrases, wildcards (Prov*) and typos.
 
-    Ask in English: translate a question of another language first, and keep names of code as they are. A stack trace, an
-    error message or an issue's text can be passed as it is: the files, lines, names and quoted messages in it are used.
+    Ask in English: translate a question of another language first, and keep names of code as they
+    are. A stack trace, an error message or an issue's text can be passed as it is: the files,
+    lines, names and quoted messages in it are used.
 
-    Each result is a chunk (text, file path, lines, language, tags) with a combined_score; the best chunk of each file
-    comes first, more chunks of the same files follow. "stale": true marks a file that was changed after it was indexed.
+    Each result is a chunk (text, file path, lines, language, tags) with a combined_score; the best
+    chunk of each file comes first, more chunks of the same files follow. "stale": true marks a file
+    that was changed after it was indexed.
 
     Examples:
     - {"query": "how does authentication work"} - design rationale, code and configuration together
-    - {"query": "authentication design decisions", "chunk_types": ["documentation"], "tags": ["architecture"]}
+    - {"query": "authentication design decisions", "chunk_types": ["documentation"], "tags":
+      ["architecture"]}
     - {"query": "authentication handler implementation", "chunk_types": ["symbols", "definitions"]}
     - {"query": "database connection settings", "chunk_types": ["data"]}
     - {"query": "error handling patterns", "tags": ["typescript", "code"]}
-    - {"query": "mutex synchronization patterns", "tags": ["internal/mcp/searcher.go"]} - inside one file
+    - {"query": "mutex synchronization patterns", "tags": ["internal/mcp/searcher.go"]} - inside one
+      file
 
-    Find + understand: first cortex_exact for the name, then cortex_search with tags set to the file paths found.
+    Find + understand: first cortex_exact for the name, then cortex_search with tags set to the file
+    paths found.
 
     """
     return await search(
