@@ -9,6 +9,7 @@ from typing import get_args
 import numpy as np
 import orjson
 
+from cortex.generation.current import Generation
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from ipc.errors import BY_CODE
@@ -36,9 +37,19 @@ def test_the_segment_document_names_every_section(tmp_path):
     body = {"id": "a", "chunk_type": "code", "text": "", "tags": ["x"], "metadata": {"file_path": "a"}}
     write_rows(tmp_path / "s", [Row(1, body, "f.json", bytes(16), np.ones(4, np.float32), "m")], 4)
     text = (DOCS / "SEGMENT.md").read_text()
-    table = re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE)
-    named = {name for cell in table for name in re.findall(r"`(\w+)`", cell)}
-    assert named == set(open_segment(tmp_path / "s").arrays)
+    assert first_column(text.partition("### Sections")[2]) == set(open_segment(tmp_path / "s").arrays)
+
+
+def test_the_segment_document_names_every_field_of_current():
+    text = (DOCS / "SEGMENT.md").read_text()
+    current = text.partition("## CURRENT")[2].partition("\n## ")[0]
+    assert first_column(current) == set(Generation.__dataclass_fields__)
+
+
+def first_column(text):
+    """The names in the first column of the tables of `text`."""
+    cells = re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
 
 
 def test_the_table_of_languages_is_what_the_code_gives():

@@ -1,4 +1,7 @@
-"""The embed worker: turns questions into vectors. The indexer embeds passages by itself and never asks here."""
+"""The embed worker: turns questions into vectors.
+
+The indexer embeds passages by itself and never asks here.
+"""
 
 from __future__ import annotations
 

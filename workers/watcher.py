@@ -1,4 +1,7 @@
-"""The watcher: sees chunk files change, publishes generations, announces them. The only writer of an index."""
+"""The watcher: sees chunk files change, publishes generations, announces them.
+
+The only writer of an index.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,8 @@ from ipc.service import Identity, serve
 
 log = logging.getLogger(__name__)
 
-#: seconds between two looks at the disk by the clock, for events that were lost or never come (network folders)
+#: seconds between two looks at the disk by the clock, for events that were lost or never come
+#: (network folders)
 LOOK_S = 1.0
 #: a burst that never pauses is published after this many debounce times
 BURST_MAX = 4
@@ -141,8 +145,8 @@ class WatcherWorker(FileSystemEventHandler):
         self._seen.clear()
 
     def _watch(self) -> None:
-        """Watch the folders of the chunk files and the graph files by events; again when they are other folders than before;
-        by the clock without the former.
+        """Watch the folders of the chunk files and the graph files by events; again when they are
+        other folders than before; by the clock without the former.
         """
         folders: dict[Path, tuple[int, int]] = {}
         for folder in (self._config.chunks_dir, self._config.graph_dir):

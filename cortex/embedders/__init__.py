@@ -12,7 +12,8 @@ __all__ = ["Embedder", "open_embedder"]
 def open_embedder(config: Config) -> Embedder:
     """The embedder that `config.embedding` names.
 
-    Raises Misconfigured for wrong dimensions (naming both numbers), Unavailable when a model server does not answer.
+    Raises Misconfigured for wrong dimensions (naming both numbers), Unavailable when a model server
+    does not answer.
     """
     embedder = _open(config)
     if embedder.dimensions != config.embedding.dimensions:

@@ -1,6 +1,8 @@
-"""An embedder behind HTTP: a cortex-embed server, or our own that is started on demand. No model in this process.
+"""An embedder behind HTTP: a cortex-embed server, or our own that is started on demand. No model in
+this process.
 
-POST {"texts": [...], "mode": "query" | "passage"} → {"embeddings": [[...], ...]}, and "model" where the server names it.
+POST {"texts": [...], "mode": "query" | "passage"} → {"embeddings": [[...], ...]}, and "model" where
+the server names it.
 """
 
 from __future__ import annotations
@@ -42,8 +44,8 @@ ANSWER_BYTES_MAX = 32 << 20
 
 
 def open_http(settings: Embedding) -> HttpEmbedder:
-    """Probe the endpoint once. Raises Unavailable (one sentence) after at most PROBE_S, Misconfigured for an answer
-    that is no embedding.
+    """Probe the endpoint once. Raises Unavailable (one sentence) after at most PROBE_S,
+    Misconfigured for an answer that is no embedding.
     """
     endpoint = settings.endpoint or ENDPOINT_DEFAULT
     if not endpoint.startswith(("http://", "https://")):
@@ -55,7 +57,8 @@ def open_http(settings: Embedding) -> HttpEmbedder:
 
 
 def open_local(config: Config) -> HttpEmbedder:
-    """As `open_http`, but `cortex embed serve` is started when nothing answers; it ends with this process.
+    """As `open_http`, but `cortex embed serve` is started when nothing answers; it ends with this
+    process.
 
     Raises Misconfigured for an endpoint that is not on this machine.
     """

@@ -10,7 +10,10 @@ from ipc.messages import Mode
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors. Vectors of two embedders are comparable only when their `identity` is equal."""
+    """Turns texts into vectors.
+
+    Vectors of two embedders are comparable only when their `identity` is equal.
+    """
 
     @property
     def identity(self) -> str:
@@ -23,20 +26,23 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str], mode: Mode = "passage") -> Array:
-        """Float32 [len(texts), dimensions], each row of unit length, or zero for a text without any known word.
+        """Float32 [len(texts), dimensions], each row of unit length, or zero for a text without any
+        known word.
 
         Raises Unavailable when a model server does not answer.
         """
         ...
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens of this model `text` is worth; 0 for blank text. The count of a text is never more than
-        the sum over its lines.
+        """How many tokens of this model `text` is worth; 0 for blank text. The count of a text is
+        never more than the sum over its lines.
         """
         ...
 
 
 def estimate_tokens(text: str) -> int:
-    """A quarter of the characters that are not blanks, rounded up: what sub-word models take code for."""
+    """A quarter of the characters that are not blanks, rounded up:
+    what sub-word models take code for.
+    """
     blanks = text.count(" ") + text.count("\t") + text.count("\n")
     return (len(text) - blanks + 3) // 4

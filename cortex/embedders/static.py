@@ -1,7 +1,9 @@
-"""The default embedder: a bag of code sub-words over a table of static vectors. numpy only, no model server.
+"""The default embedder: a bag of code sub-words over a table of static vectors. numpy only, no
+model server.
 
-Vector = L2norm(Σ over distinct tokens of ln(1 + tf) · E[token]); E[i] = E8[i] * scale[i]. The table stays a mapped
-int8 file: every process shares one copy of it in the page cache. cortex_static_384/MODEL_CARD.md describes the model.
+Vector = L2norm(Σ over distinct tokens of ln(1 + tf) · E[token]); E[i] = E8[i] * scale[i]. The table
+stays a mapped int8 file: every process shares one copy of it in the page cache.
+cortex_static_384/MODEL_CARD.md describes the model.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from ipc.messages import Mode
 
 #: the folder of the model that is shipped
 MODEL_DIR = Path(__file__).with_name("cortex_static_384")
-#: words whose tokens are remembered; a large repository has about 200 000 distinct words, 100 bytes each
+#: words whose tokens are remembered; a large repository has about 200 000 distinct words, 100 bytes
+#: each
 WORDS_MAX = 300_000
 #: letters of the shortest piece that an unknown sub-word is cut into
 PIECE_LETTERS_MIN = 3
@@ -31,7 +34,8 @@ WORD_LETTERS_MAX = 64
 #: tokens that are gathered at once: 1 500 rows of float32 [384] stay in the second-level cache
 GATHER_TOKENS = 1500
 
-#: for bytes.translate: whatever is no ASCII letter becomes a space; three times as fast as a regular expression
+#: for bytes.translate: whatever is no ASCII letter becomes a space; three times as fast as a
+#: regular expression
 _LETTERS_ONLY = bytes(byte if byte < 128 and chr(byte).isalpha() else 0x20 for byte in range(256))
 _SUBWORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
@@ -40,8 +44,9 @@ _SUBWORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 def open_static(folder: Path = MODEL_DIR, dimensions: int = 0) -> StaticEmbedder:
     """The model in `folder`, opened once for each process.
 
-    With `dimensions` its vectors are cut to a prefix that it was trained for (Matryoshka); 0, or a number that is none
-    of these, leaves them whole. Raises Damaged when a file of it is missing or wrong.
+    With `dimensions` its vectors are cut to a prefix that it was trained for (Matryoshka); 0, or a
+    number that is none of these, leaves them whole. Raises Damaged when a file of it is missing or
+    wrong.
     """
     try:
         about = orjson.loads((folder / "model.json").read_bytes())
@@ -63,8 +68,8 @@ def open_static(folder: Path = MODEL_DIR, dimensions: int = 0) -> StaticEmbedder
 
 
 class StaticEmbedder:
-    """See `protocol.Embedder`. Not to be shared between threads that embed at once: the word cache is not locked,
-    but every race on it ends in the same value.
+    """See `protocol.Embedder`. Not to be shared between threads that embed at once: the word cache
+    is not locked, but every race on it ends in the same value.
     """
 
     def __init__(self, identity: str, words: list[str], table: Array, scale: Array) -> None:
@@ -112,7 +117,9 @@ class StaticEmbedder:
         return rows
 
     def _pieces(self, word: str) -> list[int]:
-        """The row of `word`, or those of the longest known words that it is cut into from left to right."""
+        """The row of `word`, or those of the longest known
+        words that it is cut into from left to right.
+        """
         row = self._rows.get(word)
         if row is not None:
             return [row]
@@ -131,7 +138,9 @@ class StaticEmbedder:
         return rows
 
     def _sum(self, rows: list[int], ends: list[int], out: Array) -> None:
-        """`out` [texts, dimensions] = the weighted sum of each text's distinct rows; `ends` delimit the texts."""
+        """`out` [texts, dimensions] = the weighted sum of each text's distinct rows;
+        `ends` delimit the texts.
+        """
         if not rows:
             return
         vocabulary = len(self._scale)

@@ -9,8 +9,8 @@ from cortex.settings.config import Config
 
 __all__ = ["ENGINES", "Engine", "open_engine"]
 
-#: engine, which is also the name of its worker → who makes it from a Config. Imported when it is wanted:
-#: no worker loads the libraries of another
+#: engine, which is also the name of its worker → who makes it from a Config. Imported when it is
+#: wanted: no worker loads the libraries of another
 ENGINES = {
     "text": "cortex.engines.text.engine:TextEngine",
     "vector": "cortex.engines.vector.engine:VectorEngine",

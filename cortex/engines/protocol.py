@@ -1,10 +1,10 @@
 """What every engine is: a protocol, no implementation.
 
-Publishing writes what all engines share: the segments of rows and of the graph, with the vectors, texts
-and counts in them. An engine builds what it needs beside them to answer quickly, and says by a token what
-that is; CURRENT holds the token. The seam is here: how an engine keeps a generation, and how it finds its
-answers, is its own affair. `cortex.engines.ENGINES` lists the engines, tests/engines/test_contract.py
-holds every one of them to what is said here.
+Publishing writes what all engines share: the segments of rows and of the graph, with the vectors,
+texts and counts in them. An engine builds what it needs beside them to answer quickly, and says by
+a token what that is; CURRENT holds the token. The seam is here: how an engine keeps a generation,
+and how it finds its answers, is its own affair. `cortex.engines.ENGINES` lists the engines,
+tests/engines/test_contract.py holds every one of them to what is said here.
 """
 
 from __future__ import annotations
@@ -52,22 +52,26 @@ class Engine(Protocol):
 
     @property
     def lacks(self) -> frozenset[Feature]:
-        """Features that it does not have: asked for one it raises BadRequest, in a sentence that names it."""
+        """Features that it does not have:
+        asked for one it raises BadRequest, in a sentence that names it.
+        """
         ...
 
     def resume(self, token: str) -> None:
-        """Begin to build upon what `token` names ("" for nothing); what was built since is forgotten.
+        """Begin to build upon what `token` names ("" for nothing); what was built since is
+        forgotten.
 
-        Raises Damaged when that is not there or not whole and the engine cannot do without: the whole
-        index is then built anew.
+        Raises Damaged when that is not there or not whole and the engine cannot do without: the
+        whole index is then built anew.
         """
         ...
 
     def build(self, change: Change) -> str:
-        """The token of generation `change.number`; the last one when the change is nothing to this engine.
+        """The token of generation `change.number`; the last one when the change is nothing to this
+        engine.
 
-        The work is in proportion to the change, and all that the token names is on the disk. An error is
-        raised as it is (OSError for a full disk) and `resume` follows.
+        The work is in proportion to the change, and all that the token names is on the disk. An
+        error is raised as it is (OSError for a full disk) and `resume` follows.
         """
         ...
 
@@ -80,9 +84,11 @@ class Engine(Protocol):
         ...
 
     def open(self, token: str, published: Published) -> Handlers:
-        """A frozen snapshot of the generation. Raises NotFound for what was pruned meanwhile, Damaged.
+        """A frozen snapshot of the generation. Raises NotFound for what was pruned meanwhile,
+        Damaged.
 
-        `token` is "" where nothing was built: a generation without rows, or an engine that needs nothing.
+        `token` is "" where nothing was built: a generation without rows, or an engine that needs
+        nothing.
         """
         ...
 

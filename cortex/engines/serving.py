@@ -1,4 +1,6 @@
-"""An engine as a worker: what it answers over the snapshots of the newest generations, and how it is."""
+"""An engine as a worker: what it answers over the snapshots of the newest generations,
+and how it is.
+"""
 
 from __future__ import annotations
 

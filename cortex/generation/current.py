@@ -50,12 +50,13 @@ class FileRef:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A published state: the segments that publishing wrote, and what each engine built beside them.
+    """A published state: the segments that publishing wrote, and what each engine built beside
+    them.
 
-    `deleted` names a segment of deleted row keys, `references` the one that counts who refers to what
-    ("" for none); both are in `segments/`, as the graph's. `tokens` says for each engine what it built:
-    only the engine knows what its token means. `sequence` is the highest indexer sequence that is in;
-    `backlog` counts chunk files that were on disk and are left to the next generation.
+    `deleted` names a segment of deleted row keys, `references` the one that counts who refers to
+    what ("" for none); both are in `segments/`, as the graph's. `tokens` says for each engine what
+    it built: only the engine knows what its token means. `sequence` is the highest indexer sequence
+    that is in; `backlog` counts chunk files that were on disk and are left to the next generation.
     """
 
     number: int
@@ -93,8 +94,9 @@ EMPTY = Generation(number=0)
 
 
 def read_current(index_dir: Path) -> Generation:
-    """The published generation; EMPTY when nothing is published yet, or not by us: another format, or an index that
-    came with a clone or a copy (it is not trusted, and the watcher throws it away).
+    """The published generation; EMPTY when nothing is published yet, or not by us: another format,
+    or an index that came with a clone or a copy (it is not trusted, and the watcher throws it
+    away).
 
     Raises Damaged when CURRENT fails its checksum.
     """
@@ -118,7 +120,9 @@ def read_current(index_dir: Path) -> Generation:
 
 
 def origin(index_dir: Path) -> str:
-    """16 hex digits that only this user can make for this very folder: a keyed hash of its device and inode."""
+    """16 hex digits that only this user can make for this very folder:
+    a keyed hash of its device and inode.
+    """
     info = index_dir.stat()
     place = f"{info.st_dev}:{info.st_ino}".encode()
     return hashlib.blake2b(place, key=_user_key(), digest_size=8).hexdigest()
@@ -126,7 +130,9 @@ def origin(index_dir: Path) -> str:
 
 @functools.cache
 def _user_key() -> bytes:
-    """32 random bytes in the user's cache folder, made on first use; no key where no such folder can be written."""
+    """32 random bytes in the user's cache folder, made on first use;
+    no key where no such folder can be written.
+    """
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     path = Path(base) / "cortex" / "origin.key"
     try:
@@ -144,7 +150,10 @@ def _user_key() -> bytes:
 
 
 def publish(index_dir: Path, generation: Generation) -> None:
-    """Make `generation` the current one by one rename. Raises OSError; the old one stays current then."""
+    """Make `generation` the current one by one rename.
+
+    Raises OSError; the old one stays current then.
+    """
     body = orjson.dumps(generation)
     head = f"cortex-index {INDEX_FORMAT} {zlib.crc32(body):08x} {origin(index_dir)}\n".encode()
     files.replace(index_dir / CURRENT, head + body, sync=True)

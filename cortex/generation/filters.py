@@ -1,4 +1,7 @@
-"""Which rows the filters of a question keep: by kind, language, tag and path. Remembered, because an agent repeats few."""
+"""Which rows the filters of a question keep: by kind, language, tag and path.
+
+Remembered, because an agent repeats few.
+"""
 
 from __future__ import annotations
 

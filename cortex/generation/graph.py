@@ -1,8 +1,10 @@
-"""Graph files → segments of arrays, which never change. How those of a generation are put together: graph_arrays.py.
+"""Graph files → segments of arrays, which never change. How those of a generation are put together:
+cortex/engines/graph/arrays.py.
 
-A segment holds one graph file: `strings` (UTF-8, one after the other) with `string_ends` and `string_keys`; nodes as string
-numbers of id, kind and file, their lines and depth, their JSON, and the keys of the names that they are found by; edges
-as string numbers, with lines. An ambiguous edge is in as many rows as it has candidates, one after the other.
+A segment holds one graph file: `strings` (UTF-8, one after the other) with `string_ends` and
+`string_keys`; nodes as string numbers of id, kind and file, their lines and depth, their JSON, and
+the keys of the names that they are found by; edges as string numbers, with lines. An ambiguous edge
+is in as many rows as it has candidates, one after the other.
 """
 
 from __future__ import annotations
@@ -103,7 +105,9 @@ def write_graph(path: Path, raw: bytes) -> None:
 
 
 def _edge_rows(edges: list[_Edge], strings: _Strings) -> Array:
-    """i32 [m, 8]: from, to, type, confidence, file, line, column; the last is 0, or a number that candidates share."""
+    """i32 [m, 8]: from, to, type, confidence, file, line, column;
+    the last is 0, or a number that candidates share.
+    """
     rows = []
     for group, edge in enumerate(edges):
         kind = EDGE_TYPES.index(edge.type) if edge.type in EDGE_TYPES else len(EDGE_TYPES) - 1
@@ -121,8 +125,8 @@ def _line(number: int) -> int:
 
 
 def _name_keys(nodes: list[_Node]) -> dict[str, Array]:
-    """For each node the keys of its last name, of the one before it (twice: with and without the file's own), and of
-    what encloses it: a package is in none.
+    """For each node the keys of its last name, of the one before it (twice: with and without the
+    file's own), and of what encloses it: a package is in none.
     """
     parts = [split(node.id) for node in nodes]
     short = [split_short(node.id) for node in nodes]

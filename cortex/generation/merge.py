@@ -15,7 +15,9 @@ from ipc.arrays import Array
 
 
 def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
-    """Write the live rows of segments `which` as one segment, keys kept; returns (rows, rows with a vector)."""
+    """Write the live rows of segments `which` as one segment, keys kept;
+    returns (rows, rows with a vector).
+    """
     segments = [rows.segments[at] for at in which]
     live = [rows.live[rows.starts[at] : rows.starts[at + 1]] for at in which]
     arrays: dict[str, Array] = {}
@@ -48,7 +50,9 @@ def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
 
 
 def _merge_tables(segments: Sequence[Segment], live: Sequence[Array], places: Array) -> dict[str, Array]:
-    """The words and trigrams of the live rows of all segments, which go to `places` one after the other."""
+    """The words and trigrams of the live rows of all segments,
+    which go to `places` one after the other.
+    """
     sources, first = [], 0
     for segment, keep in zip(segments, live, strict=True):
         rows = np.full(len(keep), -1, np.int64)

@@ -1,7 +1,9 @@
-"""Sorted lists of rows, one for each code, in little space: what the tables of trigrams and of words are made of. Pure.
+"""Sorted lists of rows, one for each code, in little space: what the tables of trigrams and of
+words are made of. Pure.
 
-Rows are numbered within their segment and put into blocks. Each block has its codes in ascending order, and for each
-code the rows that have it, as gaps less one: under 128 in one byte, else in two (128 + high 7 bits, low 7 bits).
+Rows are numbered within their segment and put into blocks. Each block has its codes in ascending
+order, and for each code the rows that have it, as gaps less one: under 128 in one byte, else in two
+(128 + high 7 bits, low 7 bits).
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ BLOCK = 1 << ROW_BITS
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block of a table: `codes` u32 [n], ascending; `starts` u64 [n + 1]: where each code's list begins in `data`."""
+    """One block of a table: `codes` u32 [n], ascending; `starts` u64 [n + 1]:
+    where each code's list begins in `data`.
+    """
 
     first_row: int
     codes: Array
@@ -29,7 +33,9 @@ class Block:
     data: Array
 
     def places(self, wanted: Array) -> Array:
-        """Where the codes `wanted` (ascending) are in `codes`; those that are not there are left out."""
+        """Where the codes `wanted` (ascending) are in `codes`;
+        those that are not there are left out.
+        """
         if len(wanted) > 2 and int(wanted[-1]) - int(wanted[0]) + 1 == len(wanted):
             return np.arange(
                 *np.searchsorted(self.codes, wanted[[0, -1]].astype(np.uint32) + np.array([0, 1], np.uint32))
@@ -44,7 +50,9 @@ class Block:
         return _decode(self.data[int(self.starts[place]) : int(self.starts[place + 1])])
 
     def rows_of(self, places: Array) -> Array:
-        """I32: the rows of all codes at `places` (ascending), numbered within the block, list after list."""
+        """I32: the rows of all codes at `places` (ascending), numbered within the block,
+        list after list.
+        """
         if len(places) < 2:
             return self.rows(int(places[0])) if len(places) else np.zeros(0, np.int32)
         begins = self.starts[places].astype(np.int64)
@@ -68,7 +76,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A table that goes into another: row i becomes `rows[i]` (i64; -1: left out), code j `codes[j]` (None: stays j)."""
+    """A table that goes into another:
+    row i becomes `rows[i]` (i64; -1: left out), code j `codes[j]` (None: stays j).
+    """
 
     sections: Mapping[str, Array]
     rows: Array
@@ -76,7 +86,9 @@ class Source:
 
 
 def merge(prefix: str, sources: Sequence[Source], count: int) -> dict[str, Array]:
-    """The sections of one table with `count` rows made of several, block by block to be sparing with memory."""
+    """The sections of one table with `count` rows made of several,
+    block by block to be sparing with memory.
+    """
     return pack(prefix, (_merge_block(prefix, sources, first) for first in range(0, count, BLOCK)))
 
 
@@ -100,7 +112,9 @@ def _merge_block(prefix: str, sources: Sequence[Source], first: int) -> Array:
 
 
 def pack(prefix: str, blocks: Iterable[Array]) -> dict[str, Array]:
-    """The sections of a table whose blocks hold the pairs `code << ROW_BITS | row` (u64, ascending, each once)."""
+    """The sections of a table whose blocks hold the pairs
+    `code << ROW_BITS | row` (u64, ascending, each once).
+    """
     codes: list[Array] = []
     sizes: list[Array] = []
     lists: list[Array] = []
@@ -135,7 +149,10 @@ def blocks_of(prefix: str, sections: Mapping[str, Array]) -> Iterator[Block]:
 
 
 def _encode(rows: Array, first: Array) -> tuple[Array, Array]:
-    """(u8: the gaps between `rows`, u16; i64: how many bytes each list has). A list begins at each of `first`."""
+    """(u8: the gaps between `rows`, u16; i64: how many bytes each list has).
+
+    A list begins at each of `first`.
+    """
     if not len(rows):
         return np.zeros(0, np.uint8), np.zeros(0, np.int64)
     gaps = rows.copy()
@@ -152,7 +169,9 @@ def _encode(rows: Array, first: Array) -> tuple[Array, Array]:
 
 
 def _decode(data: Array, edges: Array | None = None) -> Array:
-    """I32: the rows of a list, or of several, of which all but the first begin at the bytes `edges`."""
+    """I32: the rows of a list, or of several,
+    of which all but the first begin at the bytes `edges`.
+    """
     gaps = data.astype(np.int32)
     if len(data) and data.max() >= 128:
         high = data >= 128

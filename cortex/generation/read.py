@@ -1,7 +1,8 @@
-"""The rows of one generation: opened segments, what of them is live, one table over them. docs/SEGMENT.md.
+"""The rows of one generation: opened segments, what of them is live, one table over them.
+docs/SEGMENT.md.
 
-A row is one version of one chunk. Its key is a u64 that is never used again; the engines and the deleted-keys file all
-speak of rows by key.
+A row is one version of one chunk. Its key is a u64 that is never used again; the engines and the
+deleted-keys file all speak of rows by key.
 """
 
 from __future__ import annotations
@@ -101,7 +102,10 @@ class Rows:
         return out
 
     def chunk(self, ordinal: int, text: str | None = None) -> bytes:
-        """The JSON object of the chunk, without its embedding. Its `text` is looked up if it is not given."""
+        """The JSON object of the chunk, without its embedding.
+
+        Its `text` is looked up if it is not given.
+        """
         text = self.text(ordinal) if text is None else text
         return b'%b,"text":%b}' % (self._cut(ordinal, "chunk")[:-1], orjson.dumps(text))
 
@@ -137,11 +141,15 @@ class Rows:
         return out
 
     def mask(self, filters: Filters) -> Array:
-        """Bool [n]: rows that are live and match `filters`. Raises BadRequest for a glob that cannot be read."""
+        """Bool [n]: rows that are live and match `filters`.
+
+        Raises BadRequest for a glob that cannot be read.
+        """
         return self._masks.mask(filters)
 
     def paths(self, filters: Filters) -> list[str] | None:
-        """The files that the path filters keep (globs as in .gitignore), or None when no path filter is set.
+        """The files that the path filters keep (globs as in .gitignore), or None when no path
+        filter is set.
 
         A tag that equals a file's path acts as a path.
         """
@@ -149,7 +157,10 @@ class Rows:
 
 
 def open_rows(generation: Generation, index_dir: Path, reuse: Rows | None = None) -> Rows:
-    """Open the segments of `generation`; those that `reuse` has open are shared. Raises NotFound or Damaged."""
+    """Open the segments of `generation`; those that `reuse` has open are shared.
+
+    Raises NotFound or Damaged.
+    """
     opened = {segment.path.name: segment for segment in reuse.segments} if reuse else {}
     folder = index_dir / "segments"
     segments = tuple(opened.get(ref.name) or open_segment(folder / ref.name) for ref in generation.segments)
@@ -164,8 +175,8 @@ def open_rows(generation: Generation, index_dir: Path, reuse: Rows | None = None
 
 
 class Published:
-    """A published generation as an engine opens it. Its rows are opened when they are first asked for:
-    an engine that never asks costs no memory for them.
+    """A published generation as an engine opens it. Its rows are opened when they are first asked
+    for: an engine that never asks costs no memory for them.
     """
 
     def __init__(self, generation: Generation, index_dir: Path, reuse: Rows | None = None) -> None:

@@ -1,8 +1,10 @@
-"""How many files refer to what a chunk defines: counted by the builder over a generation's graph, read as columns of rows.
+"""How many files refer to what a chunk defines: counted by the builder over a generation's graph,
+read as columns of rows.
 
-A call in one file changes how often another file is referred to, so the counts are not in the chunk files: they are a
-segment of their own, made with each new graph. It holds keys (graph/names.py) and numbers only: `files` u64 with
-`file_counts`, and for each definition that is referred to the key of its file, its first line and its count, in that order.
+A call in one file changes how often another file is referred to, so the counts are not in the chunk
+files: they are a segment of their own, made with each new graph. The segment holds keys
+(cortex/terms/ids.py) and numbers only: `files` u64 with `file_counts`, and for each definition that
+is referred to the key of its file, its first line and its count, in that order.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ COUNTS = ("references", "file_references")
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What counting needs of one graph file. `definitions`: keys of id and file; `pairs`: keys of a file and an id that it
-    refers to, each pair once.
+    """What counting needs of one graph file. `definitions`: keys of id and file; `pairs`: keys of a
+    file and an id that it refers to, each pair once.
     """
 
     definitions: Array
@@ -35,7 +37,10 @@ class _Part:
 
 
 class References:
-    """Counts a generation's references. What was read of a segment is kept: segments never change."""
+    """Counts a generation's references.
+
+    What was read of a segment is kept: segments never change.
+    """
 
     def __init__(self, folder: Path) -> None:
         """`folder`: where the segments are."""
@@ -43,7 +48,10 @@ class References:
         self._parts: dict[str, _Part] = {}
 
     def write(self, name: str, segments: Collection[str]) -> None:
-        """Count over the graph `segments` and write the segment `name`. Raises NotFound, Damaged or OSError."""
+        """Count over the graph `segments` and write the segment `name`.
+
+        Raises NotFound, Damaged or OSError.
+        """
         self._parts = {
             one: self._parts.get(one) or _read(open_segment(self._folder / one)) for one in segments
         }
@@ -106,9 +114,9 @@ def _count(parts: Sequence[_Part]) -> dict[str, Array]:
 
 
 def count_rows(segment: Segment, paths: Sequence[str], columns: Mapping[str, Array]) -> dict[str, Array]:
-    """The columns COUNTS, u32 [n], for n rows: how many other files refer to a definition that begins in the row's lines
-    (of several definitions the most), and to its file at all. `columns` are the rows' path (ordinals into `paths`),
-    start_line and end_line.
+    """The columns COUNTS, u32 [n], for n rows: how many other files refer to a definition that
+    begins in the row's lines (of several definitions the most), and to its file at all. `columns`
+    are the rows' path (ordinals into `paths`), start_line and end_line.
     """
     path = columns["path"]
     arrays = segment.arrays

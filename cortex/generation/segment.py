@@ -1,15 +1,18 @@
-"""One write-once, checksummed, memory-mapped file of named sections: arrays and byte strings. docs/SEGMENT.md.
+"""One write-once, checksummed, memory-mapped file of named sections: arrays and byte strings.
+docs/SEGMENT.md.
 
 Layout (little-endian):
 
     0   magic      8 bytes  b"CTXSEG01"
     8   length     u32      of the header JSON
     12  checksum   u32      CRC-32 of the header JSON
-    16  header     JSON     {"size": file size, "meta": {…}, "sections": {name: [offset, bytes, crc32, dtype, shape]}}
-    …   sections, each at a multiple of 64 bytes (a cache line, and enough for any SIMD load); gaps are zero
+    16  header     JSON     {"size": file size, "meta": {…},
+                             "sections": {name: [offset, bytes, crc32, dtype, shape]}}
+    …   sections, each at a multiple of 64 bytes (a cache line, and enough for any SIMD load);
+        gaps are zero
 
-The file is written under a temporary name, synced and renamed; it is never changed in place, because a mapped file
-that shrinks kills its readers with SIGBUS.
+The file is written under a temporary name, synced and renamed; it is never changed in place,
+because a mapped file that shrinks kills its readers with SIGBUS.
 """
 
 from __future__ import annotations
@@ -39,12 +42,14 @@ _DTYPES = frozenset({"|u1", "|i1", "<u2", "<u4", "<u8", "<i4", "<i8", "<f2", "<f
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """An opened segment. `arrays` are read-only views of the mapping; keep the segment as long as any of them."""
+    """An opened segment.
+
+    `arrays` are read-only views of the mapping; keep the segment as long as any of them.
+    """
 
     path: Path
     meta: dict[str, Any]
     arrays: dict[str, Array]
-    size: int
     _map: mmap.mmap
 
     def bytes_of(self, name: str) -> memoryview:
@@ -52,10 +57,8 @@ class Segment:
         return self.arrays[name].data.cast("B") if self.arrays[name].size else memoryview(b"")
 
 
-def write_segment(
-    path: Path, arrays: Mapping[str, Array], meta: Mapping[str, Any], *, sync: bool = True
-) -> int:
-    """Write a segment in one rename and return its size in bytes.
+def write_segment(path: Path, arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> None:
+    """Write a segment, synced, in one rename.
 
     Raises OSError (disk full, read-only); nothing is left at `path` then.
     """
@@ -72,18 +75,20 @@ def write_segment(
             list(array.shape),
         ]
     header = _place(layout, meta)
-    with replacing(path, sync=sync) as temporary, open(temporary, "wb") as file:
+    with replacing(path, sync=True) as temporary, open(temporary, "wb") as file:
         file.write(
             MAGIC + len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little") + header
         )
         for name, array in flat.items():
             file.write(b"\0" * (layout[name][0] - file.tell()))
             file.write(array.data if array.size else b"")
-        return file.tell()
 
 
 def _place(layout: dict[str, list[Any]], meta: Mapping[str, Any]) -> bytes:
-    """Fill in the offsets and return the header. The header's length moves them, so they are placed until it holds."""
+    """Fill in the offsets and return the header.
+
+    The header's length moves them, so they are placed until it holds.
+    """
     length = 0
     while True:
         offset = _PREFIX + length
@@ -98,7 +103,10 @@ def _place(layout: dict[str, list[Any]], meta: Mapping[str, Any]) -> bytes:
 
 
 def open_segment(path: Path) -> Segment:
-    """Map a segment after checking every byte of it. Raises NotFound or Damaged, naming file and fault."""
+    """Map a segment after checking every byte of it.
+
+    Raises NotFound or Damaged, naming file and fault.
+    """
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -121,7 +129,7 @@ def open_segment(path: Path) -> Segment:
         end = offset + length
     if end != size:
         raise Damaged(f"{path}: {size - end} stray bytes at the end.")
-    return Segment(path=path, meta=header["meta"], arrays=arrays, size=size, _map=mapped)
+    return Segment(path=path, meta=header["meta"], arrays=arrays, _map=mapped)
 
 
 def _read_header(path: Path, mapped: mmap.mmap, size: int) -> dict[str, Any]:

@@ -76,7 +76,10 @@ class Snapshots(Generic[S]):
             self._opened = {current: self._opened[current]}
 
     def get(self, number: int = 0) -> S:
-        """The snapshot of generation `number`, 0 for the newest. Raises NotReady when it is not open."""
+        """The snapshot of generation `number`, 0 for the newest.
+
+        Raises NotReady when it is not open.
+        """
         if number not in self._opened and number != self.generation.number:
             self.reload()  # the asker may have seen a newer CURRENT than we have
         number = number or self.generation.number

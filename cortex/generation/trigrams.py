@@ -1,4 +1,4 @@
-"""Which rows of a segment hold which three bytes in a row: how the table is made, and how it is asked. Pure.
+"""Which rows of a segment hold which three bytes in a row: building and querying the table. Pure.
 
 Texts are folded first (`fold`), so that one table (postings.py) serves both cases.
 """
@@ -17,12 +17,14 @@ from ipc.arrays import Array
 _BATCH = 256
 #: a list longer than so many bytes for each row that is left costs more to read than it can save
 _WORTH = 400
-#: rows that are sooner searched than another list is read
+#: with this few rows left, search them instead of reading another list
 _FEW = 16
 
 
 def make_sections(texts: Sequence[bytes | None]) -> dict[str, Array]:
-    """The sections of a segment whose row i has the text `texts[i]` (None: not searched by trigrams)."""
+    """The sections of a segment whose row i has the
+    text `texts[i]` (None: not searched by trigrams).
+    """
     return pack("gram", (_pairs(texts[start : start + BLOCK]) for start in range(0, len(texts), BLOCK)))
 
 
@@ -45,7 +47,8 @@ def _batches(texts: Sequence[bytes | None]) -> Iterator[tuple[list[bytes], list[
 
 
 def _sorted_pairs(batch: list[bytes], rows: list[int]) -> Array:
-    # The line feed between two texts belongs to no folded text, so no trigram of both is ever asked for.
+    # The line feed between two texts belongs to no folded text, so no trigram of both is ever asked
+    # for.
     data = np.frombuffer(b"\n".join(batch), np.uint8)
     owners = np.repeat(np.arange(len(batch), dtype=np.uint8), [len(text) + 1 for text in batch])
     pairs = data[:-2].astype(np.uint32)
@@ -61,7 +64,9 @@ def _sorted_pairs(batch: list[bytes], rows: list[int]) -> Array:
 
 
 def find_rows(sections: Mapping[str, Array], needs: Needs) -> Array | None:
-    """I64, ascending: the rows of a segment that hold what `needs` asks for, and perhaps a few more; None: all rows."""
+    """I64, ascending: the rows of a segment that hold what `needs` asks for,
+    and perhaps a few more; None: all rows.
+    """
     if isinstance(needs, Either):
         found = [find_rows(sections, part) for part in needs.parts]
         kept = [rows for rows in found if rows is not None]

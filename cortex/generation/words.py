@@ -1,8 +1,10 @@
-"""Which rows of a segment hold which word, part of a word or joined form: how the table is made, and how it is asked.
+"""Which rows of a segment hold which word, part of a word or joined form: building and querying the
+table.
 
-The terms are those of the tantivy fields text (with underscores as they are), parts and joined (engines/text_tokens.py) in
-one vocabulary; what is derived from words has a mark. tantivy scores; which rows match is read off here in a fraction of
-the time that a set takes to leave tantivy, and what is near a word needs no automaton over its dictionaries.
+The terms are those of the tantivy fields text (with underscores as they are), parts and joined
+(cortex/terms/tokens.py) in one vocabulary; what is derived from words has a mark. tantivy scores;
+which rows match is read off here in a fraction of the time that a set takes to leave tantivy, and
+what is near a word needs no automaton over its dictionaries.
 """
 
 from __future__ import annotations
@@ -51,8 +53,9 @@ def make_sections(texts: Iterable[str]) -> dict[str, Array]:
 
 
 def merge_sections(sources: Sequence[tuple[Mapping[str, Array], Array]], count: int) -> dict[str, Array]:
-    """The sections of a segment with `count` rows, made of those of others. Of each source row i becomes `rows[i]` (i64;
-    -1: left out).
+    """The sections of a segment with `count` rows, made of those of others.
+
+    Of each source row i becomes `rows[i]` (i64; -1: left out).
     """
     vocabularies = []
     for sections, rows in sources:
@@ -73,7 +76,9 @@ def merge_sections(sources: Sequence[tuple[Mapping[str, Array], Array]], count: 
 
 
 def _vocabulary(names: Sequence[str]) -> dict[str, Array]:
-    """The sections of the terms, which are in the order of their bytes: in UTF-8 it is that of code points."""
+    """The sections of the terms, which are in the order of their bytes:
+    in UTF-8 it is that of code points.
+    """
     encoded = [name.encode() for name in names]
     offsets = np.zeros(len(names) + 1, "<u4")
     np.cumsum([len(name) for name in encoded], out=offsets[1:])
@@ -83,7 +88,8 @@ def _vocabulary(names: Sequence[str]) -> dict[str, Array]:
 def _pairs(found: Array, ends: Array, codes: Array, edges: Array) -> Array:
     """U64 [p], ascending: term << ROW_BITS | row, each pair once.
 
-    Row i has the words `found[ends[i]:ends[i + 1]]`, word j the terms `codes[edges[j]:edges[j + 1]]`.
+    Row i has the words `found[ends[i]:ends[i + 1]]`, word j the terms `codes[edges[j]:edges[j +
+    1]]`.
     """
     sizes = np.diff(edges)[found]
     rows = np.repeat(np.repeat(np.arange(len(ends) - 1, dtype=np.uint64), np.diff(ends)), sizes)
@@ -104,19 +110,25 @@ class WordTable:
         self._cached: tuple[Array, Array, Array] | None = None
 
     def rows(self, codes: Array) -> Array:
-        """I64: the rows that hold one of the terms `codes` (ascending); a row may come more than once."""
+        """I64: the rows that hold one of the terms `codes` (ascending);
+        a row may come more than once.
+        """
         parts = [block.rows_of(block.places(codes)) + block.first_row for block in self._blocks]
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
     def codes_of(self, terms: Iterable[str]) -> Array:
-        """I64, ascending: the codes of those of `terms` that occur, as words, parts or joined forms."""
+        """I64, ascending: the codes of those of `terms` that occur, as words,
+        parts or joined forms.
+        """
         wanted = [(mark + term).encode() for term in terms for mark in ("", tokens.DERIVED)]
         places = [(self._place(term), term) for term in wanted]
         count = len(self._offsets) - 1
         return np.array(sorted(at for at, term in places if at < count and self._term(at) == term), np.int64)
 
     def codes_from(self, start: str) -> tuple[Array, Array]:
-        """I64, ascending: the codes of the parts and joined forms that begin with `start`, and those of the words."""
+        """I64, ascending: the codes of the parts and joined forms that begin with `start`,
+        and those of the words.
+        """
         derived, words = (
             np.arange(self._place(begin), self._place(begin + b"\xff"), dtype=np.int64)
             for begin in ((tokens.DERIVED + start).encode(), start.encode())
@@ -130,8 +142,11 @@ class WordTable:
         return self.rows(np.array([at] if is_there else [], np.int64))
 
     def around(self, text: str, *, begins: bool, ends: bool) -> tuple[Array, Array]:
-        """(i64, ascending: the codes of the words, not parts, that hold `text`, which is ASCII in lower case; u8: at how many
-        of its ends the word begins or ends, 0 to 2). `begins`, `ends`: where it has to.
+        """(i64, ascending: the codes of the words, not parts, that hold `text`; u8: how well).
+
+        `text` is ASCII in lower case. How well: 2 for the word itself, 1 where the word begins or
+        ends with it, else 0; of several places in a word the best counts. `begins`, `ends`: where
+        it has to stand.
         """
         raw, offsets = text.encode(), self._offsets
         base = int(offsets[self._place((tokens.ODD + "\x7f").encode())])
@@ -146,16 +161,18 @@ class WordTable:
         return codes[new], np.maximum.reduceat(edges, new) if len(new) else edges
 
     def near(self, word: str, distance: int) -> tuple[Array, Array]:
-        """(i64, ascending: the codes of the terms at most `distance` edits from `word`; u8: how many edits)
+        """(i64, ascending: the codes of the terms at most `distance` edits from `word`; u8: how
+        many edits)
 
         A swap of neighbours is one edit.
         """
-        from rapidfuzz import process  # 3 MB that no process needs which only writes the table
+        from rapidfuzz import process  # 3 MB; processes that only write the table never need it
         from rapidfuzz.distance import OSA
 
         sizes, letters, wide = self._shapes()
         codes = np.flatnonzero((sizes >= len(word) - distance) & (sizes <= len(word) + distance))
-        if word.isascii():  # an edit of one-byte letters takes away one kind of letter at most, and adds one
+        # An edit of one-byte letters takes away one kind of letter at most, and adds one.
+        if word.isascii():
             mine, theirs = _letters_of(word.encode()), letters[codes]
             less, more = np.bitwise_count(mine & ~theirs), np.bitwise_count(theirs & ~mine)
             codes = codes[(np.maximum(less, more) <= distance) | wide[codes]]
@@ -182,14 +199,16 @@ class WordTable:
         return data.tobytes().decode().split("\n")[:-1]
 
     def _shapes(self) -> tuple[Array, Array, Array]:
-        """Of each term without its mark: i64 characters, u64 its letters as a set, bool whether it is not ASCII."""
+        """Of each term without its mark:
+        i64 characters, u64 its letters as a set, bool whether it is not ASCII.
+        """
         if self._cached is None:
             starts, data = self._offsets[:-1].astype(np.int64), self._bytes
             marks = data < ord(" ")
             letters = np.where(marks, np.uint64(0), np.uint64(1) << (data & 63).astype(np.uint64))
             sizes = np.add.reduceat(((data & 0xC0) != 0x80) & ~marks, starts, dtype=np.int64)
             self._cached = (
-                np.where(sizes, sizes, np.iinfo(np.int64).max),  # ODD is near to nothing
+                np.where(sizes, sizes, np.iinfo(np.int64).max),  # odd words match no fuzzy term
                 np.bitwise_or.reduceat(letters, starts),
                 np.maximum.reduceat(data, starts) >= 128,
             )

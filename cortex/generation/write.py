@@ -22,7 +22,10 @@ DIGEST_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row as it is written. `vector` is float32 [dimensions] of unit length or None; `chunk` has no embedding."""
+    """One row as it is written.
+
+    `vector` is float32 [dimensions] of unit length or None; `chunk` has no embedding.
+    """
 
     key: int
     chunk: dict[str, Any]
@@ -84,7 +87,9 @@ def _offsets(parts: Sequence[bytes], dtype: str) -> Array:
 
 
 class _Tables:
-    """Collects the columns whose values repeat: each as a table of names and an ordinal for each row."""
+    """Collects the columns whose values repeat:
+    each as a table of names and an ordinal for each row.
+    """
 
     def __init__(self) -> None:
         self._names: dict[str, dict[str, int]] = {

@@ -1,1 +1,1 @@
-"""Chunk files → a new generation."""
+"""Chunk files and graph files → a new generation. The watcher's work, and only its."""

@@ -1,9 +1,9 @@
-"""From chunk files to a published generation: diff, segments, engines, CURRENT. The watcher's work, and
-only its.
+"""From chunk files to a published generation: diff, segments, engines, CURRENT. The watcher's work,
+and only its.
 
-One change costs work in proportion to itself: a new segment with the new rows, the list of deleted keys,
-and what each engine writes for them. Small segments are merged now and then. A crash at any point leaves
-the old generation current, and the next start repairs what was left behind.
+One change costs work in proportion to itself: a new segment with the new rows, the list of deleted
+keys, and what each engine writes for them. Small segments are merged now and then. A crash at any
+point leaves the old generation current, and the next start repairs what was left behind.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Limits:
 
     #: segments of a generation; one more and the small ones are merged
     segments_max: int = 8
-    #: a merge takes in every segment that is at most this many times as large as all smaller ones together
+    #: a merge takes in every segment that is at most this many times as large as all smaller ones
+    #: together
     merge_ratio: int = 4
     #: everything is merged when more than this share of the rows is deleted
     deleted_share_max: float = 0.3
@@ -68,7 +69,8 @@ class Builder:
     def __init__(
         self, config: Config, *, engines: Mapping[str, Engine] | None = None, limits: Limits = Limits()
     ) -> None:
-        """Take the writer's lock and the published generation; `engines` in place of all of ENGINES.
+        """Take the writer's lock and the published generation; `engines` in place of all of
+        ENGINES.
 
         Raises Misconfigured when another writer has the lock or the index folder cannot be written.
         """
@@ -103,10 +105,11 @@ class Builder:
         return dict(self._manager.generators)
 
     def refresh(self) -> Generation | None:
-        """Publish what has changed on disk, or do one piece of upkeep; None when there is nothing to do.
+        """Publish what has changed on disk, or do one piece of upkeep; None when there is nothing
+        to do.
 
-        `current.backlog` tells whether more waits. Raises OSError or Damaged (disk full, read-only) with
-        the old generation still current; what was read is then read again.
+        `current.backlog` tells whether more waits. Raises OSError or Damaged (disk full, read-only)
+        with the old generation still current; what was read is then read again.
         """
         try:
             self._check_folder()
@@ -152,7 +155,8 @@ class Builder:
             next_key=keys.stop,
         )
         state = self._build(state, graph_files, rows, [key for _, key in reading.deleted])
-        # Accepted before it is published, because CURRENT lists the files; if publishing fails all is read again.
+        # Accepted before it is published, because CURRENT lists the files; if publishing fails all
+        # is read again.
         self._manager.accept(reading, keys)
         published = self._publish(dataclasses.replace(state, files=self._manager.readable_files()))
         if len(rows) > self._limits.rows_min:
@@ -166,7 +170,10 @@ class Builder:
         rows: Sequence[Row] = (),
         gone: Sequence[int] = (),
     ) -> Generation:
-        """`state` as the next generation, with everything written that it names. None: the graph is as it was."""
+        """`state` as the next generation, with everything written that it names.
+
+        None: the graph is as it was.
+        """
         number = state.number + 1
         if graph_files is not None:
             state = dataclasses.replace(state, graph_files=graph_files)
@@ -186,7 +193,9 @@ class Builder:
         return dataclasses.replace(state, number=number, tokens=tokens)
 
     def _count(self, number: int, graph: Mapping[str, str]) -> str:
-        """The segment that counts the references of generation `number`; "" when that cannot be done."""
+        """The segment that counts the references of generation `number`;
+        "" when that cannot be done.
+        """
         if not graph:
             return ""
         name = f"references-{number:08d}.seg"
@@ -211,7 +220,10 @@ class Builder:
         return generation
 
     def _upkeep(self, served: int) -> Generation | None:
-        """Work that is no change: a new sequence, a merge, an index that is due. None when there is none."""
+        """Work that is no change: a new sequence, a merge, an index that is due.
+
+        None when there is none.
+        """
         merged = self._merge()
         if merged is not None:
             return merged
@@ -291,7 +303,9 @@ class Builder:
             raise Damaged(f"the index has nothing of {', '.join(new)}")
 
     def _begin_anew(self) -> None:
-        """An empty index whose numbers and keys go on rising, so that no reader takes new for old."""
+        """An empty index whose numbers and keys go on rising,
+        so that no reader takes new for old.
+        """
         last = self.current.number
         for name in os.listdir(self._segments) if self._segments.is_dir() else ():
             if numbered := _NUMBERED.fullmatch(name):
@@ -311,7 +325,9 @@ class Builder:
         self._manager = ChunkManager(self._config.chunks_dir, self._config.embedding.dimensions)
 
     def _check_folder(self) -> None:
-        """`rm -rf .cortex` under a running watcher: begin anew in a new folder, with a lock on it."""
+        """`rm -rf .cortex` under a running watcher:
+        begin anew in a new folder, with a lock on it.
+        """
         if not self._lock.lost:
             return
         log.warning("%s was removed; the index is built anew", self._dir)
@@ -343,7 +359,9 @@ def _take_lock(config: Config) -> Lock:
 
 
 def _small_ones(refs: Sequence[SegmentRef], ratio: int) -> list[SegmentRef]:
-    """The segments to merge: from the smallest up, while one is not far larger than all before it."""
+    """The segments to merge: from the smallest up,
+    while one is not far larger than all before it.
+    """
     ordered = sorted(refs, key=lambda ref: ref.rows)
     total, chosen = 0, list[SegmentRef]()
     for ref in ordered:
@@ -355,9 +373,11 @@ def _small_ones(refs: Sequence[SegmentRef], ratio: int) -> list[SegmentRef]:
 
 
 def _indexer_sequence(config: Config) -> int:
-    """The last sequence that a running indexer has completed; 0 when it is in the middle of one, or none runs.
+    """The last sequence that a running indexer has completed; 0 when it is in the middle of one, or
+    none runs.
 
-    Read before the chunk files are: all of that sequence is then on disk. Without it their own highest one counts.
+    Read before the chunk files are: all of that sequence is then on disk. Without it their own
+    highest one counts.
     """
     try:
         state = msgspec.json.decode(config.indexer_state.read_bytes(), type=IndexerState)

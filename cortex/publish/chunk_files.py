@@ -1,6 +1,8 @@
-"""Reading and checking chunk files, and what changed since the last reading. Builds nothing, publishes nothing.
+"""Reading and checking chunk files, and what changed since the last reading. Builds nothing,
+publishes nothing.
 
-Chunk files are the contract between whoever indexes and whoever serves (docs/ARCHITECTURE.md, "Chunk files").
+Chunk files are the contract between whoever indexes and whoever serves (docs/ARCHITECTURE.md,
+"Chunk files").
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ from ipc.errors import Damaged
 
 log = logging.getLogger(__name__)
 
-#: bytes of chunk files that one change reads (parsed they take five times as much); a larger backlog is published
-#: step by step, so that searching can begin
+#: bytes of chunk files that one change reads (parsed they take five times as much); a larger
+#: backlog is published step by step, so that searching can begin
 BATCH_BYTES = 16 * 1024 * 1024
 #: bytes of one chunk file; shards of the indexer stay far below
 FILE_BYTES_MAX = 2 * 1024 * 1024 * 1024
@@ -36,9 +38,11 @@ FILE_BYTES_MAX = 2 * 1024 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class FiledChunk:
-    """A chunk as it stands in a chunk file. `body` has no embedding; `vector` is float32 of unit length or None.
+    """A chunk as it stands in a chunk file. `body` has no embedding; `vector` is float32 of unit
+    length or None.
 
-    A chunk that was known before has its `embedding` undecoded and no `vector`: it is rarely needed again.
+    A chunk that was known before has its `embedding` undecoded and no `vector`: it is rarely needed
+    again.
     """
 
     id: str
@@ -66,7 +70,9 @@ class ChunkFile:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A chunk that is served: its row key, what it was made of, and the chunk file that it stands in."""
+    """A chunk that is served: its row key, what it was made of,
+    and the chunk file that it stands in.
+    """
 
     key: int
     digest: bytes
@@ -75,7 +81,9 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reading found: chunks to write as new rows, row keys to delete, and the files as they were read."""
+    """What a reading found: chunks to write as new rows, row keys to delete,
+    and the files as they were read.
+    """
 
     added: tuple[FiledChunk, ...]
     deleted: tuple[tuple[str, int], ...]  #: (chunk id, row key)
@@ -90,10 +98,12 @@ class Reading:
 def read_chunk_file(
     path: Path, dimensions: int, known: Mapping[str, Known] = MappingProxyType({})
 ) -> ChunkFile:
-    """Read and check one chunk file: an object with `_metadata` and `chunks`, or a bare array of chunks.
+    """Read and check one chunk file: an object with `_metadata` and `chunks`, or a bare array of
+    chunks.
 
-    Embeddings of chunks that stand unchanged in `known` were checked when they were read first, and stay undecoded.
-    Raises Damaged naming file, chunk and field; OSError when the file cannot be read.
+    Embeddings of chunks that stand unchanged in `known` were checked when they were read first, and
+    stay undecoded. Raises Damaged naming file, chunk and field; OSError when the file cannot be
+    read.
     """
     with open(path, "rb") as file:
         info = os.fstat(file.fileno())
@@ -169,7 +179,9 @@ def _decoded(chunk: FiledChunk, dimensions: int) -> FiledChunk:
 
 
 def _vector(where: str, embedding: Any, dimensions: int) -> Array | None:
-    """float32 [dimensions] of unit length from an array of numbers or base64 of float16 or float32; None without."""
+    """float32 [dimensions] of unit length from an array of numbers or base64 of float16 or float32;
+    None without.
+    """
     if embedding is None or embedding in ("", []):
         return None
     if isinstance(embedding, str):
@@ -203,7 +215,8 @@ def _vector(where: str, embedding: Any, dimensions: int) -> Array | None:
 class ChunkManager:
     """Knows what is served and reads what has changed. Used by one thread of the watcher.
 
-    `read` returns a Reading; `accept` makes it the known state once it is published (so a failed build is read again).
+    `read` returns a Reading; `accept` makes it the known state once it is published (so a failed
+    build is read again).
     """
 
     folder: Path
@@ -219,7 +232,9 @@ class ChunkManager:
     _ids: dict[str, set[str]] = field(default_factory=dict)
 
     def start_from(self, rows: Rows, files: dict[str, FileRef]) -> None:
-        """Take a published generation as what is known; nothing is read again that has not changed."""
+        """Take a published generation as what is known;
+        nothing is read again that has not changed.
+        """
         self.known.clear()
         self._ids.clear()
         self.files = dict(files)
@@ -235,7 +250,9 @@ class ChunkManager:
                 self._ids.setdefault(file, set()).add(chunk_id)
 
     def read(self, batch_bytes: int = BATCH_BYTES) -> Reading | None:
-        """What has changed on disk, at most about `batch_bytes` of chunk files at once; None when nothing has."""
+        """What has changed on disk, at most about `batch_bytes` of chunk files at once;
+        None when nothing has.
+        """
         here = self._scan()
         removed = [name for name in {**self._ids, **self.files} if name not in here]
         changed = [name for name, stat in here.items() if self._differs(name, stat)]
@@ -267,7 +284,9 @@ class ChunkManager:
         self.files = dict(change.files)
 
     def readable_files(self) -> dict[str, FileRef]:
-        """The files for CURRENT. One that hides chunks is left out, so that a restarted watcher reads it again."""
+        """The files for CURRENT. One that hides chunks is left out,
+        so that a restarted watcher reads it again.
+        """
         return {name: ref for name, ref in self.files.items() if name not in self.hidden}
 
     def warnings(self) -> tuple[str, ...]:
@@ -310,8 +329,8 @@ class ChunkManager:
     def _load_contested(
         self, loaded: dict[str, ChunkFile], removed: set[str], here: dict[str, os.stat_result]
     ) -> dict[str, ChunkFile]:
-        """Load also the unchanged files that hold an id which a loaded file claims, openly or hidden, or one that has
-        become free.
+        """Load also the unchanged files that hold an id which a loaded file claims, openly or
+        hidden, or one that has become free.
         """
         while True:
             wanted: set[str] = set()

@@ -29,7 +29,9 @@ class GraphFiles:
         return tuple(text for _, (_, text) in sorted(self._faults.items()))
 
     def read(self, served: Mapping[str, FileRef]) -> dict[str, FileRef] | None:
-        """The graph files as they are now, each with its segment written; None when they are as `served`."""
+        """The graph files as they are now, each with its segment written;
+        None when they are as `served`.
+        """
         present = self._present()
         self._faults = {name: fault for name, fault in self._faults.items() if name in present}
         files = {name: ref for name, ref in served.items() if name in present}
@@ -68,7 +70,9 @@ class GraphFiles:
         return dict(sorted(found.items()))
 
     def _read(self, name: str) -> tuple[bytes, FileRef] | None:
-        """(bytes, what the file was) or None when it has gone; too large or not a plain file is a fault."""
+        """(bytes, what the file was) or None when it has gone;
+        too large or not a plain file is a fault.
+        """
         try:
             with open_plain(self._folder / name) as file:
                 info = os.fstat(file.fileno())

@@ -1,5 +1,5 @@
-"""The graph engine: targets, bounded walks, context inside the root only, foreign files, outlines
-and patterns.
+"""The graph engine: targets, bounded walks, context inside the root only, foreign files,
+outlines and patterns.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ def test_a_file_is_a_target_by_its_path(worker):
 
 
 def served(config, nodes, edges=()):
-    """A worker over a graph of another program: nodes are (id, kind, file), edges (from, to,
-    type).
+    """A worker over a graph of another program:
+    nodes are (id, kind, file), edges (from, to, type).
     """
     (config.graph_dir).mkdir(parents=True, exist_ok=True)
     graph = {

@@ -1,4 +1,6 @@
-"""Vector search: exact and deterministic, with filters inside; HNSW proposes and the scan decides."""
+"""Vector search: exact and deterministic, with filters inside;
+HNSW proposes and the scan decides.
+"""
 
 import os
 

@@ -1,4 +1,6 @@
-"""CURRENT: published by one rename, refused when damaged or not ours, pruned only of what nobody needs."""
+"""CURRENT: published by one rename, refused when damaged or not ours,
+pruned only of what nobody needs.
+"""
 
 import shutil
 

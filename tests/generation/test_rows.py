@@ -111,7 +111,9 @@ def test_segments_that_stay_are_not_opened_again(tmp_path):
 
 
 def trigrams_of(sections):
-    """(trigram, row) of all that can be asked for: those over the end of a text hold a line feed."""
+    """(trigram, row) of all that can be asked for:
+    those over the end of a text hold a line feed.
+    """
     (block,) = blocks_of("gram", sections)
     codes, rows = block.pairs()
     grams = [int(code).to_bytes(3, "big") for code in codes]

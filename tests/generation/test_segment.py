@@ -26,7 +26,7 @@ ARRAYS = {
     meta=st.dictionaries(st.text(max_size=5), st.integers(0, 2**60) | st.text(max_size=5), max_size=4),
 )
 def test_what_is_written_is_read(tmp_path, arrays, meta):
-    write_segment(tmp_path / "s", arrays, meta, sync=False)
+    write_segment(tmp_path / "s", arrays, meta)
     segment = open_segment(tmp_path / "s")
     assert segment.meta == meta
     assert set(segment.arrays) == set(arrays)

@@ -1,4 +1,6 @@
-"""The trigram table of a segment: every row that holds what is asked for is found, through deletes and merges too."""
+"""The trigram table of a segment:
+every row that holds what is asked for is found, through deletes and merges too.
+"""
 
 import numpy as np
 import pytest

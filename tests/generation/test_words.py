@@ -1,4 +1,6 @@
-"""The word table of a segment: what it says is what tantivy finds, and what comparing every word would give."""
+"""The word table of a segment: what it says is what tantivy finds,
+and what comparing every word would give.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""From chunk files to generations: work in proportion to the change, crashes that leave the old state, upkeep."""
+"""From chunk files to generations:
+work in proportion to the change, crashes that leave the old state, upkeep.
+"""
 
 import base64
 import contextlib

@@ -1,4 +1,6 @@
-"""Chunk files: every form is read, every fault is one sentence, and a reading finds exactly what changed."""
+"""Chunk files: every form is read, every fault is one sentence,
+and a reading finds exactly what changed.
+"""
 
 import base64
 import json

@@ -22,7 +22,9 @@ _WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
 
 
 def fetch(rows: Rows, request: Fetch) -> Chunks:
-    """The chunks with the keys of `request`, cut; empty bytes for a key that this generation does not hold."""
+    """The chunks with the keys of `request`, cut;
+    empty bytes for a key that this generation does not hold.
+    """
     ordinals = rows.locate(np.array(request.keys, "<u8"))
     words = query_words(request.query) if request.detail == "snippet" else frozenset()
     blobs = [cut(rows.chunk(int(at)), request.detail, words) if at >= 0 else b"" for at in ordinals]
@@ -36,7 +38,8 @@ def query_words(query: str) -> frozenset[str]:
 
 
 def cut(chunk: bytes, detail: Detail, words: frozenset[str] = frozenset()) -> bytes:
-    """The chunk's JSON with its text as `detail` asks: whole, its best ~10 lines (`words` say which), or none.
+    """The chunk's JSON with its text as `detail` asks: whole, its best ~10 lines (`words` say
+    which), or none.
 
     A snippet gets `metadata.snippet_start_line`, the file's line of its first line.
     """
@@ -63,7 +66,9 @@ def cut(chunk: bytes, detail: Detail, words: frozenset[str] = frozenset()) -> by
 
 
 def best_window(lines: Sequence[str], words: frozenset[str]) -> int:
-    """Index of the first line of the SNIPPET_LINES lines that hold the most distinct query words."""
+    """Index of the first line of the SNIPPET_LINES
+    lines that hold the most distinct query words.
+    """
     if len(lines) <= SNIPPET_LINES or not words:
         return 0
     found = [words & {word.lower() for word in _WORD.findall(line)} for line in lines]
@@ -73,14 +78,18 @@ def best_window(lines: Sequence[str], words: frozenset[str]) -> int:
     ]
     best = max(scores)
     first = scores.index(best)
-    # Of the windows that are as good, the one in which the first match stands second: a line of context before it.
+    # Of the windows that are as good, the one in which the first match stands second: a line of
+    # context before it.
     while first + 1 < len(scores) and scores[first + 1] == best and not found[first] and not found[first + 1]:
         first += 1
     return first
 
 
 def fit(blobs: list[bytes], max_bytes: int) -> tuple[list[bytes], bool]:
-    """Shorten texts, last-ranked first, until all blobs together fit `max_bytes`. Returns (blobs, was any cut?)."""
+    """Shorten texts, last-ranked first, until all blobs together fit `max_bytes`.
+
+    Returns (blobs, was any cut?).
+    """
     excess = sum(map(len, blobs)) - max_bytes
     if excess <= 0:
         return blobs, False

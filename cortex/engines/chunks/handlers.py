@@ -1,4 +1,6 @@
-"""The part of a snapshot that is the same for every engine whose rows are local: chunks by key and place."""
+"""The part of a snapshot that is the same for every engine whose rows are local:
+chunks by key and place.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What lies at a place of the source in one generation: chunk ids, files and lines → chunks. Pure over Rows."""
+"""What lies at a place of the source in one generation: chunk ids, files and lines → chunks.
+
+Pure over Rows.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,9 @@ def locate(rows: Rows, request: Locate) -> Located:
 
 
 def _files(rows: Rows, places: Sequence[Place], mask: Array) -> dict[int, list[tuple[int, tuple[int, bool]]]]:
-    """Place → (ordinal of a path, (shared parts, whole)) of the files that it names best, in order of their paths."""
+    """Place → (ordinal of a path, (shared parts, whole)) of the files that it names best,
+    in order of their paths.
+    """
     wanted: dict[str, list[tuple[int, list[str]]]] = {}
     for at, place in enumerate(places):
         if parts := [part for part in place.path.split("/") if part not in ("", ".")]:
@@ -83,7 +88,10 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _rows_of(rows: Rows, file: int, mask: Array) -> list[int]:
-    """The rows of a file within the mask: the kinds that hold each line once, where it has any. In the order of their lines."""
+    """The rows of a file within the mask: the kinds that hold each line once, where it has any.
+
+    In the order of their lines.
+    """
     own = np.flatnonzero((rows.columns["path"] == file) & mask)
     covering = [at for at, name in enumerate(rows.names["type"]) if name in COVERING_TYPES]
     first = own[np.isin(rows.columns["type"][own], covering)]
@@ -121,8 +129,8 @@ def _span(rows: Rows, chosen: Sequence[int]) -> Hit:
 
 
 def _symbols(rows: Rows, chosen: Sequence[int], line: int = 0) -> tuple[str, ...]:
-    """The names that chunks define, `Scope.name`: types and functions before data, outer before inner. Of those around
-    `line`, if there are any, only the innermost.
+    """The names that chunks define, `Scope.name`: types and functions before data, outer before
+    inner. Of those around `line`, if there are any, only the innermost.
     """
     bodies = [orjson.loads(rows.chunk(at)).get("metadata") or {} for at in chosen]
     found = [one for body in bodies for one in body.get("definitions") or () if _is_definition(one)]

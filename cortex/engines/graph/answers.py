@@ -1,8 +1,11 @@
-"""A question about structure → its answer: finds the target, walks, and renders each result with its context lines."""
+"""A question about structure → its answer:
+finds the target, walks, and renders each result with its context lines.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -27,7 +30,7 @@ DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX = 10, 500, 100, 20
 #: what an answer shows of a node, beside its signature
 SHOWN = ("id", "kind", "file", "start_line", "end_line")
 
-#: why an operation found nothing, where it is not for what syntax cannot follow
+#: what is said of an operation that found nothing, where syntax alone would have shown it
 _NOTHING = {
     "implementations": "No type of the project says that it implements, extends or embeds {0}, as far as syntax tells.",
     "type_usages": "No signature, field or base in the project names {0}, as far as syntax tells.",
@@ -48,14 +51,13 @@ class GraphSnapshot:
         self._sources = sources
         self._targets = Targets(graph)
         self._walker = Walker(graph, self._targets)
-        self._users: Array | None = None
 
     def search(self, request: GraphSearch) -> GraphHits:
         """Raises BadRequest for a question that cannot be asked."""
         self._sources.begin()
         found = self._targets.find(request.target)
         if not found.nodes:
-            return self._nothing(found.suggestion, found.candidates)
+            return GraphHits(self._number, suggestion=found.suggestion, candidates=found.candidates)
         limits = Limits(
             depth=clamp(request.depth, 1, DEPTH_MAX),
             max_results=clamp(request.max_results, 1, RESULTS_MAX),
@@ -67,7 +69,7 @@ class GraphSnapshot:
                 raise BadRequest("The operation path needs `to`: the name where the path ends.")
             ends = self._targets.find(request.to)
             if not ends.nodes:
-                return self._nothing(ends.suggestion, ends.candidates)
+                return GraphHits(self._number, suggestion=ends.suggestion, candidates=ends.candidates)
             walk = self._walker.path(found.nodes, ends.nodes, limits, scope)
         else:
             walk = self._walker.walk(request.operation, found.nodes, limits, scope)
@@ -87,28 +89,17 @@ class GraphSnapshot:
         )
 
     def outline(self, request: OutlineSearch) -> GraphHits:
-        if self._users is None:
-            self._users = count_users(self.graph)
         return outline(self.graph, self._users, request, self._number)
+
+    @cached_property
+    def _users(self) -> Array:
+        return count_users(self.graph)
 
     def pattern(self, request: PatternSearch) -> GraphHits:
         """Raises BadRequest for a pattern that cannot be read."""
         self._sources.begin()
         files = (path for path in self._targets.files if language_of(path).name == request.language)
         return search_pattern(request, files, self._sources, self._number)
-
-    def _nothing(self, suggestion: str, candidates: tuple[str, ...]) -> GraphHits:
-        return GraphHits(
-            generation=self._number,
-            target="",
-            paths=(),
-            total_found=0,
-            truncated=False,
-            suggestion=suggestion,
-            candidates=candidates,
-            summary={},
-            results=(),
-        )
 
     def _unsure(self, walk: Walk) -> str:
         count = sum(1 for step in walk.steps if step.edge >= 0 and self.graph.is_unsure(step.edge))
@@ -167,7 +158,10 @@ class GraphSnapshot:
 
 
 def _shown(node: dict[str, Any]) -> dict[str, Any]:
-    """What an answer shows of a node. Its lists of methods and parameters are in the graph files; the signature says enough."""
+    """What an answer shows of a node.
+
+    Its lists of methods and parameters are in the graph files; the signature says enough.
+    """
     kept: dict[str, Any] = {name: node[name] for name in SHOWN if name in node}
     return kept if kept.get("kind") in WHOLE_KINDS else kept | {"signature": signature(node)}
 

@@ -1,7 +1,9 @@
-"""The graph of a generation: the segments of its graph files put together as arrays. What is asked of them: graph_walks.py.
+"""The graph of a generation: the segments of its graph files put together as arrays. What is asked
+of them: walks.py.
 
-Names are numbers: equal keys, wherever they come from, have one. Their text stays in the mapped segments and is decoded
-when it is shown, so that a large graph is opened in a fraction of a second and costs no more memory than its arrays.
+Names are numbers: equal keys, wherever they come from, have one. Their text stays in the mapped
+segments and is decoded when it is shown, so that a large graph is opened in a fraction of a second
+and costs no more memory than its arrays.
 """
 
 from __future__ import annotations
@@ -23,7 +25,10 @@ from ipc.arrays import Array
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The texts of all segments by their numbers. `keys` u64, ascending; `parts` and `rows` say where a text is."""
+    """The texts of all segments by their numbers.
+
+    `keys` u64, ascending; `parts` and `rows` say where a text is.
+    """
 
     segments: tuple[Segment, ...]
     keys: Array
@@ -86,8 +91,8 @@ class Keyed:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A generation's graph. Names (of nodes and whatever else an edge ends at) have numbers; `node_of[number]` is the row
-    of the name's node, -1 when it has none.
+    """A generation's graph. Names (of nodes and whatever else an edge ends at) have numbers;
+    `node_of[number]` is the row of the name's node, -1 when it has none.
     """
 
     names: Names
@@ -106,7 +111,8 @@ class Graph:
     file_ranks: Array
     #: kind → its number
     kinds: Mapping[str, int]
-    #: nodes by their last name, and by what encloses them; of two nodes with one id only the first is there
+    #: nodes by their last name, and by what encloses them; of two nodes with one id only the first
+    #: is there
     by_last: Keyed
     by_above: Keyed
     #: u64, for each node row: keys of the name before the last, with and without the file's own
@@ -168,7 +174,9 @@ def assemble(segments: tuple[Segment, ...]) -> Graph:
 
 
 def _rows(segments: tuple[Segment, ...], tables: list[Array]) -> tuple[Array, Array, Array]:
-    """(nodes, edges, places) of all segments, with the numbers of `tables`; written in place, to be no more than that."""
+    """(nodes, edges, places) of all segments, with the numbers of `tables`;
+    written in place, to be no more than that.
+    """
     counts = [(len(one.arrays["nodes"]), len(one.arrays["edges"])) for one in segments]
     nodes = np.empty((sum(count for count, _ in counts), NODE_COLUMNS), "<i4")
     edges = np.empty((sum(count for _, count in counts), EDGE_COLUMNS), "<i4")

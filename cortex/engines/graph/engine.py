@@ -1,4 +1,6 @@
-"""The graph engine: walks the graph's segments where they are, so it builds nothing and its token is empty."""
+"""The graph engine: walks the graph's segments where they are,
+so it builds nothing and its token is empty.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A file's or folder's symbols with their signatures, ranked by how much the rest refers to them, within a budget."""
+"""A file's or folder's symbols with their signatures, ranked by how much the rest refers to them,
+within a budget.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,13 @@ SIGNATURE_CHARS_MAX = 200
 
 
 def count_users(graph: Graph) -> Array:
-    """For each name how many other definitions refer to it: not itself, nor what is inside it, nor unsure calls."""
+    """For each name how many other definitions refer to it:
+    not itself, nor what is inside it, nor unsure calls.
+    """
     edges = graph.edges[graph.edges[:, 7] == 0, :2].astype("<i8")
     outer = graph.names.numbers(_above_keys(graph))
-    up = np.full(len(graph.names) + 1, -1, "<i8")  # the last stands for -1: nothing encloses nothing
+    # The last stands for -1: nothing encloses nothing.
+    up = np.full(len(graph.names) + 1, -1, "<i8")
     up[graph.nodes[::-1, 0]] = outer[::-1]
     at, inside = edges[:, 0], np.zeros(len(edges), dtype=bool)
     for _ in range(int(graph.nodes[:, 5].max(initial=0)) + 1):
@@ -38,7 +43,9 @@ def _above_keys(graph: Graph) -> Array:
 
 
 def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int) -> GraphHits:
-    """Each result is one file with its chosen symbols in the order of the text; files by their references."""
+    """Each result is one file with its chosen symbols in the order of the text;
+    files by their references.
+    """
     prefix = request.path.strip().strip("/").removeprefix("./")
     names = graph.names
     packages, modules = (graph.kinds.get(kind, -1) for kind in ("package", "module"))
@@ -46,7 +53,8 @@ def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int)
     rows = rows[graph.nodes[rows, 1] != packages]
     files = {n: names[n] for n in np.unique(graph.nodes[rows, 2]).tolist() if _inside(names[n], prefix)}
     if not files:
-        return _hits(generation, prefix, [], 0, f"The graph has no file {prefix!r} and none below it.")
+        suggestion = f"The graph has no file {prefix!r} and none below it."
+        return GraphHits(generation, prefix, suggestion=suggestion)
     rows = rows[np.isin(graph.nodes[rows, 2], list(files))]
     weight = np.bincount(graph.nodes[rows, 2], weights=users[graph.nodes[rows, 0]], minlength=len(names))
     rows = rows[graph.nodes[rows, 1] != modules]
@@ -61,34 +69,17 @@ def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int)
         for file, symbols in sorted(chosen.items(), key=lambda item: (-weight[item[0]], files[item[0]]))
     ]
     shown = sum(map(len, chosen.values()))
-    hits = _hits(generation, prefix, results, len(rows), "")
-    left = (
-        f"{len(rows) - shown} symbols are left out; pass a larger max_tokens or a narrower path."
-        if shown < len(rows)
-        else ""
-    )
-    return GraphHits(
-        **{name: getattr(hits, name) for name in hits.__dataclass_fields__}
-        | {
-            "truncated": shown < len(rows),
-            "suggestion": left,
-            "summary": {"files": len(files), "shown": shown},
-        }
-    )
-
-
-def _hits(
-    generation: int, target: str, results: list[tuple[str, bytes]], total: int, suggestion: str
-) -> GraphHits:
+    left = len(rows) - shown
     return GraphHits(
         generation=generation,
-        target=target,
+        target=prefix,
         paths=tuple(path for path, _ in results),
-        total_found=total,
-        truncated=False,
-        suggestion=suggestion,
-        candidates=(),
-        summary={},
+        total_found=len(rows),
+        truncated=left > 0,
+        suggestion=f"{left} symbols are left out; pass a larger max_tokens or a narrower path."
+        if left
+        else "",
+        summary={"files": len(files), "shown": shown},
         results=tuple(raw for _, raw in results),
     )
 

@@ -1,4 +1,7 @@
-"""Structural patterns over the project's sources, through ast-grep: `print($A, $$$REST)`. Reads files as they are now."""
+"""Structural patterns over the project's sources, through ast-grep: `print($A, $$$REST)`.
+
+Reads files as they are now.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,6 @@ def search_pattern(
         total_found=found,
         truncated=looked < len(chosen) or found > len(results),
         suggestion=suggestion,
-        candidates=(),
         summary={"files_searched": looked, "files": len(chosen)},
         results=tuple(raw for _, raw in results),
     )

@@ -1,4 +1,6 @@
-"""The project's sources as they are now, for whoever cuts text from them: plain files inside the root only."""
+"""The project's sources as they are now, for whoever cuts text from them:
+plain files inside the root only.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,15 @@ class Sources:
         self._folders: dict[str, str] = {}
 
     def begin(self) -> None:
-        """To be called before each question: where folders really are is looked up once for a question."""
+        """To be called before each question:
+        where folders really are is looked up once for a question.
+        """
         self._folders.clear()
 
     def lines(self, path: str, line: int, around: int) -> list[dict[str, Any]]:
-        """`around` lines on each side of `line`, with their numbers; none when the file cannot be shown."""
+        """`around` lines on each side of `line`, with their numbers;
+        none when the file cannot be shown.
+        """
         text = self._read(path)
         first, last = max(1, line - around), min(len(text), line + around)
         return [{"line": n, "text": text[n - 1][:LINE_CHARS_MAX]} for n in range(first, last + 1)]

@@ -1,4 +1,6 @@
-"""Which nodes a target means: a full id, a unique end of one, a file's path; the nearest names when there is none."""
+"""Which nodes a target means: a full id, a unique end of one, a file's path;
+the nearest names when there is none.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.paths import is_built, is_example, is_foreign, is_test
 from ipc.arrays import Array
 
-#: ids that an answer lists when a target has several meanings, and names that it suggests when it has none
+#: ids that an answer lists when a target has several meanings, and names that it suggests when it
+#: has none
 LISTED = 10
 SUGGESTED = 5
 
@@ -25,8 +28,8 @@ _DECLARATIONS = re.compile(r"\.d\.[cm]?ts$")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`nodes` are the numbers that are meant; none: `candidates` are the ids to choose from, `suggestion` the sentence. With
-    `nodes` those are what else the target might have meant.
+    """`nodes` are the numbers that are meant; none: `candidates` are the ids to choose from,
+    `suggestion` the sentence. With `nodes` those are what else the target might have meant.
     """
 
     nodes: tuple[int, ...] = ()
@@ -50,11 +53,15 @@ class Targets:
         return [self._graph.names[number] for number in self._modules]
 
     def module_of(self, file: int) -> int:
-        """The node of the file whose path has the number `file`; that number itself when there is none."""
+        """The node of the file whose path has the number `file`;
+        that number itself when there is none.
+        """
         return self._modules.get(file, file)
 
     def find(self, target: str) -> Found:
-        """What `target` means; of several meanings the one that stands out (`_outstanding`), with the others as candidates."""
+        """What `target` means; of several meanings the one that stands out (`_outstanding`),
+        with the others as candidates.
+        """
         graph = self._graph
         target = target.strip()
         number = graph.names.number(target)
@@ -91,8 +98,9 @@ class Targets:
         return list(self._copies(number)) if number >= 0 else []
 
     def _narrowed(self, numbers: list[int], target: str) -> list[int]:
-        """Without those that are hardly meant, as long as others are left: files beside definitions of their name,
-        constructors beside their class, and what only the function around it can name.
+        """Without those that are hardly meant, as long as others are left: files beside definitions
+        of their name, constructors beside their class, and what only the function around it can
+        name.
         """
         graph = self._graph
         if "/" not in target:
@@ -108,14 +116,18 @@ class Targets:
         return key_of(above(self._graph.names[number]))
 
     def _meaning(self, number: int) -> str:
-        """An id without its overload's number; of what Ruby opens again in other files the name alone."""
+        """An id without its overload's number;
+        of what Ruby opens again in other files the name alone.
+        """
         name = uncopied(self._graph.names[number])
         row = int(self._graph.node_of[number])
         opened = self._graph.names[int(self._graph.nodes[row, 2])].endswith(".rb")
         return name.partition(":")[2] if opened and self._graph.kind(number) in ("class", "trait") else name
 
     def _outstanding(self, groups: dict[str, list[int]]) -> str | None:
-        """The one meaning, or the only one that is in the project's main code; None when there is no such."""
+        """The one meaning, or the only one that is in the project's main code;
+        None when there is no such.
+        """
         graph = self._graph
         ranks: dict[str, int] = {}
         for meaning, numbers in groups.items():
@@ -165,7 +177,9 @@ class Targets:
         return [graph.names[number] for number in graph.nodes[rows[:SUGGESTED], 0].tolist()]
 
     def _lasts(self) -> tuple[tuple[str, int], ...]:
-        """(last name, lower-cased; its key) of all nodes; made for the first name that is not found."""
+        """(last name, lower-cased; its key) of all nodes;
+        made for the first name that is not found.
+        """
         if self._last_names is None:
             graph = self._graph
             keys, first = np.unique(graph.by_last.keys, return_index=True)
@@ -175,7 +189,9 @@ class Targets:
         return self._last_names
 
     def members(self, numbers: Iterable[int]) -> list[int]:
-        """`numbers` with every node below them: a type's methods, a module's definitions, a package's modules."""
+        """`numbers` with every node below them:
+        a type's methods, a module's definitions, a package's modules.
+        """
         graph = self._graph
         found = list(dict.fromkeys(numbers))
         seen = set(found)
@@ -191,13 +207,17 @@ class Targets:
 
 
 def _same_last(name: str) -> bool:
-    """Whether the last two names of an id are the same: a constructor that is called as its class is."""
+    """Whether the last two names of an id are the same:
+    a constructor that is called as its class is.
+    """
     *_, one, other = ["", "", *split(name)]
     return one == other
 
 
 def _rank(path: str) -> int:
-    """0 for main code, 1 for declarations, tests and examples, 2 for what is built or comes from elsewhere."""
+    """0 for main code, 1 for declarations, tests and examples,
+    2 for what is built or comes from elsewhere.
+    """
     if is_foreign(path) or is_built(path):
         return 2
     beside = is_test(path) or is_example(path) or _DECLARATIONS.search(path) is not None
@@ -210,7 +230,9 @@ def _ends(name: str, parts: list[str]) -> bool:
 
 
 def _alike(one: str, other: str) -> bool:
-    """A cheap look before edits are counted: the same beginning or end, or most letters in common."""
+    """A cheap look before edits are counted:
+    the same beginning or end, or most letters in common.
+    """
     return (
         one[:1] == other[:1] or one[-2:] == other[-2:] or len(set(one) & set(other)) >= 0.7 * len(set(other))
     )

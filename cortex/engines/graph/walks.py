@@ -1,4 +1,6 @@
-"""The eight operations over an assembled graph: bounded walks, level by level, with what was left out counted."""
+"""The eight operations over an assembled graph:
+bounded walks, level by level, with what was left out counted.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One result: the node `number`, `depth` levels away, reached by the edge in row `edge` (-1: where a path begins)."""
+    """One result: the node `number`, `depth` levels away,
+    reached by the edge in row `edge` (-1: where a path begins).
+    """
 
     number: int
     depth: int
@@ -69,8 +73,8 @@ class Walk:
 
 @dataclass(slots=True)
 class Scope:
-    """Which files a walk shows and which it enters, by globs as in .gitignore: it passes through files outside `scope` and
-    shows none of them; it stays out of excluded ones.
+    """Which files a walk shows and which it enters, by globs as in .gitignore: it passes through
+    files outside `scope` and shows none of them; it stays out of excluded ones.
     """
 
     scope: str = ""
@@ -134,8 +138,8 @@ class Walker:
         )
 
     def _files(self, start: Sequence[int], limits: Limits, scope: Scope, *, backward: bool) -> Walk:
-        """Files that files (or packages) refer to, or that refer to them: by an import if there is one, else by the first
-        edge. Languages that share names without an import have no other.
+        """Files that files (or packages) refer to, or that refer to them: by an import if there is
+        one, else by the first edge. Languages that share names without an import have no other.
         """
         frontier = np.array(self.targets.members(start), dtype="<i8")
         seen: set[int] = {*self._units(frontier), *frontier.tolist()}
@@ -169,7 +173,9 @@ class Walker:
     def _units_beyond(
         self, frontier: Array, seen: set[int], scope: Scope, *, backward: bool
     ) -> list[tuple[int, int, bool]]:
-        """(unit, the edge that says so, shown?) of the files and packages on the other side of the frontier's edges."""
+        """(unit, the edge that says so, shown?) of the files
+        and packages on the other side of the frontier's edges.
+        """
         graph = self.graph
         rows = (graph.incoming if backward else graph.outgoing).of(frontier)
         rows = rows[graph.edges[rows, 7] == 0]
@@ -238,7 +244,9 @@ class Walker:
         return Walk(tuple(steps[: limits.max_results]), total, cut or len(steps) > limits.max_results)
 
     def _first_edges(self, rows: Array, far: int, ranks: Array, visited: Array, scope: Scope) -> Array:
-        """Of the edges to each node not visited yet the surest; sure ones first, then in the order of files and lines."""
+        """Of the edges to each node not visited yet the surest;
+        sure ones first, then in the order of files and lines.
+        """
         rows = rows[~visited[self.graph.edges[rows, far]]]
         chosen = self.graph.edges[rows]
         order = np.lexsort((chosen[:, 6], chosen[:, 5], chosen[:, 3], ranks[chosen[:, 2]], chosen[:, 7] > 0))
@@ -261,7 +269,8 @@ class Walker:
     ) -> list[Step]:
         edges = self.graph.edges
         wanted = np.array([kind in kinds for kind in EDGE_TYPES])
-        came = np.full(len(self.graph.names), -2, dtype="<i8")  # the edge that a node was reached by
+        # The edge that a node was reached by.
+        came = np.full(len(self.graph.names), -2, dtype="<i8")
         frontier = np.array(start, dtype="<i8")
         came[frontier] = -1
         ends = np.zeros(len(came), dtype=bool)
@@ -310,7 +319,9 @@ class Walker:
         return [owner for owner in owners if owner >= 0]
 
     def _method_implementations(self, start: Sequence[int]) -> list[tuple[int, int]] | None:
-        """(method, edge) of those that implement or override a method; None when the target is no method."""
+        """(method, edge) of those that implement or override a method;
+        None when the target is no method.
+        """
         if not start or any(self.graph.kind(number) != "method" for number in start):
             return None
         found: dict[int, int] = {}

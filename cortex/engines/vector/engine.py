@@ -1,7 +1,7 @@
 """The vector engine: scans the vectors in the rows' segments, and above a bound asks an HNSW index.
 
-Its token is the file of that index in `vector/`, "" below the bound: it is built in the background when
-enough rows are not in the last one, and says itself up to which row it goes.
+Its token is the file of that index in `vector/`, "" below the bound: it is built in the background
+when enough rows are not in the last one, and says itself up to which row it goes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class VectorEngine:
         self._building = None
         self._looked_at = 0
 
-    def build(self, change: Change) -> str:  # noqa: ARG002 - later rows are scanned until upkeep takes them in
+    def build(self, change: Change) -> str:  # noqa: ARG002 - new rows are scanned
         return self._token
 
     def upkeep(self, published: Published) -> str:

@@ -1,7 +1,9 @@
-"""Vector search over the rows of a generation: an exact scan, and above a bound a usearch HNSW index beside it.
+"""Vector search over the rows of a generation: an exact scan, and above a bound a usearch HNSW
+index beside it.
 
-Scores are cosines. Every answer is exact for the rows that it names: HNSW proposes, the scan decides. Ties are broken
-by chunk id, so the same question to the same generation has the same answer.
+Scores are cosines. Every answer is exact for the rows that it names: HNSW proposes, the scan
+decides. Ties are broken by chunk id, so the same question to the same generation has the same
+answer.
 """
 
 from __future__ import annotations
@@ -56,9 +58,9 @@ class VectorSnapshot:
     def search(self, request: VectorSearch) -> Signals:
         """The `limit` live, matching rows nearest to the query; names ("cosine", *ABOUT).
 
-        `stats`: `cosine_mean` and `cosine_std` over matching rows (a sample of them when the HNSW index answered),
-        `rows` with a vector of the asked model, `left_out` without. Raises BadRequest for a vector of wrong size,
-        NotReady when no row was embedded by `request.model`.
+        `stats`: `cosine_mean` and `cosine_std` over matching rows (a sample of them when the HNSW
+        index answered), `rows` with a vector of the asked model, `left_out` without. Raises
+        BadRequest for a vector of wrong size, NotReady when no row was embedded by `request.model`.
         """
         query = self._query(request)
         usable = self._usable(request.model)
@@ -126,7 +128,9 @@ class VectorSnapshot:
         return *_head(ordinals, scores, wanted), _stats(scores)
 
     def _cosines(self, query: Array, segments: slice = slice(None)) -> Array:
-        """Cosine of every row of the segments with the query, float32 [rows]; read in place from the mapped files."""
+        """Cosine of every row of the segments with the query, float32 [rows];
+        read in place from the mapped files.
+        """
         half = query.astype(np.float16).reshape(1, -1)
         parts = [
             np.asarray(numkong.cdist(half, segment.arrays["vectors"], metric="dot"), np.float32).ravel()
@@ -136,7 +140,9 @@ class VectorSnapshot:
         return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
     def _walk(self, query: Array, mask: Array, wanted: int) -> tuple[Array, Array, dict[str, float]]:
-        """Ask HNSW for more and more until twice `wanted` of them match; add the rows that it does not hold."""
+        """Ask HNSW for more and more until twice `wanted` of them match;
+        add the rows that it does not hold.
+        """
         assert self.hnsw is not None
         fresh = np.flatnonzero(mask & (self.rows.keys > self.watermark))
         count = max(4 * wanted, 64)
@@ -172,7 +178,9 @@ def _stats(scores: Array) -> dict[str, float]:
 
 
 def same_model(one: str, other: str) -> bool:
-    """Whether two embedder identities (`name@content-hash`) name one vector space; an unknown hash agrees with any."""
+    """Whether two embedder identities (`name@content-hash`) name one vector space;
+    an unknown hash agrees with any.
+    """
     if not one or not other or one == other:
         return True
     (one_name, _, one_hash), (other_name, _, other_hash) = one.partition("@"), other.partition("@")
@@ -180,7 +188,10 @@ def same_model(one: str, other: str) -> bool:
 
 
 def build_vectors(rows: Rows, folder: Path) -> str:
-    """Build and persist the HNSW index of all live rows with a vector; returns its file name. Slow: ~20 s for 100 000."""
+    """Build and persist the HNSW index of all live rows with a vector; returns its file name.
+
+    Slow: ~20 s for 100 000.
+    """
     has_vector = rows.column("has_vector").astype(bool)
     ordinals = np.flatnonzero(rows.live & has_vector)
     index = Index(
