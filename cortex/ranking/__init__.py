@@ -1,4 +1,4 @@
-"""Pure ranking: signals of the lanes in, ranked chunks out. Nothing here reads a file, a clock or a socket."""
+"""Pure ranking: signals of the lanes in, ranked chunks out. No file, no clock, no socket."""
 
 from cortex.ranking.fusion import Ranked, Term, rank, rank_by_cosine
 from cortex.ranking.pasted import Reading, cite, define, read

@@ -1,6 +1,8 @@
-"""Fuses the lanes' signals: scores files by a weighted sum, shows each file's best chunk. docs/RANKING.md explains it.
+"""Fuses the lanes' signals: scores files by a weighted sum, shows each file's best chunk.
+docs/RANKING.md explains it.
 
-Pure and deterministic: the same signals in any order give the same ranking; ties are broken by chunk id.
+Pure and deterministic: the same signals in any order give the same ranking; ties are broken by
+chunk id.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ Z_SCALE = 4.0
 Z_MAX = 12.0
 #: what is left of the penalties when the question asks for tests or examples
 ASKED_PENALTY = 0.25
-#: score = 1 / (1 + exp(-STEEPNESS · (sum / positive - 1/2))): 0.05 at 0, 0.5 at half of all that is good, 0.95 at all
+#: score = 1 / (1 + exp(-STEEPNESS · (sum / positive - 1/2))): 0.05 at 0, 0.5 at half of all that is
+#: good, 0.95 at all
 STEEPNESS = 6.0
 
 _LANES = ("body", "path", "defs", "comments", "defx", "cosine")
@@ -59,10 +62,10 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A hit with its score (0-1, higher is better, falling along the list) and the terms that made it.
+    """A hit, its score (0-1, higher is better, falling along the list) and the terms that made it.
 
-    `place` is 1 for the best chunk of its file, 2 for the next; from 2 on the score is `factor` × the lowest score of
-    a first place. `total` is the sum of `terms`.
+    `place` is 1 for the best chunk of its file, 2 for the next; from 2 on the score is `factor` ×
+    the lowest score of a first place. `total` is the sum of `terms`.
     """
 
     hit: Hit
@@ -76,8 +79,8 @@ class Ranked:
     base: float = 0.0
 
     def explanation(self) -> dict[str, Any]:
-        """Each signal with its value, weight and product; the products add up to `sum`, and `base` (the score of a file for
-        which nothing speaks) and the points to `score`.
+        """Each signal with its value, weight and product; the products add up to `sum`, and `base`
+        (the score of a file for which nothing speaks) and the points to `score`.
         """
         base = self.base * self.factor
         slope = (self.score - base) / self.total if self.total else 0.0
@@ -102,7 +105,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """Every chunk that a lane named, in order of its id, as columns; `file` is its file's place in `paths`."""
+    """Every chunk that a lane named, by id, as columns; `file` is its file's place in `paths`."""
 
     hits: list[Hit]
     lanes: dict[str, Array]  #: float64 [n]; "cosine" is NaN where the vector lane has none
@@ -122,7 +125,7 @@ class _Candidates:
         return out
 
     def top(self, lane: str) -> Array:
-        """Each file's sum of its TOP_CHUNKS best, of covering chunks where it has any, as a share of the largest."""
+        """Each file's TOP_CHUNKS best (covering ones if it has any) added, ÷ the largest sum."""
         has = np.zeros(len(self.paths), bool)
         has[self.file[self.covering]] = True
         values = np.where(self.covering | ~has[self.file], self.lanes[lane], 0.0)
@@ -135,7 +138,9 @@ class _Candidates:
 
 @dataclass(frozen=True, slots=True)
 class _Cosines:
-    """The distribution that makes cosines comparable: `missing` stands for a chunk that the lane did not return."""
+    """The distribution that makes cosines comparable: `missing` stands for a chunk that the lane
+    did not return.
+    """
 
     mean: float
     deviation: float
@@ -156,10 +161,11 @@ def rank(
     *,
     named: Sequence[Signals] = (),
 ) -> list[Ranked]:
-    """The best `limit` chunks: distinct files first, each with its best chunk, then more chunks of the same files.
+    """The best `limit` chunks: distinct files first, each with its best chunk, then more chunks of
+    the same files.
 
-    A lane that did not answer is None. `named` are the signals of what the question names (pasted.py). Scores fall
-    along the list.
+    A lane that did not answer is None. `named` are the signals of what the question names
+    (pasted.py). Scores fall along the list.
     """
     found = _collect([signals for signals in (text, vector, *named) if signals is not None])
     if not found.hits:
@@ -220,7 +226,9 @@ def rank_by_cosine(vector: Signals, limit: int) -> list[Ranked]:
 
 
 def _collect(replies: Sequence[Signals]) -> _Candidates:
-    """One candidate for each row key that any lane names. In order of the ids: the replies' own order has no say."""
+    """One candidate for each row key that any lane names. In order of the ids: the replies' own
+    order has no say.
+    """
     found = {hit.key: hit for signals in replies for hit in signals.hits}
     hits = sorted(found.values(), key=attrgetter("id", "key"))
     places = {hit.key: at for at, hit in enumerate(hits)}
@@ -284,8 +292,8 @@ def _foreign(found: _Candidates) -> Array:
 
 
 def _comments(found: _Candidates) -> Array:
-    """The comments' BM25 of each chunk. A document is all comment, which would count its text twice; so it has none,
-    unless the candidates are documents only.
+    """The comments' BM25 of each chunk. A document is all comment, which would count its text
+    twice; so it has none, unless the candidates are documents only.
     """
     documents = np.array([hit.chunk_type == "documentation" for hit in found.hits], bool)
     return found.lanes["comments"] if documents.all() else np.where(documents, 0.0, found.lanes["comments"])
@@ -297,8 +305,8 @@ def _shares(values: Array) -> Array:
 
 
 def _pick(found: _Candidates, strength: Array) -> Array:
-    """Each file's place of the chunk that stands for it: the one with the named line, else of those that hold the asked
-    definition, if any, the best.
+    """Each file's place of the chunk that stands for it: the one with the named line, else of those
+    that hold the asked definition, if any, the best.
     """
     defx = found.lanes["defx"]
     other = defx < found.best(defx)[found.file]
@@ -335,5 +343,7 @@ def _more(
 
 
 def _squash(total: float, positive: float) -> float:
-    """A sum of any size → 0-1, strictly rising; `positive` is the sum of a file whose every good signal is 1."""
+    """A sum of any size → 0-1, strictly rising; `positive` is the sum of a file whose every good
+    signal is 1.
+    """
     return 1.0 / (1.0 + math.exp(-STEEPNESS * (total / positive - 0.5)))

@@ -1,8 +1,10 @@
-"""Reads what people paste: stack traces, error messages, issue texts. Pure; an ordinary question comes out as it went in.
+"""Reads what people paste: stack traces, error messages, issue texts. Pure; an ordinary question
+comes out as it went in.
 
-A pasted text is mostly noise (frames of libraries, versions, greetings), and its first words are rarely the telling ones. What
-tells is taken out of it: the files and lines that it names, the functions of its frames, its error messages, what stands in
-quotes or looks like code. docs/RANKING.md, "Pasted texts". How a single frame is read: traces.py.
+A pasted text is mostly noise (frames of libraries, versions, greetings), and its first words are
+rarely the telling ones. What tells is taken out of it: the files and lines that it names, the
+functions of its frames, its error messages, what stands in quotes or looks like code.
+docs/RANKING.md, "Pasted texts". How a single frame is read: traces.py.
 """
 
 from __future__ import annotations
@@ -21,25 +23,29 @@ from ipc.messages import Hit, Located, Place, Signals
 #: a text without any of these marks, and shorter than this, is not looked at
 _TELLS = re.compile(r"[\n`/\\]|\(\)|\.\w+[:(]\d")
 PASTED_CHARS_MIN = 160
-#: words from which a text counts as pasted whatever it holds; the longest of 423 annotated questions has 16
+#: words from which a text counts as pasted whatever it holds; the longest of 423 annotated
+#: questions has 16
 PASTED_WORDS_MIN = 40
 #: frames that make a trace of a text in one line
 TRACE_FRAMES_MIN = 2
-#: characters of a text that are looked at: its beginning and, where the last frames and messages are, its end; and of a line
+#: characters of a text that are looked at: its beginning and, where the last frames and messages
+#: are, its end; and of a line
 HEAD_CHARS, TAIL_CHARS, LINE_CHARS_MAX = 24_000, 8_000, 600
-#: words of a pasted text that are asked for beside its frames and code: the text worker looks up 64, parts counted
+#: words of a pasted text that are asked for beside its frames and code: the text worker looks up
+#: 64, parts counted
 PROSE_WORDS_MAX = 40
 #: places, names, messages and quoted texts that are used
 PLACES_MAX, NAMES_MAX, MESSAGES_MAX, QUOTES_MAX = 12, 6, 3, 4
 #: what a cited file is worth by its place in the order, the first ones; any later one
 _CITED, _CITED_LATER = (1.0, 0.6, 0.45, 0.4, 0.35), 0.3
-#: what a definition of a name in a question is worth, of what the name alone would give it: the first; and chunks that may
-#: define a name, above which it tells nothing
+#: what a definition of a name in a question is worth, of what the name alone would give it: the
+#: first; and chunks that may define a name, above which it tells nothing
 NAME_SHARE, DEFINITIONS_MAX = 0.6, 5
 #: files that one path may be, from which on it tells nothing; parts of two paths that have to agree
 AMBIGUOUS, SHARED_MIN = 4, 2
 
-# Every expression is linear in the text: it starts at the beginning of a word or a line only, and nothing is nested.
+# Every expression is linear in the text: it starts at the beginning of a word or a line only, and
+# nothing is nested.
 _BARE = re.compile(rf"(?P<path>{START}(?:[A-Za-z]:)?[\w./\\@+~-]*[/\\][\w.-]*\w\.{KNOWN})(?![\w/])")
 _TICKED_FILE = re.compile(rf"`(?P<path>[\w.-]*\w\.{KNOWN})`")
 _BLOB = re.compile(
@@ -69,8 +75,9 @@ _TEMPLATE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a question is asked as: `query` of the lanes, `places` that it names (the surest first), `names` of code whose
-    definitions it is about. An ordinary question has its own text, and neither places nor names.
+    """What a question is asked as: `query` of the lanes, `places` that it names (the surest first),
+    `names` of code whose definitions it is about. An ordinary question has its own text, and
+    neither places nor names.
     """
 
     query: str
@@ -105,8 +112,8 @@ def read(question: str) -> Reading:
 
 
 def cite(places: Sequence[Place], located: Located) -> Signals | None:
-    """The signals "cited" (what a file is worth for being named, 0-1) and "line" (1 for the chunk that holds a named line);
-    None when the index holds nothing of what is named.
+    """The signals "cited" (what a file is worth for being named, 0-1) and "line" (1 for the chunk
+    that holds a named line); None when the index holds nothing of what is named.
     """
     by_place: dict[int, list[tuple[Hit, bool]]] = {}
     for spot in located.spots:
@@ -131,8 +138,8 @@ def cite(places: Sequence[Place], located: Located) -> Signals | None:
 
 
 def define(found: Signals, place: int) -> Signals | None:
-    """The signal "defx" of what defines the name that was asked for, number `place` of the question's; None when nothing
-    does, or so much that the name tells nothing.
+    """The signal "defx" of what defines the name that was asked for, number `place` of the
+    question's; None when nothing does, or so much that the name tells nothing.
     """
     values = found.values[found.names.index("defx")]
     defining = np.flatnonzero(values)
@@ -151,7 +158,7 @@ def _bounded(text: str) -> str:
 
 
 def _mentioned(text: str) -> Iterator[Frame]:
-    """Files that are named without a line: in a link to a forge, with their folders, or alone in backquotes."""
+    """Files named without a line: in a link to a forge, with folders, or alone in backquotes."""
     for match in _BLOB.finditer(text):
         yield Frame(match["path"], int(match["line"] or 0))
     rest = _URL.sub(" ", text)
@@ -201,7 +208,7 @@ def _identifiers(text: str) -> list[str]:
 
 
 def _called(question: str) -> tuple[str, ...]:
-    """The identifiers of a short question that are marked as code: in backquotes, or with empty parentheses."""
+    """The identifiers that a short question marks as code: in backquotes, or with `()` behind."""
     marked = [match[1] or match[2] for match in _MARKED.finditer(question)]
     marked = [one.removesuffix("()") for one in marked if not _TICKED_FILE.fullmatch(f"`{one}`")]
     if len(tokens.words(question)) <= max((len(tokens.words(one)) for one in marked), default=0):

@@ -1,4 +1,4 @@
-"""What belongs to a piece of code, judged by names alone: its tests, and what of a text mentions it. Pure."""
+"""What belongs to a piece of code, judged by names: its tests, what of a text mentions it. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from cortex.terms.paths import EMPTY_STEMS
 
 Why = Literal["name", "calls", "imports", "mentions"]
 
-#: what speaks for a test, best first: it is named like the file, calls what is there, imports the file, mentions a name
+#: what speaks for a test, best first: it is named like the file, calls what is there, imports the
+#: file, mentions a name
 _WORTH: dict[Why, float] = {"calls": 3.0, "name": 2.5, "imports": 1.0, "mentions": 0.75}
 #: how tests are named: Python, Go, C; JavaScript, Ruby; Java, C#, Swift, PHP
 _TEST_FORMS = (
@@ -28,7 +29,9 @@ _MARKED = re.compile(r"<em>(.*?)</em>")
 
 @dataclass(slots=True)
 class Guard:
-    """A test file, why it belongs, the line to begin at (0: not known) and the functions that call what is tested."""
+    """A test file, why it belongs, the line to begin at (0: not known) and the functions that call
+    what is tested.
+    """
 
     file: str
     why: list[Why] = field(default_factory=list)
@@ -44,7 +47,7 @@ class Guard:
 
 
 def names_of_tests(path: str) -> list[str]:
-    """The names that a test of the file in `path` has by the conventions of its language, without folders."""
+    """What the conventions of its language call a test of the file in `path`, without folders."""
     *folders, name = path.split("/")
     stem, dot, ending = name.rpartition(".") if "." in name[1:] else (name, "", "")
     stems = [folders[-1], stem] if stem.lower() in EMPTY_STEMS and folders else [stem]
@@ -54,8 +57,9 @@ def names_of_tests(path: str) -> list[str]:
 
 
 def order_tests(tests: Iterable[Guard], path: str) -> list[Guard]:
-    """The surest first; of those that are as sure, the nearest to `path` in the tree. Beside tests that call something or are
-    named like the file, those that only import it (in Go every test of the package) are left out.
+    """The surest first; of those that are as sure, the nearest to `path` in the tree. Beside tests
+    that call something or are named like the file, those that only import it (in Go every test of
+    the package) are left out.
     """
     found = list(tests)
     if any("calls" in one.why or "name" in one.why for one in found):
@@ -71,7 +75,7 @@ def order_tests(tests: Iterable[Guard], path: str) -> list[Guard]:
 
 
 def telling(names: Sequence[str]) -> list[str]:
-    """The names worth looking for in texts: the last part of each, the longest identifiers first."""
+    """The names to look for in texts: the last part of each, the longest identifiers first."""
     last = dict.fromkeys(name.rpartition(".")[2] for name in names)
     kept = [name for name in last if len(name) > 2 and not name.startswith("__")]
     return sorted(kept, key=lambda name: -len(tokens.part_words(name)))[:NAMES_MAX]
@@ -83,8 +87,9 @@ def mention_query(names: Sequence[str], paths: Sequence[str] = ()) -> str:
 
 
 def mentions(highlights: Iterable[str], names: Sequence[str], paths: Sequence[str] = ()) -> list[str]:
-    """Which of the names and paths the highlighted lines of a hit hold as they are written. A name that is one plain word
-    ("save", "Session") counts where it stands as code: in backquotes, called, or behind a dot.
+    """Which of the names and paths the highlighted lines of a hit hold as they are written. A name
+    that is one plain word ("save", "Session") counts where it stands as code: in backquotes,
+    called, or behind a dot.
     """
     found: dict[str, None] = {}
     for line in highlights:

@@ -1,4 +1,4 @@
-"""The frames of stack traces and the lines of errors, in the forms of some fifteen languages. Pure."""
+"""Frames of stack traces and lines of errors, in the forms of some fifteen languages. Pure."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy as np
 #: frames that are looked at
 FRAMES_MAX = 200
 
-# Every expression is linear in the text: it starts at the beginning of a word or a line only, and nothing is nested.
+# Every expression is linear in the text: it starts at the beginning of a word or a line only, and
+# nothing is nested.
 START = r"(?<![\w./\\@+~-])"
 ENDING = r"[A-Za-z]\w{0,7}"
-#: endings of source files and the like; where nothing else tells a path from any word with a dot in it
+#: endings of source files and the like, where nothing else tells a path from a word with a dot
 KNOWN = (
     r"(?:py|pyi|pyx|js|jsx|ts|tsx|mjs|cjs|vue|svelte|go|rs|java|kt|kts|scala|c|h|cc|cpp|cxx|hpp|hh|m|mm|cs|fs|vb|rb|rake|php|pl|pm|"
     r"lua|r|jl|swift|dart|ex|exs|erl|hs|ml|mli|clj|cljs|sh|bash|zsh|fish|ps1|sql|html|css|scss|sass|less|md|rst|txt|json|ya?ml|toml|"
@@ -79,7 +80,7 @@ class Frame:
 
 
 def find_frames(text: str) -> list[Frame]:
-    """Every place `path:line` of a text, the innermost frame of a trace first, those of run times left out."""
+    """Every place `path:line` of a text, a trace's innermost frame first; none of run times."""
     found: list[tuple[int, Frame]] = []
     taken = [match.span() for match in _URL.finditer(text) if not _served(match[0])]
     for match in _PYTHON.finditer(text):
@@ -125,7 +126,9 @@ def _served(url: str) -> bool:
 
 
 def _name_beside(text: str, start: int, end: int) -> str:
-    """The function that a frame names before its place, on the same line or the one above, or behind it (Ruby)."""
+    """The function that a frame names before its place, on the same line or the one above, or
+    behind it (Ruby).
+    """
     begin = text.rfind("\n", 0, start) + 1
     if match := _RUBY_IN.match(text, end):
         return match["name"]

@@ -1,4 +1,4 @@
-"""How much each signal counts, with and without the vector lane, and how `fusion.bm25_weight` moves it."""
+"""How much each signal counts, with vectors and without; how `fusion.bm25_weight` moves it."""
 
 from __future__ import annotations
 
@@ -71,8 +71,9 @@ _LEXICAL = ("ctop3", "path", "sshare", "folders", "defs", "comments", "defx")
 def weigh(*, vectors: bool, bm25_weight: float = BM25_WEIGHT) -> Weights:
     """The weights for a question whose vector lane answered, or did not.
 
-    `bm25_weight` b (0-1) multiplies the lexical weights by b / 0.45 and the cosine's by (1 - b) / 0.55: 0.45 changes
-    nothing, 1 leaves the cosine out, 0 leaves the words out. Without vectors it has no meaning. The penalties stay.
+    `bm25_weight` b (0-1) multiplies the lexical weights by b / 0.45 and the cosine's by (1 - b) /
+    0.55: 0.45 changes nothing, 1 leaves the cosine out, 0 leaves the words out. Without vectors it
+    has no meaning. The penalties stay.
     """
     if not vectors:
         return WITHOUT_VECTORS

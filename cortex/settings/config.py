@@ -1,5 +1,4 @@
-"""Configuration: one frozen dataclass from defaults, files, environment and flags; every path and
-address.
+"""Configuration: one frozen dataclass of defaults, files, environment and flags; all paths.
 
 Order: defaults < the user's config.yml < the project's .cortex/config.yml < CORTEX_* < flags. Which
 folder is the project's, and what its own file may not set, is in home.py.
@@ -66,9 +65,7 @@ class Fusion:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The effective configuration of one project. `root` is absolute and real; paths below it are
-    properties.
-    """
+    """The effective configuration of one project; `root` is absolute and real."""
 
     root: Path
     embedding: Embedding = field(default_factory=Embedding)
@@ -110,9 +107,7 @@ class Config:
 
     @property
     def runtime_dir(self) -> Path:
-        """The folder of this project's sockets and locks; short, private to the user, one for each
-        protocol.
-        """
+        """The folder of this project's sockets and locks: short, private, one for each protocol."""
         return runtime_base() / f"{self.root_id}-p{PROTOCOL}"
 
     @property
@@ -134,8 +129,7 @@ class Config:
 
 SECTIONS: dict[str, type] = {"embedding": Embedding, "server": Server, "indexing": Indexing, "fusion": Fusion}
 
-#: environment variables that the source specification names, beside the CORTEX_<SECTION>_<FIELD>
-#: twins
+#: environment variables with names of their own, beside the CORTEX_<SECTION>_<FIELD> twins
 ALIASES = {
     "CORTEX_CHUNKS_DIR": ("server", "chunks_dir"),
     "CORTEX_EMBEDDING_ENDPOINT": ("embedding", "endpoint"),

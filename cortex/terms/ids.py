@@ -1,4 +1,4 @@
-"""What graph ids are made of: their parts, what encloses them, and the 64-bit keys that stand for names. Pure."""
+"""Graph ids: their parts, what encloses them, the 64-bit keys that stand for names. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def split(name: str) -> list[str]:
 
 
 def split_short(name: str) -> list[str]:
-    """As `split`, without the file's own name: in Go `package.Name` names what is in any file of the folder."""
+    """As `split`, without the file's own name: Go's `package.Name` may be in any of its files."""
     path, colon, scope = name.partition(":")
     return split(path.rpartition("/")[0]) + split(scope) if colon else split(name)
 

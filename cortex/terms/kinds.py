@@ -1,10 +1,10 @@
-"""The kinds of definitions that rooms ask for together. Which definition is of which kind the language's query says."""
+"""The kinds of definitions that rooms ask for together; which is which a query file says."""
 
 from __future__ import annotations
 
 #: what can have members; functions inside are methods
 TYPE_KINDS = frozenset("class struct interface trait enum type".split())
-#: what a search for a name prefers to functions: types, and what chunk files of other programs call one
+#: what a search for a name prefers to functions: types, and what other programs call so
 NAMED_TYPE_KINDS = TYPE_KINDS | frozenset("union module macro protocol record".split())
 #: what can be called
 CALLABLE_KINDS = frozenset(("function", "method"))

@@ -1,8 +1,10 @@
-"""Which language a file is in, by its name: one row for each. A row with a grammar has a query file beside this one.
+"""Which language a file is in, by its name: one row for each. A row with a grammar has a query file
+beside this one.
 
-To add a language: one row here, `queries/<name>.scm` (captures: parse.py), the grammar's wheel in pyproject.toml and
-scripts/requirements.lock, a sample with its golden file in tests/golden/indexer, and `scripts/languages.py` for the
-table in docs/LANGUAGES.md. To add a configuration format: one row with `keys`.
+To add a language: one row here, `queries/<name>.scm` (captures: parse.py), the grammar's wheel in
+pyproject.toml and scripts/requirements.lock, a sample with its golden file in tests/golden/indexer,
+and `scripts/languages.py` for the table in docs/LANGUAGES.md. To add a configuration format: one
+row with `keys`.
 """
 
 from __future__ import annotations
@@ -18,12 +20,13 @@ Kind = Literal["code", "document", "data"]
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """`grammar` is (module, function) of a tree-sitter wheel, or None: such files are cut into windows of lines.
+    """`grammar` is (module, function) of a tree-sitter wheel, or None: such files are cut into
+    windows of lines.
 
-    `wrappers` are node types whose span a definition takes over when it is their child (decorators, `export`).
-    `clauses`: one function may be written as several definitions in a row, its signature being one of them.
-    `keys`, for a format without a grammar: a pattern that fits the first line of each top-level block, whose first group
-    that took part is its name.
+    `wrappers` are node types whose span a definition takes over when it is their child (decorators,
+    `export`). `clauses`: one function may be written as several definitions in a row, its signature
+    being one of them. `keys`, for a format without a grammar: a pattern that fits the first line of
+    each top-level block, whose first group that took part is its name.
     """
 
     name: str
@@ -264,7 +267,7 @@ def language_of(path: str) -> Language:
 
 
 def embedded_language(tag: str) -> Language | None:
-    """The language of what follows a `<script …>` or `<style …>` tag; None for data, templates and others."""
+    """The language of what follows a `<script …>` or `<style …>` tag; None for data and others."""
     attributes = dict(_ATTRIBUTE.findall(tag.lower()))
     lang, kind = attributes.get("lang", ""), attributes.get("type", "")
     if tag.lower().startswith("<style"):
@@ -275,7 +278,9 @@ def embedded_language(tag: str) -> Language | None:
 
 
 def sniff(path: str, lines: Sequence[str]) -> Language:
-    """As `language_of`, with a look inside where the name is not enough: scripts without a suffix, C++ in `.h`."""
+    """As `language_of`, with a look inside where the name is not enough: scripts without a suffix,
+    C++ in `.h`.
+    """
     language = language_of(path)
     if language is OTHER and lines:
         match = _SHEBANG.match(lines[0])

@@ -13,9 +13,10 @@ ChunkType = Literal["symbols", "definitions", "data", "documentation", "code"]
 #: every chunk type, in the order of the chunk files that the indexer writes
 CHUNK_TYPES: tuple[str, ...] = ("symbols", "definitions", "data", "documentation", "code")
 
-#: tags of what nobody of the project wrote by hand (indexer/syntax/origins.py): the ranking puts such files behind
+#: tags of what nobody of the project wrote by hand (indexer/syntax/origins.py)
 GENERATED, VENDORED = "generated", "vendored"
-#: the kinds that cover every line of an indexed file exactly once; the others are views of the same lines
+#: the kinds that cover every line of an indexed file exactly once; the others are views of the same
+#: lines
 COVERING_TYPES: tuple[str, ...] = ("documentation", "code")
 
 
@@ -23,8 +24,9 @@ COVERING_TYPES: tuple[str, ...] = ("documentation", "code")
 class Chunk:
     """One chunk as the indexer makes it, before embedding.
 
-    `embed_text` is what is embedded (path words and scope in front); `text` is what is shown. `metadata` as in the
-    chunk files: source, file_path, language, start_line, end_line, … Lines are 1-based and inclusive.
+    `embed_text` is what is embedded (path words and scope in front); `text` is what is shown.
+    `metadata` as in the chunk files: source, file_path, language, start_line, end_line, … Lines are
+    1-based and inclusive.
     """
 
     id: str
@@ -38,8 +40,9 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A defined name. `scope` is the enclosing path without the name ("" at the top); `kind` is function, method,
-    class, struct, interface, trait, enum, type, constant, variable, module or macro.
+    """A defined name. `scope` is the enclosing path without the name ("" at the top); `kind` is
+    function, method, class, struct, interface, trait, enum, type, constant, variable, module or
+    macro.
     """
 
     name: str
@@ -61,7 +64,9 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class IndexerState:
-    """`run/indexer.json`: what the indexer is doing. `dirty` maps a saved path to the sequence that will hold it."""
+    """`run/indexer.json`: what the indexer is doing. `dirty` maps a saved path to the sequence that
+    will hold it.
+    """
 
     state: Literal["idle", "indexing", "stopped"]
     done: int

@@ -1,8 +1,10 @@
-"""Words, their parts and their stems, the same for indexing, queries and highlights. Pure but for the memo tables.
+"""Words, their parts and their stems, the same for indexing, queries and highlights. Pure but for
+the memo tables.
 
-A word is a run of letters, digits and underscores. Its parts are what camel case, underscores and digits divide it
-into (getHTTPResponse2 → get http response 2); its joined form is the parts without anything between them. Scripts
-that put no spaces between words (Chinese, Japanese, Korean) give one word for each character.
+A word is a run of letters, digits and underscores. Its parts are what camel case, underscores and
+digits divide it into (getHTTPResponse2 → get http response 2); its joined form is the parts without
+anything between them. Scripts that put no spaces between words (Chinese, Japanese, Korean) give one
+word for each character.
 """
 
 from __future__ import annotations
@@ -12,14 +14,16 @@ from collections.abc import Callable, Iterable, Iterator
 
 import Stemmer
 
-#: tantivy's simple tokenizer splits at "_" and is four times as fast as its regex tokenizer, so that identifiers go
-#: through it with "_" replaced by a letter that no identifier holds: one byte in Python, one token in Rust
+#: tantivy's simple tokenizer splits at "_" and is four times as fast as its regex tokenizer, so
+#: that identifiers go through it with "_" replaced by a letter that no identifier holds: one byte
+#: in Python, one token in Rust
 UNDERSCORE = "\u00aa"
 
 #: words of more bytes are not indexed: nobody types them (encoded data)
 WORD_BYTES_MAX = 240
 
-#: entries of a memo table before it starts anew, some 30 MB; a project of 60 000 chunks has 200 000 distinct words
+#: entries of a memo table before it starts anew, some 30 MB; a project of 60 000 chunks has 200 000
+#: distinct words
 _MEMO_MAX = 200_000
 
 WORD = re.compile(r"\w+")
@@ -42,7 +46,9 @@ STOP_WORDS = frozenset(
 
 
 class _Memo(dict[str, str]):
-    """word → a string made of it. Most words of a text have been seen before, so this is most of the speed."""
+    """word → a string made of it. Most words of a text have been seen before, so this is most of
+    the speed.
+    """
 
     def __init__(self, make: Callable[[str], str]) -> None:
         self._make = make
@@ -54,7 +60,8 @@ class _Memo(dict[str, str]):
         return made
 
     def join(self, words: Iterable[str]) -> str:
-        # map over the bound method: four times as fast as subscripting, which looks for overrides each time
+        # map over the bound method: four times as fast as subscripting, which looks for overrides
+        # each time
         return " ".join(map(self.__getitem__, words))
 
 
@@ -132,7 +139,7 @@ def split_name(name: str) -> str:
 
 
 def joined_text(found: list[str]) -> str:
-    """The joined forms of the words in snake case (those in camel case are their own joined form)."""
+    """The joined forms of words in snake case (those in camel case are their own joined form)."""
     return _JOINED.join([word for word in found if "_" in word])
 
 
@@ -141,13 +148,15 @@ def lane_text(found: list[str]) -> str:
     return _LANES.join(found)
 
 
-#: before a term of the word table that is a part or a joined form, and the term of rows with words that are not ASCII or
-#: too long to be indexed
+#: before a term of the word table that is a part or a joined form, and the term of rows with words
+#: that are not ASCII or too long to be indexed
 DERIVED, ODD = "\x01", "\x02"
 
 
 def terms_of(word: str) -> set[str]:
-    """The terms of a word as written in the word table: itself in lower case with its underscores, and what is derived."""
+    """The terms of a word as written in the word table: itself in lower case with its underscores,
+    and what is derived.
+    """
     lower = word.lower()
     if word.isascii() and len(word) <= WORD_BYTES_MAX:
         if word.isalpha() and lower[1:] == word[1:]:
@@ -162,7 +171,7 @@ def terms_of(word: str) -> set[str]:
 
 
 def whole_words(text: str) -> list[str]:
-    """The terms of the field of whole words, in order: the query side of `spaced` and its analyzer."""
+    """The terms of the field of whole words, in order: the query side of `spaced`."""
     found = _INDEXED_WORD.findall(spaced(text))
     return [word.lower() for word in found if len(word.encode()) <= WORD_BYTES_MAX]
 
@@ -173,7 +182,9 @@ def part_words(text: str) -> list[str]:
 
 
 def lane_words(text: str) -> list[str]:
-    """The terms of a ranking lane for a question: stop words left out unless nothing else is there, each once."""
+    """The terms of a ranking lane for a question: stop words left out unless nothing else is there,
+    each once.
+    """
     found = words(text)
     telling = [word for word in found if word.lower() not in STOP_WORDS] or found
     return list(dict.fromkeys(lane_text(telling).split()))

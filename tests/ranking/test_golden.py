@@ -1,4 +1,6 @@
-"""One small project, a few questions, the ranking as it was agreed on. CORTEX_UPDATE_GOLDEN=1 writes it anew."""
+"""One small project, a few questions, the ranking as it was agreed on. CORTEX_UPDATE_GOLDEN=1
+writes it anew.
+"""
 
 import json
 import os
@@ -43,7 +45,9 @@ QUESTIONS = [
 
 
 def signals(question):
-    """Lanes of a toy engine: shared words for the body, word overlap for the cosine. Deterministic, not good."""
+    """Lanes of a toy engine: shared words for the body, word overlap for the cosine. Deterministic,
+    not good.
+    """
     words = set(lane_words(question))
     hits, body, path, defx, cosine = [], [], [], [], []
     for file, texts in FILES.items():

@@ -1,4 +1,6 @@
-"""Pasted texts: what is taken out of traces, messages and issues, and what becomes of it. CORTEX_UPDATE_GOLDEN=1 writes anew."""
+"""Pasted texts: what is taken out of traces, messages and issues, and what becomes of it.
+CORTEX_UPDATE_GOLDEN=1 writes anew.
+"""
 
 import json
 import os

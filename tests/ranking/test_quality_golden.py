@@ -1,8 +1,10 @@
-"""60 questions about this repository and parts of the standard library: the rank of each first relevant file, kept.
+"""60 questions about this repository and parts of the standard library: the rank of each first
+relevant file, kept.
 
-The whole path but processes and sockets: indexed, published, asked as a tool asks. A change of the ranking shows as a list of
-ranks that moved; it fails only where quality drops. CORTEX_UPDATE_GOLDEN=1 accepts the new ranks. The standard library is
-the running interpreter's, so ranks may differ a little between versions of Python; golden ones are of 3.11.
+The whole path but processes and sockets: indexed, published, asked as a tool asks. A change of the
+ranking shows as a list of ranks that moved; it fails only where quality drops.
+CORTEX_UPDATE_GOLDEN=1 accepts the new ranks. The standard library is the running interpreter's, so
+ranks may differ a little between versions of Python; golden ones are of 3.11.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ RANKS = FOLDER / "ranks.txt"
 SOURCES = ("cortex", "ipc", "workers", "docs", "README.md", "tests/e2e")
 #: ranks that count, and what the mean may lose (one rank 1 that becomes 3 costs 0.008)
 DEPTH, LOSS_MAX = 10, 0.02
-#: a file at this golden rank or a later one may fall out of the ranks that count: a neighbour is enough
+#: a file at this golden rank or a later one may fall out of the ranks that count: a neighbour is
+#: enough
 EDGE = 7
 #: questions whose files are all gone are left out; of more than these the list is out of date
 GONE_MAX = 6
@@ -57,7 +60,9 @@ def corpus(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def ranks(corpus, serve):
-    """Question → the rank of its first relevant file, 0 for none; questions whose files are all gone are not in it."""
+    """Question → the rank of its first relevant file, 0 for none; questions whose files are all
+    gone are not in it.
+    """
     served = serve(corpus)
     found = {}
     for query in load()[1]:

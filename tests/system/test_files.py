@@ -1,4 +1,4 @@
-"""Files that are replaced under their readers, and files that are opened without following a link."""
+"""Files that are replaced under their readers, and files opened without following a link."""
 
 import os
 from pathlib import Path
