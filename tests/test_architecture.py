@@ -53,6 +53,8 @@ ALONE = {
     "mcp_types": ("cortex.front.mcp", "cortex.front.http"),
     "tantivy": ("cortex.engines.text",),
     "usearch": ("cortex.engines.vector",),
+    "argparse": ("cortex.front.cli", "workers"),
+    "shtab": ("cortex.front.cli",),
 }
 
 

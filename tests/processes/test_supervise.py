@@ -204,7 +204,7 @@ def dead(pid: int) -> bool:
 
 
 def test_processes_are_stopped_in_order_and_a_stubborn_one_is_killed(
-    config: Config, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    config: Config, capfd: pytest.CaptureFixture[str]
 ) -> None:
     log = config.root / "order"
     code = (
@@ -473,7 +473,7 @@ def test_a_front_of_another_configuration_waits_and_takes_over(spawn_tiny: Confi
 
 
 def test_a_front_of_another_protocol_waits_for_the_old_set(
-    spawn_tiny: Config, monkeypatch: pytest.MonkeyPatch
+    spawn_tiny: Config,
 ) -> None:
     theirs = spawn_tiny.runtime_dir.with_name(f"{spawn_tiny.root_id}-p99")
     theirs.mkdir(mode=0o700)
@@ -508,7 +508,7 @@ def test_without_start_nothing_is_started_and_the_reason_is_said(config: Config)
 
 
 def test_a_supervisor_that_cannot_run_is_one_sentence(
-    spawn_tiny: Config, monkeypatch: pytest.MonkeyPatch
+    spawn_tiny: Config,
 ) -> None:
     (spawn_tiny.runtime_dir / "supervisor.sock").mkdir()  # unlink and bind fail
     with pytest.raises(Unavailable, match="cannot be started"):
