@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
+from cortex.generation.formats import has_other
 from cortex.generation.manifest import Listing, Seen
 from cortex.settings.config import Config
 from cortex.terms.records import IndexerState
@@ -128,7 +129,7 @@ class Freshness:
             "pending_count": len(pending),
             "degraded": list(degraded),
         }
-        sentences = list(dict.fromkeys(note for note in notes if note))
+        sentences = list(dict.fromkeys(note for note in (self._upgrade(generation), *notes) if note))
         if progress.indexing:
             block["indexing"] = {"done": progress.done, "total": progress.total}
             sentences.append(say_progress(progress))
@@ -183,16 +184,24 @@ class Freshness:
 
     def explain_nothing(self) -> str:
         """Why nothing is published yet, and what to do, in one or two sentences."""
-        progress = self.progress()
+        progress, upgrade = self.progress(), self._upgrade(self.current())
         if progress.indexing:
-            return f"{say_progress(progress)} Nothing is searchable yet; ask again in a few seconds."
+            sentence = f"{say_progress(progress)} Nothing is searchable yet; ask again in a few seconds."
+            return f"{upgrade} {sentence}".lstrip()
         if progress.message:
             return progress.message
+        if upgrade:
+            return f"{upgrade} Ask again in a few seconds."
         if not self._config.server.auto_index:
             return "Nothing is indexed and server.auto_index is off; run `cortex index` in the project."
         if progress.running:
             return "The index is being published; ask again in a second."
         return "Nothing is indexed yet; ask again in a few seconds, or see `cortex status`."
+
+    def _upgrade(self, generation: Generation) -> str:
+        if generation.number or not has_other(self._config.index_dir):
+            return ""
+        return "The index is being rebuilt after an upgrade."
 
 
 def say_progress(progress: Progress) -> str:

@@ -26,6 +26,7 @@ from cortex.engines import ENGINES, Engine, open_engine
 from cortex.engines.protocol import Change
 from cortex.generation import current as generations
 from cortex.generation.current import EMPTY, FileRef, Generation, SegmentRef
+from cortex.generation.formats import LOCK, prune_others
 from cortex.generation.merge import merge_rows
 from cortex.generation.read import Published, open_rows
 from cortex.generation.references import References
@@ -43,7 +44,6 @@ from ipc.locks import Lock, hold
 
 log = logging.getLogger(__name__)
 
-LOCK = "writer.lock"
 #: files in `segments/` that carry the number of the generation that wrote them
 _NUMBERED = re.compile(r"(?:rows|deleted|references)-([0-9]+)\.seg")
 
@@ -88,6 +88,7 @@ class Builder:
         try:
             self._segments.mkdir(parents=True, exist_ok=True)
             self._reopen()
+            prune_others(self._dir)
         except BaseException:
             self.close()
             raise
@@ -217,6 +218,7 @@ class Builder:
         generations.prune(self._dir, kept)
         for name, engine in self._engines.items():
             engine.prune({one.tokens.get(name, "") for one in kept})
+        prune_others(self._dir)
         return generation
 
     def _upkeep(self, served: int) -> Generation | None:
@@ -344,10 +346,10 @@ class Builder:
 
 
 def _take_lock(config: Config) -> Lock:
-    """The lock `index/writer.lock`: one writer for an index, whatever its runtime folder."""
+    """The lock `writer.lock`: one writer for an index, whatever its runtime folder."""
     open_home(config)
     try:
-        config.index_dir.mkdir(exist_ok=True)
+        config.index_dir.mkdir(parents=True, exist_ok=True)
         return hold(
             config.index_dir / LOCK,
             lambda _holder: Misconfigured(

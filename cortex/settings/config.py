@@ -24,8 +24,7 @@ from ipc.messages import PROTOCOL
 
 Provider = Literal["static", "http", "local"]
 
-#: bumped when the files below .cortex/index change shape; an index of another number is thrown away
-#: and rebuilt
+#: bumped when the files of an index change shape; each number has a folder of its own in `index/`
 INDEX_FORMAT = 6
 
 
@@ -91,7 +90,8 @@ class Config:
 
     @property
     def index_dir(self) -> Path:
-        return self.home / "index"
+        """The index of this format; those of other formats are beside it."""
+        return self.home / "index" / str(INDEX_FORMAT)
 
     @property
     def run_dir(self) -> Path:

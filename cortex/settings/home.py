@@ -123,7 +123,8 @@ def open_home(project: Folders) -> Path:
     home = project.home
     try:
         home.mkdir(exist_ok=True)
-        for folder in (home, project.index_dir, project.run_dir, project.graph_dir, home / "chunks"):
+        index = project.index_dir
+        for folder in (home, index.parent, index, project.run_dir, project.graph_dir, home / "chunks"):
             if folder.exists() or folder.is_symlink():
                 info = folder.lstat()
                 if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():

@@ -144,3 +144,18 @@ def test_nothing_indexed_is_explained_by_what_is_known(config):
 def test_an_indexer_that_cannot_report_is_noticed(config):
     indexer(config, heartbeat=time.time() - 60)
     assert "has not reported for 60 s" in Freshness(config).block(EMPTY)["message"]
+
+
+@pytest.mark.parametrize("place", [".", "5", "7"])
+def test_while_only_another_format_is_there_answers_say_that_the_index_is_rebuilt(config, place):
+    other = config.index_dir.parent / place
+    other.mkdir(exist_ok=True)
+    fresh = Freshness(config)
+    sentence = "The index is being rebuilt after an upgrade."
+    assert sentence not in fresh.explain_nothing()
+    generations.publish(other, Generation(3))
+    assert fresh.explain_nothing().startswith(sentence)
+    assert fresh.block(fresh.current())["message"].startswith(sentence)
+    generations.publish(config.index_dir, Generation(1))
+    assert sentence not in fresh.explain_nothing()
+    assert "message" not in fresh.block(fresh.current())

@@ -76,7 +76,7 @@ def test_a_watcher_that_is_killed_while_it_publishes_leaves_an_index_that_serves
                 pid = await asyncio.to_thread(another, pid)
                 path = project.root / f"late_{number}.py"
                 path.write_text(f"def arrives_late_{number}():\n    return {number}\n")
-                index = project.root / ".cortex" / "index"
+                index = project.config.index_dir
                 before = index.stat().st_mtime_ns
                 async with asyncio.timeout(30):
                     while index.stat().st_mtime_ns == before:

@@ -6,6 +6,7 @@ import base64
 import contextlib
 import dataclasses
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -21,9 +22,11 @@ from cortex.engines.text.engine import TextEngine
 from cortex.engines.vector import usearch as vector_engine
 from cortex.engines.vector.engine import VectorEngine
 from cortex.generation import current as generations
+from cortex.generation.formats import UNUSED_S
 from cortex.publish import builder as building
 from cortex.publish.builder import Builder, Limits
 from cortex.settings import config as configuration
+from cortex.settings.config import Config
 from ipc.errors import Misconfigured, NotReady
 from ipc.messages import ExactSearch, VectorSearch
 
@@ -350,6 +353,42 @@ def test_an_engine_that_is_new_has_the_index_built_anew(config):
     with contextlib.closing(Builder(config)) as builder:
         assert drain(builder).number > first.number
     assert reader.exact("function_1") == ["code-f1.py#f1~1"]
+
+
+class Other(Config):
+    """The same project for a version with the format 7."""
+
+    @property
+    def index_dir(self):
+        return self.home / "index" / "7"
+
+
+def test_versions_of_two_formats_build_and_serve_beside_each_other(config, builder):
+    other = Other(root=config.root)
+    write(config, "a.json", [chunk(1)])
+    drain(builder)
+    with contextlib.closing(Builder(other)) as beside:
+        drain(beside)
+        mine, its = Reader(config), Reader(other)
+        write(config, "a.json", [chunk(2)])
+        assert drain(beside).rows == 1
+        assert (mine.exact("function_1"), its.exact("function_1")) == (["code-f1.py#f1~1"], [])
+        drain(builder)
+        assert mine.exact("function_2") == its.exact("function_2") == ["code-f2.py#f2~1"]
+
+
+def test_an_unused_index_of_another_format_goes_with_the_next_publish_and_not_before(config, builder):
+    old = config.index_dir.parent / "5"
+    (old / "segments").mkdir(parents=True)
+    write(config, "a.json", [chunk(1)])
+    drain(builder)
+    assert old.exists()
+    then = time.time() - UNUSED_S - 60
+    for path in (old / "segments", old):
+        os.utime(path, (then, then))
+    write(config, "a.json", [chunk(2)])
+    drain(builder)
+    assert not old.exists()
 
 
 def test_the_dataclass_of_a_generation_is_frozen(builder):

@@ -1,0 +1,76 @@
+"""Indexes of several formats side by side: each is left alone while it is used, and goes a week later."""
+
+import os
+import time
+
+import pytest
+
+from cortex.generation.current import Generation, publish, read_current
+from cortex.generation.formats import LOCK, UNUSED_S, has_other, prune_others
+from ipc.locks import hold
+
+
+@pytest.fixture
+def ours(tmp_path):
+    folder = tmp_path / "index" / "6"
+    folder.mkdir(parents=True)
+    publish(folder, Generation(1))
+    return folder
+
+
+def place(ours, name):
+    """The folder of an index of another format, with what an older version writes in it."""
+    folder = ours.parent / name
+    for part in ("segments", "text", "vectors", "graph"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+        (folder / part / "file").touch()
+    publish(folder, Generation(9))
+    (folder / LOCK).touch()
+    return folder
+
+
+def age(folder, seconds):
+    """Let everything in `folder`, except the folders of other formats, be as old as that."""
+    then = time.time() - seconds
+    entries = [entry for entry in folder.iterdir() if not entry.name.isdigit()]
+    for path in (*entries, *([folder] if folder.name.isdigit() else [])):
+        os.utime(path, (then, then))
+
+
+@pytest.mark.parametrize("name", [".", "5", "7"])
+def test_another_format_goes_when_nothing_was_written_in_it_for_a_week(ours, name):
+    other = place(ours, name)
+    assert has_other(ours)
+    age(other, UNUSED_S - 3600)
+    assert prune_others(ours) == []
+    age(other, UNUSED_S + 3600)
+    assert prune_others(ours)
+    assert not has_other(ours)
+    assert [path.name for path in ours.parent.iterdir()] == [ours.name]
+    assert read_current(ours).number == 1
+
+
+@pytest.mark.parametrize("part", ["CURRENT", "segments", "text"])
+@pytest.mark.parametrize("name", [".", "5"])
+def test_one_young_file_keeps_all_of_it(ours, name, part):
+    other = place(ours, name)
+    age(other, UNUSED_S + 3600)
+    os.utime(other / part)
+    assert prune_others(ours) == []
+    assert read_current(other).number == 9
+
+
+@pytest.mark.parametrize("name", [".", "5"])
+def test_another_format_that_a_process_writes_stays_however_old(ours, name):
+    other = place(ours, name)
+    with hold(other / LOCK, RuntimeError):
+        age(other, UNUSED_S + 3600)
+        assert prune_others(ours) == []
+    assert prune_others(ours)
+
+
+def test_an_index_alone_has_no_other_and_other_things_stay(ours):
+    (ours.parent / "notes.txt").write_text("mine")
+    assert not has_other(ours)
+    assert prune_others(ours, unused_s=-1) == []
+    assert (ours.parent / "notes.txt").exists()
