@@ -8,7 +8,7 @@ holds it there.
 
 from __future__ import annotations
 
-from ipc.messages.common import PROTOCOL, Blobs, Failure, GetStatus, Reload, Status, is_repeatable
+from ipc.messages.control import PROTOCOL, Blobs, Failure, GetStatus, Reload, Status, is_repeatable
 from ipc.messages.graph import GraphHits, GraphOperation, GraphSearch, OutlineSearch, PatternSearch
 from ipc.messages.search import (
     Chunks,

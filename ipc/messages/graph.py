@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from ipc.messages.common import Blobs
+from ipc.messages.control import Blobs
 
 GraphOperation = Literal[
     "implementations", "callers", "callees", "dependencies", "dependents", "type_usages", "path", "impact"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ipc.arrays import Array
-from ipc.messages.common import Blobs
+from ipc.messages.control import Blobs
 
 Mode = Literal["query", "passage"]
 Detail = Literal["full", "snippet", "location"]
