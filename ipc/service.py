@@ -100,8 +100,8 @@ def serve(name: str, worker: Worker, runtime_dir: Path, *, replica: int = 0, bin
 def hold_place(runtime_dir: Path, name: str) -> Lock:
     """Hold `<name>.lock` for life.
 
-    libzmq lets a second bind steal a path in silence; this is what prevents it. Raises Misconfigured
-    naming the holder when somebody has it.
+    libzmq lets a second bind steal a path in silence; this is what prevents it. Raises
+    Misconfigured naming the holder when somebody has it.
     """
     return hold(
         runtime_dir / f"{name}.lock",

@@ -1,4 +1,6 @@
-"""The whole of Cortex in one process, without a socket: indexed, published, asked through the workers' own handlers."""
+"""The whole of Cortex in one process, without a socket: indexed, published, asked through the
+workers' own handlers.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @dataclass
 class Served:
-    """An indexed project and its workers, each request and reply through the codec. `faults`: who raises what."""
+    """An indexed project and its workers, each request and reply through the codec. `faults`: who
+    raises what.
+    """
 
     config: Config
     workers: dict[str, Any]

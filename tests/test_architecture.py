@@ -1,4 +1,6 @@
-"""The invariants of docs/ARCHITECTURE.md that can be read off the source: who may import whom, no pickle."""
+"""The invariants of docs/ARCHITECTURE.md that can be read off the source: who may import whom, no
+pickle.
+"""
 
 import ast
 import functools
@@ -11,7 +13,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCES = [p for folder in ("ipc", "cortex", "workers") for p in sorted((ROOT / folder).rglob("*.py"))]
 
-#: the rooms from the bottom up: each imports only rooms of the lines above its own, and its own modules
+#: the rooms from the bottom up: each imports only rooms of the lines above its own, and its own
+#: modules
 ORDER = (
     ("ipc",),
     ("cortex.system",),
@@ -39,7 +42,8 @@ INSIDE = (
     ),
     (("cortex.engines.chunks",), ("cortex.engines.text", "cortex.engines.vector", "cortex.engines.graph")),
 )
-#: who reaches what neither by itself nor through anything that it imports, at the top of a module or late
+#: who reaches what neither by itself nor through anything that it imports, at the top of a module
+#: or late
 DENIED = {
     "cortex.ask": ("cortex.engines", "cortex.publish", "cortex.generation.read", "tantivy", "usearch"),
     "cortex.front": ("cortex.engines", "cortex.publish", "cortex.generation.read", "tantivy", "usearch"),
@@ -67,7 +71,9 @@ MODULES = {name_of(path): path for path in SOURCES}
 
 @functools.cache
 def imports(module: str) -> frozenset[str]:
-    """The modules that `module` names in an import anywhere in it, late ones too; packages of others by their first part."""
+    """The modules that `module` names in an import anywhere in it, late ones too; packages of
+    others by their first part.
+    """
     found: set[str] = set()
     for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -89,7 +95,9 @@ def packages_of(module: str) -> Iterable[str]:
 
 @functools.cache
 def reached(module: str, *, packages: bool = True) -> frozenset[str]:
-    """All that is imported when `module` and each of its late imports are; the packages around them too, or not."""
+    """All that is imported when `module` and each of its late imports are; the packages around them
+    too, or not.
+    """
     seen: set[str] = set()
     waiting = [module]
     while waiting:

@@ -21,8 +21,8 @@ from cortex.terms.records import GENERATED, VENDORED
 from ipc.arrays import Array
 from ipc.messages import Filters, Hit
 
-#: the columns that the engines tell of each hit beside their own signals: who refers to it (references.py), and
-#: whether its tags say that nobody of the project wrote it by hand
+#: the columns that the engines tell of each hit beside their own signals: who refers to it
+#: (references.py), and whether its tags say that nobody of the project wrote it by hand
 ABOUT = (*COUNTS, "foreign")
 
 

@@ -80,7 +80,7 @@ def cut_query(query: str) -> list[Token]:
 
 
 def _close(scan: _Scanner) -> None:
-    """A `)` outside a word: it closes a group, or the parenthesis of an earlier word (`foo(a b)`)."""
+    """A `)` outside a word: it closes a group, or a parenthesis of an earlier word (`foo(a b)`)."""
     if not scan.open:
         raise BadRequest(
             f"The parenthesis at position {scan.at + 1} of the query closes nothing; write \\) for the character."

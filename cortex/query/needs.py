@@ -12,7 +12,7 @@ _LONG_S = "\u017f".encode()
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """All of `trigrams` (three bytes each) and every one of `parts`. Without either: no condition."""
+    """All of `trigrams` (three bytes each) and each of `parts`. Without either: no condition."""
 
     trigrams: tuple[bytes, ...] = ()
     parts: tuple[Needs, ...] = ()

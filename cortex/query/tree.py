@@ -12,7 +12,7 @@ FIELDS = ("text", "title", "symbols", "file_path", "tags", "chunk_type", "langua
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words as written, looked for as one: an identifier, a qualified name. `position` is 0-based."""
+    """Words as written, looked for as one: an identifier, a qualified name. `position`: 0-based."""
 
     field: str
     text: str
@@ -114,7 +114,7 @@ Node = Leaf | Anything | Not | Boost | And | Or
 
 
 def leaves(node: Node, *, excluded: bool = False) -> list[Leaf]:
-    """The leaves that a match may hold, left to right; with `excluded` also those that it must not."""
+    """The leaves that a match may hold, left to right; with `excluded` those it must not, too."""
     match node:
         case Boost(child=child):
             return leaves(child, excluded=excluded)

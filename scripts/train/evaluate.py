@@ -67,7 +67,7 @@ def read_chunks(folder: Path) -> list[Chunk]:
 
 
 def rank_files(order: np.ndarray, chunks: list[Chunk]) -> list[Chunk]:
-    """The best chunk of each of the DEPTH best files; `order` are the chunks' numbers, best first."""
+    """The best chunk of each of the DEPTH best files; `order`: the chunks' numbers, best first."""
     best: dict[str, Chunk] = {}
     for at in order:
         best.setdefault(chunks[at].path, chunks[at])

@@ -80,7 +80,7 @@ class Source:
     licence: str
 
     def folder(self, clones: Path) -> Path:
-        """Where its git folder lies: `<clones>/<owner>+<name>/repo`, or `<clones>/<owner>+<name>`."""
+        """Where its git folder is: `<clones>/<owner>+<name>/repo`, or `<clones>/<owner>+<name>`."""
         place = clones / self.name.replace("/", "+")
         return place / "repo" if (place / "repo").is_dir() else place
 

@@ -327,7 +327,7 @@ def pattern_words(pieces: tuple[str, ...]) -> list[str]:
 
 
 def pattern_source(word: str) -> str:
-    """The regular expression of a word of `pattern_words`; means the same to Python and to tantivy."""
+    """The expression of a word of `pattern_words`; means the same to Python and to tantivy."""
     return word.replace(_STAR, ".*").replace(_ONE, ".")
 
 

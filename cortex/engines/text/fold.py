@@ -101,7 +101,7 @@ class Folds:
 
 
 class Places:
-    """Row keys to ordinals, as Rows.locate but by a table: keys are handed out one after the other."""
+    """Row keys to ordinals, as Rows.locate but by a table: keys are handed out in order."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows

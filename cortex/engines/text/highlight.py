@@ -217,7 +217,7 @@ def _few(terms: frozenset[str], text: str, lower: str) -> list[Span]:
 
 
 def _known_words(needle: Needle, text: str) -> Iterator[list[Span]]:
-    """The spans of the words of the text that are among the needle's terms, as a joined form too."""
+    """The spans of the text's words that are among the needle's terms, as a joined form too."""
     known = needle.known
     for match in tokens.WORD.finditer(text):
         spans = known.get(match[0])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: share of the rows from which filters are a mask over what was found; of a smaller one too many hits
-#: would be fetched for nothing, and the filters go into the search
+#: share of the rows from which filters are a mask over what was found; of a smaller one too many
+#: hits would be fetched for nothing, and the filters go into the search
 MASK_SHARE = 0.3
 
 

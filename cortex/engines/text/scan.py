@@ -58,7 +58,7 @@ class Scanned:
 
 
 class Texts:
-    """What is searched: the covering rows of a generation. Frozen; caches hold derived values only."""
+    """What is searched: a generation's covering rows. Frozen; caches hold derived values only."""
 
     def __init__(self, rows: Rows, covering: Array, words: Words, batch_bytes: int) -> None:
         """`covering`: bool [all rows], the live rows that hold each line of a file once."""
@@ -163,7 +163,7 @@ class Texts:
         return Body(b"".join(texts), ordinals, np.concatenate([[0], ends[:-1]]) if len(ends) else ends, ends)
 
     def _files(self, needs: Needs, mask: Array) -> Iterator[Body]:
-        """The files that have rows in `mask` and may hold what `needs` asks for, each put together."""
+        """The files that have rows in `mask` and may hold what `needs` asks for, each whole."""
         columns = self._rows.columns
         files = self._files_of(needs, np.unique(columns["path"][mask]))
         rows = np.flatnonzero(self._covering)

@@ -183,7 +183,7 @@ def definitions_of(metadata: Mapping[str, Any], text: str) -> list[tuple[str, bo
 
 
 def comments_of(metadata: Mapping[str, Any], kind: str, text: str) -> str:
-    """Comments and docstrings: from the metadata, else by their marks; documents are all comment."""
+    """Comments and docstrings: from the metadata, else by their marks; documents are all of it."""
     given = metadata.get("comment_text")
     if isinstance(given, str):
         return given

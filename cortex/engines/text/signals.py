@@ -92,7 +92,7 @@ def _has_lanes(sieve: Sieve) -> bool:
 
 
 def _best(searcher: tantivy.Searcher, query: Query, limit: int, sieve: Sieve) -> tuple[Array, Array]:
-    """The best `limit` rows that pass the sieve: hits are fetched until there are so many, or all."""
+    """The best `limit` rows that pass the sieve: hits are fetched until there are enough."""
     fetch = limit if sieve.query is not None else int(limit / max(sieve.share, MASK_SHARE)) + 1
     while True:
         hits = searcher.search(filtered(query, sieve.query), fetch, count=False).hits

@@ -1,4 +1,4 @@
-"""Says why nothing was found: which term has no match, what is spelt like it, what OR would give."""
+"""Says why nothing was found: which term has no match, what is spelt like it, what OR gives."""
 
 from __future__ import annotations
 

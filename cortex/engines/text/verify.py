@@ -1,4 +1,4 @@
-"""One expression over texts side by side: compiled by RE2, and the first match in each row. Pure."""
+"""One expression over texts side by side: compiled by RE2, the first match in each row. Pure."""
 
 from __future__ import annotations
 
