@@ -1,8 +1,8 @@
 """Indexes of other formats beside ours: each is in a folder of its own,
 so versions of Cortex do not disturb each other.
 
-A new format is built in `index/<format>/` while processes of the version before go on serving theirs. What
-nobody has used for a while goes. Up to format 5 the files stood in `index/` itself.
+A new format is built in `index/<format>/` while processes of the version before go on serving
+theirs. What nobody has used for a while goes. Up to format 5 the files stood in `index/` itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Indexes of several formats side by side: each is left alone while it is used, and goes a week later."""
+"""Indexes of several formats side by side: each is left alone while it is used, and goes a week
+later.
+"""
 
 import os
 import time
