@@ -42,11 +42,13 @@ INSIDE = (
     ),
     (("cortex.engines.chunks",), ("cortex.engines.text", "cortex.engines.vector", "cortex.engines.graph")),
 )
+#: where rows are read and written: for those who build or serve a generation
+ROWS = tuple(f"cortex.generation.{name}" for name in ("read", "write", "merge", "filters", "snapshots"))
 #: who reaches what neither by itself nor through anything that it imports, at the top of a module
 #: or late
 DENIED = {
-    "cortex.ask": ("cortex.engines", "cortex.publish", "cortex.generation.read", "tantivy", "usearch"),
-    "cortex.front": ("cortex.engines", "cortex.publish", "cortex.generation.read", "tantivy", "usearch"),
+    "cortex.ask": ("cortex.engines", "cortex.publish", *ROWS, "tantivy", "usearch"),
+    "cortex.front": ("cortex.engines", "cortex.publish", *ROWS, "tantivy", "usearch"),
     "cortex.publish": ("cortex.engines.text", "cortex.engines.vector", "cortex.engines.graph"),
     "workers": ("ipc.client", "cortex.ask"),
     "cortex.processes.supervisor": ("numpy", "zmq"),
@@ -199,6 +201,12 @@ def test_nothing_crosses_a_process_as_a_pickle_and_no_text_is_run_as_code(module
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
     }
     assert not calls & {"eval", "exec"}
+
+
+def test_the_page_lists_the_rooms_in_the_order_of_the_table():
+    text = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    listed = [name.replace("/", ".") for name in re.findall(r"^\| `([\w/]+)/` \|", text, re.MULTILINE)]
+    assert listed == [room for line in ORDER for room in line]
 
 
 def test_every_test_that_the_architecture_names_exists():

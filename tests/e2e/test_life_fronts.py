@@ -68,6 +68,15 @@ def test_the_end_of_standard_input_ends_a_front_and_its_set(project):
     project.nothing_left()
 
 
+def test_a_standard_input_that_is_empty_from_the_start_ends_a_front(project):
+    front = project.spawn(
+        "mcp", "--project", str(project.root), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+    )
+    out, _ = front.communicate()
+    assert (front.returncode, out) == (0, b"")
+    project.nothing_left()
+
+
 def test_standard_output_carries_nothing_but_json_rpc(project):
     front = project.spawn(
         "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -19,6 +19,8 @@ from ipc.messages import Embed, Embedded, GetStatus, Reload, Status
 from ipc.service import answer
 
 ROOT = Path(__file__).parents[2]
+#: seconds until a worker must listen, on a machine that has much else to do; who asks it waits less
+START_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,10 @@ def start(tmp_path_factory):
             env=os.environ | {"PYTHONPATH": str(ROOT)},
         )
         started.append(process)
+        socket = folder / f"embed.{replica}.sock"
+        deadline = time.monotonic() + START_S
+        while not socket.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
         return process
 
     run.folder = folder

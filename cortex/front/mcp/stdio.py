@@ -196,15 +196,13 @@ async def read_lines(source: io.FileIO) -> AsyncIterator[str]:
     """The lines of standard input, without a thread for each where the loop can wait for them (a
     pipe or a socket).
     """
-    reader = asyncio.StreamReader(limit=LINE_BYTES_MAX)
-    try:
-        await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), source
-        )
-    except ValueError:  # a file
+    kind = os.fstat(source.fileno()).st_mode
+    if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or source.isatty()):  # a file, /dev/null
         while line := await asyncio.to_thread(source.readline):
             yield line.decode("utf-8", "replace")
         return
+    reader = asyncio.StreamReader(limit=LINE_BYTES_MAX)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
     while True:
         try:
             line = await reader.readline()
