@@ -85,12 +85,15 @@ class Front:
 
 
 @contextlib.asynccontextmanager
-async def connect(root: Path) -> AsyncIterator[Front]:
-    """A front of the project, by the official client over standard input and output."""
+async def connect(root: Path, program: str = CORTEX) -> AsyncIterator[Front]:
+    """A front of the project, by the official client over standard input and output.
+
+    `program` is `cortex`: this checkout's, or another's.
+    """
     started = time.perf_counter()
     kept = {name: value for name, value in os.environ.items() if name.startswith("CORTEX_")}
     environment = kept | {name: os.environ[name] for name in ("PATH", "XDG_RUNTIME_DIR")}
-    parameters = StdioServerParameters(command=CORTEX, args=["mcp", "--project", str(root)], env=environment)
+    parameters = StdioServerParameters(command=program, args=["mcp", "--project", str(root)], env=environment)
     with NOWHERE.open("w") as nowhere:  # noqa: ASYNC230 - nothing else runs yet
         async with (
             stdio_client(parameters, errlog=nowhere) as (read, write),
@@ -100,11 +103,11 @@ async def connect(root: Path) -> AsyncIterator[Front]:
             yield Front(session, started)
 
 
-async def wait_whole(root: Path) -> None:
+async def wait_whole(root: Path, program: str = CORTEX) -> None:
     """Return once all is indexed and served: no lane is away, nothing changes for QUIET_S."""
     deadline = time.monotonic() + INDEX_S
     since, before = math.inf, None
-    async with connect(root) as front:
+    async with connect(root, program) as front:
         while time.monotonic() - since < QUIET_S:
             if time.monotonic() > deadline:
                 raise SystemExit(f"{root} was not indexed in {INDEX_S:.0f} s")

@@ -1,0 +1,109 @@
+"""Compares how quickly two checkouts answer, question by question in turns.
+
+    scripts/bench/turns.py OTHER_CHECKOUT [--chunks 10000] [--runs 400] [--json]
+
+Both checkouts (each with its own .venv) index the same synthetic project, each in a copy of its
+own, and hold a front. Every question is put to both, now the one first, now the other: what the
+machine does meanwhile meets both. Prints the medians and the median of the ratios, pair by pair.
+Ended with 1 when a median is slower by more than 3 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from latency import CASES, KEYWORDS, WARM_UP, write_project
+from product import CORTEX, Front, connect, surroundings, wait_whole
+from report import Figures, begin, commit, print_table, write
+
+#: what a median may be slower by
+SLOWER_MAX = 1.03
+#: the graph's questions beside those of latency.py
+MORE: list[tuple[str, str, dict[str, Any], list[str]]] = [
+    ("cortex_exact, prefix", "cortex_exact", {"limit": 10}, [f"{word[:4]}*" for word in KEYWORDS]),
+    ("cortex_exact, substring", "cortex_exact", {"match_type": "substring"}, KEYWORDS),
+    ("cortex_outline", "cortex_outline", {"max_tokens": 2000}, [""]),
+]
+
+
+@contextlib.contextmanager
+def project(program: str, chunks: int) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="cortex-turns-") as folder:
+        root = Path(folder).resolve()
+        (root / ".git").mkdir()
+        write_project(root, chunks)
+        try:
+            asyncio.run(wait_whole(root, program))
+            yield root
+        finally:
+            subprocess.run([program, "down", "--project", root], check=False, capture_output=True, timeout=60)
+
+
+async def time_call(front: Front, tool: str, arguments: dict[str, Any]) -> float:
+    started = time.perf_counter()
+    await front.call(tool, **arguments)
+    return time.perf_counter() - started
+
+
+async def measure(roots: tuple[Path, Path], programs: tuple[str, str], runs: int) -> list[Figures]:
+    rows = []
+    async with connect(roots[0], programs[0]) as this, connect(roots[1], programs[1]) as other:
+        for case, tool, arguments, queries in CASES + MORE:
+            name = "path" if tool == "cortex_outline" else "query"
+            seconds = np.zeros((runs, 2))
+            for at in range(-WARM_UP, runs):
+                asked = arguments | {name: queries[at % len(queries)]}
+                order = ((0, this), (1, other)) if at % 2 else ((1, other), (0, this))
+                for which, front in order:
+                    seconds[at, which] = await time_call(front, tool, asked)
+            rows.append(row(case, seconds))
+    return rows
+
+
+def row(case: str, seconds: np.ndarray) -> Figures:
+    """Of float64 [runs, 2]: this, other."""
+    this, other = (round(1000 * statistics.median(seconds[:, at]), 2) for at in (0, 1))
+    ratio = float(np.median(seconds[:, 0] / seconds[:, 1]))
+    return {
+        "case": case,
+        "this_p50_ms": this,
+        "other_p50_ms": other,
+        "ratio_of_medians": round(this / other, 3),
+        "median_ratio": round(ratio, 3),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("other", type=Path)
+    parser.add_argument("--chunks", type=int, default=10_000)
+    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--json", action="store_true", help="keep the figures in results/")
+    options = parser.parse_args()
+    programs = (CORTEX, str(options.other.resolve() / ".venv" / "bin" / "cortex"))
+    figures = begin("turns") | {"other_commit": commit(options.other), "chunks": options.chunks}
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(surroundings())
+        roots = tuple(stack.enter_context(project(program, options.chunks)) for program in programs)
+        figures["cases"] = asyncio.run(measure(roots, programs, options.runs))
+    print_table(list(figures["cases"][0]), [list(each.values()) for each in figures["cases"]])
+    slower = [each["case"] for each in figures["cases"] if each["median_ratio"] > SLOWER_MAX]
+    print(f"\nslower by more than 3 %: {', '.join(slower) or 'none'}")
+    if options.json:
+        print(f"written to {write(figures)}")
+    return 1 if slower else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
