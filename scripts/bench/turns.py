@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,21 @@ from report import Figures, begin, commit, print_table, write
 
 #: what a median may be slower by
 SLOWER_MAX = 1.03
-#: the graph's questions beside those of latency.py
+#: kinds of keyword queries, made of pairs of KEYWORDS
+KINDS = {
+    "and": "{0} AND {1}",
+    "boolean": "({0} OR {1}) AND NOT zero",
+    "phrase": '"{0} limit"',
+    "prefix": "{0:.4}*",
+    "fuzzy": "{0}~1",
+    "regex": "/{0}[a-z_]*\\(/",
+}
+#: questions beside those of latency.py
 MORE: list[tuple[str, str, dict[str, Any], list[str]]] = [
-    ("cortex_exact, prefix", "cortex_exact", {"limit": 10}, [f"{word[:4]}*" for word in KEYWORDS]),
+    *(
+        (f"cortex_exact, {kind}", "cortex_exact", {}, [form.format(*pair) for pair in pairwise(KEYWORDS)])
+        for kind, form in KINDS.items()
+    ),
     ("cortex_exact, substring", "cortex_exact", {"match_type": "substring"}, KEYWORDS),
     ("cortex_outline", "cortex_outline", {"max_tokens": 2000}, [""]),
 ]
