@@ -31,7 +31,8 @@ def has_other(index_dir: Path) -> bool:
     """Whether an index of another format than that of `index_dir`, `.cortex/index/<format>`,
     was published.
     """
-    return any((folder / CURRENT).is_file() for folder, _ in _others(index_dir))
+    # Not Path.is_file: that one raises for a folder that only another user may read.
+    return any(os.path.isfile(folder / CURRENT) for folder, _ in _others(index_dir))
 
 
 def prune_others(index_dir: Path, unused_s: float = UNUSED_S) -> list[str]:
@@ -70,9 +71,11 @@ def _last_change(folder: Path, paths: list[Path]) -> float:
     """When a file of the index was written last, seconds since the epoch:
     each one is a new entry of its folder.
     """
-    inside = [] if paths[0] != folder else list(folder.iterdir()) if folder.is_dir() else []
+    names: list[str] = []
+    with contextlib.suppress(OSError):
+        names = os.listdir(folder) if paths[0] == folder else []
     times = [0.0]
-    for path in (*paths, *inside):
+    for path in (*paths, *(folder / name for name in names)):
         with contextlib.suppress(OSError):
             times.append(path.lstat().st_mtime)
     return max(times)

@@ -1,8 +1,8 @@
 """Which language a file is in, by its name: one row for each. A row with a grammar has a query file
-beside this one.
+in cortex/indexer/syntax/queries.
 
-To add a language: one row here, `queries/<name>.scm` (captures: parse.py), the grammar's wheel in
-pyproject.toml and scripts/requirements.lock, a sample with its golden file in tests/golden/indexer,
+To add a language: one row here, that query file (its captures: parse.py beside it), the
+grammar's wheel in pyproject.toml and scripts/requirements.lock, a sample with its golden file in tests/golden/indexer,
 and `scripts/languages.py` for the table in docs/LANGUAGES.md. To add a configuration format: one
 row with `keys`.
 """

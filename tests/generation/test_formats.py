@@ -76,3 +76,9 @@ def test_an_index_alone_has_no_other_and_other_things_stay(ours):
     assert not has_other(ours)
     assert prune_others(ours, unused_s=-1) == []
     assert (ours.parent / "notes.txt").exists()
+
+
+def test_a_format_whose_folder_cannot_be_looked_into_is_no_hindrance(ours):
+    (ours.parent / "3").symlink_to("3")  # reading through it fails, for root too
+    assert not has_other(ours)
+    assert prune_others(ours, unused_s=0.0) == ["3"]
