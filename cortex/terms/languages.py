@@ -2,9 +2,9 @@
 in cortex/indexer/syntax/queries.
 
 To add a language: one row here, that query file (its captures: parse.py beside it), the
-grammar's wheel in pyproject.toml and scripts/requirements.lock, a sample with its golden file in tests/golden/indexer,
-and `scripts/languages.py` for the table in docs/LANGUAGES.md. To add a configuration format: one
-row with `keys`.
+grammar's wheel in pyproject.toml and scripts/requirements.lock, a sample with its golden file in
+tests/golden/indexer, and `scripts/languages.py` for the table in docs/LANGUAGES.md. To add a
+configuration format: one row with `keys`.
 """
 
 from __future__ import annotations
