@@ -1,0 +1,222 @@
+"""What an answer shows, line by line, and what its bytes are spent on. Pure: text in, pieces and counts out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+#: bytes of a token
+TOKEN_BYTES = 4
+#: lines that a definition may begin before its name: decorators, attributes, modifiers
+HEAD_LINES = 6
+#: the part that a key of Cortex's answers counts to; keys that are not here are "other"
+PARTS = {
+    "text": "text",
+    "comment_text": "comment_text",
+    "definitions": "definitions",
+    "symbols": "symbols",
+    "signature": "signature",
+    "tags": "tags",
+    "id": "ids",
+    "parent": "ids",
+    "chunk_id": "ids",
+    "created_at": "times",
+    "updated_at": "times",
+    "imports_count": "counts",
+    "types_count": "counts",
+    "functions_count": "counts",
+    "file_path": "place",
+    "file": "place",
+    "start_line": "place",
+    "end_line": "place",
+    "snippet_start_line": "place",
+    "line": "place",
+    "lines": "place",
+    "location": "place",
+    "title": "title",
+    "scope": "title",
+    "headings": "title",
+    "language": "language",
+    "source": "language",
+    "package": "language",
+    "chunk_type": "language",
+    "is_test": "language",
+    "highlights": "highlights",
+    "highlight_lines": "highlights",
+    "context": "context",
+    "combined_score": "scores",
+    "score": "scores",
+    "index": "index",
+    "suggestion": "suggestion",
+}
+#: keys whose values are looked into
+NESTED = {
+    "results",
+    "chunk",
+    "metadata",
+    "node",
+    "similar",
+    "callers",
+    "tests",
+    "documents",
+    "target",
+    "hits",
+}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Lines of a file that an answer shows: those from `start` to `end` whose stripped text is in `lines` (None: all of
+    them), or that hold one of `names` as a word.
+    """
+
+    file: str
+    start: int
+    end: int
+    lines: frozenset[str] | None = frozenset()
+    names: tuple[str, ...] = ()
+
+    def shows(self, file: str, number: int, text: str) -> bool:
+        if file != self.file or not self.start <= number <= self.end:
+            return False
+        if self.lines is None or text.strip() in self.lines:
+            return True
+        return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in self.names)
+
+
+def numbered(file: str, number: int) -> Piece:
+    """One line that is shown with its number."""
+    return Piece(file, number, number, None)
+
+
+def block(file: str, start: int, end: int, text: str) -> Piece:
+    """Some lines of a range; which of them, their text tells."""
+    return Piece(file, start, end, frozenset(line.strip() for line in text.split("\n")))
+
+
+def found(
+    needed: Sequence[tuple[str, int]], texts: dict[tuple[str, int], str], pieces: Sequence[Piece]
+) -> int:
+    """How many of the needed lines are shown."""
+    return sum(any(piece.shows(*line, texts[line]) for piece in pieces) for line in needed)
+
+
+def of_cortex(text: str) -> list[Piece]:
+    """Any tool's answer: chunks, graph nodes with the lines around a place, outlines, shapes, callers, tests."""
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        return []
+    return list(_pieces(answer))
+
+
+def _pieces(value: Any) -> Iterator[Piece]:
+    if isinstance(value, list):
+        for one in value:
+            yield from _pieces(one)
+    elif isinstance(value, dict):
+        yield from _own(value)
+        for inner in value.values():
+            yield from _pieces(inner)
+
+
+def _own(row: dict[str, Any]) -> Iterator[Piece]:
+    metadata, file = row.get("metadata"), row.get("file")
+    if isinstance(metadata, dict) and "file_path" in metadata and row.get("text"):
+        yield block(metadata["file_path"], metadata["start_line"], metadata["end_line"], row["text"])
+    if "context" in row and isinstance(row.get("location"), dict):
+        for line in row["context"] or ():
+            yield numbered(row["location"]["file"], line["line"])
+    if not isinstance(file, str):
+        return
+    if isinstance(row.get("text"), str):
+        start = row.get("start_line") or row.get("line") or row.get("lno") or 1
+        yield block(file, start, row.get("end_line") or start + row["text"].count("\n"), row["text"])
+    if row.get("signature") and "start_line" in row:
+        name = re.split(r"[.:#~]", re.sub(r"~\d+$", "", row.get("id", "")))[-1]
+        yield Piece(file, row["start_line"], row["start_line"] + HEAD_LINES, names=(name,))
+    if isinstance(row.get("tests"), list):
+        yield Piece(file, 1, 1 << 30, names=tuple(row["tests"]))
+    for symbol in row.get("symbols") or ():
+        if isinstance(symbol, dict):
+            first = symbol["lines"][0]
+            yield Piece(file, first, first + HEAD_LINES, names=(re.split(r"[.:#]", symbol["name"])[-1],))
+
+
+def parts_of(text: str) -> Counter[str]:
+    """The bytes of a Cortex answer by part; "brackets" is what is left: punctuation, and the names of what is nested."""
+    counts: Counter[str] = Counter()
+    try:
+        _count(json.loads(text), counts)
+    except ValueError:
+        counts["text"] = len(text.encode())
+    counts["brackets"] = max(len(text.encode()) - counts.total(), 0)
+    return counts
+
+
+def _count(value: Any, counts: Counter[str]) -> None:
+    if isinstance(value, list):
+        for one in value:
+            _count(one, counts)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if key in NESTED and _is_nested(inner):
+                _count(inner, counts)
+            else:
+                counts[PARTS.get(key, "other")] += len(_dumps({key: inner})) - 2
+    else:
+        counts["other"] += len(_dumps(value))
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, dict) or (
+        isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    )
+
+
+def _dumps(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def of_semble(text: str) -> list[Piece]:
+    try:
+        rows = json.loads(text).get("results", [])
+    except (ValueError, AttributeError):
+        return []
+    return [
+        block(row["file_path"], row["start_line"], row["end_line"], row.get("content") or "") for row in rows
+    ]
+
+
+_HEADING = re.compile(r"^\*\*`([^`]+)`\*\*")
+_NUMBERED = re.compile(r"^(\d+)\t")
+_NAMED = re.compile(r"`?([\w.:#]+)`? \(([^():\s]+):(\d+)\)")
+
+
+def of_codegraph(text: str) -> list[Piece]:
+    """Numbered lines below a file's heading, and names with their places."""
+    pieces, file = [], ""
+    for line in text.split("\n"):
+        if heading := _HEADING.match(line):
+            file = heading[1]
+        elif file and (number := _NUMBERED.match(line)):
+            pieces.append(numbered(file, int(number[1])))
+        else:
+            for name, path, at in _NAMED.findall(line):
+                last = re.split(r"[.:#]", name)[-1]
+                pieces.append(Piece(path, int(at), int(at) + HEAD_LINES, names=(last,)))
+    return pieces
+
+
+_MATCH = re.compile(r"^([^:\n]+):(\d+):")
+
+
+def of_ripgrep(text: str) -> list[Piece]:
+    return [numbered(match[1], int(match[2])) for line in text.split("\n") if (match := _MATCH.match(line))]
+
+
+Reader = Callable[[str], list[Piece]]

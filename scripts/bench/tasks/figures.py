@@ -1,0 +1,139 @@
+"""What was asked and what it cost, added up: tables by system, kind, repository and half. No asking."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tasks.answers import TOKEN_BYTES
+from tasks.records import Task, is_kept_for_judging
+
+#: characters of a question in the list of what was missed
+QUESTION_CHARS = 70
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one task cost at one system, and what it gave."""
+
+    system: str
+    task: Task
+    calls: int
+    bytes: int
+    found: int
+    ms: float
+    missing: tuple[str, ...] = ()
+    parts: Counter[str] = field(default_factory=Counter)
+    error: str = ""
+
+    @property
+    def needed(self) -> int:
+        return len(self.task.lines)
+
+    @property
+    def tokens(self) -> int:
+        return self.bytes // TOKEN_BYTES
+
+
+def summary(rows: Sequence[Asked]) -> dict[str, Any]:
+    """Counts of some tasks at one system."""
+    times = sorted(row.ms for row in rows)
+    tokens, got = sum(row.tokens for row in rows), sum(row.found for row in rows)
+    return {
+        "tasks": len(rows),
+        "calls": sum(row.calls for row in rows),
+        "tokens": tokens,
+        "needed": sum(row.needed for row in rows),
+        "found": got,
+        "missing": sum(row.needed - row.found for row in rows),
+        "whole": sum(row.found == row.needed for row in rows),
+        "nothing": sum(row.found == 0 for row in rows),
+        "per_1000": round(1000 * got / tokens, 2) if tokens else 0.0,
+        "ms_p50": round(times[len(times) // 2], 1) if times else 0.0,
+        "ms_p95": round(times[int(0.95 * len(times))], 1) if times else 0.0,
+        "errors": sum(bool(row.error) for row in rows),
+    }
+
+
+def paired(rows: Sequence[Asked], system: str, base: str) -> dict[str, float]:
+    """How much larger the share of needed lines found and the tokens of a task are than those of `base`: means over the
+    repositories of the tasks' differences, and their standard errors (of tokens as the logarithm to base 2).
+    """
+    cells = {(row.system, row.task.id): row for row in rows}
+    shares, tokens = defaultdict(list), defaultdict(list)
+    for (name, task), row in cells.items():
+        if name == system and (other := cells.get((base, task))):
+            shares[row.task.repo].append((row.found - other.found) / row.needed)
+            tokens[row.task.repo].append(math.log2(max(row.tokens, 1) / max(other.tokens, 1)))
+    figures = {}
+    for key, groups in (("found", shares), ("log2_tokens", tokens)):
+        means = [statistics.mean(values) for values in groups.values()]
+        figures[key] = round(statistics.mean(means), 4) if means else 0.0
+        figures[f"{key}_se"] = (
+            round(statistics.stdev(means) / math.sqrt(len(means)), 4) if len(means) > 1 else 0.0
+        )
+    return figures
+
+
+def tabulate(rows: Sequence[Asked], names: Sequence[str]) -> dict[str, Any]:
+    """All figures: in all, by kind, by repository, by half, without the doubtful tasks; parts of Cortex's answers."""
+
+    def each(chosen: Sequence[Asked]) -> dict[str, Any]:
+        return {name: summary([row for row in chosen if row.system == name]) for name in names}
+
+    def by(key: Callable[[Asked], str]) -> dict[str, Any]:
+        groups = defaultdict(list)
+        for row in rows:
+            groups[key(row)].append(row)
+        return {name: each(group) for name, group in sorted(groups.items())}
+
+    parts: dict[str, dict[str, int]] = {}
+    for name in names:
+        total: Counter[str] = sum((row.parts for row in rows if row.system == name), Counter())
+        if total:
+            parts[name] = {part: count // TOKEN_BYTES for part, count in total.most_common()}
+    return {
+        "all": each(rows),
+        "without_doubtful": each([row for row in rows if not row.task.doubt]),
+        "paired": {name: paired(rows, name, names[0]) for name in names[1:]},
+        "half": by(lambda row: "judging" if is_kept_for_judging(row.task.repo) else "open"),
+        "kind": by(lambda row: row.task.kind),
+        "repository": by(lambda row: row.task.repo),
+        "parts": parts,
+    }
+
+
+def show(table: dict[str, Any], names: Sequence[str]) -> None:
+    print(f"{'':24}" + "".join(f"{name:>12}" for name in names))
+    for key in next(iter(table["all"].values())):
+        print(f"{key:24}" + "".join(f"{table['all'][name][key]:>12}" for name in names))
+    for key, label in (("found", "share found"), ("log2_tokens", "log2 tokens")):
+        cells = [
+            f"{table['paired'][name][key]:+.2f}±{table['paired'][name][key + '_se']:.2f}"
+            for name in names[1:]
+        ]
+        print(f"{label + ' against ' + names[0]:24}{'':12}" + "".join(f"{cell:>12}" for cell in cells))
+    for group in ("half", "kind", "repository"):
+        print(f"\n{group + ': found of needed, tokens':36}")
+        for key, row in table[group].items():
+            cells = [f"{row[name]['found']:>4}{row[name]['tokens']:>8}" for name in names]
+            print(f"  {key:18}{row[names[0]]['needed']:>4}" + "".join(cells))
+    for name, parts in table["parts"].items():
+        total = sum(parts.values()) or 1
+        print(f"\ntokens of {name} by part of the answer")
+        for part, tokens in parts.items():
+            print(f"  {part:18}{tokens:>9}{100 * tokens / total:>6.1f} %")
+
+
+def show_misses(rows: Sequence[Asked]) -> None:
+    for row in rows:
+        if row.missing or row.error:
+            question = row.task.question.replace("\n", " ")[:QUESTION_CHARS]
+            print(
+                f"{row.system:10}{row.task.id:40}{row.found}/{row.needed} {row.tokens:>6}  {question}  {row.error}"
+            )
+            print(f"{'':10}{' '.join(row.missing)}")
