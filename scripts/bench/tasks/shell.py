@@ -43,6 +43,9 @@ STOP_WORDS = frozenset(
     " until use used uses using value values what when where whether which while who will with without would yet you your come"
     " allow allowing avoid change changes code cover support tests introduce module handle handled implement look looks where".split()
 )
+#: what is written like an identifier and is none
+NO_NAMES = frozenset({"JavaScript", "TypeScript", "GitHub"})
+IDENTIFIER = re.compile(r"\w_\w|^_\w|[a-z][A-Z]|[A-Z]{2}[a-z]|\w(\.|::)\w|^[a-z]{6,}-[a-z]{4,}$")
 DEFINITION = r"\b(def|class|func|fn|fun|function|interface|struct|trait|enum|impl|type|sub|module|defp|defmodule|const|static|void|int)\b"
 
 
@@ -204,17 +207,10 @@ def last_name(target: str) -> str:
 
 
 def names_of(question: str) -> list[str]:
-    """Identifiers that the question names, as code is searched for: of a dotted one its last name. Where it names none,
-    words that are capital inside a sentence.
-    """
-    found = re.findall(r"`([^`]+)`", question) + re.findall(r"[A-Za-z_][\w.:]*\w", question)
-    names = [last_name(text.split("<")[0].strip("()")) for text in found if _is_name(text)]
-    names = names or re.findall(r"(?<=[a-z,] )[A-Z][a-z]\w+", question)
-    return [name for name in dict.fromkeys(names) if len(name) >= LETTERS_MIN]
-
-
-def _is_name(text: str) -> bool:
-    return bool(re.search(r"\w_\w|^_\w|[a-z][A-Z]|\w(\.|::)\w|[a-z]-[a-z]+-", text))
+    """Identifiers that the question names, as code is searched for: of a dotted one its last name."""
+    found = re.findall(r"`([^`]+)`", question) + re.findall(r"[A-Za-z_][\w.:-]*\w", question)
+    names = [last_name(text.split("<")[0].strip("()")) for text in found if IDENTIFIER.search(text)]
+    return [name for name in dict.fromkeys(names) if len(name) >= LETTERS_MIN and name not in NO_NAMES]
 
 
 def words_of(question: str) -> list[str]:
