@@ -116,18 +116,24 @@ def test_lines_around_a_call_and_signatures_of_a_map_count(load):
             {"file": "b.py", "symbols": [{"name": "Disk.load", "lines": [5, 9], "signature": "load(self)"}]}
         ]
     }
-    tests = {"tests": [{"file": "t.py", "line": 3, "tests": ["test_save"], "why": ["calls"]}]}
-    pieces = [piece for answer in (graph, outline, tests) for piece in answers.of_cortex(json.dumps(answer))]
+    tests = {"tests": [{"file": "t.py", "line": 3, "tests": ["TestStore.test_save"], "why": ["calls"]}]}
+    shape = {
+        "results": [{"file": "p.ts", "start_line": 7, "end_line": 7, "column": 9, "text": "throw new Gone()"}]
+    }
+    pieces = [
+        piece for answer in (graph, outline, tests, shape) for piece in answers.of_cortex(json.dumps(answer))
+    ]
     texts = {
         ("a.py", 14): "    self.write()",
         ("a.py", 11): "    def save(self):",
         ("b.py", 5): "    def load(self):",
         ("t.py", 40): "def test_save(tmp_path):",
         ("t.py", 50): "def test_save_twice(tmp_path):",
+        ("p.ts", 7): "  if (!it) throw new Gone();",
         ("a.py", 16): "    return 1",
     }
     shown = [line for line in texts if answers.found([line], texts, pieces)]
-    assert shown == [("a.py", 14), ("a.py", 11), ("b.py", 5), ("t.py", 40)]
+    assert shown == [("a.py", 14), ("a.py", 11), ("b.py", 5), ("t.py", 40), ("p.ts", 7)]
 
 
 def test_the_parts_of_an_answer_add_up_to_its_bytes(load):

@@ -133,14 +133,16 @@ def _own(row: dict[str, Any]) -> Iterator[Piece]:
             yield numbered(row["location"]["file"], line["line"])
     if not isinstance(file, str):
         return
-    if isinstance(row.get("text"), str):
+    if "column" in row and "end_line" in row:  # a shape: its text may be a part of its first and last line
+        yield Piece(file, row["start_line"], row["end_line"], None)
+    elif isinstance(row.get("text"), str):
         start = row.get("start_line") or row.get("line") or row.get("lno") or 1
         yield block(file, start, row.get("end_line") or start + row["text"].count("\n"), row["text"])
     if row.get("signature") and "start_line" in row:
         name = re.split(r"[.:#~]", re.sub(r"~\d+$", "", row.get("id", "")))[-1]
         yield Piece(file, row["start_line"], row["start_line"] + HEAD_LINES, names=(name,))
     if isinstance(row.get("tests"), list):
-        yield Piece(file, 1, 1 << 30, names=tuple(row["tests"]))
+        yield Piece(file, 1, 1 << 30, names=tuple(re.split(r"[.:#]", name)[-1] for name in row["tests"]))
     for symbol in row.get("symbols") or ():
         if isinstance(symbol, dict):
             first = symbol["lines"][0]

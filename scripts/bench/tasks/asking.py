@@ -111,7 +111,7 @@ def all_systems(options: argparse.Namespace) -> list[System]:
         calls=ask_codegraph,
         read=of_codegraph,
         warm_up=("codegraph_explore", {"query": "warm up"}),
-        environment={"DO_NOT_TRACK": "1", "CODEGRAPH_TELEMETRY": "0"},
+        environment={"DO_NOT_TRACK": "1", "CODEGRAPH_TELEMETRY": "0", "CODEGRAPH_NO_DAEMON": "1"},
     )
     snippets = System(
         "snippet", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_snippets, read=of_cortex
