@@ -1,18 +1,21 @@
-"""Measures what an agent pays for the lines that it needs: tasks with needed lines, asked of Cortex, of ripgrep, of peers.
+"""Measures what an agent pays for the lines that it needs: tasks with needed lines, asked of
+Cortex, of ripgrep, of peers.
 
     scripts/bench/agent.py --repos DIR [--work DIR] [--only NAME] [--kind KIND] [--system NAME] [--half open|judging]
         [--semble COMMAND] [--semble-model DIR] [--codegraph COMMAND] [--misses] [--json]
     scripts/bench/agent.py --repos DIR --make > PROPOSED      tasks from the repositories' history
     scripts/bench/agent.py --repos DIR --check                are the needed lines where the tasks say?
 
-DIR of `--repos` holds mirrors with history, as DIR/<owner>+<name>/repo, DIR/<name> or DIR/<name>.git; `--work` keeps the trees and
-indexes between runs. The tasks are tasks/agent.jsonl, the revisions tasks/repositories.json; a repository that DIR lacks is left
-out, and said so. A task is a question and the lines that are needed to do what it asks; each system is asked as an agent would
-ask it, without a second look at what it missed.
+DIR of `--repos` holds mirrors with history, as DIR/<owner>+<name>/repo, DIR/<name> or
+DIR/<name>.git; `--work` keeps the trees and indexes between runs. The tasks are tasks/agent.jsonl,
+the revisions tasks/repositories.json; a repository that DIR lacks is left out, and said so. A task
+is a question and the lines that are needed to do what it asks; each system is asked as an agent
+would ask it, without a second look at what it missed.
 
-tokens: bytes of the answers / 4. found: needed lines whose text an answer shows, with their file. /1000: needed lines found for
-a thousand tokens. ms: one task, as the asker waits for it. The difference to the first system is the mean over repositories,
-with its standard error. Half of the repositories, by a hash of the name, is kept for judging: tune with `--half open`.
+tokens: bytes of the answers / 4. found: needed lines whose text an answer shows, with their file.
+/1000: needed lines found for a thousand tokens. ms: one task, as the asker waits for it. The
+difference to the first system is the mean over repositories, with its standard error. Half of the
+repositories, by a hash of the name, is kept for judging: tune with `--half open`.
 
 `grep` is tasks/shell.py's policy; `semble` and `codegraph` (npm @colbymchenry/codegraph) are asked through their MCP servers.
 """

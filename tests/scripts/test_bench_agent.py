@@ -1,4 +1,6 @@
-"""The agent benchmark's own arithmetic: what counts as shown, what a task is, and what ripgrep is asked for."""
+"""The agent benchmark's own arithmetic: what counts as shown, what a task is, and what ripgrep is
+asked for.
+"""
 
 import importlib
 import json

@@ -1,4 +1,6 @@
-"""What an answer shows, line by line, and what its bytes are spent on. Pure: text in, pieces and counts out."""
+"""What an answer shows, line by line, and what its bytes are spent on. Pure: text in, pieces and
+counts out.
+"""
 
 from __future__ import annotations
 
@@ -70,8 +72,8 @@ NESTED = {
 
 @dataclass(frozen=True)
 class Piece:
-    """Lines of a file that an answer shows: those from `start` to `end` whose stripped text is in `lines` (None: all of
-    them), or that hold one of `names` as a word.
+    """Lines of a file that an answer shows: those from `start` to `end` whose stripped text is in
+    `lines` (None: all of them), or that hold one of `names` as a word.
     """
 
     file: str
@@ -106,7 +108,9 @@ def found(
 
 
 def of_cortex(text: str) -> list[Piece]:
-    """Any tool's answer: chunks, graph nodes with the lines around a place, outlines, shapes, callers, tests."""
+    """Any tool's answer: chunks, graph nodes with the lines around a place, outlines, shapes,
+    callers, tests.
+    """
     try:
         answer = json.loads(text)
     except ValueError:
@@ -150,7 +154,9 @@ def _own(row: dict[str, Any]) -> Iterator[Piece]:
 
 
 def parts_of(text: str) -> Counter[str]:
-    """The bytes of a Cortex answer by part; "brackets" is what is left: punctuation, and the names of what is nested."""
+    """The bytes of a Cortex answer by part; "brackets" is what is left: punctuation, and the names
+    of what is nested.
+    """
     counts: Counter[str] = Counter()
     try:
         _count(json.loads(text), counts)

@@ -1,4 +1,6 @@
-"""The systems that are asked, the call that an agent would make with each, and the asking: through MCP, or with ripgrep."""
+"""The systems that are asked, the call that an agent would make with each, and the asking: through
+MCP, or with ripgrep.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ Call = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class System:
-    """Something to ask. `serve` is its MCP server, `index` what must be run before; both stand in the project's folder.
+    """Something to ask. `serve` is its MCP server, `index` what must be run before; both stand in
+    the project's folder.
     `calls` gives the calls of a task. Systems of one `tree` share a copy of the repository. Without `serve`: ripgrep.
     """
 
@@ -49,7 +52,9 @@ class System:
 
 
 def ask_cortex(task: Task, _folder: Path, **more: Any) -> list[Call]:
-    """The call that the server's instructions lead to; `more` are arguments for every tool that takes them."""
+    """The call that the server's instructions lead to; `more` are arguments for every tool that
+    takes them.
+    """
     detail = {key: value for key, value in more.items() if key in ("detail", "limit", "max_tokens")}
     file, _, line = task.path.partition(":")
     match task.kind:
@@ -80,7 +85,9 @@ def ask_codegraph(task: Task, _folder: Path) -> list[Call]:
 
 
 def all_systems(options: argparse.Namespace) -> list[System]:
-    """Every system that can be run here, in the order of the table. A new way of asking is a line here."""
+    """Every system that can be run here, in the order of the table. A new way of asking is a line
+    here.
+    """
     cortex = System(
         "cortex",
         "cortex",

@@ -1,4 +1,6 @@
-"""What was asked and what it cost, added up: tables by system, kind, repository and half. No asking."""
+"""What was asked and what it cost, added up: tables by system, kind, repository and half. No
+asking.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +62,9 @@ def summary(rows: Sequence[Asked]) -> dict[str, Any]:
 
 
 def paired(rows: Sequence[Asked], system: str, base: str) -> dict[str, float]:
-    """How much larger the share of needed lines found and the tokens of a task are than those of `base`: means over the
-    repositories of the tasks' differences, and their standard errors (of tokens as the logarithm to base 2).
+    """How much larger the share of needed lines found and the tokens of a task are than those of
+    `base`: means over the repositories of the tasks' differences, and their standard errors (of
+    tokens as the logarithm to base 2).
     """
     cells = {(row.system, row.task.id): row for row in rows}
     shares, tokens = defaultdict(list), defaultdict(list)
@@ -80,7 +83,9 @@ def paired(rows: Sequence[Asked], system: str, base: str) -> dict[str, float]:
 
 
 def tabulate(rows: Sequence[Asked], names: Sequence[str]) -> dict[str, Any]:
-    """All figures: in all, by kind, by repository, by half, without the doubtful tasks; parts of Cortex's answers."""
+    """All figures: in all, by kind, by repository, by half, without the doubtful tasks; parts of
+    Cortex's answers.
+    """
 
     def each(chosen: Sequence[Asked]) -> dict[str, Any]:
         return {name: summary([row for row in chosen if row.system == name]) for name in names}

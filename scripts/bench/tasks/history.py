@@ -1,7 +1,9 @@
-"""Proposes tasks from a repository's history: a commit's subject is the question, the lines that it changed are needed.
+"""Proposes tasks from a repository's history: a commit's subject is the question, the lines that it
+changed are needed.
 
-The commits are those after the revision that is indexed, so the tree is their past; a commit counts only where the lines that
-it changes are in that revision as they were in its parent. Which of them are proposed is a rule with a seed, not a choice.
+The commits are those after the revision that is indexed, so the tree is their past; a commit counts
+only where the lines that it changes are in that revision as they were in its parent. Which of them
+are proposed is a rule with a seed, not a choice.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from cortex.terms.paths import is_test
 
 #: what the order of the commits is drawn with
 SEED = "agent-1"
-#: commits after the revision that are looked at, the nearest first: later ones change lines that are gone
+#: commits after the revision that are looked at, the nearest first: later ones change lines that
+#: are gone
 COMMITS_MAX = 300
 #: tasks of one repository, files of one commit, functions and lines of one task
 TASKS_MAX, FILES_MAX, FUNCTIONS_MAX, LINES_MAX = 3, 3, 3, 8
@@ -35,18 +38,23 @@ WORDS_MIN, WORDS_MAX = 4, 14
 LINE_LETTERS_MIN = 8
 #: seconds for one git command
 GIT_S = 120
+#: subjects that are no tasks in code
 REFUSED = re.compile(
     r"\b(bump|releas\w*|version|typos?|format\w*|tests?|docs?|documentation|javadoc|comments?|refactor\w*|renam\w*|revert\w*"
     r"|lint\w*|ci|changelog|backport\w*|merge\w*|upgrade|update|deps?|dependenc\w*|style|cleanup|clean up|spelling|grammar"
     r"|readme|copyright|workflow|prepare|chore|sonar|pmd|checkstyle|normali[sz]e|whitespace|imports?)\b",
     re.IGNORECASE,
 )
-#: in front of a subject: `fix(core): `, `[PR #12/ab12cd backport][3.13] `, `LANG-1700: `, and `(#123)` behind it
+#: in front of a subject: `fix(core): `, `[PR #12/ab12cd backport][3.13] `, `LANG-1700: `, and
+#: `(#123)` behind it
 PREFIX = re.compile(
     r"^(\[[^\]]*\]\s*)+|^[a-z]+(\([^)]*\))?!?:\s+|^[A-Z]+-\d+:?\s+|\s*\((gh-)?#?\d+\)\s*$|\s*\[[A-Z]+-\d+\]\s*"
 )
+#: the head of a hunk
 HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+#: definitions that lines are inside of
 INNER_KINDS = {"function", "method", "class", "struct", "interface", "trait", "enum", "type", "macro"}
+#: begins a line that says nothing to a machine
 COMMENT = re.compile(r"\s*(#(?!\s*(define|if|include))|//|/?\*|--|;|\"\"\"|''')")
 
 
@@ -183,7 +191,9 @@ class History:
         return source if isinstance(source, Source) else None
 
     def _lines(self, commit: str, path: str) -> list[int]:
-        """Changed lines of a file, mapped to the revision; none of them when one is not there as it was."""
+        """Changed lines of a file, mapped to the revision; none of them when one is not there as it
+        was.
+        """
         hunks = hunks_of(self._git("diff", "-U0", f"{commit}^", commit, "--", path))
         since = hunks_of(self._git("diff", "-U0", self.repository.revision, f"{commit}^", "--", path))
         lines = [mapped_back(line, since) for line in changed_lines(hunks)]
@@ -191,7 +201,9 @@ class History:
 
 
 def _innermost(outline: Outline, line: int) -> int:
-    """The first line of the innermost definition around a line, itself included; 0 for none, and in a comment."""
+    """The first line of the innermost definition around a line, itself included; 0 for none, and in
+    a comment.
+    """
     if any(comment.start <= line <= comment.end for comment in outline.comments):
         return 0
     around = [

@@ -1,4 +1,6 @@
-"""What an agent is to find: tasks, the lines that they need, and the half of the repositories kept for judging. Pure."""
+"""What an agent is to find: tasks, the lines that they need, and the half of the repositories kept
+for judging. Pure.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Place:
-    """Lines `start` to `end` of a file, 1-based and inclusive. `has` is a word that they hold: what tells that the tree is
-    the one that the task was made in.
+    """Lines `start` to `end` of a file, 1-based and inclusive. `has` is a word that they hold: what
+    tells that the tree is the one that the task was made in.
     """
 
     file: str
@@ -47,7 +49,8 @@ class Place:
 class Task:
     """`question` is all that the agent knows, beside `target` (a symbol), `path` (a file or folder, or `file:line`) and
     `pattern` (of cortex_pattern, in `language`) where its kind has one; they are named in the question. `grep` are
-    patterns in place of those that are made of the question. `calls` replaces a system's calls of this kind.
+    patterns in place of those that are made of the question. `calls` replaces a system's calls of
+    this kind.
     """
 
     id: str
@@ -71,15 +74,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Repository:
-    """`revision` is what is indexed. `without` are paths whose objects the mirrors lack; `note` says why another revision
-    than the ranking benchmark's.
-    """
+    """`revision` is what is indexed; `note` says why it is not the one of the ranking benchmark."""
 
     name: str
     language: str
     url: str
     revision: str
-    without: tuple[str, ...] = ()
     note: str = ""
 
     @property
@@ -98,7 +98,7 @@ def read_tasks(file: Path = FOLDER / "agent.jsonl") -> list[Task]:
 
 def read_repositories(file: Path = FOLDER / "repositories.json") -> list[Repository]:
     rows = json.loads(file.read_text(encoding="utf-8"))
-    return [Repository(**row | {"without": tuple(row.get("without", ()))}) for row in rows]
+    return [Repository(**row) for row in rows]
 
 
 def as_line(task: Task) -> str:
@@ -109,12 +109,16 @@ def as_line(task: Task) -> str:
 
 
 def is_kept_for_judging(repo: str) -> bool:
-    """Whether the repository is in the half that nobody tunes on: by its name alone, so that it stays there."""
+    """Whether the repository is in the half that nobody tunes on: by its name alone, so that it
+    stays there.
+    """
     return hashlib.sha256(repo.encode()).digest()[0] % 2 == 1
 
 
 def faults(tasks: Iterable[Task], folder: Path) -> list[str]:
-    """What is wrong with tasks of the repository whose tree lies in `folder`: places that are not there or not what they were."""
+    """What is wrong with tasks of the repository whose tree lies in `folder`: places that are not
+    there or not what they were.
+    """
     found = []
     for task in tasks:
         for place in task.needed:

@@ -1,8 +1,10 @@
-"""What an agent does with ripgrep and sed alone: the patterns that it would try knowing the question, not the code.
+"""What an agent does with ripgrep and sed alone: the patterns that it would try knowing the
+question, not the code.
 
-One or two calls of rg, then windows around the best of what they printed. Kind: it names the kind of the question rightly,
-leaves tests and documents out where they are not asked for, and opens the frames of a stack trace at once. Not clairvoyant: no
-word that is not in the question, no place that rg has not printed.
+One or two calls of rg, then windows around the best of what they printed. Kind: it names the kind
+of the question rightly, leaves tests and documents out where they are not asked for, and opens the
+frames of a stack trace at once. Not clairvoyant: no word that is not in the question, no place that
+rg has not printed.
 """
 
 from __future__ import annotations
@@ -34,18 +36,24 @@ LETTERS_MIN = 4
 FEW = 3
 #: seconds for one call
 CALL_S = 60
+#: where a question about code is not looked for
 NO_TESTS = ("-g", "!*[tT]est*", "-g", "!docs", "-g", "!*.md", "-g", "!CHANGES*", "-g", "!*.rst")
+#: words of questions that say nothing about code
 STOP_WORDS = frozenset(
-    "about after again all also and another any are because been before being between both but can cannot come could did does done"  # noqa: SIM905
-    " each effect else every find fix fixes fixed for from gets give given had has have here how instead into its just like made"
-    " make makes many more most much must name names need not now off one only onto option options other over overview place places"
-    " same say says should some such take takes than that the their them then there these they this through turn turned two under"
-    " until use used uses using value values what when where whether which while who will with without would yet you your come"
-    " allow allowing avoid change changes code cover support tests introduce module handle handled implement look looks where".split()
+    "about after again all also and another any are because been before being between both "
+    "but can cannot come could did does done each effect else every find fix fixes fixed "
+    "for from gets give given had has have here how instead into its just like made make "
+    "makes many more most much must name names need not now off one only onto option "
+    "options other over overview place places same say says should some such take takes "
+    "than that the their them then there these they this through turn turned two under "
+    "until use used uses using value values what when where whether which while who will "
+    "with without would yet you your allow allowing avoid change changes code cover "
+    "support tests introduce module handle handled implement look looks ".split()
 )
 #: what is written like an identifier and is none
 NO_NAMES = frozenset({"JavaScript", "TypeScript", "GitHub"})
 IDENTIFIER = re.compile(r"\w_\w|^_\w|[a-z][A-Z]|[A-Z]{2}[a-z]|\w(\.|::)\w|^[a-z]{6,}-[a-z]{4,}$")
+#: begins a definition in most languages
 DEFINITION = r"\b(def|class|func|fn|fun|function|interface|struct|trait|enum|impl|type|sub|module|defp|defmodule|const|static|void|int)\b"
 
 
@@ -150,7 +158,9 @@ def _frames(task: Task, shell: Shell) -> None:
 
 
 def _in_tree(path: str, shell: Shell) -> str:
-    """The longest end of a frame's path that is a file of the project; a bare name is looked up with one call."""
+    """The longest end of a frame's path that is a file of the project; a bare name is looked up
+    with one call.
+    """
     parts = path.split("/")
     for at in range(len(parts)):
         end = "/".join(parts[at:])
@@ -229,7 +239,9 @@ def stem(word: str) -> str:
 
 
 def literals_of(message: str) -> list[str]:
-    """The two longest runs of a message without what is likely a value: numbers, quoted names, addresses, brackets."""
+    """The two longest runs of a message without what is likely a value: numbers, quoted names,
+    addresses, brackets.
+    """
     text = re.sub(r"^[\w.:]*(Error|Exception):|^\([\w.]+\)|^thread '\w+' panicked:", "", message)
     text = re.sub(r"\s(Which|Where|What) .*", "", text)
     runs = re.split(r"\"[^\"]*\"|'[^']*'(?!\w)|`|\[[^\]]*\]|\S*\d\S*|:\s+\S+$|[\"]", text)

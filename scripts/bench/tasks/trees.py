@@ -36,7 +36,9 @@ def mirror_of(repos: Path, repository: Repository) -> Path | None:
 
 
 def check_out(mirror: Path, repository: Repository, folder: Path) -> Path:
-    """The repository's files at its revision, written once. Files whose objects the mirror lacks are left out."""
+    """The repository's files at its revision, written once. Files whose objects the mirror lacks
+    are left out.
+    """
     if folder.exists():
         return folder
     making = folder.with_name(f"{folder.name}.part")
