@@ -1,10 +1,11 @@
 """Measures what an agent pays for the lines that it needs: tasks with needed lines, asked of
 Cortex, of ripgrep, of peers.
 
-    scripts/bench/agent.py --repos DIR [--work DIR] [--only NAME] [--kind KIND] [--system NAME] [--half open|judging]
-        [--semble COMMAND] [--semble-model DIR] [--codegraph COMMAND] [--misses] [--json]
-    scripts/bench/agent.py --repos DIR --make > PROPOSED      tasks from the repositories' history
-    scripts/bench/agent.py --repos DIR --check                are the needed lines where the tasks say?
+    scripts/bench/agent.py --repos DIR [--work DIR] [--only NAME] [--kind KIND] [--system NAME]
+        [--half open|judging] [--semble COMMAND] [--semble-model DIR] [--codegraph COMMAND]
+        [--misses] [--json]
+    scripts/bench/agent.py --repos DIR --make > PROPOSED    tasks from the repositories' history
+    scripts/bench/agent.py --repos DIR --check              are the lines where the tasks say?
 
 DIR of `--repos` holds mirrors with history, as DIR/<owner>+<name>/repo, DIR/<name> or
 DIR/<name>.git; `--work` keeps the trees and indexes between runs. The tasks are tasks/agent.jsonl,
@@ -17,25 +18,22 @@ tokens: bytes of the answers / 4. found: needed lines whose text an answer shows
 difference to the first system is the mean over repositories, with its standard error. Half of the
 repositories, by a hash of the name, is kept for judging: tune with `--half open`.
 
-`grep` is tasks/shell.py's policy; `semble` and `codegraph` (npm @colbymchenry/codegraph) are asked through their MCP servers.
+`grep` is tasks/shell.py's policy; `semble` and `codegraph` (npm @colbymchenry/codegraph) are asked
+through their MCP servers.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import os
-import platform
-import subprocess
 import sys
 import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from report import add_json, begin, print_machine, write
 from tasks.asking import all_systems, measure
 from tasks.figures import Asked, show, show_misses, summary, tabulate
 from tasks.history import History
@@ -50,28 +48,13 @@ from tasks.records import (
 )
 from tasks.trees import check_out, mirror_of
 
-RESULTS = Path(__file__).parent / "results"
-ROOT = Path(__file__).resolve().parents[2]
 
-
-def save(table: dict[str, Any], rows: Sequence[Asked], absent: Sequence[str]) -> Path:
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, check=False, capture_output=True, text=True
-    )
-    machine = {
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "load_average": round(os.getloadavg()[0], 1),
-    }
+def keep(table: dict[str, Any], rows: Sequence[Asked], absent: Sequence[str]) -> None:
+    """The file of figures: the tables, and what each task cost each system and gave."""
     tasks: dict[str, dict[str, list[int]]] = defaultdict(dict)
     for row in rows:
         tasks[row.task.id][row.system] = [row.calls, row.tokens, row.found, row.needed]
-    body = {"machine": machine, "absent": list(absent)} | table | {"tasks": tasks}
-    text = json.dumps(body, indent=1)
-    path = RESULTS / f"{time.strftime('%Y-%m-%d')}-{commit.stdout.strip()}-agent.json"
-    path.write_text(text + "\n")
-    return path
+    write(begin("agent") | {"absent": list(absent)} | table | {"tasks": tasks})
 
 
 def chosen_repositories(options: argparse.Namespace) -> tuple[list[tuple[Repository, Path]], list[str]]:
@@ -115,11 +98,12 @@ def run(options: argparse.Namespace) -> int:
     if rows:
         names = [system.name for system in systems]
         table = tabulate(rows, names)
+        print_machine(begin("agent"))
         show(table, names)
         if options.misses:
             show_misses(rows)
         if options.json:
-            print(save(table, rows, absent))
+            keep(table, rows, absent)
     return 0
 
 
@@ -146,9 +130,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--misses", action="store_true", help="list the needed lines that were not shown")
     parser.add_argument("--make", action="store_true", help="propose tasks from the history")
     parser.add_argument("--check", action="store_true", help="check the needed lines against the trees")
-    parser.add_argument(
-        "--json", action="store_true", help="write scripts/bench/results/<date>-<commit>-agent.json"
-    )
+    add_json(parser)
     return parser.parse_args()
 
 

@@ -35,9 +35,9 @@ Call = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class System:
-    """Something to ask. `serve` is its MCP server, `index` what must be run before; both stand in
-    the project's folder.
-    `calls` gives the calls of a task. Systems of one `tree` share a copy of the repository. Without `serve`: ripgrep.
+    """Something to ask. `serve` is its MCP server, `index` what must be run before; both run in the
+    project's folder. `calls` gives the calls of a task. Systems of one `tree` share a copy of the
+    repository. Without `serve`: ripgrep.
     """
 
     name: str

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from report import percentiles, print_table
 from tasks.answers import TOKEN_BYTES
 from tasks.records import Task, is_kept_for_judging
 
@@ -43,7 +44,7 @@ class Asked:
 
 def summary(rows: Sequence[Asked]) -> dict[str, Any]:
     """Counts of some tasks at one system."""
-    times = sorted(row.ms for row in rows)
+    times = percentiles([row.ms for row in rows], (50, 95)) if rows else {}
     tokens, got = sum(row.tokens for row in rows), sum(row.found for row in rows)
     return {
         "tasks": len(rows),
@@ -55,10 +56,8 @@ def summary(rows: Sequence[Asked]) -> dict[str, Any]:
         "whole": sum(row.found == row.needed for row in rows),
         "nothing": sum(row.found == 0 for row in rows),
         "per_1000": round(1000 * got / tokens, 2) if tokens else 0.0,
-        "ms_p50": round(times[len(times) // 2], 1) if times else 0.0,
-        "ms_p95": round(times[int(0.95 * len(times))], 1) if times else 0.0,
         "errors": sum(bool(row.error) for row in rows),
-    }
+    } | {f"ms_{name}": value for name, value in times.items()}
 
 
 def paired(rows: Sequence[Asked], system: str, base: str) -> dict[str, float]:
@@ -113,25 +112,33 @@ def tabulate(rows: Sequence[Asked], names: Sequence[str]) -> dict[str, Any]:
 
 
 def show(table: dict[str, Any], names: Sequence[str]) -> None:
-    print(f"{'':24}" + "".join(f"{name:>12}" for name in names))
-    for key in next(iter(table["all"].values())):
-        print(f"{key:24}" + "".join(f"{table['all'][name][key]:>12}" for name in names))
-    for key, label in (("found", "share found"), ("log2_tokens", "log2 tokens")):
-        cells = [
-            f"{table['paired'][name][key]:+.2f}±{table['paired'][name][key + '_se']:.2f}"
-            for name in names[1:]
-        ]
-        print(f"{label + ' against ' + names[0]:24}{'':12}" + "".join(f"{cell:>12}" for cell in cells))
+    figures = table["all"]
+    print_table(["", *names], [[key, *(figures[name][key] for name in names)] for key in figures[names[0]]])
+    for key, label in (("found", "share found"), ("log2_tokens", "log2 of tokens")):
+        pairs = {name: table["paired"][name] for name in names[1:]}
+        told = [f"{name} {pair[key]:+.2f} ± {pair[key + '_se']:.2f}" for name, pair in pairs.items()]
+        print(f"{label} against {names[0]}: {', '.join(told)}")
     for group in ("half", "kind", "repository"):
-        print(f"\n{group + ': found of needed, tokens':36}")
-        for key, row in table[group].items():
-            cells = [f"{row[name]['found']:>4}{row[name]['tokens']:>8}" for name in names]
-            print(f"  {key:18}{row[names[0]]['needed']:>4}" + "".join(cells))
+        print()
+        header = [
+            f"by {group}: found, tokens",
+            "needed",
+            *(part for name in names for part in (name, "tokens")),
+        ]
+        rows = [
+            [
+                key,
+                row[names[0]]["needed"],
+                *(row[name][cell] for name in names for cell in ("found", "tokens")),
+            ]
+            for key, row in table[group].items()
+        ]
+        print_table(header, rows)
     for name, parts in table["parts"].items():
+        print()
         total = sum(parts.values()) or 1
-        print(f"\ntokens of {name} by part of the answer")
-        for part, tokens in parts.items():
-            print(f"  {part:18}{tokens:>9}{100 * tokens / total:>6.1f} %")
+        rows = [[part, tokens, f"{100 * tokens / total:.1f} %"] for part, tokens in parts.items()]
+        print_table([f"tokens of {name} by part", "tokens", "share"], rows)
 
 
 def show_misses(rows: Sequence[Asked]) -> None:

@@ -60,8 +60,8 @@ COMMENT = re.compile(r"\s*(#(?!\s*(define|if|include))|//|/?\*|--|;|\"\"\"|''')"
 
 @dataclass(frozen=True)
 class Hunk:
-    """`count` lines from `start` on are replaced by `new_count` from `new_start` on; with a count of 0 something was put behind
-    `start`.
+    """`count` lines from `start` on are replaced by `new_count` from `new_start` on; with a count
+    of 0 something was put behind `start`.
     """
 
     start: int
@@ -154,7 +154,7 @@ class History:
         return sorted(rows, key=lambda row: hashlib.sha256((SEED + row[0]).encode()).digest())
 
     def _needed(self, commit: str) -> list[Place]:
-        """The decisive lines of a commit, as they are in the revision; none where it does not suit."""
+        """The decisive lines of a commit, in the revision; none where it does not suit."""
         changed = self._git("diff", "--name-status", "--no-renames", f"{commit}^", commit).splitlines()
         sources = [line.partition("\t") for line in changed]
         code = [(how, path) for how, _, path in sources if self._is_code(path)]

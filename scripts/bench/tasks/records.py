@@ -47,10 +47,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Task:
-    """`question` is all that the agent knows, beside `target` (a symbol), `path` (a file or folder, or `file:line`) and
-    `pattern` (of cortex_pattern, in `language`) where its kind has one; they are named in the question. `grep` are
-    patterns in place of those that are made of the question. `calls` replaces a system's calls of
-    this kind.
+    """`question` is all that the agent knows, beside what its kind has of `target` (a symbol),
+    `path` (a file or folder, or `file:line`) and `pattern` (of cortex_pattern, in `language`),
+    which the question names. `grep` are patterns in place of those that are made of it; `calls`
+    replaces the calls of a system, by its name. `doubt`: why other lines might be needed.
     """
 
     id: str

@@ -217,7 +217,7 @@ def last_name(target: str) -> str:
 
 
 def names_of(question: str) -> list[str]:
-    """Identifiers that the question names, as code is searched for: of a dotted one its last name."""
+    """Identifiers that the question names; of a dotted one its last name."""
     found = re.findall(r"`([^`]+)`", question) + re.findall(r"[A-Za-z_][\w.:-]*\w", question)
     names = [last_name(text.split("<")[0].strip("()")) for text in found if IDENTIFIER.search(text)]
     return [name for name in dict.fromkeys(names) if len(name) >= LETTERS_MIN and name not in NO_NAMES]
