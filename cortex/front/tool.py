@@ -101,13 +101,15 @@ def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
     schema = msgspec.json.schema(arguments)
     body: dict[str, Any] = dict(schema["$defs"][schema["$ref"].rpartition("/")[2]])
     body.pop("title", None)
+    if not body.get("required"):
+        body.pop("required", None)
     body["properties"] = {name: _plain(value) for name, value in body["properties"].items()}
     return body
 
 
 def _plain(field: dict[str, Any]) -> dict[str, Any]:
-    """An optional field without the alternative null, with the type of its enum, without an empty
-    default.
+    """An optional field without the alternative null, with the type of its enum, without a default
+    that says nothing: null, false, 0 or empty.
     """
     kinds = [kind for kind in field.get("anyOf", ()) if kind != {"type": "null"}]
     if "anyOf" in field and len(kinds) == 1:
@@ -116,6 +118,4 @@ def _plain(field: dict[str, Any]) -> dict[str, Any]:
         field = field | {"items": _plain(field["items"])}
     if "enum" in field:
         field = {"type": "string"} | field
-    return {
-        key: value for key, value in field.items() if (key, value) not in (("default", None), ("default", []))
-    }
+    return {key: value for key, value in field.items() if key != "default" or value}

@@ -6,9 +6,11 @@ import dataclasses
 import re
 from pathlib import Path
 
+import orjson
 import pytest
 
 from cortex.front.cli.generated import make_command
+from cortex.front.mcp.server import describe
 from cortex.front.tools import INSTRUCTIONS, TOOLS
 from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
 from cortex.settings.config import ALIASES, SECTIONS
@@ -88,32 +90,31 @@ RULES = [
     "faster for exact matches",
     "semantic context",
     "prefix and fuzzy matching",
+    "structural query",
     "safest for ambiguous queries",
-    "Find all uses of sync.RWMutex",
-    "How does the mutex protect the collection?",
-    "Provider AND interface",
-    "Prov* interface",
 ]
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_the_instructions_carry_the_routing_rules_and_examples(rule):
+def test_the_instructions_carry_the_routing_rules(rule):
     assert rule.lower() in " ".join(INSTRUCTIONS.split()).lower()
+
+
+def test_each_routing_rule_is_one_line():
+    rules = [line for line in INSTRUCTIONS.splitlines() if line.startswith("- ")]
+    assert len(rules) >= 9
+    assert all(re.search(r": (?:cortex|code|find)_\w+", line) for line in rules)
 
 
 SYNTAX = [
     "Full-text keyword search",
-    "Field scoping: text:provider, tags:go, chunk_type:definitions, file_path:auth",
+    "file_path:",
     "Boolean operators: AND, OR, NOT, +required, -excluded",
-    'Phrase search: "error handling"',
-    "Wildcards: Prov* (prefix matching)",
-    "Fuzzy: Provdier~1 (edit distance)",
+    '"error handling"',
+    "Prov* (prefix)",
+    "Provdier~1 (fuzzy)",
     "text:handler AND tags:go AND -file_path:test",
-    "searches the 'text' field only",
-    "text:Provider -",
-    'text:"error handling" - exact phrase',
-    "(text:handler OR text:controller) AND",
-    "exclude tests",
+    "text: (default)",
 ]
 
 
@@ -123,7 +124,13 @@ def test_the_description_of_cortex_exact_carries_its_syntax(line):
 
 
 EXAMPLES = [
-    "Search for relevant context in the project codebase and documentation",
+    "Find all uses of sync.RWMutex",
+    "How does the mutex protect the collection?",
+    "Provider AND interface",
+    "Prov* interface",
+    "text:Provider",
+    'text:"error handling"',
+    "(text:handler OR text:controller) AND",
     "authentication design decisions",
     "authentication handler implementation",
     "database connection settings",
@@ -136,8 +143,25 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("line", EXAMPLES)
-def test_the_description_of_cortex_search_carries_its_examples(line):
-    assert line in " ".join(TOOLS["cortex_search"].description.split())
+def test_the_examples_that_agents_are_not_sent_are_documented(line):
+    assert line in " ".join((DOCS / "TOOLS.md").read_text().split())
+
+
+#: tokens (bytes of JSON / 4) that the list of tools and the instructions may cost an agent, and how
+#: many of them cortex_explore may take
+LIST_TOKENS_MAX, EXPLORE_TOKENS = 2_600, 300
+
+
+def test_the_list_of_tools_with_the_instructions_is_cheap():
+    listed = [describe(tool).model_dump(by_alias=True, exclude_unset=True) for tool in TOOLS.values()]
+    tokens = (len(orjson.dumps({"tools": listed})) + len(orjson.dumps(INSTRUCTIONS))) / 4
+    assert tokens <= LIST_TOKENS_MAX - (0 if "cortex_explore" in TOOLS else EXPLORE_TOKENS)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_description_has_one_example_or_is_two_lines(name):
+    text = TOOLS[name].description
+    assert text.count("Example: ") == 1 or len(text.splitlines()) <= 2
 
 
 def test_a_description_speaks_of_tools_that_exist():

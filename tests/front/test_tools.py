@@ -42,6 +42,7 @@ def test_a_schema_is_one_piece_and_every_argument_is_described(tool):
         assert field["description"], name
         assert field["type"] in {"string", "integer", "number", "boolean", "array"}, name
         assert "enum" not in field.get("items", {}) or field["items"]["type"] == "string"
+        assert field.get("default", True) not in ([], (), None, "", False, 0), name
 
 
 def test_limits_have_no_bounds_in_the_schema():
@@ -115,7 +116,7 @@ def test_clients_are_told_whether_a_tool_reads_or_writes(reads):
         return {"text": text}
 
     told = describe(make_tool(note, "Note", reads=reads))
-    assert (told.name, told.title, told.annotations.title) == ("note", "Note", "Note")
+    assert (told.name, told.title) == ("note", "Note")
     assert told.annotations.read_only_hint is reads
     assert told.annotations.destructive_hint is not reads
     assert told.annotations.idempotent_hint is reads

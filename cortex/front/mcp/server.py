@@ -76,7 +76,6 @@ def describe(tool: Tool) -> types.Tool:
     import mcp_types as types
 
     annotations = types.ToolAnnotations(
-        title=tool.title,
         read_only_hint=tool.reads,
         destructive_hint=not tool.reads,
         idempotent_hint=tool.reads,

@@ -32,35 +32,24 @@ TOOLS: dict[str, Tool] = {tool.name: tool for tools in TOOLSETS.values() for too
 
 #: what an agent reads once, when it connects
 INSTRUCTIONS = """\
-Cortex answers questions about this project's code and documents from a local index that follows every saved file. Ask
-it before you grep or read files.
+Cortex answers from a local index of this project's code and documents that follows every saved file. Ask it before you
+grep or read files.
 
-Choose the tool by the intent of the question:
-- A natural language question ("how", "why", "explain"): cortex_search (semantic understanding).
-- An exact identifier (Provider, sync.RWMutex) whose definition or uses you want: cortex_exact (faster for exact matches).
-- An exact identifier whose behaviour you want to understand: cortex_search (semantic context).
-- Boolean operators (AND, OR, NOT), a phrase, a wildcard (*) or a likely typo: cortex_exact (boolean, prefix and fuzzy matching).
-- Relationships ("who calls", "what implements"), dependencies, what a change may break: cortex_graph (structural query).
-- What is in a file or folder, an overview of unknown code: cortex_outline.
-- What belongs to code at hand (similar code, callers, tests, documents), before you change it: find_related.
-- Code of a certain shape (calls with certain arguments, statements to change everywhere): cortex_pattern.
-- Anything ambiguous: cortex_search (safest for ambiguous queries).
+Choose by intent:
+- natural language question ("how", "why", "explain"): cortex_search (semantic understanding)
+- exact identifier, its definition or uses: cortex_exact (faster for exact matches)
+- exact identifier, its behaviour: cortex_search (semantic context)
+- boolean operators, a phrase, a wildcard, a likely typo: cortex_exact (boolean, prefix and fuzzy matching)
+- relationships ("who calls", "what implements"), impact: cortex_graph (structural query)
+- what is in a file or folder: cortex_outline
+- code at hand, before you change it: find_related
+- code of a certain shape: cortex_pattern
+- ambiguous: cortex_search (safest for ambiguous queries)
 
-Examples:
-- "Find all uses of sync.RWMutex": cortex_exact, an exact match.
-- "How does the mutex protect the collection?": cortex_search, it needs semantic understanding.
-- "What calls provider.Embed?": cortex_graph, it asks about relationships.
-- "Provider AND interface": cortex_exact, boolean keyword search.
-- "Prov* interface": cortex_exact, prefix matching.
+Ask in English. Combine: find by cortex_exact, then understand by cortex_search with `tags` set to the files found.
 
-Ask in English, whatever the language of the conversation: code and its comments mostly are, and so is the model. Stack
-traces, error messages and whole issue texts can be passed to cortex_search as they are.
-
-Combine them: find with cortex_exact, then understand with cortex_search and `tags` set to the file paths found.
-
-Every answer ends with "index": `pending` names saved files that it does not hold yet, `indexing` says how far a running
-index is, `degraded` names workers that did not answer, and a result with "stale": true was changed since it was
-indexed; read such files yourself."""
+"index" says what an answer lacks: `pending` files are not indexed yet, `degraded` workers did not answer. Read files with
+"stale": true yourself."""
 
 
 def choose(toolsets: tuple[str, ...]) -> dict[str, Tool]:

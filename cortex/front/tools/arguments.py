@@ -10,41 +10,30 @@ from ipc.messages import Filters
 
 ChunkType = Literal["documentation", "symbols", "definitions", "data", "code"]
 
-Limit = Annotated[int, Meta(description="How many results, 1 to 100.")]
+Limit = Annotated[int, Meta(description="1 to 100.")]
 ChunkTypes = Annotated[
     tuple[ChunkType, ...],
-    Meta(
-        description="Any of these kinds; leave empty for all. documentation: READMEs, guides, design documents. symbols: "
-        "an overview of a file's types and functions. definitions: full signatures and type bodies with comments. "
-        "data: constants, configuration, enum values. code: the source itself."
-    ),
+    Meta(description="Only these kinds."),
 ]
 Tags = Annotated[
     tuple[str, ...],
-    Meta(
-        description='All of these tags: a language ("go"), "code" or "documentation", a kind ("definitions"), "test", the '
-        "first folders of the path, or a document's own tags. An entry that equals a file's path keeps that file."
-    ),
+    Meta(description='All of: "go", "test", "documentation", a first folder; or a path.'),
 ]
 Paths = Annotated[
     tuple[str, ...],
-    Meta(description='Only files that match any of these globs, as in .gitignore: "src/auth/**", "*.go".'),
+    Meta(description='Any of: "src/auth/**".'),
 ]
 ExcludePaths = Annotated[
     tuple[str, ...],
-    Meta(description='No file that matches any of these globs: "**/test/**", "vendor/".'),
+    Meta(description="None of these."),
 ]
 DetailLevel = Annotated[
     Literal["full", "snippet", "location"],
-    Meta(
-        description='How much text each result carries: "full" chunks, "snippet" (the best ~10 lines), "location" (none).'
-    ),
+    Meta(description="Text of each result."),
 ]
 MaxTokens = Annotated[
     int,
-    Meta(
-        description="Size of the answer, in tokens of about 4 bytes; long texts are cut, last results first."
-    ),
+    Meta(description="Of the answer."),
 ]
 
 

@@ -16,20 +16,12 @@ from ipc.messages import Filters
 async def code_context(
     asking: Asking,
     *,
-    query: Annotated[str, Meta(description="What you look for, in plain words or names.")],
-    k: Annotated[int, Meta(description="How many hits, 1 to 100.")] = 20,
-    lang: Annotated[str, Meta(description='Only files of this language: "python", "go", "typescript".')] = "",
+    query: Annotated[str, Meta(description="Words or names.")],
+    k: Annotated[int, Meta(description="1 to 100.")] = 20,
+    lang: Annotated[str, Meta(description="Only this language.")] = "",
 ) -> dict[str, Any]:
-    """Find the lines of code that matter for a question: a flat list of file, line number and a
-    short excerpt.
-
-    The same ranking as cortex_search (words and meaning fused), for callers that want places rather
-    than whole chunks. "source" says what found a hit: "lex" (words), "vec" (meaning) or "both".
-
-    Examples:
-    - {"query": "import chalk", "k": 15}
-    - {"query": "parse the configuration file", "lang": "go"}
-
+    """The ranking of cortex_search as a flat list of file, line number and excerpt, for editors and
+    scripts; agents use cortex_search.
     """
     # The only place where a front reads chunks: this shape holds parts of them.
     question = Search(query=query, limit=k, filters=Filters(language=lang), detail="snippet")

@@ -17,54 +17,30 @@ from ipc.messages import GraphOperation
 async def cortex_graph(
     asking: Asking,
     *,
-    operation: Annotated[GraphOperation, Meta(description="What to ask about the target.")],
+    operation: Annotated[GraphOperation, Meta(description="The question.")],
     target: Annotated[
         str,
-        Meta(
-            description='A name: "Provider", "Provider.Embed", "embed.Provider", a full id, or a file\'s path. When it '
-            "is not unique the answer lists what it may be."
-        ),
+        Meta(description="A symbol (Provider.Embed) or a file's path."),
     ],
-    to: Annotated[str, Meta(description="Where a path ends; for the operation path only.")] = "",
-    scope: Annotated[
-        str, Meta(description='Only results in files that match this glob: "internal/**".')
-    ] = "",
+    to: Annotated[str, Meta(description="Where a path ends.")] = "",
+    scope: Annotated[str, Meta(description="Only this glob.")] = "",
     exclude_patterns: Annotated[
         tuple[str, ...],
-        Meta(description='No results in files that match any of these globs: "**/*_test.go".'),
+        Meta(description="None of these globs."),
     ] = (),
-    include_context: Annotated[bool, Meta(description="Show the source lines around each result.")] = True,
-    context_lines: Annotated[int, Meta(description="Lines on each side of it, 0 to 20.")] = 3,
-    depth: Annotated[int, Meta(description="Levels to follow, 1 to 10: callers of callers and so on.")] = 1,
-    max_results: Annotated[int, Meta(description="Results in all, 1 to 500.")] = 100,
-    max_per_level: Annotated[int, Meta(description="Results of one level, 1 to 100.")] = 50,
+    include_context: Annotated[bool, Meta(description="Show source lines.")] = True,
+    context_lines: Annotated[int, Meta(description="On each side, 0 to 20.")] = 3,
+    depth: Annotated[int, Meta(description="Levels, 1 to 10.")] = 1,
+    max_results: Annotated[int, Meta(description="1 to 500.")] = 100,
+    max_per_level: Annotated[int, Meta(description="1 to 100.")] = 50,
 ) -> dict[str, Any]:
-    """Query the structure of the code: relationships ("who calls X", "what implements Y"),
-    dependencies, impact analysis.
+    """Who calls, implements or depends on a definition or file you can name; no text search.
 
-    Requires the name of a definition or a file; no text search. Use cortex_exact to find a name,
-    cortex_search to understand behaviour.
+    callers / callees; implementations and overrides of a type or method; dependencies / dependents
+    of a file, type or function; type_usages in signatures and fields;
+    path: the shortest calls from target to `to`; impact: what a change may break (depth 2 or 3).
 
-    Operations:
-    - implementations: types that implement, extend or embed a type; methods that override a method
-    - callers / callees: who calls a function, method or type; what it calls
-    - dependencies / dependents: what a file, type or function needs; what needs it
-    - type_usages: where a type is named in signatures, fields and bases
-    - path: the shortest chain of calls from target to `to`
-    - impact: what a change of the target may break, with impact_type and severity; use depth 2 or 3
-
-    Each result has its node, the place of the reference, and how it was resolved: "confidence"
-    exact, import, receiver or name (the only method of that name); a call that may mean several
-    lists them as "candidates" instead of guessing. Calls through callbacks, reflection and untyped
-    values are not in the graph.
-
-    Examples:
-    - {"operation": "callers", "target": "provider.Embed"} - what calls provider.Embed?
-    - {"operation": "implementations", "target": "embed.Provider"}
-    - {"operation": "impact", "target": "Config.load", "depth": 2, "exclude_patterns": ["tests/"]}
-    - {"operation": "path", "target": "main", "to": "Store.save"}
-    - {"operation": "dependents", "target": "src/auth/session.ts"}
-
+    Example: {"operation": "callers", "target": "provider.Embed"}
     """
     return await graph(
         asking,

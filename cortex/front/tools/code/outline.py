@@ -19,21 +19,13 @@ async def cortex_outline(
     *,
     path: Annotated[
         str,
-        Meta(description='A file or folder: "src/auth", "app/store.py". Leave empty for the whole project.'),
+        Meta(description="File or folder; empty for the project."),
     ] = "",
     max_tokens: MaxTokens = 4_000,
 ) -> dict[str, Any]:
-    """A map of a file, folder or the whole project: types, functions and methods with signatures
-    and line ranges.
+    """A map of a file, folder or the project: types, functions and methods with signatures and
+    lines, the most referred-to first. Use it before you read a file, and on unknown code.
 
-    Use it to see what is in a file before reading it, or to get an overview of unknown code. The
-    symbols that the rest of the project refers to most are chosen first, until max_tokens is
-    reached; "references" counts those edges.
-
-    Examples:
-    - {"path": "internal/auth/session.go"} - everything in one file
-    - {"path": "src", "max_tokens": 2000} - the most important symbols below a folder
-    - {} - a map of the project
-
+    Example: {"path": "src/auth", "max_tokens": 2000}
     """
     return await outline(asking, Outline(path, max_tokens))

@@ -17,32 +17,19 @@ async def cortex_pattern(
     *,
     pattern: Annotated[
         str,
-        Meta(
-            description="Code with $NAME for one node and $$$NAME for any number: logger.error($MSG, $$$REST)."
-        ),
+        Meta(description="Code; $NAME is one node, $$$NAME any number."),
     ],
     language: Annotated[
         str,
-        Meta(
-            description="python, go, typescript, tsx, javascript, rust, java, c, cpp, csharp, ruby, php, kotlin, swift "
-            "or scala."
-        ),
+        Meta(description="python, go, typescript, tsx, …"),
     ],
     paths: Paths = (),
     exclude_paths: ExcludePaths = (),
-    limit: Annotated[int, Meta(description="How many matches, 1 to 200.")] = 50,
+    limit: Annotated[int, Meta(description="1 to 200.")] = 50,
 ) -> dict[str, Any]:
-    """Find code by its shape: a pattern of code with metavariables, matched on syntax trees,
-    whatever the layout.
+    """Find code by its shape, whatever its layout: calls with certain arguments, statements to
+    change everywhere.
 
-    Use it where words are not enough: calls with certain arguments, handlers without a body,
-    statements to be changed everywhere. Each match has its place, text and the captured variables.
-    Files are read as they are now.
-
-    Examples:
-    - {"pattern": "requests.get($URL, $$$REST)", "language": "python"}
-    - {"pattern": "if err != nil { return $$$R }", "language": "go", "paths": ["internal/**"]}
-    - {"pattern": "useEffect($F, [])", "language": "tsx"}
-
+    Example: {"pattern": "requests.get($URL, $$$REST)", "language": "python"}
     """
     return await find(asking, Pattern(pattern, language, paths, exclude_paths, limit))
