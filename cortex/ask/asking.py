@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from cortex.ask.freshness import Freshness
@@ -142,6 +142,10 @@ class Turn:
     until: float
     final: bool
     silent: dict[str, CortexError] = field(default_factory=dict)
+
+    def renewed(self) -> Turn:
+        """The same turn for the next step of an answer: its lanes share the time that is left."""
+        return replace(self, until=time.monotonic() + LANE_SHARE * self.asking.left_s())
 
     def ask(self, worker: str, message: Message, kind: type[M]) -> Awaitable[M]:
         """One reply within the time of a lane. Raises as Asking.ask."""

@@ -32,6 +32,10 @@ LIMIT_MAX = 100
 OFFSET_MAX = 60_000
 #: bytes that a token stands for, and the bounds of `max_tokens`
 TOKEN_BYTES, TOKENS_MIN, TOKENS_MAX = 4, 100, 1_000_000
+#: the least `max_tokens` of cortex_explore, which shows several functions
+EXPLORE_TOKENS_MIN = 300
+#: letters of a diff
+DIFF_CHARS_MAX = 2_000_000
 #: letters of a file's path or a chunk's id
 NAME_CHARS_MAX = 4096
 
@@ -77,6 +81,23 @@ class Related:
             raise BadRequest("`file` and `chunk_id` must be names as search results give them.")
         limit = clamp(self.limit, 1, LIMIT_MAX)
         return replace(self, file=file, line=max(0, line), chunk_id=chunk_id, limit=limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Explore:
+    """A question, place (`file:line`) or symbol; or a unified `diff`, of the files as indexed."""
+
+    query: str = ""
+    diff: str = ""
+    max_tokens: int = 2_500
+
+    def checked(self) -> Self:
+        if self.diff.strip():
+            if len(self.diff) > DIFF_CHARS_MAX:
+                raise BadRequest(f"`diff` is longer than {DIFF_CHARS_MAX} letters; pass that of fewer files.")
+        else:
+            check_query(self.query)
+        return replace(self, max_tokens=clamp(self.max_tokens, EXPLORE_TOKENS_MIN, TOKENS_MAX))
 
 
 @dataclass(frozen=True, slots=True)

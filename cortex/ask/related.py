@@ -7,7 +7,8 @@ Each kind is found by a worker of its own, and one that does not answer is left 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -17,7 +18,7 @@ from cortex.ask.questions import Related, budget
 from cortex.ask.target import Target, find_target
 from cortex.ranking.related import Guard, mention_query, mentions, names_of_tests, order_tests
 from cortex.terms.paths import is_test
-from ipc.errors import NotReady
+from ipc.errors import BadRequest, NotFound, NotReady
 from ipc.messages import (
     ExactHits,
     ExactSearch,
@@ -43,6 +44,28 @@ DEFINITIONS_MAX, CALLERS_MAX = 16, 30
 MENTIONS_MAX = 30
 
 Entry = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """Who uses a definition: callers, tests as find_related shows them, documents that name it."""
+
+    callers: list[Entry] = field(default_factory=list)
+    tests: list[Entry] = field(default_factory=list)
+    documents: list[tuple[Hit, list[str]]] = field(default_factory=list)
+
+    @classmethod
+    def merge(cls, found: Sequence[Users]) -> Users:
+        """Each caller, test file and document once, in the order in which they come."""
+        callers = {one["id"]: one for users in reversed(found) for one in reversed(users.callers)}
+        documents = [pair for users in found for pair in users.documents]
+        tests: dict[str, Entry] = {}
+        for one in (one for users in found for one in users.tests):
+            known = tests.setdefault(one["file"], one)
+            if known is not one:
+                names = list(dict.fromkeys((*known["tests"], *one["tests"])))
+                tests[one["file"]] = known | {"tests": names}
+        return cls(list(reversed(callers.values())), list(tests.values()), _one_for_each_file(documents))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +110,38 @@ async def _answer(turn: Turn, question: Related) -> dict[str, Any]:
 
 
 async def _find_kinds(turn: Turn, question: Related, target: Target) -> _Kinds:
-    similar, callers, importers, named, documents, mentioning = await asyncio.gather(
-        _similar(turn, target, question.limit),
+    similar, users = await asyncio.gather(
+        _similar(turn, target, question.limit), _users(turn, target, importing=True)
+    )
+    return _Kinds(similar, users.callers, users.tests, users.documents[: question.limit])
+
+
+async def find_users(turn: Turn, file: str, line: int) -> Users:
+    """Of the definition around a line; nobody where the index does not hold it. Tests that only
+    import its file are left out: of a whole file's importers the graph knows slowly.
+
+    Raises NotReady, and Unavailable when no worker with rows answers.
+    """
+    try:
+        target = await find_target(turn, Related(file, line))
+    except (BadRequest, NotFound):
+        return Users()
+    return await _users(turn, target, importing=False)
+
+
+async def _users(turn: Turn, target: Target, *, importing: bool) -> Users:
+    callers, importers, named, documents, mentioning = await asyncio.gather(
         _callers(turn, target),
-        _graph(turn, GraphSearch("dependents", target.path, include_context=False)),
+        _importers(turn, target) if importing else asyncio.sleep(0, []),
         _named(turn, target),
         _mentioning(turn, target, Filters(chunk_types=("documentation",)), documents=True),
         _mentioning(turn, target, Filters(tags=("test",)), documents=False),
     )
     calling_tests = [one for one in callers if is_test(one["file"])]
-    return _Kinds(
-        similar=similar,
+    return Users(
         callers=[one for one in callers if not is_test(one["file"])],
         tests=_tests(target, calling_tests, importers, named, mentioning),
-        documents=_one_for_each_file(documents)[: question.limit],
+        documents=_one_for_each_file(documents),
     )
 
 
@@ -164,6 +205,10 @@ async def _graph(turn: Turn, request: GraphSearch) -> list[Entry]:
     asked = replace(request, generation=turn.generation.number)
     found = await turn.lane("graph", asked, GraphHits, but=NotReady)
     return [orjson.loads(raw) for raw in found.results] if found is not None else []
+
+
+async def _importers(turn: Turn, target: Target) -> list[Entry]:
+    return await _graph(turn, GraphSearch("dependents", target.path, include_context=False))
 
 
 async def _callers(turn: Turn, target: Target) -> list[Entry]:

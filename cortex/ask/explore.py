@@ -1,0 +1,242 @@
+"""The answer of cortex_explore: the functions that matter to a question, in the order of their
+calls, with their callers, tests and documents; of a diff, what it touches and may break.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+from cortex.ask.asking import Asking, Turn
+from cortex.ask.changes import Impact, Touched, find_impact, find_touched, parse_diff
+from cortex.ask.flow import Flow, choose_flow, score, weigh_words
+from cortex.ask.functions import (
+    Calls,
+    Function,
+    at_places,
+    find_calls,
+    find_way,
+    is_shown,
+    outline,
+    read_bodies,
+    resolve,
+)
+from cortex.ask.picture import BREAKS_MAX, Picture, name_tests, render, users_beside
+from cortex.ask.questions import TOKEN_BYTES, Explore, Search
+from cortex.ask.related import Users, find_users
+from cortex.ask.search import find
+from cortex.ranking import Ranked
+from cortex.terms.kinds import TYPE_KINDS
+from cortex.terms.paths import asks_for_tests, is_test
+from ipc.messages import Place
+
+#: hits of the search, and files of them whose definitions are looked at
+HITS, FILES_MAX = 20, 8
+#: functions whose text is read, and whose calls are asked for
+READ_MAX, POOL_MAX = 48, 10
+#: functions between which the graph is asked for a way, and steps of one
+WAYS_BETWEEN, WAY_MAX = 3, 5
+#: functions whose callers, tests and documents are looked for; of a diff
+USERS_OF, USERS_OF_DIFF = 2, 4
+#: definitions of a diff that are shown
+TOUCHED_MAX = 12
+#: what a caller and a callee of what is asked about is worth of it, and lines below which less
+AROUND, SHORT_LINES = 0.5, 6
+#: what is called by what is asked about and shown beside the chain
+CALLEES_MAX = 3
+
+#: the kind of what is no definition: lines that are a hit
+PIECE = "piece"
+
+_PLACE = re.compile(r"^[^\s:]+:\d+(?::\d+)?$|^[^\s:]+/[^\s:]+\.\w+$")
+_SYMBOL = re.compile(r"^[\w$.:#~/\\*()&<>\[\],!?-]+$")
+
+Answer = dict[str, Any]
+
+
+async def explore(asking: Asking, question: Explore) -> Answer:
+    """Raises BadRequest, and Unavailable when nobody can answer."""
+    question = question.checked()
+    if question.diff.strip():
+        changes = parse_diff(question.diff)
+        turn, answer = await asking.attempt(lambda turn: _changed(turn, question, changes))
+    else:
+        turn, answer = await asking.attempt(lambda turn: _answer(turn, question))
+    if answer is None:
+        return {"functions": [], "suggestion": turn.explain_nothing(), "index": turn.index()}
+    return answer
+
+
+async def _answer(turn: Turn, question: Explore) -> Answer:
+    picture = await _look(turn, question.query)
+    flow, turn = picture.flow, turn.renewed()
+    bodies, users = await asyncio.gather(read_bodies(turn, flow.functions), _users(turn, picture))
+    answer = render(picture, bodies, users_beside(flow, users), TOKEN_BYTES * question.max_tokens)
+    if not flow.functions or picture.suggestion:
+        answer["suggestion"] = picture.suggestion or turn.explain_nothing()
+    return _finish(turn, answer)
+
+
+def _finish(turn: Turn, answer: Answer) -> Answer:
+    """With what is stale marked, and the `index` block."""
+    stale = turn.stale(one["file"] for one in answer["functions"])
+    for one in answer["functions"]:
+        if one["file"] in stale:
+            one["stale"] = True
+    return answer | {"index": turn.index()}
+
+
+async def _look(turn: Turn, query: str) -> Picture:
+    """What is around a place or a symbol that the index knows; else what words are about."""
+    plain = query.strip()
+    if _PLACE.match(plain):
+        path, line = _split_place(plain)
+        if seeds := (await at_places(turn, [Place(path, line)]))[0]:
+            return await _around(turn, seeds, "", line)
+    elif _SYMBOL.match(plain):
+        seeds, suggestion = await resolve(turn, plain)
+        if seeds:
+            return await _around(turn, seeds, suggestion, 0)
+    return await _asked(turn, query)
+
+
+def _split_place(text: str) -> tuple[str, int]:
+    path, *numbers = text.replace("\\", "/").split(":")
+    return path.removeprefix("./"), int(numbers[0]) if numbers else 0
+
+
+async def _around(turn: Turn, seeds: list[Function], suggestion: str, line: int) -> Picture:
+    """What calls the definitions at a place, they themselves, and what they call."""
+    if len(seeds) == 1 and seeds[0].kind in TYPE_KINDS:
+        below = f"{seeds[0].id}."
+        known = await outline(turn, [seeds[0].file])
+        seeds = [*seeds, *(one for one in known if one.id.startswith(below) and one.callable)]
+    seeds = seeds[:POOL_MAX]
+    calls = await find_calls(turn, seeds)
+    scores = {one.id: 1.0 - 0.02 * at for at, one in enumerate(seeds)}
+    fill = [one.id for one in seeds]
+    sure = [pair for pair in calls.edges if pair not in calls.unsure]
+    own = set(scores)
+    for caller, callee in sure:
+        other = callee if caller in own else caller
+        one = calls.functions[other]
+        if other in own or not is_shown(one) or not one.callable:
+            continue
+        short = min(1.0, (one.end - one.start + 1) / SHORT_LINES)
+        scores.setdefault(other, AROUND * short * (1.0 if one.file == seeds[0].file else 0.8))
+        if other == callee and len(fill) < len(seeds) + CALLEES_MAX:
+            fill.append(other)
+    words = weigh_words(seeds[0].name, [seeds[0].name])
+    flow = choose_flow(scores, calls, words, fill)
+    focus = {seeds[0].id: [line]} if line else {}
+    return Picture(flow, calls, words, scores, focus, suggestion)
+
+
+async def _asked(turn: Turn, query: str) -> Picture:
+    """The functions that a question in words is about."""
+    files, hit_lines = _worth_of_files(await _hits(turn, query), with_tests=asks_for_tests(query))
+    turn = turn.renewed()
+    known = [one for one in await outline(turn, list(files)[:FILES_MAX]) if one.callable]
+    known += _pieces(hit_lines, {one.file for one in known})
+    words = weigh_words(query, [f"{one.name} {one.signature}" for one in known])
+    first = score(known, {}, words, files, hit_lines)
+    known = sorted(known, key=lambda one: -first[one.id])[:READ_MAX]
+    bodies = await read_bodies(turn, known)
+    words = weigh_words(query, [" ".join(bodies[one.id].values()) for one in known])
+    scores = score(known, bodies, words, files, hit_lines)
+    pool = sorted(known, key=lambda one: -scores[one.id])[:POOL_MAX]
+    calls = await find_calls(turn, [one for one in pool if one.kind != PIECE])
+    calls.functions |= {one.id: one for one in pool}
+    scores = {one.id: scores[one.id] for one in pool}
+    flow = choose_flow(scores, calls, words, list(scores))
+    if not flow.chain:
+        await _connect(turn, [one for one in pool[:WAYS_BETWEEN] if one.kind != PIECE], calls)
+        flow = choose_flow(scores, calls, words, list(scores))
+    return Picture(flow, calls, words, scores)
+
+
+def _pieces(hit_lines: dict[str, list[tuple[int, int, float]]], known: set[str]) -> list[Function]:
+    """The hits themselves, of files of which the graph knows no function, or nobody asked it."""
+    return [
+        Function(f"{file}:{file}:{start}", file, start, end, PIECE)
+        for file, hits in hit_lines.items()
+        if file not in known
+        for start, end, _ in hits
+    ]
+
+
+async def _connect(turn: Turn, functions: list[Function], calls: Calls) -> None:
+    """Adds the shortest ways among `functions`, with what the question did not name."""
+    pairs = [(one, other) for one in functions for other in functions if one.id != other.id]
+    await asyncio.gather(*(find_way(turn, one, other, calls, WAY_MAX) for one, other in pairs))
+
+
+def _worth_of_files(
+    hits: tuple[Ranked, ...], *, with_tests: bool
+) -> tuple[dict[str, float], dict[str, list[tuple[int, int, float]]]]:
+    """(file → its worth of 0 to 1, best first; file → first line, last line, worth of each hit)"""
+    files: dict[str, float] = {}
+    lines: dict[str, list[tuple[int, int, float]]] = {}
+    top = hits[0].score if hits else 0.0
+    for one in hits:
+        hit, worth = one.hit, one.score / top if top > 0 else 0.0
+        if hit.chunk_type == "documentation" or (is_test(hit.path) and not with_tests):
+            continue
+        files.setdefault(hit.path, worth)
+        if hit.chunk_type == "code":
+            lines.setdefault(hit.path, []).append((hit.start_line, hit.end_line, worth))
+    return files, lines
+
+
+async def _hits(turn: Turn, query: str) -> tuple[Ranked, ...]:
+    """The files and lines to look at; what is shown of them is of the generation of `turn`, also
+    when the search had a newer one.
+    """
+    other, found = await find(turn.asking, Search(query, limit=HITS, detail="location"))
+    turn.silent.update(other.silent)
+    return found.hits
+
+
+async def _users(turn: Turn, picture: Picture) -> Users:
+    """Of the entry and of what is worth most."""
+    flow = picture.flow.functions
+    if not flow:
+        return Users()
+    best = max(flow, key=lambda one: picture.scores.get(one.id, 0.0))
+    return await _users_of(turn, list(dict.fromkeys((best, flow[0])))[:USERS_OF])
+
+
+async def _users_of(turn: Turn, functions: list[Function]) -> Users:
+    found = await asyncio.gather(*(find_users(turn, one.file, one.start) for one in functions))
+    return Users.merge(found)
+
+
+async def _changed(turn: Turn, question: Explore, changes: list[Any]) -> Answer:
+    """What a diff touches, what may break, which tests to run."""
+    touched = await find_touched(turn, changes)
+    shown = list(touched.functions[:TOUCHED_MAX])
+    impact, bodies, users = await asyncio.gather(
+        find_impact(turn, touched),
+        read_bodies(turn, shown),
+        _users_of(turn, shown[:USERS_OF_DIFF]),
+    )
+    scores = {one.id: 1.0 for one in shown}
+    picture = Picture(Flow(tuple(shown)), Calls(), {}, scores, touched.lines)
+    beside = _beside_changes(touched, impact, users)
+    answer = render(picture, bodies, beside, TOKEN_BYTES * question.max_tokens)
+    if not shown:
+        answer["suggestion"] = "No changed line lies in a definition that the index holds."
+    return _finish(turn, answer)
+
+
+def _beside_changes(touched: Touched, impact: Impact, users: Users) -> Answer:
+    tests = Users.merge([Users(tests=impact.tests), users]).tests
+    beside = users_beside(Flow(touched.functions), users)
+    may_break = [one for one in impact.may_break if one["severity"] != "low"] or impact.may_break
+    return {
+        "may_break": may_break[:BREAKS_MAX],
+        "tests": name_tests(tests),
+        "documents": beside["documents"],
+        "not_indexed": list(touched.unknown),
+    }

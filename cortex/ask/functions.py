@@ -1,0 +1,241 @@
+"""The functions that a question may be about, and the calls among them: found in files that match,
+read from chunks, asked of the graph. Which of them matter is in flow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from cortex.ask.asking import Turn
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+from cortex.terms.paths import is_test
+from ipc.errors import CortexError, NotReady
+from ipc.messages import Fetch, GraphHits, GraphOperation, GraphSearch, Locate, Located, OutlineSearch, Place
+
+#: bytes of the outline of one file: some 300 symbols
+OUTLINE_BYTES = 60_000
+#: lines between two looks at a long function, which may be in several chunks; and looks at all
+STEP_LINES, PLACES_MAX = 30, 64
+#: bytes of the chunks that are read for one answer
+READ_BYTES_MAX = 2_000_000
+#: callers and callees of one function that are looked at
+NEIGHBOURS_MAX = 40
+#: definitions that a call may mean, above which it says nothing
+CANDIDATES_MAX = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A definition with its place; `id` is the graph's."""
+
+    id: str
+    file: str
+    start: int
+    end: int
+    kind: str
+    signature: str = ""
+
+    @property
+    def name(self) -> str:
+        """As people write it: `Router.dispatch`."""
+        return self.id.partition(":")[2].partition("~")[0] or self.id.rpartition("/")[2]
+
+    @property
+    def callable(self) -> bool:
+        return self.kind in CALLABLE_KINDS
+
+
+@dataclass(slots=True)
+class Calls:
+    """Who calls whom: (caller, callee) → (file, line, confidence) of the call."""
+
+    functions: dict[str, Function] = field(default_factory=dict)
+    edges: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
+    #: what may mean several definitions is in here too, but is not walked
+    unsure: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, caller: Function, callee: Function, place: tuple[str, int], *, unsure: bool) -> None:
+        for one in (caller, callee):
+            self.functions.setdefault(one.id, one)
+        if caller.id != callee.id:
+            self.edges.setdefault((caller.id, callee.id), place)
+            if unsure:
+                self.unsure.add((caller.id, callee.id))
+
+    def callees(self, one: str) -> list[str]:
+        return [callee for caller, callee in self.edges if caller == one]
+
+    def callers(self, one: str) -> list[str]:
+        return [caller for caller, callee in self.edges if callee == one]
+
+
+#: function id → the lines of it that are known, by number
+Bodies = dict[str, dict[int, str]]
+
+
+async def ask_graph(turn: Turn, operation: GraphOperation, target: str, **more: Any) -> GraphHits | None:
+    """None when the graph worker is silent. Raises NotReady."""
+    request = GraphSearch(operation, target, include_context=False, generation=turn.generation.number, **more)
+    return await turn.lane("graph", request, GraphHits, but=NotReady)
+
+
+async def outline(turn: Turn, files: Sequence[str]) -> list[Function]:
+    """The definitions of `files` in the order of the files. Raises NotReady."""
+    number = turn.generation.number
+    answers = await asyncio.gather(
+        *(
+            turn.lane("graph", OutlineSearch(file, OUTLINE_BYTES, number), GraphHits, but=NotReady)
+            for file in files
+        )
+    )
+    found = []
+    for answer in answers:
+        for raw in answer.results if answer is not None else ():
+            result = orjson.loads(raw)
+            file = result["file"]
+            for symbol in result["symbols"]:
+                start, end = symbol["lines"]
+                identity = f"{_stem(file)}:{symbol['name']}"
+                found.append(
+                    Function(identity, file, start, end, symbol["kind"], symbol.get("signature", ""))
+                )
+    return found
+
+
+async def resolve(turn: Turn, target: str) -> tuple[list[Function], str]:
+    """(what a name means in the graph, a sentence when that is nothing or several)."""
+    # The way from a name to itself is the definition that it means.
+    found = await ask_graph(turn, "path", target, to=target)
+    if found is None:
+        return [], ""
+    return [_function(orjson.loads(raw)["node"]) for raw in found.results], found.suggestion
+
+
+async def find_calls(turn: Turn, functions: Sequence[Function]) -> Calls:
+    """The callers and callees of `functions`. Raises NotReady."""
+    calls = Calls({one.id: one for one in functions})
+    operations: tuple[GraphOperation, ...] = ("callees", "callers")
+    asked = [(one, operation) for one in functions for operation in operations]
+    answers = await asyncio.gather(
+        *(ask_graph(turn, operation, one.id, max_results=NEIGHBOURS_MAX) for one, operation in asked)
+    )
+    for (one, operation), answer in zip(asked, answers, strict=True):
+        for raw in answer.results if answer is not None else ():
+            result = orjson.loads(raw)
+            other, place = _function(result["node"]), result["location"]
+            pair = (one, other) if operation == "callees" else (other, one)
+            unsure = len(result.get("candidates", ())) > CANDIDATES_MAX
+            calls.add(*pair, (place["file"], place["line"]), unsure=unsure)
+    return calls
+
+
+async def find_way(turn: Turn, one: Function, other: Function, calls: Calls, steps_max: int) -> None:
+    """Adds the shortest chain of calls from `one` to `other` to `calls`, if it is short enough."""
+    found = await ask_graph(turn, "path", one.id, to=other.id)
+    results = [orjson.loads(raw) for raw in found.results] if found is not None else []
+    if len(results) > steps_max or any(result.get("edge", "calls") != "calls" for result in results):
+        return
+    before = one
+    for result in results[1:]:
+        node, place = _function(result["node"]), result["location"]
+        calls.add(before, node, (place["file"], place["line"]), unsure=False)
+        before = node
+
+
+async def read_bodies(turn: Turn, functions: Iterable[Function], places_max: int = PLACES_MAX) -> Bodies:
+    """The lines of `functions` as they were indexed: the first of them whole, while `places_max`
+    lasts. Raises NotReady, and Unavailable when no worker with rows answers.
+    """
+    wanted = list(functions)
+    places = [
+        Place(one.file, line)
+        for one in wanted
+        for line in dict.fromkeys((*range(one.start, one.end + 1, STEP_LINES), one.end))
+    ]
+    lines = await read_lines(turn, places[:places_max])
+    return {
+        one.id: {
+            number: text
+            for number, text in sorted(lines.get(one.file, {}).items())
+            if one.start <= number <= one.end
+        }
+        for one in wanted
+    }
+
+
+async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int, str]]:
+    """File → the lines of the chunks at `places`, by number, as they were indexed. Raises as
+    `read_bodies`.
+    """
+    if not places:
+        return {}
+    request = Locate(tuple(places), generation=turn.generation.number)
+    located = await turn.lane("text", request, Located, but=NotReady)
+    workers = ("text", "vector")
+    if located is None:
+        located, workers = await turn.ask("vector", request, Located), ("vector", "text")
+    spots = [spot for spot in located.spots if spot.hit.path == places[spot.place].path]
+    keys = tuple(dict.fromkeys(spot.hit.key for spot in spots))
+    asked = Fetch(keys, max_bytes=READ_BYTES_MAX, generation=turn.generation.number)
+    chunks = await turn.fetch(workers, asked, turn.silent)
+    lines: dict[str, dict[int, str]] = {}
+    for raw in filter(None, chunks.chunks):
+        chunk = orjson.loads(raw)
+        metadata = chunk.get("metadata") or {}
+        own = lines.setdefault(metadata.get("file_path", ""), {})
+        own.update(enumerate(str(chunk.get("text", "")).split("\n"), metadata.get("start_line", 1)))
+    return lines
+
+
+async def at_places(turn: Turn, places: Sequence[Place]) -> list[list[Function]]:
+    """For each place the innermost definition around it, or those of a whole file; none where the
+    index holds nothing. Raises NotReady.
+    """
+    request = Locate(tuple(places), generation=turn.generation.number)
+    try:
+        located = await turn.lane("text", request, Located, but=NotReady)
+        if located is None:
+            located = await turn.ask("vector", request, Located)
+    except NotReady:
+        raise
+    except CortexError:
+        return [[] for _ in places]
+    sure = [spot for spot in located.spots if spot.whole]
+    files = list(dict.fromkeys(spot.hit.path for spot in sure))
+    known = await outline(turn, files)
+    found: list[list[Function]] = [[] for _ in places]
+    for spot in sure:
+        line = places[spot.place].line
+        own = [one for one in known if one.file == spot.hit.path]
+        if line:
+            own = [one for one in own if one.start <= line <= one.end and one.kind not in TYPE_KINDS] or [
+                one for one in own if one.start <= line <= one.end
+            ]
+            own = sorted(own, key=lambda one: one.end - one.start)[:1]
+        found[spot.place] += own
+    return found
+
+
+def _function(node: dict[str, Any]) -> Function:
+    return Function(
+        node["id"],
+        node.get("file", ""),
+        node.get("start_line", 0),
+        node.get("end_line", 0),
+        node.get("kind", ""),
+        node.get("signature", ""),
+    )
+
+
+def _stem(path: str) -> str:
+    return path[: path.rindex(".")] if "." in path.rpartition("/")[2][1:] else path
+
+
+def is_shown(one: Function) -> bool:
+    """Whether a definition of the project may stand in an answer as its code."""
+    return bool(one.file) and one.kind != "external" and not is_test(one.file)

@@ -1,0 +1,278 @@
+"""cortex_explore over a small project with calls across files, that is indexed and served in this
+process.
+"""
+
+import asyncio
+
+import orjson
+import pytest
+
+from cortex.ask.explore import explore
+from cortex.ask.questions import Explore
+from ipc.errors import BadRequest, Unavailable
+
+SHOP = {
+    "shop/server.py": '''"""Takes raw requests from the network."""
+
+from shop.router import Router
+
+
+class Server:
+    """Answers the requests of browsers."""
+
+    def __init__(self, router: Router) -> None:
+        self.router = router
+
+    def serve(self, raw: str) -> str:
+        """Serve one raw request."""
+        method, path = raw.split(" ")
+        return self.router.dispatch(method, path)
+''',
+    "shop/router.py": '''"""Routes."""
+
+from shop.tree import Tree
+
+
+class Router:
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+
+    def dispatch(self, method: str, path: str) -> str:
+        found = self.tree.lookup(path)
+        if found is None:
+            return "404"
+        return found
+''',
+    "shop/tree.py": '''"""The tree of paths."""
+
+
+class Tree:
+    def __init__(self) -> None:
+        self.nodes: dict[str, str] = {}
+
+    def lookup(self, path: str) -> str | None:
+        """Look up the handler of a path in the tree, the longest prefix first."""
+        while path:
+            if path in self.nodes:
+                return self.nodes[path]
+            path = path.rpartition("/")[0]
+        return None
+''',
+    "shop/main.py": """from shop.router import Router
+from shop.server import Server
+from shop.tree import Tree
+
+
+def main(line: str) -> str:
+    server = Server(Router(Tree()))
+    return server.serve(line)
+""",
+    "shop/prices.py": '''"""Prices of goods, with their taxes."""
+
+
+def total_price(net: float, tax: float) -> float:
+    """The price that a customer pays."""
+    return round_price(net + net * tax)
+
+
+def round_price(value: float) -> float:
+    """Round a price to cents."""
+    return round(value, 2)
+''',
+    "tests/test_tree.py": """from shop.tree import Tree
+
+
+def test_the_longest_prefix_is_found():
+    tree = Tree()
+    assert tree.lookup("/none") is None
+""",
+    "tests/test_prices.py": """from shop.prices import total_price
+
+
+def test_taxes_are_added():
+    assert total_price(1.0, 0.5) == 1.5
+""",
+    "docs/routing.md": "# Routing\n\nA request is dispatched by `Router.dispatch`; `Tree.lookup` finds the handler.\n",
+}
+QUESTION = "how does the server serve a raw request and look up the handler of its path in the tree"
+DIFF = """diff --git a/shop/prices.py b/shop/prices.py
+--- a/shop/prices.py
++++ b/shop/prices.py
+@@ -8,4 +8,4 @@
+
+ def round_price(value: float) -> float:
+     \"\"\"Round a price to cents.\"\"\"
+-    return round(value, 3)
++    return round(value, 2)
+"""
+OUTSIDE = """--- a/../../etc/hostname
++++ b/../../etc/hostname
+@@ -1 +1 @@
+-one
++two
+"""
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("shop")
+    for name, text in SHOP.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return serve(root)
+
+
+def ask(served, query="", **more):
+    return orjson.loads(orjson.dumps(asyncio.run(explore(served.asking(), Explore(query, **more)))))
+
+
+def symbols(answer):
+    return [one["symbol"] for one in answer["functions"]]
+
+
+def test_a_question_is_answered_by_a_chain_of_calls_in_its_order(shop):
+    answer = ask(shop, QUESTION)
+    assert "Server.serve → Router.dispatch → Tree.lookup" in answer["path"]
+    chain = answer["path"].split(" → ")
+    assert symbols(answer)[: len(chain)] == chain
+    assert answer["index"]["degraded"] == []
+
+
+def test_a_function_on_the_way_is_shown_though_the_question_does_not_name_it(shop):
+    assert "dispatch" not in QUESTION
+    assert "rout" not in QUESTION
+    assert "Router.dispatch" in symbols(ask(shop, QUESTION))
+
+
+def test_lines_are_those_of_the_file_without_their_common_indentation(shop):
+    answer = ask(shop, QUESTION)
+    (one,) = [one for one in answer["functions"] if one["symbol"] == "Router.dispatch"]
+    lines = SHOP["shop/router.py"].split("\n")[one["start_line"] - 1 : one["end_line"]]
+    assert one["text"] == "\n".join(line.removeprefix("    ") for line in lines)
+    assert one["file"] == "shop/router.py"
+
+
+def test_callers_tests_and_documents_stand_beside_the_code(shop):
+    answer = ask(shop, "shop/tree.py:8")
+    assert answer["tests"][0]["file"] == "tests/test_tree.py"
+    assert answer["tests"][0]["tests"] == ["test_the_longest_prefix_is_found"]
+    assert [one["file"] for one in answer["documents"]] == ["docs/routing.md"]
+    entry = ask(shop, "total_price")
+    assert [one["file"] for one in entry["tests"]] == ["tests/test_prices.py"]
+    assert "may_break" not in entry
+
+
+def test_who_calls_the_entry_is_named_with_the_line_of_the_call(shop):
+    answer = ask(shop, "Server.serve")
+    shown = symbols(answer)
+    named = [one["symbol"] for one in answer.get("callers", ())]
+    assert ("main" in shown) != ("main" in named)
+
+
+@pytest.mark.parametrize("query", ["Router.dispatch", "shop/router.py:11", "router.py:11:5", "dispatch"])
+def test_a_symbol_and_a_place_show_what_is_around_them(shop, query):
+    answer = ask(shop, query)
+    assert "Server.serve → Router.dispatch → Tree.lookup" in answer["path"]
+
+
+@pytest.mark.parametrize("query", ["round_prices", "nowhere/prices.py:3"])
+def test_a_symbol_or_place_that_is_unknown_is_asked_as_a_question(shop, query):
+    assert "round_price" in symbols(ask(shop, query))
+
+
+@pytest.mark.parametrize("max_tokens", [300, 400, 700])
+def test_the_budget_holds_and_what_is_cut_is_said(shop, max_tokens):
+    answer = ask(shop, QUESTION, max_tokens=max_tokens)
+    assert len(orjson.dumps(answer)) <= 4 * max_tokens
+    assert answer["functions"]
+    whole = ask(shop, QUESTION)
+    if len(orjson.dumps(whole)) > 4 * max_tokens:
+        assert answer.get("truncated", False) == bool(answer.get("note"))
+
+
+def test_a_small_budget_keeps_the_signature_and_names_the_lines_left_out(shop):
+    answer = ask(shop, "Tree.lookup", max_tokens=300)
+    assert answer["truncated"] is True
+    assert "max_tokens" in answer["note"]
+    assert any(one["text"].startswith("def ") for one in answer["functions"])
+
+
+def test_a_diff_shows_what_it_touches_what_may_break_and_which_tests_to_run(shop):
+    answer = ask(shop, diff=DIFF)
+    assert symbols(answer) == ["round_price"]
+    assert answer["functions"][0]["text"].endswith("return round(value, 2)")
+    assert [(one["symbol"], one["why"]) for one in answer["may_break"]] == [("total_price", "caller")]
+    assert [one["file"] for one in answer["tests"]] == ["tests/test_prices.py"]
+    assert "not_indexed" not in answer
+
+
+def test_a_diff_that_is_only_proposed_is_read_by_its_lines_as_they_were(shop):
+    before = "\n".join(SHOP["shop/prices.py"].split("\n")[3:7])
+    added = "\n".join(f"+# {number}" for number in range(20))
+    context = "\n".join(f" {line}" for line in before.split("\n"))
+    diff = "--- a/shop/prices.py\n+++ b/shop/prices.py\n@@ -1,7 +1,27 @@\n"
+    head = "\n".join(f" {line}" for line in SHOP["shop/prices.py"].split("\n")[:3])
+    diff += f"{head}\n{added}\n{context}".replace("\n     return round_price", "\n-    return round_price")
+    diff += "\n+    return 0.0\n"
+    changed = ask(shop, diff=diff)
+    assert "total_price" in symbols(changed)
+    assert "round_price" not in symbols(changed)
+
+
+def test_paths_of_a_diff_are_looked_up_and_never_opened(shop):
+    answer = ask(shop, diff=OUTSIDE)
+    assert answer["functions"] == []
+    assert answer["not_indexed"] == ["../../etc/hostname"]
+    assert answer["suggestion"].endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ({}, "empty"),
+        ({"diff": "this is no diff"}, "holds no changed lines"),
+        ({"diff": "--- a\n+++ b\n@@ -1,9 +1,9 @@\n+x\n"}, "no unified diff"),
+        ({"diff": "+" * 2_000_001}, "is longer than"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_a_sentence(shop, question, sentence):
+    with pytest.raises(BadRequest, match=sentence):
+        ask(shop, **question)
+
+
+@pytest.mark.parametrize("worker", ["graph", "text", "vector", "embed"])
+def test_a_worker_that_is_away_is_named_and_the_rest_still_answers(shop, worker):
+    shop.faults[worker] = Unavailable(f"The {worker} worker is not running.")
+    try:
+        answer = ask(shop, QUESTION)
+    finally:
+        shop.faults.clear()
+    assert answer["functions"]
+    assert answer["index"]["degraded"] == [worker]
+
+
+def test_without_anybody_who_knows_the_rows_the_call_fails_with_a_sentence(shop):
+    shop.faults |= {name: Unavailable(f"The {name} worker is not running.") for name in ("text", "vector")}
+    try:
+        with pytest.raises(Unavailable, match=r"not running\.$"):
+            ask(shop, QUESTION)
+    finally:
+        shop.faults.clear()
+
+
+def test_a_function_whose_file_was_changed_meanwhile_is_marked(tmp_path, serve):
+    for name, text in SHOP.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    served = serve(tmp_path)
+    (tmp_path / "shop/prices.py").write_text("# gone\n")
+    answer = ask(served, "total_price")
+    assert all(one["stale"] is True for one in answer["functions"] if one["file"] == "shop/prices.py")
+    assert any(one["file"] == "shop/prices.py" for one in answer["functions"])
+
+
+def test_an_empty_project_says_why_there_is_nothing(tmp_path, serve):
+    answer = ask(serve(tmp_path), "how does it begin")
+    assert answer["functions"] == []
+    assert answer["suggestion"].endswith(".")
