@@ -43,6 +43,7 @@ def test_the_tools_are_listed_with_annotations_and_instructions_before_anything_
 
     instructions, tools = asyncio.run(ask())
     assert list(tools) == [
+        "cortex_explore",
         "cortex_search",
         "cortex_exact",
         "cortex_graph",
@@ -59,6 +60,7 @@ def test_the_tools_are_listed_with_annotations_and_instructions_before_anything_
             "cortex_graph": ["operation", "target"],
             "cortex_pattern": ["pattern", "language"],
             "cortex_outline": [],
+            "cortex_explore": [],
             "find_related": [],
         }.get(tool.name, ["query"])
         assert tool.input_schema.get("required", []) == needed

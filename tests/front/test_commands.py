@@ -17,6 +17,7 @@ from ipc.errors import BadRequest
 
 INDEX = {"pending": [], "pending_count": 0, "degraded": []}
 EMPTY = {
+    "functions": [],
     "results": [],
     "hits": [],
     "similar": [],
@@ -121,6 +122,8 @@ def test_what_is_not_given_is_left_to_the_tool(tool):
         ("cortex_pattern", "f($A) python", {"pattern": "f($A)", "language": "python"}),
         ("cortex_pattern", "--language go --pattern f", {"pattern": "f", "language": "go"}),
         ("code_context", "x -k 2 --lang go", {"query": "x", "k": "2", "lang": "go"}),
+        ("cortex_explore", "src/a.py:42", {"query": "src/a.py:42"}),
+        ("cortex_explore", "-q save --max-tokens 900", {"query": "save", "max_tokens": "900"}),
         ("find_related", "src/a.py:42 -k 2", {"file": "src/a.py:42", "limit": "2"}),
         ("find_related", "code-src/a.py#f~1", {"chunk_id": "code-src/a.py#f~1"}),
         ("find_related", "--file a.py --line 3", {"file": "a.py", "line": "3"}),

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import functools
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from cortex.front.cli import answers
+from cortex.front.cli import answers, picture
 from cortex.front.cli.parser import Command, Parser
 from cortex.front.tool import Tool
 from cortex.front.tools import TOOLS
@@ -24,6 +25,8 @@ from ipc.errors import EXIT_NOTHING, EXIT_OK, BadRequest
 
 #: what the names of tools begin with, and the names of their commands do not
 PREFIXES = ("cortex_", "code_", "find_")
+#: the value of an option that stands for standard input, and the bytes that are read of it
+STDIN, STDIN_BYTES_MAX = "-", 8_000_000
 #: argument → further names of its option, in whichever tool it is
 ALIASES = {
     "query": ("-q",),
@@ -63,6 +66,8 @@ class Form:
     for_people: Mapping[str, Any] = field(default_factory=dict)
     #: whether --jsonl can print its places
     places: bool = False
+    #: the argument that is read from standard input when its option has no value, or "-"
+    piped: str = ""
 
 
 def _is_id(word: str) -> bool:
@@ -76,6 +81,12 @@ _PLACE = Word("file", "place", other="chunk_id", is_other=_is_id)
 #: tool → its form; a tool that is not here takes options alone, and prints JSON that people can
 #: read
 FORMS = {
+    "cortex_explore": Form(
+        picture.print_picture,
+        found=lambda answer: bool(answer["functions"]),
+        words=(Word("query", "question", other="diff"),),
+        piped="diff",
+    ),
     "cortex_search": Form(
         answers.print_answer, words=(_QUESTION,), for_people={"detail": "snippet"}, places=True
     ),
@@ -172,6 +183,7 @@ def _declare(tool: Tool, form: Form, parser: Parser) -> None:
             default=argparse.SUPPRESS,
             help=_help(schema),
             **_kind(name, schema),
+            **({"nargs": "?", "const": STDIN} if name == form.piped else {}),
         )
     parser.add_argument("--json", dest="as_json", action="store_true", help="print exactly the tool's answer")
     if form.places:
@@ -226,6 +238,8 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
     """The tool's arguments: options, and the words in their order. Raises BadRequest."""
     given = vars(options)
     arguments = {name: given[name] for name in tool.schema["properties"] if name in given}
+    if arguments.get(form.piped) == STDIN:
+        arguments[form.piped] = _read_stdin(form.piped)
     words = list(given.get("words", ()))
     for word in form.words:
         if not {word.argument, word.other}.isdisjoint(arguments):
@@ -238,6 +252,16 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
     if words:
         raise BadRequest(_once(tool, form.words[-1]))
     return arguments
+
+
+def _read_stdin(argument: str) -> str:
+    """What is piped in. Raises BadRequest for a terminal, and for more than any argument takes."""
+    if sys.stdin.isatty():
+        raise BadRequest(f"Pipe in what {_option(argument)} is to read: `git diff | cortex explore --diff`.")
+    read = sys.stdin.buffer.read(STDIN_BYTES_MAX + 1)
+    if len(read) > STDIN_BYTES_MAX:
+        raise BadRequest(f"Standard input holds more than {STDIN_BYTES_MAX} bytes; pass less of it.")
+    return read.decode("utf-8", "replace")
 
 
 def _option(argument: str) -> str:

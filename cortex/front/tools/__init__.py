@@ -8,6 +8,7 @@ from __future__ import annotations
 from cortex.front.tool import Tool, make_tool
 from cortex.front.tools.code.context import code_context
 from cortex.front.tools.code.exact import cortex_exact
+from cortex.front.tools.code.explore import cortex_explore
 from cortex.front.tools.code.graph import cortex_graph
 from cortex.front.tools.code.outline import cortex_outline
 from cortex.front.tools.code.pattern import cortex_pattern
@@ -18,6 +19,7 @@ from ipc.errors import Misconfigured
 #: toolset → its tools, in the order in which agents see them
 TOOLSETS: dict[str, tuple[Tool, ...]] = {
     "code": (
+        make_tool(cortex_explore, "See the whole picture of one question", reads=True),
         make_tool(cortex_search, "Search code and documents by meaning", reads=True),
         make_tool(cortex_exact, "Search code and documents by keyword", reads=True),
         make_tool(cortex_graph, "Ask who calls, implements and depends on what", reads=True),
@@ -36,6 +38,7 @@ Cortex answers from a local index of this project's code and documents that foll
 grep or read files.
 
 Choose by intent:
+- "how does …", "trace …", "which tests …", "what breaks if …", a diff: cortex_explore first (the whole picture)
 - natural language question ("how", "why", "explain"): cortex_search (semantic understanding)
 - exact identifier, its definition or uses: cortex_exact (faster for exact matches)
 - exact identifier, its behaviour: cortex_search (semantic context)

@@ -1,0 +1,46 @@
+"""The answer of cortex_explore for people: the path, the functions with their lines, the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cortex.front.cli.answers import print_notes
+from cortex.front.cli.render import console
+
+#: kind of what is beside the functions → what is said of each
+_BESIDE: dict[str, Callable[[dict[str, Any]], str]] = {
+    "callers": lambda one: f"{one['symbol']}  {one['text']}",
+    "may_break": lambda one: f"{one['symbol']}  {one['why']}, {one['severity']}",
+    "tests": lambda one: ", ".join(one.get("tests", ())),
+    "documents": lambda one: ", ".join(one["mentions"]),
+}
+
+
+def print_picture(answer: dict[str, Any]) -> None:
+    """The chain of calls, the functions in its order, and one line for each thing beside them."""
+    from rich.text import Text
+
+    out = console()
+    if path := answer.get("path"):
+        out.print(Text(path, "bold"))
+    for one in answer["functions"]:
+        head = Text.assemble((one["file"], "bold cyan"), (f":{one['start_line']}", "green"))
+        head.append(f"  {one['symbol']}")
+        if one.get("stale"):
+            head.append("  changed since it was indexed", "yellow")
+        out.print(head)
+        for line in one["text"].splitlines():
+            out.print(Text("    " + line, "dim" if line.startswith("⋯") else ""))
+    for kind, told in _BESIDE.items():
+        if answer.get(kind):
+            out.print(Text(kind.replace("_", " "), "bold"))
+        for one in answer.get(kind, ()):
+            out.print(
+                Text.assemble(
+                    "  ", (one["file"], "bold cyan"), (f":{one['line']}", "green"), f"  {told(one)}"
+                )
+            )
+    if paths := answer.get("not_indexed"):
+        out.print(Text(f"not indexed: {', '.join(paths)}", "yellow"))
+    print_notes(answer, answer.get("note", ""))
