@@ -96,6 +96,7 @@ async def measure_start(root: Path) -> tuple[float, float]:
 
 #: (what a row is called, tool, arguments, questions)
 CASES: list[tuple[str, str, dict[str, Any], list[str]]] = [
+    ("cortex_explore", "cortex_explore", {}, QUESTIONS),
     ("cortex_search", "cortex_search", {}, QUESTIONS),
     ("cortex_search, limit 5, snippets", "cortex_search", {"limit": 5, "detail": "snippet"}, QUESTIONS),
     ("cortex_search, semantic", "cortex_search", {"mode": "semantic"}, QUESTIONS),

@@ -21,6 +21,7 @@ PARTS = {
     "comment_text": "comment_text",
     "definitions": "definitions",
     "symbols": "symbols",
+    "symbol": "symbols",
     "signature": "signature",
     "tags": "tags",
     "id": "ids",
@@ -65,6 +66,8 @@ NESTED = {
     "callers",
     "tests",
     "documents",
+    "functions",
+    "may_break",
     "target",
     "hits",
 }

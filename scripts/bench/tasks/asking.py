@@ -76,6 +76,12 @@ def ask_snippets(task: Task, folder: Path) -> list[Call]:
     return ask_cortex(task, folder, detail="snippet", limit=8)
 
 
+def ask_explore(task: Task, _folder: Path) -> list[Call]:
+    """One question for every kind; of what is at hand the place, as an agent would pass it."""
+    at_hand = task.path if task.kind in ("module", "tests") else ""
+    return [("cortex_explore", {"query": at_hand or task.question})]
+
+
 def ask_semble(task: Task, folder: Path) -> list[Call]:
     return [("search", {"query": task.question, "repo": str(folder)})]
 
@@ -123,7 +129,10 @@ def all_systems(options: argparse.Namespace) -> list[System]:
     snippets = System(
         "snippet", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_snippets, read=of_cortex
     )
-    systems = [System("grep", "plain"), cortex, snippets, semble, codegraph]
+    explore = System(
+        "explore", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_explore, read=of_cortex
+    )
+    systems = [System("grep", "plain"), cortex, snippets, explore, semble, codegraph]
     chosen = [one for one in systems if not options.system or one.name in options.system]
     return [one for one in chosen if _is_there(one)]
 
