@@ -15,20 +15,14 @@ from cortex.front.tools.arguments import MaxTokens
 async def cortex_explore(
     asking: Asking,
     *,
-    query: Annotated[
-        str, Meta(description='A question, a place ("src/store.py:42") or a symbol ("Store.save").')
-    ] = "",
-    diff: Annotated[str, Meta(description="A unified diff, in place of query: what `git diff` prints.")] = "",
+    query: Annotated[str, Meta(description='Or a place ("src/store.py:42"), or a symbol.')] = "",
+    diff: Annotated[str, Meta(description="In place of query: what `git diff` prints.")] = "",
     max_tokens: MaxTokens = 2_500,
 ) -> dict[str, Any]:
-    """Ask this first: one question, the whole picture. The two to six functions that matter, in the
-    order in which they call each other, with their lines, callers, tests and documents.
-
-    For "how does …", "trace …", "where is … and which tests", "what breaks if …". Pass a place or a
-    symbol to see what is around it; pass a diff to see what it touches, what may break and which
-    tests to run. "⋯ 12-30" stands for lines left out; what is shown need not be read again.
+    """Ask this first: the whole picture of "how does …", "trace …", "which tests …", "what breaks
+    if …": the functions that matter in the order of their calls, with lines, callers, tests and
+    documents; of a diff what it may break. "⋯ 12-30" are lines left out; the others need no reading.
 
     Example: {"query": "how does a request reach its handler"}
-
     """
     return await explore(asking, Explore(query, diff, max_tokens))
