@@ -21,7 +21,7 @@ async def cortex_explore(
 ) -> dict[str, Any]:
     """Ask this first: the whole picture of "how does …", "trace …", "which tests …", "what breaks
     if …": the functions that matter in the order of their calls, with lines, callers, tests and
-    documents; of a diff what it may break. "⋯ 12-30" are lines left out; the others need no reading.
+    documents; of a diff what it may break. "⋯ 12-30" are lines left out; reread none of the rest.
 
     Example: {"query": "how does a request reach its handler"}
     """
