@@ -68,7 +68,7 @@ async def connected(project: Path, log):
 
 
 async def ask(session: ClientSession, tool: str, query: str, limit: int = 3) -> dict:
-    result = await session.call_tool(tool, {"query": query, "limit": limit})
+    result = await session.call_tool(tool, {"query": query, "limit": limit, "detail": "full"})
     return orjson.loads(result.content[0].text)
 
 

@@ -172,9 +172,15 @@ class Turn:
         """
         if not request.keys:
             return Chunks(self.generation.number, truncated=False, chunks=())
+        return await self.first_of(workers, request, Chunks, errors)
+
+    async def first_of(
+        self, workers: Sequence[str], request: Message, kind: type[M], errors: dict[str, CortexError]
+    ) -> M:
+        """The reply of the first of `workers` that answers. Parameters and errors as in `fetch`."""
         for worker in workers:
             try:
-                return await self.asking.ask(worker, request, Chunks, self.asking.until)
+                return await self.asking.ask(worker, request, kind, self.asking.until)
             except NotReady:
                 raise
             except CortexError as error:

@@ -26,6 +26,9 @@ from ipc.messages import (
 
 NO_FILTERS = Filters()
 
+#: "auto": the lines that answer; the others are the shapes of whole chunks
+AnyDetail = Literal["auto"] | Detail
+
 #: hits of one answer
 LIMIT_MAX = 100
 #: hits that may be skipped; the text worker orders no more
@@ -36,6 +39,8 @@ TOKEN_BYTES, TOKENS_MIN, TOKENS_MAX = 4, 100, 1_000_000
 EXPLORE_TOKENS_MIN = 300
 #: letters of a diff
 DIFF_CHARS_MAX = 2_000_000
+#: tokens of an answer of whole chunks, snippets or places
+TOKENS = 20_000
 #: letters of a file's path or a chunk's id
 NAME_CHARS_MAX = 4096
 
@@ -49,9 +54,11 @@ class Search:
     filters: Filters = NO_FILTERS
     mode: Literal["hybrid", "semantic"] = "hybrid"
     min_score: float | None = None
-    detail: Detail = "full"
-    max_tokens: int = 20_000
+    detail: AnyDetail = "full"
+    max_tokens: int | None = None
     explain: bool = False
+    #: whether the asker set `limit`: "auto" then gives that many, as far as they fit
+    counted: bool = False
 
     def checked(self) -> Self:
         check_query(self.query)
@@ -207,9 +214,9 @@ class Pattern:
 Lookup = Exact | Graph | Outline | Pattern
 
 
-def budget(max_tokens: int) -> int:
-    """Bytes that an answer of `max_tokens` may have."""
-    return TOKEN_BYTES * clamp(max_tokens, TOKENS_MIN, TOKENS_MAX)
+def budget(max_tokens: int | None, usual: int = TOKENS) -> int:
+    """Bytes that an answer of `max_tokens` may have, of `usual` where the asker says nothing."""
+    return TOKEN_BYTES * clamp(usual if max_tokens is None else max_tokens, TOKENS_MIN, TOKENS_MAX)
 
 
 def fitting(sizes: Sequence[int], max_bytes: int) -> int:

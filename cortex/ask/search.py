@@ -14,10 +14,11 @@ from typing import Any
 import orjson
 
 from cortex.ask.asking import Asking, Turn, nobody
-from cortex.ask.questions import Search, budget, fitting
+from cortex.ask.questions import NO_FILTERS, Search, budget, fitting
+from cortex.ask.showing import entries, notes, show
 from cortex.ranking import Ranked, Reading, cite, define, rank, rank_by_cosine, read, weigh
 from ipc.errors import BadRequest, CortexError, NotReady
-from ipc.messages import Embed, Embedded, Fetch, Locate, Located, Signals, TextSignals, VectorSearch
+from ipc.messages import Embed, Embedded, Fetch, Locate, Located, Show, Signals, TextSignals, VectorSearch
 
 #: chunks that each lane of the text worker returns, and the vector worker: at least, and for each
 #: hit of the answer. Higher numbers cost time on both sides and rank no better (docs/RANKING.md)
@@ -42,6 +43,8 @@ class Found:
 
 async def search(asking: Asking, question: Search) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when no lane can answer."""
+    if question.detail == "auto":
+        return await _search_lines(asking, question.checked())
     turn, found = await find(asking, question)
     stale = turn.stale(one.hit.path for one in found.hits)
     results = []
@@ -64,6 +67,16 @@ async def search(asking: Asking, question: Search) -> dict[str, Any]:
     return answer
 
 
+async def _search_lines(asking: Asking, question: Search) -> dict[str, Any]:
+    turn, answer = await asking.attempt(lambda turn: _show(turn, question))
+    return answer or {
+        "results": [],
+        "total": 0,
+        "suggestion": turn.explain_nothing(question.filters, question.min_score),
+        "index": turn.index(),
+    }
+
+
 async def find(asking: Asking, question: Search) -> tuple[Turn, Found]:
     """What cortex_search and code_context are made of. Raises as `search`."""
     question = question.checked()
@@ -72,6 +85,50 @@ async def find(asking: Asking, question: Search) -> tuple[Turn, Found]:
 
 
 async def _find(turn: Turn, question: Search) -> Found:
+    ranked, answered, notes = await _ranked(turn, question)
+    max_bytes = budget(question.max_tokens)
+    keys = tuple(one.hit.key for one in ranked)
+    detail = "full" if question.detail == "auto" else question.detail
+    request = Fetch(keys, detail, max_bytes, read(question.query).query, turn.generation.number)
+    reply = await turn.fetch(answered, request, {})
+    kept = [(one, chunk) for one, chunk in zip(ranked, reply.chunks, strict=True) if chunk]
+    count = fitting([len(chunk) for _, chunk in kept], max_bytes)
+    return Found(
+        hits=tuple(one for one, _ in kept[:count]),
+        chunks=tuple(chunk for _, chunk in kept[:count]),
+        truncated=reply.truncated or count < len(kept),
+        notes=notes,
+    )
+
+
+async def _show(turn: Turn, question: Search) -> dict[str, Any]:
+    """The answer of detail "auto": the lines that answer, in the order of the ranking's files."""
+    ranked, answered, sentences = await _ranked(turn, question)
+    reading, hits = read(question.query), [one.hit for one in ranked]
+    scores = tuple(one.score for one in ranked)
+    request = Show(
+        keys=tuple(hit.key for hit in hits),
+        scores=scores,
+        query=reading.query,
+        limit=question.limit if question.counted else 0,
+        places=reading.places,
+        chosen=question.filters != NO_FILTERS,
+        max_bytes=budget(question.max_tokens, turn.asking.config.server.answer_tokens),
+        generation=turn.generation.number,
+    )
+    shown = await show(turn, answered, request)
+    results = entries(shown, hits, scores, turn.stale(hit.path for hit in hits), "combined_score")
+    if question.explain:
+        for result, at in zip(results, shown.of, strict=True):
+            result["explain"] = ranked[at].explanation()
+    answer: dict[str, Any] = {"results": results, "total": len(results)} | notes(shown)
+    if not results:
+        answer["suggestion"] = turn.explain_nothing(question.filters, question.min_score)
+    return answer | {"index": turn.index(sentences)}
+
+
+async def _ranked(turn: Turn, question: Search) -> tuple[list[Ranked], list[str], tuple[str, ...]]:
+    """(the hits in order, the workers that answered, sentences about what was left out)."""
     reading = read(question.query)
     question = replace(question, query=reading.query)
     text, vector, named = await _lanes(turn, question, reading)
@@ -81,18 +138,7 @@ async def _find(turn: Turn, question: Search) -> Found:
         raise nobody(turn.silent[name] for name in LANES if name in turn.silent)
     ranked = _rank(turn, question, text, vector, named)
     answered = [name for name, lane in (("text", text), ("vector", vector)) if lane is not None]
-    max_bytes = budget(question.max_tokens)
-    keys = tuple(one.hit.key for one in ranked)
-    request = Fetch(keys, question.detail, max_bytes, question.query, turn.generation.number)
-    reply = await turn.fetch(answered, request, {})
-    kept = [(one, chunk) for one, chunk in zip(ranked, reply.chunks, strict=True) if chunk]
-    count = fitting([len(chunk) for _, chunk in kept], max_bytes)
-    return Found(
-        hits=tuple(one for one, _ in kept[:count]),
-        chunks=tuple(chunk for _, chunk in kept[:count]),
-        truncated=reply.truncated or count < len(kept),
-        notes=_notes(vector),
-    )
+    return ranked, answered, _notes(vector)
 
 
 async def _lanes(

@@ -44,6 +44,7 @@ class Server:
     deadline_s: float = 10.0
     idle_exit_s: float = 600.0
     toolsets: tuple[str, ...] = ("code",)
+    answer_tokens: int = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,9 @@ class Config:
         """
         body = {
             "embedding": self.embedding,
-            "server": dataclasses.replace(self.server, toolsets=(), deadline_s=0, idle_exit_s=0),
+            "server": dataclasses.replace(
+                self.server, toolsets=(), deadline_s=0, idle_exit_s=0, answer_tokens=0
+            ),
             "indexing": self.indexing,
             "format": INDEX_FORMAT,
         }
@@ -265,6 +268,7 @@ def _check_ranges(config: Config) -> None:
         ("server.debounce_ms", config.server.debounce_ms, 0, 60_000),
         ("server.deadline_s", config.server.deadline_s, 0.5, 600),
         ("server.idle_exit_s", config.server.idle_exit_s, 0, 7 * 86_400),
+        ("server.answer_tokens", config.server.answer_tokens, 100, 1_000_000),
         ("indexing.chunk_tokens", config.indexing.chunk_tokens, 32, 8192),
         ("indexing.max_file_kb", config.indexing.max_file_kb, 1, 1_048_576),
         ("indexing.debounce_ms", config.indexing.debounce_ms, 0, 60_000),

@@ -25,6 +25,8 @@ from ipc.messages.search import (
     MatchType,
     Mode,
     Place,
+    Show,
+    Shown,
     Signals,
     Spot,
     TextSignals,
@@ -44,6 +46,8 @@ Message = (
     | ExactHits
     | Fetch
     | Chunks
+    | Show
+    | Shown
     | Locate
     | Located
     | GraphSearch
@@ -79,6 +83,8 @@ __all__ = [
     "PatternSearch",
     "Place",
     "Reload",
+    "Show",
+    "Shown",
     "Signals",
     "Spot",
     "Status",

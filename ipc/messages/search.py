@@ -179,6 +179,40 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Show:
+    """Asks a vector or text worker for the lines that answer `query`, in and around the chunks with
+    `keys` (best first, each with one of `scores`), as far as `max_bytes` goes.
+
+    `limit`: entries that are wanted; 0 leaves it to what they are worth. `places`: lines that the
+    question names. `chosen`: the asker selected by filters, nothing that says the same is left out.
+    """
+
+    repeatable = True
+
+    keys: tuple[int, ...]
+    scores: tuple[float, ...]
+    query: str
+    limit: int = 0
+    places: tuple[Place, ...] = ()
+    chosen: bool = False
+    max_bytes: int = 6_000
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The answer to Show: the JSON of each entry, a chunk with only what is used; `of`: the number
+    of the key that it stands for. `omitted`: why keys have no entry → how many.
+    """
+
+    generation: int = 0
+    truncated: bool = False
+    entries: Blobs = ()
+    of: tuple[int, ...] = ()
+    omitted: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Locate:
     """Asks a vector or text worker what lies at `places`, among the chunks that `filters` keep."""
 

@@ -97,7 +97,9 @@ async def product(project: Path, variant: tuple[str, ...] = ()) -> AsyncIterator
         await session.initialize()
 
         async def ask(query: str) -> list[Hit]:
-            reply = await session.call_tool("cortex_search", {"query": query, "limit": DEPTH})
+            reply = await session.call_tool(
+                "cortex_search", {"query": query, "limit": DEPTH, "detail": "location"}
+            )
             results = json.loads(reply.content[0].text)["results"]
             return [_hit(result["chunk"]) for result in results]
 

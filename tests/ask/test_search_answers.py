@@ -113,7 +113,7 @@ def test_semantic_mode_is_pure_cosine_and_asks_no_words(sample):
 
 def test_code_context_is_the_ranking_of_cortex_search(sample):
     context = call(sample, "code_context", query=QUESTION, k=8)
-    answer = call(sample, "cortex_search", query=QUESTION, limit=8)
+    answer = call(sample, "cortex_search", query=QUESTION, limit=8, detail="full")
     assert [hit["file"] for hit in context["hits"]] == files(answer)
     assert [hit["score"] for hit in context["hits"]] == scores(answer)
     assert files(answer)

@@ -45,6 +45,7 @@ from ipc.messages import (
     OutlineSearch,
     PatternSearch,
     Place,
+    Show,
     TextSignals,
     VectorSearch,
 )
@@ -59,7 +60,7 @@ class PlainEngine:
     the words of each row, in one file for each generation.
     """
 
-    answers = (ExactSearch, Fetch, Locate)
+    answers = (ExactSearch, Fetch, Locate, Show)
     lacks: frozenset[Feature] = frozenset(get_args(Feature))
 
     def __init__(self, config):
@@ -288,7 +289,7 @@ def test_a_snapshot_answers_what_the_engine_says_that_it_answers(world):
     generation = world.publish(*TREES)
     handlers = world.open()
     assert set(handlers) == set(world.make().answers)
-    assert set(handlers) <= {*QUESTIONS, Fetch}
+    assert set(handlers) <= {*QUESTIONS, Fetch, Show}
     for tree in TREES:
         assert found(handlers, tree) == all_of(handlers)
     for kind in all_of(handlers):

@@ -61,8 +61,8 @@ def test_the_arguments_are_those_of_the_contract():
     } == {
         "limit": 15,
         "mode": "hybrid",
-        "detail": "full",
-        "max_tokens": 20_000,
+        "detail": "auto",
+        "max_tokens": None,
         "min_score": None,
     }
 

@@ -29,6 +29,8 @@ from ipc.messages import (
     PatternSearch,
     Place,
     Reload,
+    Show,
+    Shown,
     Signals,
     Spot,
     Status,
@@ -51,6 +53,8 @@ EXAMPLES = [
     ExactHits(3, "exact", (HIT,), (0.5,), (("<em>a</em>",),), ((3,),), 1, False, "", (b"{}",)),
     Fetch((1, 2), "snippet", 100, "q", 3),
     Chunks(3, True, (b"{}", b"")),
+    Show((2, 1), (0.5, 0.25), "q", 3, (Place("src/a.py", 7),), chosen=True, max_bytes=100, generation=3),
+    Shown(3, True, (b"{}",), (1,), {"weak": 2}),
     Locate((Place("src/a.py", 7), Place(id="code-a.py#f~1")), Filters(paths=("src/**",)), 4),
     Located(3, (Spot(0, HIT, 2, False, 4, ("Store.save",)),), "m@1", np.arange(3, dtype="<f4").reshape(1, 3)),
     GraphSearch("path", "run", "Store.save", "src/**", ("tests/",), include_context=False, generation=3),
@@ -79,7 +83,7 @@ def test_every_message_comes_back_as_it_went(message):
 
 def test_questions_may_be_sent_again_and_nothing_else_says_so():
     questions = {
-        *(GetStatus, Embed, VectorSearch, TextSignals, ExactSearch, Fetch, Locate),
+        *(GetStatus, Embed, VectorSearch, TextSignals, ExactSearch, Fetch, Locate, Show),
         *(GraphSearch, OutlineSearch, PatternSearch),
     }
     assert {type(m) for m in EXAMPLES if is_repeatable(m)} == questions

@@ -8,13 +8,14 @@ from functools import partial
 
 from cortex.engines.chunks.fetch import fetch
 from cortex.engines.chunks.locate import locate
+from cortex.engines.chunks.show import Showing
 from cortex.engines.protocol import Handlers
 from cortex.generation.read import Rows
-from ipc.messages import Fetch, Locate
+from ipc.messages import Fetch, Locate, Show
 
 #: the messages that `chunk_handlers` answers
-ANSWERS = (Fetch, Locate)
+ANSWERS = (Fetch, Locate, Show)
 
 
 def chunk_handlers(rows: Rows) -> Handlers:
-    return {Fetch: partial(fetch, rows), Locate: partial(locate, rows)}
+    return {Fetch: partial(fetch, rows), Locate: partial(locate, rows), Show: Showing(rows).show}

@@ -10,6 +10,9 @@ from ipc.messages import Filters
 
 ChunkType = Literal["documentation", "symbols", "definitions", "data", "code"]
 
+#: hits of an answer; `auto` takes it as nobody's wish, and shows as many as are worth it
+LIMIT = 15
+
 Limit = Annotated[int, Meta(description="1 to 100.")]
 ChunkTypes = Annotated[
     tuple[ChunkType, ...],
@@ -31,6 +34,11 @@ DetailLevel = Annotated[
     Literal["full", "snippet", "location"],
     Meta(description="Text of each result."),
 ]
+Shape = Annotated[
+    Literal["auto", "full", "snippet", "location"],
+    Meta(description='"auto": the lines that answer.'),
+]
+Size = Annotated[int | None, Meta(description="Of the answer; 1 500 for auto.")]
 MaxTokens = Annotated[
     int,
     Meta(description="Of the answer."),

@@ -82,6 +82,10 @@ def ask_explore(task: Task, _folder: Path) -> list[Call]:
     return [("cortex_explore", {"query": at_hand or task.question})]
 
 
+def ask_whole(task: Task, folder: Path) -> list[Call]:
+    return ask_cortex(task, folder, detail="full")
+
+
 def ask_semble(task: Task, folder: Path) -> list[Call]:
     return [("search", {"query": task.question, "repo": str(folder)})]
 
@@ -132,7 +136,8 @@ def all_systems(options: argparse.Namespace) -> list[System]:
     explore = System(
         "explore", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_explore, read=of_cortex
     )
-    systems = [System("grep", "plain"), cortex, snippets, explore, semble, codegraph]
+    whole = System("full", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_whole, read=of_cortex)
+    systems = [System("grep", "plain"), cortex, whole, snippets, explore, semble, codegraph]
     chosen = [one for one in systems if not options.system or one.name in options.system]
     return [one for one in chosen if _is_there(one)]
 

@@ -10,12 +10,13 @@ from cortex.ask.asking import Asking
 from cortex.ask.questions import Search
 from cortex.ask.search import search
 from cortex.front.tools.arguments import (
+    LIMIT,
     ChunkTypes,
-    DetailLevel,
     ExcludePaths,
     Limit,
-    MaxTokens,
     Paths,
+    Shape,
+    Size,
     Tags,
     make_filters,
 )
@@ -25,7 +26,7 @@ async def cortex_search(
     asking: Asking,
     *,
     query: Annotated[str, Meta(description="A question, names, or a pasted text.")],
-    limit: Limit = 15,
+    limit: Limit = LIMIT,
     chunk_types: ChunkTypes = (),
     tags: Tags = (),
     paths: Paths = (),
@@ -38,13 +39,13 @@ async def cortex_search(
         float | None,
         Meta(description="0 to 1."),
     ] = None,
-    detail: DetailLevel = "full",
-    max_tokens: MaxTokens = 20_000,
+    detail: Shape = "auto",
+    max_tokens: Size = None,
     explain: Annotated[bool, Meta(description="Show signals.")] = False,
 ) -> dict[str, Any]:
     """Search for relevant context in the project codebase and documentation, by meaning and words.
     For "how", "why", "where is … handled", and when unsure which tool fits. A stack trace, error
-    message or issue text can be passed as it is.
+    message or issue text can be passed as it is. What it shows need not be read again.
 
     Example: {"query": "how does authentication work"}
     """
@@ -53,6 +54,7 @@ async def cortex_search(
         Search(
             query=query,
             limit=limit,
+            counted=limit != LIMIT,
             filters=make_filters(chunk_types, tags, paths, exclude_paths),
             mode=mode,
             min_score=min_score,

@@ -1,0 +1,180 @@
+"""Chooses the windows of the best files that a question is answered with. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from cortex.engines.chunks.source import Source
+from cortex.engines.chunks.worth import Judged, Question, judge
+from cortex.terms.paths import asks_for_tests, is_built, is_example, is_foreign, is_test
+from ipc.messages import Place, Show
+
+#: bytes of an entry beside its text and its path, which stands in it twice
+ENTRY_BYTES = 130
+#: a function of at most so many lines is shown whole
+WHOLE_LINES = 18
+#: lines of a window
+WINDOW_LINES = 12
+#: windows of one file with at most so many lines between them become one
+TOUCHING_LINES = 3
+#: what a unit of a file is worth: this to the power of the file's place
+LATER = 0.85
+#: what it is worth to be in the best of the chunks that were found, beside the words
+FOUND = 0.3
+#: what it is worth to hold a line that the question names
+CITED = 4.0
+#: a unit below this share of the best one is not shown
+FLOOR = 0.25
+#: two windows with this share of lines in common say the same
+SAME_SHARE = 0.8
+#: what units of tests, of documents and examples, of what was built or copied, and of records of
+#: changes are worth to a question about code
+TESTS, DOCUMENTS, COPIES, RECORDS = 0.4, 0.6, 0.3, 0.15
+#: how the names of records begin, and how those of documents end
+_RECORDS = ("change", "history", "news", "license", "release")
+_DOCUMENTS = (".md", ".rst", ".txt", ".adoc")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Lines of a file that are shown, by number."""
+
+    source: Source
+    lines: tuple[int, ...]
+    symbol: str
+    worth: float
+
+    @property
+    def bytes(self) -> int:
+        """About what its entry costs."""
+        text = sum(len(self.source.lines.get(number, "")) + 3 for number in self.lines)
+        return ENTRY_BYTES + 2 * len(self.source.path) + len(self.symbol) + text
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """`omitted`: why windows that were good enough are not there → how many."""
+
+    windows: tuple[Window, ...] = ()
+    omitted: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A judged unit and the lines of it that are shown, when they fit."""
+
+    one: Judged
+    lines: tuple[int, ...]
+
+
+def candidates(
+    question: Question,
+    query: str,
+    sources: Mapping[str, Source],
+    found: Sequence[tuple[str, int, int]],
+    places: Iterable[Place],
+) -> list[Candidate]:
+    """Every unit of the files `sources` (best first), the best first. `found`: the path and the
+    lines of each chunk that was found, in order; `places`: lines that the question names.
+    """
+    out = []
+    for place, (path, source) in enumerate(sources.items()):
+        own = [(start, end) for name, start, end in found if name == path]
+        cited = [one.line for one in places if one.line and _is_same(path, one.path)]
+        prior = LATER**place * _kind_worth(path, query)
+        for one in judge(question, source):
+            inside = [
+                n for n, (start, end) in enumerate(own) if start <= one.unit.end and one.unit.start <= end
+            ]
+            worth = prior * (one.worth + (FOUND / (1 + 0.3 * inside[0]) if inside else 0.0))
+            lines = [line for line in cited if one.unit.start <= line <= one.unit.end]
+            if lines:
+                worth += CITED
+            out.append(Candidate(replace(one, worth=worth), _window(question, one, lines)))
+    return sorted(out, key=lambda candidate: -candidate.one.worth)
+
+
+def _is_same(path: str, cited: str) -> bool:
+    """Whether one of the paths is the end of the other."""
+    short, long = sorted(
+        (path.split("/"), [part for part in cited.split("/") if part not in ("", ".")]), key=len
+    )
+    return bool(short) and long[-len(short) :] == short
+
+
+def _kind_worth(path: str, query: str) -> float:
+    name = path.rpartition("/")[2].lower()
+    if is_test(path):
+        return 1.0 if asks_for_tests(query) else TESTS
+    if is_built(path) or is_foreign(path):
+        return COPIES
+    if name.startswith(_RECORDS) or "_template" in path.lower():
+        return RECORDS
+    return DOCUMENTS if name.endswith(_DOCUMENTS) or is_example(path) else 1.0
+
+
+def _window(question: Question, one: Judged, cited: Sequence[int]) -> tuple[int, ...]:
+    """The lines of a unit that are shown: all of a short one, else its signature and a window."""
+    unit = one.unit
+    if unit.end - unit.start < WHOLE_LINES:
+        return tuple(range(unit.start, unit.end + 1))
+    signature = one.source.signature(unit) if unit.symbol else range(0)
+    if cited:
+        first = max(unit.start, cited[0] - WINDOW_LINES // 2)
+    else:
+        worth = [question.worth(one.held.get(number, ())) for number in range(unit.start, unit.end + 1)]
+        sums = [sum(worth[at : at + WINDOW_LINES]) for at in range(len(worth) - WINDOW_LINES + 1)]
+        first = unit.start + sums.index(max(sums))
+    window = range(first, min(first + WINDOW_LINES, unit.end + 1))
+    return tuple(sorted({*signature, *window}))
+
+
+def choose(judged: Sequence[Candidate], sure: Sequence[str], request: Show) -> Chosen:
+    """As many of the best windows as fit, with room for a line of each of the files `sure`."""
+    kept: list[Window] = []
+    omitted: dict[str, int] = {}
+    room = {path: ENTRY_BYTES + 2 * len(path) + 80 for path in sure}
+    left = request.max_bytes - max(0, request.limit - len(sure)) * ENTRY_BYTES
+    left = max(left, request.max_bytes // 3)
+    best = judged[0].one.worth if judged else 0.0
+    for candidate in judged:
+        one, path = candidate.one, candidate.one.source.path
+        if one.worth < FLOOR * best and path not in room:
+            continue
+        window = Window(one.source, candidate.lines, one.unit.symbol, one.worth)
+        if not request.chosen and any(_same(window, other) for other in kept):
+            omitted["same text"] = omitted.get("same text", 0) + 1
+            continue
+        others = sum(size for name, size in room.items() if name != path)
+        if window.bytes > left - others:
+            window = replace(window, lines=tuple(one.source.signature(one.unit)))
+            if window.bytes > left - others:
+                continue
+        left -= window.bytes
+        room.pop(path, None)
+        kept.append(window)
+    return Chosen(tuple(_joined(kept)), omitted)
+
+
+def _same(one: Window, other: Window) -> bool:
+    """Whether two windows of different places say the same."""
+    mine, its = (
+        frozenset(filter(None, (w.source.lines.get(n, "").strip() for n in w.lines))) for w in (one, other)
+    )
+    return len(mine) > 1 and len(mine & its) >= SAME_SHARE * len(mine | its)
+
+
+def _joined(windows: Iterable[Window]) -> list[Window]:
+    """Windows of one file that touch become one, named after the better."""
+    out: list[Window] = []
+    for window in sorted(windows, key=lambda one: (one.source.path, one.lines[0])):
+        last = out[-1] if out and out[-1].source is window.source else None
+        if last and window.lines[0] <= last.lines[-1] + TOUCHING_LINES:
+            between = range(last.lines[-1] + 1, window.lines[0])
+            better = max(last, window, key=lambda one: one.worth)
+            lines = tuple(sorted({*last.lines, *between, *window.lines}))
+            out[-1] = replace(better, lines=lines)
+        else:
+            out.append(window)
+    return sorted(out, key=lambda one: -one.worth)

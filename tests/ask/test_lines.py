@@ -1,0 +1,126 @@
+"""Answers of detail "auto": the lines that answer, within a budget, in the order of the ranking."""
+
+import asyncio
+import dataclasses
+
+import orjson
+import pytest
+
+from cortex.front.tools import TOOLS
+
+QUESTION = "how is a token refreshed before it expires"
+
+
+def call(served, name="cortex_search", config=None, **arguments):
+    tool = TOOLS[name]
+    arguments = {"query": QUESTION} | arguments
+    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(config), tool.check(arguments)))))
+
+
+def files(answer):
+    return [one["chunk"]["metadata"]["file_path"] for one in answer["results"]]
+
+
+def size(answer):
+    return sum(len(orjson.dumps(one["chunk"])) for one in answer["results"])
+
+
+def lines_of(served, chunk):
+    text = (served.config.root / chunk["metadata"]["file_path"]).read_text().split("\n")
+    return [
+        line.strip() for line in text[chunk["metadata"]["start_line"] - 1 : chunk["metadata"]["end_line"]]
+    ]
+
+
+def test_an_entry_has_only_what_is_used(sample):
+    answer = call(sample)
+    assert answer["total"] == len(answer["results"]) > 0
+    for one in answer["results"]:
+        assert set(one) == {"chunk", "combined_score"}
+        assert set(one["chunk"]) == {"id", "text", "metadata"}
+        assert set(one["chunk"]["metadata"]) <= {"file_path", "start_line", "end_line", "symbol"}
+        assert one["combined_score"] == round(one["combined_score"], 2)
+
+
+def test_the_lines_are_those_of_the_file_without_their_common_indentation(sample):
+    for one in call(sample)["results"]:
+        shown = [line for line in one["chunk"]["text"].split("\n") if not line.startswith("… line ")]
+        assert {line.strip() for line in shown} <= set(lines_of(sample, one["chunk"]))
+        assert any(line == line.lstrip() for line in shown if line)
+
+
+def test_files_come_in_the_order_of_the_ranking(sample):
+    ranked = list(dict.fromkeys(files(call(sample, detail="location"))))
+    shown = list(dict.fromkeys(files(call(sample))))
+    assert shown == [path for path in ranked if path in shown]
+    assert shown[:3] == ranked[:3]
+
+
+def test_an_answer_keeps_to_its_budget(sample):
+    for tokens in (150, 400, 1500):
+        assert size(call(sample, max_tokens=tokens)) <= 4 * tokens
+    assert size(call(sample, max_tokens=300)) < size(call(sample, max_tokens=1500))
+
+
+def test_the_setting_says_what_an_answer_may_cost(sample):
+    server = dataclasses.replace(sample.config.server, answer_tokens=200)
+    small = call(sample, config=dataclasses.replace(sample.config, server=server))
+    assert size(small) <= 800 < size(call(sample))
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_a_limit_that_was_set_gives_that_many_entries(sample, limit):
+    answer = call(sample, limit=limit, max_tokens=8000)
+    assert answer["total"] == len(answer["results"]) == limit
+
+
+def test_what_does_not_fit_is_said(sample):
+    answer = call(sample, limit=12, max_tokens=100)
+    assert answer["truncated"] is True
+    assert 1 <= answer["total"] < 12
+
+
+def test_a_definition_that_the_question_names_is_shown_with_its_signature(sample):
+    symbols = [
+        one["chunk"]["metadata"]["symbol"]
+        for one in call(sample, detail="auto")["results"]
+        if "symbol" in one["chunk"]["metadata"]
+    ]
+    assert symbols
+    for symbol in symbols:
+        name = symbol.rpartition(".")[2]
+        answer = call(sample, query=f"what does `{name}` do")
+        assert any(name in one["chunk"]["text"] for one in answer["results"])
+
+
+def test_a_line_that_a_trace_names_is_shown(sample):
+    entry = call(sample)["results"][0]["chunk"]["metadata"]
+    trace = f'Traceback:\n  File "/srv/{entry["file_path"]}", line {entry["start_line"]}, in f\nValueError: x'
+    shown = [one["chunk"]["metadata"] for one in call(sample, query=trace)["results"]]
+    assert any(
+        one["file_path"] == entry["file_path"] and one["start_line"] <= entry["start_line"] <= one["end_line"]
+        for one in shown
+    )
+
+
+def test_windows_of_one_file_do_not_overlap(sample):
+    spans = {}
+    for one in call(sample, max_tokens=4000)["results"]:
+        metadata = one["chunk"]["metadata"]
+        spans.setdefault(metadata["file_path"], []).append((metadata["start_line"], metadata["end_line"]))
+    for own in spans.values():
+        assert all(end < start for (_, end), (start, _) in zip(sorted(own), sorted(own)[1:], strict=False))
+
+
+def test_kinds_that_were_chosen_are_what_is_shown(sample):
+    answer = call(sample, chunk_types=["symbols"])
+    assert answer["results"]
+    assert {one["chunk"]["id"].partition("-")[2].partition("-")[0] for one in answer["results"]} == {
+        "symbols"
+    }
+
+
+def test_the_other_shapes_stay_as_they_are(sample):
+    whole = call(sample, detail="full")["results"]
+    assert len(whole) == 15
+    assert {"id", "chunk_type", "title", "text", "tags", "metadata"} <= set(whole[0]["chunk"])
