@@ -14,6 +14,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from cortex.ask.asking import Asking
+from cortex.front.reading import coerced, located
 from ipc.errors import BadRequest
 
 ToolFunction = Callable[..., Awaitable[dict[str, Any]]]
@@ -43,6 +44,7 @@ class Tool:
     def check(self, arguments: Mapping[str, Any] | None) -> msgspec.Struct:
         """The arguments as the function takes them. Raises BadRequest with one sentence."""
         given = {key: value for key, value in (arguments or {}).items() if value is not None}
+        given = coerced(self.schema, given)
         try:
             # Not strict: agents send "5" and 5.0 for 5.
             return msgspec.convert(given, self.arguments, strict=False)
@@ -51,7 +53,10 @@ class Tool:
 
     async def call(self, asking: Asking, arguments: msgspec.Struct) -> dict[str, Any]:
         """The answer, to be dumped by orjson: chunks in it are raw fragments."""
-        return await self.function(asking, **msgspec.structs.asdict(arguments))
+        given = msgspec.structs.asdict(arguments)
+        if asking is not None:
+            given = located(given, str(asking.config.root))
+        return await self.function(asking, **given)
 
     def _explain(self, problem: str) -> str:
         where = _WHERE.search(problem)

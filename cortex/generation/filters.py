@@ -13,6 +13,8 @@ import numpy as np
 from pathspec import GitIgnoreSpec
 
 from cortex.generation.segment import Segment
+from cortex.terms.languages import canonical, nearest
+from cortex.terms.spelling import same_tags
 from ipc.arrays import Array
 from ipc.errors import BadRequest
 from ipc.messages import Filters
@@ -51,8 +53,7 @@ class Masks:
             return None
         kept = [path for path in self.path_names if not exact or path in exact]
         if filters.paths:
-            spec = _spec(filters.paths)
-            kept = [path for path in kept if spec.match_file(path)]
+            kept = chosen(kept, filters.paths)
         if filters.exclude_paths:
             spec = _spec(filters.exclude_paths)
             kept = [path for path in kept if not spec.match_file(path)]
@@ -63,15 +64,28 @@ class Masks:
         if filters.chunk_types:
             mask &= self._in(filters.chunk_types, "type")
         if filters.language:
-            mask &= self._in((filters.language.lower(),), "language")
+            mask &= self._in(self.languages(filters.language), "language")
         for tag in self._split_tags(filters)[0]:
-            mask &= tagged(self.segments, self.starts, (tag,))
+            mask &= tagged(self.segments, self.starts, same_tags(tag))
         paths = self.paths(filters)
         if paths is not None:
             wanted = set(paths)
             table = np.array([name in wanted for name in self.path_names], bool)
             mask &= table[self.columns["path"]] if len(table) else False
         return mask
+
+    def languages(self, name: str) -> list[str]:
+        """What the rows call the language `name`; none when no row is in it.
+
+        Raises BadRequest for a name that neither the rows nor we know.
+        """
+        wanted = canonical(name) or name.strip().lower()
+        found = [one for one in self.names["language"] if one and (canonical(one) or one) == wanted]
+        if not found and not canonical(name):
+            near = nearest(name)
+            hint = f"; did you mean {near!r}?" if near else "."
+            raise BadRequest(f"There is no language {name!r} in the index{hint}")
+        return found
 
     def _in(self, values: Iterable[str], column: str) -> Array:
         names = self.names[column]
@@ -86,6 +100,20 @@ class Masks:
     @cached_property
     def _files(self) -> frozenset[str]:
         return frozenset(self.path_names)
+
+
+def chosen(paths: Iterable[str], globs: Sequence[str]) -> list[str]:
+    """Those of `paths` that any of `globs` matches; when there are none, those that have such an
+    end: `auth/session.py` is `src/auth/session.py`, too. Raises BadRequest.
+    """
+    paths = list(paths)
+    spec = _spec(globs)
+    found = [path for path in paths if spec.match_file(path)]
+    ends = [f"**/{glob}" for glob in globs if "/" in glob.rstrip("/") and glob[0] not in "/!"]
+    if found or not ends:
+        return found
+    spec = _spec(ends)
+    return [path for path in paths if spec.match_file(path)]
 
 
 def _spec(globs: Sequence[str]) -> GitIgnoreSpec:

@@ -147,6 +147,10 @@ class Rows:
         """
         return self._masks.mask(filters)
 
+    def languages(self, name: str) -> list[str]:
+        """What the rows call the language `name`. Raises BadRequest for one that nobody knows."""
+        return self._masks.languages(name)
+
     def paths(self, filters: Filters) -> list[str] | None:
         """The files that the path filters keep (globs as in .gitignore), or None when no path
         filter is set.

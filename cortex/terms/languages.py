@@ -9,6 +9,7 @@ configuration format: one row with `keys`.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -228,6 +229,51 @@ LANGUAGES: tuple[Language, ...] = PARSED + KEYED + NAMED
 _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 _BY_NAME = {name: language for language in LANGUAGES for name in language.names}
 
+#: what else languages are called; each suffix without its dot is one of these, too
+_CALLED = {
+    "golang": "go",
+    "python3": "python",
+    "python2": "python",
+    "node": "javascript",
+    "nodejs": "javascript",
+    "ecmascript": "javascript",
+    "typescriptreact": "tsx",
+    "javascriptreact": "javascript",
+    "c++": "cpp",
+    "cplusplus": "cpp",
+    "cuda": "cpp",
+    "c#": "csharp",
+    "c-sharp": "csharp",
+    "dotnet": "csharp",
+    "f#": "fsharp",
+    "objc": "objective-c",
+    "objectivec": "objective-c",
+    "obj-c": "objective-c",
+    "h": "c",
+    "m": "objective-c",
+    "bash": "shell",
+    "zsh": "shell",
+    "posix shell": "shell",
+    "shellscript": "shell",
+    "rst": "restructuredtext",
+    "plaintext": "text",
+    "hcl": "terraform",
+    "make": "makefile",
+    "docker": "dockerfile",
+    "proto3": "protobuf",
+    "jupyter": "notebook",
+    "elisp": "lisp",
+    "bazel": "starlark",
+    "asm": "assembly",
+    "sass": "scss",
+    "less": "scss",
+    "viml": "vim",
+    "vimscript": "vim",
+    "pwsh": "powershell",
+}
+#: suffixes that name no language when they stand alone
+_NO_NAMES = frozenset(("t", "s", "edn", "conf", "cfg", "properties", "in"))
+
 
 _INTERPRETERS = {
     "python": ".py",
@@ -243,6 +289,15 @@ _INTERPRETERS = {
     "ksh": ".sh",
     "dash": ".sh",
     "perl": ".pl",
+}
+_BY_CALL: dict[str, str] = {
+    **{
+        suffix[1:].lower(): language.name
+        for suffix, language in _BY_SUFFIX.items()
+        if suffix[1:].lower() not in _NO_NAMES
+    },
+    **_CALLED,
+    **{language.name: language.name for language in LANGUAGES},
 }
 _ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*[\"']?([^\s\"'>]+)")
 _SCRIPTS = {"javascript": "js", "typescript": "ts"}
@@ -264,6 +319,23 @@ def language_of(path: str) -> Language:
         or _BY_SUFFIX.get(suffix.lower())
         or _BY_NAME.get(name[: name.find(".")], OTHER)  # Dockerfile.dev
     )
+
+
+def canonical(name: str) -> str:
+    """The language that people call `name`, as the index calls it: `golang` is go, `jsx`
+    javascript.
+
+    "" for none; case, a dot before it and quotes do not matter.
+    """
+    return _BY_CALL.get(name.strip().strip("\"'`").lower().removeprefix("."), "")
+
+
+def nearest(name: str, among: Sequence[str] = ()) -> str:
+    """The language, of `among` or of all, whose name is nearest to `name`; "" for none."""
+    known = list(among) or [language.name for language in LANGUAGES]
+    calls = [call for call, language in _BY_CALL.items() if language in known]
+    close = difflib.get_close_matches(name.strip().lower(), calls, n=1, cutoff=0.5)
+    return canonical(close[0]) if close else ""
 
 
 def embedded_language(tag: str) -> Language | None:

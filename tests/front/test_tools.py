@@ -72,11 +72,14 @@ def test_the_arguments_are_those_of_the_contract():
     [
         ({}, r"The argument `query` is required\. cortex_search takes: query, limit"),
         (None, r"The argument `query` is required"),
-        ({"query": 3}, r"The argument `query` cannot be used: expected `str`, got `int`\."),
+        ({"query": {"a": 3}}, r"The argument `query` cannot be used: expected `str`, got `object`\."),
         ({"query": "x", "foo": 1}, r"There is no argument `foo`\. cortex_search takes: query"),
         ({"query": "x", "limit": "many"}, r"The argument `limit` cannot be used"),
         ({"query": "x", "limit": 1.5}, r"The argument `limit` cannot be used"),
-        ({"query": "x", "tags": "go"}, r"The argument `tags` cannot be used: expected `array`, got `str`\."),
+        (
+            {"query": "x", "tags": {"a": 1}},
+            r"The argument `tags` cannot be used: expected `array`, got `object`\.",
+        ),
         ({"query": "x", "mode": "magic"}, r"The argument `mode` .*'magic'; it takes hybrid, semantic\."),
         (
             {"query": "x", "chunk_types": ["code", "mode"]},

@@ -98,6 +98,13 @@ def test_our_own_ignore_file_and_the_configuration_count(root):
     assert list(walk(root, languages=("go", "markdown")).files) == ["c.go", "e.md"]
 
 
+def test_a_language_may_be_called_as_people_do_and_an_unknown_one_names_the_nearest(root):
+    write(root, {"a.py": "", "c.go": "", "e.md": ""})
+    assert list(walk(root, languages=("Golang", "md")).files) == ["c.go", "e.md"]
+    with pytest.raises(Misconfigured, match="'pyhton', which is no language; did you mean 'python'"):
+        walk(root, languages=("pyhton",))
+
+
 def test_a_broken_pattern_leaves_the_others_in_force(root):
     write(root, {".gitignore": "[z-\n!\n*.gen.py\n", "a.py": "", "b.gen.py": ""})
     assert "b.gen.py" not in walk(root).files

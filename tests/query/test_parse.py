@@ -185,7 +185,7 @@ def test_match_type_applies_to_bare_terms_and_operators_win(query, match_type, e
         ('say "hello', "quote at position 5"),
         ("(a OR b", "parenthesis at position 1"),
         ("a)", "parenthesis at position 2"),
-        ("colour:red", "`colour:` at position 1"),
+        ("colour:red tags:go", "`colour:` at position 1"),
         ("a titel:b", "did you mean `title:`"),
         ("title:", "Nothing follows `title:`"),
         ("a OR", "ends at position 4, where a term should follow"),

@@ -5,6 +5,7 @@ finds the target, walks, and renders each result with its context lines.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +20,7 @@ from cortex.engines.graph.walks import Limits, Scope, Step, Walk, Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.terms.bounds import clamp
 from cortex.terms.kinds import WHOLE_KINDS
-from cortex.terms.languages import language_of
+from cortex.terms.languages import canonical, language_of
 from ipc.arrays import Array
 from ipc.errors import BadRequest
 from ipc.messages import GraphHits, GraphSearch, OutlineSearch, PatternSearch
@@ -98,6 +99,7 @@ class GraphSnapshot:
     def pattern(self, request: PatternSearch) -> GraphHits:
         """Raises BadRequest for a pattern that cannot be read."""
         self._sources.begin()
+        request = replace(request, language=canonical(request.language) or request.language)
         files = (path for path in self._targets.files if language_of(path).name == request.language)
         return search_pattern(request, files, self._sources, self._number)
 

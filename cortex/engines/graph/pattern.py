@@ -15,6 +15,8 @@ from ast_grep_py import SgNode, SgRoot
 from pathspec import GitIgnoreSpec
 
 from cortex.engines.graph.sources import Sources
+from cortex.generation.filters import chosen
+from cortex.terms.languages import nearest
 from ipc.errors import BadRequest
 from ipc.messages import GraphHits, PatternSearch
 
@@ -53,8 +55,10 @@ def search_pattern(
 ) -> GraphHits:
     """`files` are those of the language. Raises BadRequest for a pattern that cannot be read."""
     if request.language not in LANGUAGES:
+        near = nearest(request.language, tuple(LANGUAGES))
+        hint = f" (did you mean {near!r}?)" if near else ""
         raise BadRequest(
-            f"cortex_pattern does not know {request.language!r}; it takes {', '.join(LANGUAGES)}."
+            f"cortex_pattern does not know {request.language!r}{hint}; it takes {', '.join(LANGUAGES)}."
         )
     if len(request.pattern) > PATTERN_CHARS_MAX:
         raise BadRequest(f"The pattern is longer than {PATTERN_CHARS_MAX} characters.")
@@ -62,10 +66,10 @@ def search_pattern(
     _check(request.pattern, language)
     limit = min(max(request.limit, 1), LIMIT_MAX)
     until = time.monotonic() + SEARCH_S
-    chosen = list(_chosen(files, request))
+    looked_at = list(_chosen(files, request))
     results: list[tuple[str, bytes]] = []
     found = looked = 0
-    for path in chosen:
+    for path in looked_at:
         if time.monotonic() > until or found > 10 * limit:
             break
         looked += 1
@@ -74,18 +78,18 @@ def search_pattern(
             if len(results) < limit:
                 results.append((path, orjson.dumps({"file": path} | match)))
     suggestion = ""
-    if looked < len(chosen):
-        suggestion = f"{looked} of {len(chosen)} files were looked at; narrow it by paths."
+    if looked < len(looked_at):
+        suggestion = f"{looked} of {len(looked_at)} files were looked at; narrow it by paths."
     elif not results:
-        suggestion = _why_nothing(request, len(chosen))
+        suggestion = _why_nothing(request, len(looked_at))
     return GraphHits(
         generation=generation,
         target=request.pattern,
         paths=tuple(path for path, _ in results),
         total_found=found,
-        truncated=looked < len(chosen) or found > len(results),
+        truncated=looked < len(looked_at) or found > len(results),
         suggestion=suggestion,
-        summary={"files_searched": looked, "files": len(chosen)},
+        summary={"files_searched": looked, "files": len(looked_at)},
         results=tuple(raw for _, raw in results),
     )
 
@@ -111,12 +115,12 @@ def _check(pattern: str, language: str) -> None:
 
 def _chosen(files: Iterable[str], request: PatternSearch) -> Iterator[str]:
     try:
-        wanted = GitIgnoreSpec.from_lines(request.paths) if request.paths else None
         unwanted = GitIgnoreSpec.from_lines(request.exclude_paths) if request.exclude_paths else None
     except ValueError as error:
         raise BadRequest(f"A path glob cannot be read: {error}.") from error
-    for path in sorted(files):
-        if (wanted is None or wanted.match_file(path)) and not (unwanted and unwanted.match_file(path)):
+    kept = chosen(files, request.paths) if request.paths else files
+    for path in sorted(kept):
+        if not (unwanted and unwanted.match_file(path)):
             yield path
 
 

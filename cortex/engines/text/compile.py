@@ -8,6 +8,7 @@ matches as a whole counts WHOLE_BOOST times.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import tantivy
@@ -29,6 +30,8 @@ from cortex.query.tree import (
     Wildcard,
 )
 from cortex.terms import tokens
+from cortex.terms.languages import canonical
+from cortex.terms.spelling import same_tags
 from ipc.errors import BadRequest
 from ipc.messages import Filters
 
@@ -164,24 +167,33 @@ def compile_tiers(node: Node, schema: tantivy.Schema) -> Tiers | None:
 
 
 def compile_filters(
-    filters: Filters, paths: list[str] | None, tags: list[str], schema: tantivy.Schema
+    filters: Filters,
+    paths: list[str] | None,
+    tags: list[str],
+    languages: list[str],
+    schema: tantivy.Schema,
 ) -> Query | None:
     """What `filters` keep, without a score; None when they keep everything.
 
     `paths` are the files they leave (None for all), `tags` those of its tags that are no paths, in
-    lower case.
+    lower case, `languages` what the rows call the language that is asked for.
     """
     clauses: list[Query] = []
     if filters.chunk_types:
         clauses.append(Query.term_set_query(schema, "chunk_type", list(filters.chunk_types)))
     if filters.language:
-        clauses.append(Query.term_query(schema, "language", filters.language.lower(), "basic"))
-    clauses.extend(Query.term_query(schema, "tags", tag, "basic") for tag in tags)
+        clauses.append(_raw("language", languages, schema) if languages else Query.empty_query())
+    clauses.extend(_raw("tags", same_tags(tag), schema) for tag in tags)
     if paths is not None:
         clauses.append(Query.term_set_query(schema, "path", paths) if paths else Query.empty_query())
     if not clauses:
         return None
     return Query.const_score_query(Query.boolean_query([(Occur.Must, clause) for clause in clauses]), 0.0)
+
+
+def _raw(name: str, values: Sequence[str], schema: tantivy.Schema) -> Query:
+    """What has any of `values` in a field that is not cut into words."""
+    return _should([Query.term_query(schema, name, value, "basic") for value in values])
 
 
 def filtered(query: Query, kept: Query | None) -> Query:
@@ -256,7 +268,7 @@ def _should(queries: list[Query]) -> Query:
 
 def _words(name: str, text: str, slop: int, schema: tantivy.Schema) -> Query | None:
     if name in _RAW_FIELDS:
-        return _flat(Query.term_query(schema, name, text.lower(), "basic"))
+        return _flat(_raw(name, _same(name, text.lower()), schema))
     parts = _sequence(name if name != "text" else "parts", tokens.part_words(text), slop, schema)
     if name != "text":
         return parts
@@ -267,6 +279,13 @@ def _words(name: str, text: str, slop: int, schema: tantivy.Schema) -> Query | N
     if len(words) == 1 and (joined := words[0].replace(tokens.UNDERSCORE, "")):
         ways.append(Query.term_query(schema, "joined", joined, "freq"))
     return _should(ways) if ways else None
+
+
+def _same(name: str, value: str) -> tuple[str, ...]:
+    """The values of a field that mean what `value` does."""
+    if name == "language":
+        return tuple(dict.fromkeys((value, canonical(value) or value)))
+    return same_tags(value) if name == "tags" else (value,)
 
 
 def _sequence(name: str, words: list[str], slop: int, schema: tantivy.Schema) -> Query | None:

@@ -36,7 +36,8 @@ from cortex.engines.text.words import Words
 from cortex.engines.text.writer import META, TextWriter, open_index
 from cortex.generation.read import ABOUT, Rows
 from cortex.query.check import check_query
-from cortex.query.parse import Parsed, parse
+from cortex.query.code import read_query
+from cortex.query.parse import Parsed
 from cortex.query.tree import Fuzzy, Node, Term, Wildcard, leaves, split_expressions
 from ipc.arrays import Array
 from ipc.errors import BadRequest, Damaged, NotFound
@@ -119,7 +120,17 @@ class TextSnapshot:
 
     def search(self, request: ExactSearch) -> ExactHits:
         """Answer a keyword query. Raises BadRequest for one that cannot be read."""
-        parsed = parse(request.query, request.match_type)
+        readings = read_query(request.query, request.match_type)
+        hits = self._search(request, readings.first)
+        if not hits.total_found and readings.otherwise is not None:
+            words = self._search(request, readings.otherwise)
+            if words.total_found:
+                remark = f"No line holds the literal text `{request.query.strip()}`; these hold its words."
+                return replace(words, suggestion=" ".join(filter(None, (remark, words.suggestion))))
+        suggestion = " ".join(filter(None, (readings.note, hits.suggestion)))
+        return replace(hits, suggestion=suggestion)
+
+    def _search(self, request: ExactSearch, parsed: Parsed) -> ExactHits:
         wanted, excluded, rest = split_expressions(parsed.node)
         expressions = [compile_expression(source) for source in wanted]
         expressions += [compile_expression(source, excluded=True) for source in excluded]
@@ -337,7 +348,8 @@ class TextSnapshot:
             # As in Rows.paths: a tag that equals a file's path is a path.
             tags = [t.lower() for t in filters.tags if not (("/" in t or "." in t) and t in self._paths)]
             paths = self._rows.paths(filters)
-            self._kept[filters] = compile_filters(filters, paths, tags, self._index.schema)
+            languages = self._rows.languages(filters.language) if filters.language else []
+            self._kept[filters] = compile_filters(filters, paths, tags, languages, self._index.schema)
         return self._kept[filters]
 
     @cached_property

@@ -1,0 +1,143 @@
+"""What models send for an argument → what the tool takes: lists as one text, numbers as texts,
+names of languages, paths in any spelling. What an argument means beyond that, the tools say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cortex.terms.languages import canonical
+from cortex.terms.spelling import below, read_globs, read_list, read_place
+
+#: texts that stand for an argument that was left out, but for texts
+_NOTHING = frozenset(("null", "none", "undefined", "nil"))
+_TRUE, _FALSE = frozenset(("true", "yes", "on", "1")), frozenset(("false", "no", "off", "0"))
+_WHOLE = re.compile(r"[+-]?\d{1,18}(?:\.0*)?")
+#: words for every language
+_ANY = frozenset(("all", "any", "*", "auto"))
+
+#: arguments that name a language; that are globs; that are lists of tags; that are one path
+_LANGUAGES = frozenset(("lang", "language"))
+_GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns"))
+_PATHS = frozenset(("path", "file"))
+#: arguments in which the root's own path is left out, wherever it stands
+_NAMES = frozenset(("target", "to", "chunk_id"))
+
+
+def coerced(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments in the types of `schema` (a tool's), as far as they can be meant so; the others
+    as they are. Arguments that say nothing are left out.
+    """
+    made = {}
+    for name, value in arguments.items():
+        field = schema["properties"].get(name)
+        meant = value if field is None else _typed(field, value)
+        if meant is not None:
+            made[name] = _language(meant) if name in _LANGUAGES and isinstance(meant, str) else meant
+    return made
+
+
+def located(arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
+    """The arguments with paths and globs as the index of the project in `root` names them."""
+    made = dict(arguments)
+    for name, value in arguments.items():
+        if isinstance(value, str) and value:
+            made[name] = _one(name, value, root)
+        elif isinstance(value, tuple) and name in _GLOBS:
+            made[name] = _globs(value, root, keep=name != "paths")
+        elif isinstance(value, tuple) and name == "tags":
+            made[name] = tuple(_tag(tag, root) for tag in value if tag.strip())
+    return made
+
+
+def _one(name: str, value: str, root: str) -> str:
+    if name in _PATHS:
+        return below(value.strip().strip("\"'`"), root)
+    if name in _NAMES:
+        return value.replace(f"{root}/", "") if root != "/" else value
+    if name == "scope":
+        globs = read_globs(value, root)
+        return "" if not globs else globs[0] if len(globs) == 1 else value
+    return value
+
+
+def _globs(values: tuple[str, ...], root: str, *, keep: bool) -> tuple[str, ...]:
+    """The globs; one for the whole project leaves no filter, or with `keep` a filter of all."""
+    made: list[str] = []
+    for value in values:
+        globs = read_globs(value, root)
+        if not globs and value.strip():
+            if not keep:
+                return ()
+            globs = ("**",)
+        made += globs
+    return tuple(made)
+
+
+def _tag(tag: str, root: str) -> str:
+    """A tag, which may be a file's path."""
+    if "/" not in tag and "\\" not in tag and ":" not in tag:
+        return tag.strip()
+    return read_place(below(tag.strip(), root)).path
+
+
+def _typed(field: Mapping[str, Any], value: Any) -> Any:
+    kind = field.get("type")
+    if kind == "array":
+        return _as_list(field.get("items", {}), value)
+    if isinstance(value, list | tuple) and len(value) == 1:
+        value = value[0]
+    if kind == "string":
+        return _as_text(field, value)
+    if isinstance(value, str):
+        text = value.strip()
+        if text.lower() in _NOTHING or not text:
+            return None
+        return _PLAIN.get(str(kind), str)(text)
+    return value
+
+
+def _as_list(items: Mapping[str, Any], value: Any) -> Any:
+    if isinstance(value, str):
+        value = [] if value.strip().lower() in _NOTHING else read_list(value)
+    if not isinstance(value, list | tuple):
+        value = [value] if isinstance(value, int | float) else value
+    if not isinstance(value, list | tuple):
+        return value
+    return [meant for one in value if (meant := _as_text(items, one)) is not None]
+
+
+def _as_text(field: Mapping[str, Any], value: Any) -> Any:
+    """A text; for one of several words that one, in any case, singular or plural."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = json.dumps(value)
+    choices = field.get("enum")
+    if not isinstance(value, str) or not choices:
+        return value
+    if value.strip().lower() in _NOTHING or not value.strip():
+        return None
+    wanted = _folded(value)
+    return next((one for one in choices if _folded(str(one)) == wanted), value)
+
+
+def _folded(word: str) -> str:
+    return re.sub(r"[\s_-]+", "_", word.strip().strip("\"'`").lower()).rstrip("s")
+
+
+def _as_number(text: str) -> Any:
+    return int(text.partition(".")[0]) if _WHOLE.fullmatch(text) else text
+
+
+def _as_bool(text: str) -> Any:
+    return True if text.lower() in _TRUE else False if text.lower() in _FALSE else text
+
+
+_PLAIN: dict[str, Callable[[str], Any]] = {"integer": _as_number, "boolean": _as_bool}
+
+
+def _language(name: str) -> str:
+    """The language's own name; of one that is not known the text, for a worker to say so."""
+    return "" if name.strip().lower() in _ANY else canonical(name) or name.strip().lower()

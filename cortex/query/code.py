@@ -1,0 +1,102 @@
+"""A query that was typed as the code or the line that it looks for: `TODO: fix`, `a->b`, `x == y`.
+
+Pure. What the query language can read keeps its meaning; here is decided only whether the text, as
+it is, is tried before, or in place of an error.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+
+from cortex.query.leaf import literal
+from cortex.query.parse import Parsed, parse
+from cortex.query.tree import FIELDS, And, Node, Regex, Term, joined
+from ipc.errors import BadRequest
+from ipc.messages import MatchType
+
+#: letters of a text that is looked for as it is; longer ones are pasted, and searched by words
+LITERAL_CHARS_MAX = 300
+#: how near a name before a colon is to a field's, to be a slip of it
+_SLIP = 0.75
+
+#: `name:` where an operand may begin; not `name::`
+_NAMED = re.compile(r"(?:^|(?<=[\s(+-]))([^\W\d]\w*):(?!:)")
+#: an operator of the language, a field of its, or a quote: whoever writes it means the language
+_LANGUAGE = re.compile(
+    rf"(?:^|[\s(+-])(?:{'|'.join(FIELDS)}):(?=[^\s:/])|(?:^|\s)(?:AND|OR|NOT)(?=\s|$)|\"", re.DOTALL
+)
+#: what words cannot say and code does: `a->b`, `foo[0]`, `vector<int>`, `x == y`, `f(a, b)`
+_CODE = re.compile(
+    r"\w->\w|\w\[[^\]]*\]|\w<[\w:*&, \[\]]+>|(?:^|\s)(?:[=!]==?|[:+*/%|&^-]?=|&&|\|\||=>|->|<=|>=|<<|>>|<-)(?=\s|$)"
+    r"|\w\.\w+ ?\([^)]+\)|://"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """`first` is what a query means. `otherwise` is tried when `first` finds nothing.
+    `note` says that `first` is the text as it is, and why.
+    """
+
+    first: Parsed
+    otherwise: Parsed | None = None
+    note: str = ""
+
+
+def read_query(query: str, match_type: MatchType | None = None) -> Readings:
+    """The meanings of a query. Raises BadRequest as `parse`, unless the text can be looked for as
+    it is: a name before a colon that is no field, and no sign of the language beside it.
+    """
+    text = query.strip()
+    try:
+        parsed = parse(query, match_type)
+    except BadRequest:
+        name = _foreign_name(text)
+        if not name:
+            raise
+        note = f"Read as the literal text `{text}`: `{name}:` is no field."
+        return Readings(_as_it_is(text), _words(text), note)
+    if match_type not in (None, "exact") or not _is_code(text, parsed.node):
+        return Readings(parsed)
+    return Readings(_as_it_is(text), parsed, f"Read as the literal text `{text}`.")
+
+
+def _foreign_name(text: str) -> str:
+    """The first name before a colon in a text that has no other sign of the language; "" for none,
+    and for one that is a slip of a field's.
+    """
+    if len(text) > LITERAL_CHARS_MAX or _LANGUAGE.search(text):
+        return ""
+    for match in _NAMED.finditer(text):
+        follows = text[match.end() : match.end() + 1]
+        slip = difflib.get_close_matches(match[1], FIELDS, n=1, cutoff=_SLIP)
+        if match[1] in FIELDS or (slip and follows not in (" ", "/", "")):
+            return ""
+        return match[1]
+    return ""
+
+
+def _is_code(text: str, node: Node) -> bool:
+    """Whether a query of bare words is a piece of code, whose punctuation counts."""
+    terms = node.children if isinstance(node, And) else (node,)
+    plain = all(isinstance(term, Term) and term.field == "text" for term in terms)
+    return (
+        plain
+        and len(text) <= LITERAL_CHARS_MAX
+        and "\\" not in text
+        and not _LANGUAGE.search(text)
+        and _CODE.search(text) is not None
+        and re.search(r"\w", text) is not None
+    )
+
+
+def _as_it_is(text: str) -> Parsed:
+    return Parsed(Regex(literal(text)), "substring")
+
+
+def _words(text: str) -> Parsed | None:
+    """The words of a text, all of which one chunk must hold."""
+    words = [match[0] for match in re.finditer(r"\w+", text)]
+    return Parsed(joined([Term("text", word) for word in words]), "exact") if words else None

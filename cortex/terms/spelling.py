@@ -1,0 +1,218 @@
+"""What people and models write for a path, a glob, a tag, a place or a symbol → what it may mean.
+
+Pure, and of no index: which reading there is, is for those to say who hold the names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+
+from cortex.terms import mangled
+from cortex.terms.languages import canonical
+
+#: letters of a name that is read in other ways; longer ones are pasted texts
+NAME_CHARS_MAX = 2_000
+#: readings of one name
+READINGS_MAX = 12
+#: globs that the braces of one glob stand for
+GLOBS_MAX = 32
+
+#: tags that are the same: the folder `tests` gives one, what is a test the other
+_SAME_TAGS = ({"test", "tests"},)
+
+_PLACE = re.compile(
+    r"^(?P<path>.*?[^:/\\])(?::(?P<line>\d{1,9}))(?:[:-]\d{1,9})?:?$|^(?P<hash>.*?)#L(?P<at>\d{1,9})\b.*$"
+)
+_DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
+#: a backslash that stands between folders, not before a character that gitignore gives a meaning
+_SEPARATOR = re.compile(r"\\(?=[\w.*@-])")
+_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_GENERIC = re.compile(r"<[^<>]*>")
+_BRACKETS = re.compile(r"\[[^\[\]]*\]")
+_POINTER = re.compile(r"(?:^|(?<=[./]))\(\s*[*&]?\s*([\w.]+)\s*\)(?=\.)")
+_GO_METHOD = re.compile(r"^func\s*\(\s*(?:\w+\s+)?\*?\s*(?P<type>\w+)[^)]*\)\s*(?P<name>\w+)")
+_RUST_AS = re.compile(r"<\s*(?:impl\s+.+?\s+for\s+(?P<for>[^<>]+)|(?P<self>[^<>]+?)\s+as\s+.+)>(?=::)")
+_OBJECTIVE_C = re.compile(r"^[+-]?\s*\[\s*(\w+)(?:\([^)]*\))?\s+([\w:]+)\s*\]$")
+_REPR = re.compile(r"^<(?:bound method|function|class|module|unbound method)\s+'?([\w.<>]+)'?.*>$")
+_DEFINES = re.compile(
+    r"^(?:(?:export|default|pub(?:\([^)]*\))?|public|private|protected|internal|static|abstract|final|async|override|"
+    r"virtual|inline|const|unsafe|extern|suspend|open|sealed|data|partial|readonly|await|new|return|yield)\s+)*"
+    r"(?:func|fn|fun|def|defp|defmodule|function\*?|class|struct|interface|trait|enum|type|object|module|namespace|"
+    r"protocol|impl|record|mixin|let|var|val|macro)\s+(?P<name>[^\s({:=;]+)"
+)
+_ARITY = re.compile(r"/\d{1,3}$")
+#: parts of a name that no definition has
+_EMPTY_PARTS = re.compile(
+    r"\.(?:prototype|Companion|__proto__|<locals>|<anonymous>|<lambda>|<listcomp>|<dictcomp>|<setcomp>|<genexpr>)(?=\.|$)"
+    r"|\.func\d+(?:\.\d+)*$|::\{\{?closure\}?\}(?:#\d+)?|::h[0-9a-f]{16}$|\$\d+(?=\.|$)"
+)
+_OWNERS = re.compile(
+    r"^(?:self|this|cls|super\(\)|super|\$this|@self|Self|&self|base|me)(?=\.|::|->|\?\.)[.:>?-]+"
+)
+_JOINTS = re.compile(r"->|\?\.|!\.|::|[#$;]")
+_NAME = re.compile(r"[^\W\d][\w!?=~-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A path, and a line of it; 0 for none."""
+
+    path: str
+    line: int = 0
+
+
+def read_place(text: str) -> Place:
+    r"""`src/a.py:12:3`, `src\a.py#L12`, `./a.py` → the path with forward slashes, and the line."""
+    text = _unquoted(text)
+    line = 0
+    if match := _PLACE.match(text):
+        text = match["path"] if match["path"] is not None else match["hash"]
+        line = min(int(match["line"] or match["at"]), (1 << 31) - 1)
+    return Place(_slashed(text), line)
+
+
+def below(path: str, root: str) -> str:
+    """A path below the folder `root`, as the index names it: relative, without `./`; `.` is "".
+
+    One that lies elsewhere comes back without what is before its folders, as it may still end
+    like one of ours.
+    """
+    path = path.removeprefix("file://")
+    slashed = path.replace("\\", "/") if _DRIVE.match(path) or "/" not in path else path
+    top = root.replace("\\", "/").rstrip("/")
+    if top and (slashed == top or slashed.startswith(f"{top}/")):
+        slashed = slashed[len(top) + 1 :]
+    normal = os.path.normpath(slashed) if slashed.strip() else "."
+    return "" if normal == "." else normal
+
+
+def read_globs(text: str, root: str) -> tuple[str, ...]:
+    """A glob as in .gitignore, of a path in any spelling; none for the whole project.
+
+    `*.{ts,tsx}` is two. What begins with `!` or holds an escape stays as it is.
+    """
+    glob = _unquoted(text)
+    if not glob:
+        return ()
+    if "/" not in glob:
+        glob = _SEPARATOR.sub("/", glob)
+    elif _DRIVE.match(glob):
+        glob = glob.replace("\\", "/")
+    if match := _PLACE.match(glob):
+        glob = (match["path"] if match["path"] is not None else match["hash"]) or glob
+    glob = glob.removeprefix("file://")
+    top = root.replace("\\", "/").rstrip("/")
+    if top and (glob == top or glob.startswith(f"{top}/")):
+        glob = glob[len(top) :] or "/"  # a glob that begins with a slash is the root's
+    while glob.startswith("./"):
+        glob = glob[2:].lstrip("/")
+    return () if glob in ("", ".", "/", "*", "**", "**/*", "/**") else _braces(glob)
+
+
+def same_tags(tag: str) -> tuple[str, ...]:
+    """The tags that mean what `tag` does, itself first, in lower case: `golang` is `go`."""
+    tag = tag.strip().lower().removeprefix("#") or tag.strip().lower()
+    others = {canonical(tag), *(one for group in _SAME_TAGS if tag in group for one in group)}
+    return (tag, *sorted(others - {tag, ""}))
+
+
+def read_list(text: str) -> list[object]:
+    """A list that was sent as one text: JSON, or parted by commas or lines; commas in braces do not
+    part.
+    """
+    stripped = text.strip()
+    if stripped[:1] == "[" and stripped[-1:] == "]":
+        try:
+            made = json.loads(stripped)
+        except (ValueError, RecursionError):
+            made = None
+        if isinstance(made, list):
+            return made
+        if "," in stripped or "'" in stripped:  # Python's own form: ['a', 'b']
+            stripped = stripped[1:-1]
+    parts, depth, begin = [], 0, 0
+    for at, letter in enumerate(stripped):
+        depth += (letter == "{") - (letter == "}" and depth > 0)
+        if letter in ",\n" and not depth:
+            parts.append(stripped[begin:at])
+            begin = at + 1
+    return [one for one in (_unquoted(part) for part in (*parts, stripped[begin:])) if one]
+
+
+def read_symbol(text: str) -> tuple[str, ...]:
+    """What a name may be, the likeliest first, each parted by dots; the text itself is not among
+    them.
+
+    `(*Store).Save`, `Store->save()`, `Vec<T>::push`, `func (s *Store) Save(`, `_ZN5Store4saveEv`,
+    `Store#save`: all but the name's own parts are taken away. At the end come the shorter ones,
+    for whom the owner is a variable: `s.save` is `save`.
+    """
+    given, text = text, _unquoted(text)[:NAME_CHARS_MAX]
+    found: list[str] = []
+    for line in [text, *text.splitlines()[:READINGS_MAX]] if "\n" in text else [text]:
+        if name := _plain(line.strip()):
+            found.append(name)
+            if "/" in name:  # github.com/x/store.Disk.Save
+                found.append(name.rpartition("/")[2])
+    for name in tuple(found):
+        parts = name.rpartition("/")[2].split(".")
+        found += [".".join(parts[at:]) for at in range(1, len(parts))]
+    return tuple(one for one in dict.fromkeys(found) if one and one != given)[:READINGS_MAX]
+
+
+def _plain(text: str) -> str:
+    """A name without its arguments, types, pointers and quotes."""
+    if readable := mangled.demangle(text):
+        return readable
+    if match := _OBJECTIVE_C.match(text):
+        return f"{match[1]}.{match[2].partition(':')[0]}"
+    if match := _REPR.match(text):
+        text = match[1]
+    if match := _GO_METHOD.match(text):
+        return f"{match['type']}.{match['name']}"
+    text = re.sub(r"^(?:at|in|by|from)\s+(?=\S)", "", text).removeprefix("@").rstrip(";,:{ ")
+    if match := _DEFINES.match(text):
+        text = match["name"]
+    text = _OWNERS.sub("", text)
+    for _ in range(4):
+        text = _RUST_AS.sub(lambda match: (match["for"] or match["self"]).strip(), text)
+        text = _EMPTY_PARTS.sub("", text)
+        text = _POINTER.sub(r"\1", text)
+        text = _BRACKETS.sub("", _GENERIC.sub("", text))
+    text = _ARITY.sub("", text.partition("(")[0].strip())
+    text = text.split()[-1] if text.split() else ""  # void Store::save
+    text = _JOINTS.sub(".", text.lstrip("*&!~$"))
+    folder, slash, name = text.replace("\\", ".").rpartition("/")
+    parts = [part for part in re.split(r"[.:]+", name) if _NAME.fullmatch(part.lstrip("~@"))]
+    return f"{folder}{slash}{'.'.join(parts)}" if parts else ""
+
+
+def _slashed(path: str) -> str:
+    if _DRIVE.match(path):
+        path = path[2:]
+    path = path.removeprefix("file://").replace("\\", "/")
+    while path.startswith("./"):
+        path = path[2:].lstrip("/")
+    return "" if path == "." else path
+
+
+def _braces(glob: str) -> tuple[str, ...]:
+    made = [glob]
+    while len(made) < GLOBS_MAX and (open_ := next((one for one in made if _BRACES.search(one)), None)):
+        match = _BRACES.search(open_)
+        assert match is not None
+        at = made.index(open_)
+        made[at : at + 1] = [
+            open_[: match.start()] + inner.strip() + open_[match.end() :] for inner in match[1].split(",")
+        ]
+    return tuple(made[:GLOBS_MAX])
+
+
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    while len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'`":
+        text = text[1:-1].strip()
+    return text

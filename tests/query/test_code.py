@@ -1,0 +1,99 @@
+"""Queries that are pieces of code or lines of a log: which are read as the text that they are."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex.query.code import read_query
+from cortex.query.parse import Parsed, parse
+from cortex.query.tree import Regex
+from ipc.errors import BadRequest
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "http://localhost:8080",
+        "file://x",
+        "TODO: fix",
+        "key: value",
+        "colour:red",
+        "error: cannot find",
+        "T12:30",
+        "std::vector<int>",
+        "Map<String, Foo>",
+        "a->b",
+        "foo[0]",
+        "x == y",
+        "x = 5",
+        "if err != nil {",
+        "foo.bar(1, 2)",
+        "a && b",
+    ],
+)
+def test_code_and_lines_with_a_colon_are_literal_texts_and_it_is_said(query):
+    readings = read_query(query)
+    assert isinstance(readings.first.node, Regex)
+    assert readings.first.match_type == "substring"
+    assert readings.otherwise is not None
+    assert f"literal text `{query}`" in readings.note
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "sync.RWMutex",
+        "std::vector",
+        "->next",
+        "foo()",
+        "[]byte",
+        "Some(x)?",
+        "#include <stdio.h>",
+        "a b",
+        "a OR b == c",
+        "text:a->b",
+        '"a->b"',
+        "-a->b",
+        "a->b*",
+        "a->b~1",
+        "x\\ ==\\ y",
+    ],
+)
+def test_what_the_language_says_keeps_its_meaning(query):
+    assert read_query(query).first == parse(query)
+    assert read_query(query).note == ""
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "titel:b",
+        "a titel:b",
+        "title:",
+        "text: foo",
+        "TODO: x AND y",
+        "tags:go TODO: x",
+        'say "TODO: x',
+        "(a OR b",
+    ],
+)
+def test_a_slip_in_the_language_stays_an_error(query):
+    with pytest.raises(BadRequest, match="position"):
+        read_query(query)
+
+
+@pytest.mark.parametrize("match_type", ["phrase", "prefix", "fuzzy", "regex", "substring"])
+def test_a_match_type_that_was_asked_for_is_used(match_type):
+    assert read_query("a->b", match_type).first == parse("a->b", match_type)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=60))
+def test_whatever_can_be_parsed_is_tried_as_parsed(query):
+    try:
+        parsed = parse(query)
+    except BadRequest:
+        return
+    readings = read_query(query)
+    assert isinstance(readings.first, Parsed)
+    assert parsed in (readings.first, readings.otherwise)

@@ -1,0 +1,129 @@
+"""Names and places in the spellings of languages, tools and people."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex.terms.languages import LANGUAGES, canonical, nearest
+from cortex.terms.mangled import demangle
+from cortex.terms.spelling import Place, below, read_globs, read_list, read_place, read_symbol, same_tags
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("(*Store).Save", "Store.Save"),
+        ("pkg.(*Store).Save", "pkg.Store.Save"),
+        ("github.com/x/y/store.(*Disk).Save", "github.com/x/y/store.Disk.Save"),
+        ("func (s *Store) Save(ctx context.Context) error", "Store.Save"),
+        ("main.(*Store).Save.func1", "main.Store.Save"),
+        ("Store::save", "Store.save"),
+        ("Store#save", "Store.save"),
+        ("Store->save()", "Store.save"),
+        ("Store?.save", "Store.save"),
+        ("$this->save", "save"),
+        ("self.store.save(x)", "store.save"),
+        ("save()", "save"),
+        ("Store.save(item: Item) -> None", "Store.save"),
+        ("Vec<T>::push", "Vec.push"),
+        ("Map<String, Foo>.get", "Map.get"),
+        ("Map[string, Foo].Get", "Map.Get"),
+        ("std::map<K, std::vector<V>>::insert", "std.map.insert"),
+        ("<Store as Trait>::save", "Store.save"),
+        ("<impl Trait for Store>::save", "Store.save"),
+        ("async def save(self):", "save"),
+        ("pub(crate) fn save(&self)", "save"),
+        ("class Store(Base):", "Store"),
+        ("export default class Store extends Base {", "Store"),
+        ("void Store::save(int x)", "Store.save"),
+        ("-[Store save:]", "Store.save"),
+        ("<function Store.save at 0x7f>", "Store.save"),
+        ("<bound method Store.save of <Store>>", "Store.save"),
+        ("Store.save/2", "Store.save"),
+        ("Store.prototype.save", "Store.save"),
+        ("`save`", "save"),
+        ("App\\Store::save", "App.Store.save"),
+        ("new Store()", "Store"),
+        ("_ZN5Store4saveEv", "Store.save"),
+    ],
+)
+def test_a_name_is_read_without_what_is_not_its_own(text, first):
+    assert read_symbol(text)[0] == first
+
+
+def test_a_name_may_be_any_end_of_what_is_written_the_longest_first():
+    assert read_symbol("pkg.Store.save()") == ("pkg.Store.save", "Store.save", "save")
+
+
+@pytest.mark.parametrize("text", ["", "...", "()", "<>", "::", "/", "_Z", "_ZN", "_R"])
+def test_what_holds_no_name_has_no_reading(text):
+    assert not [one for one in read_symbol(text) if one not in ("_Z", "_ZN", "_R")]
+
+
+@pytest.mark.parametrize(
+    ("text", "readable"),
+    [
+        ("_ZN5Store4saveEv", "Store.save"),
+        ("__ZN5Store4saveEv", "Store.save"),
+        ("_ZNK3app5Store4saveERKSs", "app.Store.save"),
+        ("_ZN3std6vectorIiSaIiEE9push_backEOi", "std.vector.push_back"),
+        ("_ZNSt6vectorIiSaIiEE9push_backEOi", "std.vector.push_back"),
+        ("_Z4savei", "save"),
+        ("_ZN5StoreC1Ev", "Store.Store"),
+        ("_ZN4core3fmt5Write9write_str17h0123456789abcdefE", "core.fmt.Write.write_str"),
+        ("_ZN40_$LT$app..Store$u20$as$u20$app..Keep$GT$4save17h0123456789abcdefE", "Store.save"),
+        ("_RNvNtCs1234_7mycrate5store4save", "mycrate.store.save"),
+        ("save", ""),
+        ("_Zoo", ""),
+    ],
+)
+def test_the_readable_parts_of_a_mangled_name_are_read(text, readable):
+    assert demangle(text) == readable
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("store.go:188", Place("store.go", 188)),
+        ("src/store.go:188:7", Place("src/store.go", 188)),
+        ("src/store.go:188-190", Place("src/store.go", 188)),
+        ("src/store.go#L188", Place("src/store.go", 188)),
+        ("src\\store.go:188", Place("src/store.go", 188)),
+        ("./src/store.go", Place("src/store.go")),
+        (".", Place("")),
+        ("`src/store.go`", Place("src/store.go")),
+    ],
+)
+def test_a_place_is_a_path_and_a_line(text, place):
+    assert read_place(text) == place
+
+
+def test_a_path_elsewhere_stays_what_it_is():
+    assert below("/etc/passwd", "/home/ann") == "/etc/passwd"
+    assert below("/home/anna/x", "/home/ann") == "/home/anna/x"
+    assert below("file:///home/ann/x.py", "/home/ann") == "x.py"
+
+
+@pytest.mark.parametrize(("tag", "same"), [("Go", ("go",)), ("golang", ("golang", "go"))])
+def test_tags_of_one_language_are_the_same(tag, same):
+    assert same_tags(tag) == same
+
+
+def test_test_and_tests_are_the_same_tag():
+    assert set(same_tags("test")) == set(same_tags("tests")) == {"test", "tests"}
+
+
+def test_every_language_is_known_by_its_name_and_the_nearest_is_named():
+    assert all(canonical(language.name) == language.name for language in LANGUAGES)
+    assert (nearest("pyhton"), nearest("golagn"), nearest("kotln")) == ("python", "go", "kotlin")
+    assert canonical("klingon") == ""
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=80) | st.text("_ZNRE0123456789abcI<>()[]{}.:*$/\\#,-\"' \n", max_size=60))
+def test_any_text_is_read_without_an_error(text):
+    assert all(isinstance(one, str) for one in read_symbol(text))
+    assert isinstance(read_place(text).line, int)
+    assert all(read_globs(text, "/r"))
+    assert isinstance(read_list(text), list)
+    assert isinstance(below(text, "/r"), str)
