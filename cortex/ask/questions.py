@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from cortex.query.check import check_query
+from cortex.ranking.traces import find_frames
 from cortex.terms.bounds import clamp
+from cortex.terms.spelling import Place, read_place
 from ipc.errors import BadRequest
 from ipc.messages import (
     Detail,
@@ -77,11 +79,10 @@ class Related:
     max_tokens: int = 20_000
 
     def checked(self) -> Self:
-        file = self.file.strip().replace("\\", "/").removeprefix("./")
-        line, chunk_id = self.line, self.chunk_id.strip()
-        path, colon, number = file.rpartition(":")
-        if colon and number.isdecimal():  # as editors and traces write it
-            file, line = path, line or int(number)
+        place, frames = read_place(self.file), find_frames(self.file[:NAME_CHARS_MAX])
+        if frames and (" " in place.path or not place.line):  # a line of a trace
+            place = Place(frames[0].path, frames[0].line)
+        file, line, chunk_id = place.path, self.line or place.line, self.chunk_id.strip()
         if bool(file) == bool(chunk_id):
             raise BadRequest("Pass either `file` (with `line`, for what is around it) or `chunk_id`.")
         if any("\0" in one or len(one) > NAME_CHARS_MAX for one in (file, chunk_id)):

@@ -143,14 +143,13 @@ def read_list(text: str) -> list[object]:
 
 
 def read_symbol(text: str) -> tuple[str, ...]:
-    """What a name may be, the likeliest first, each parted by dots; the text itself is not among
-    them.
+    """What a name may be, the likeliest first, each parted by dots.
 
     `(*Store).Save`, `Store->save()`, `Vec<T>::push`, `func (s *Store) Save(`, `_ZN5Store4saveEv`,
     `Store#save`: all but the name's own parts are taken away. At the end come the shorter ones,
     for whom the owner is a variable: `s.save` is `save`.
     """
-    given, text = text, _unquoted(text)[:NAME_CHARS_MAX]
+    text = _unquoted(text)[:NAME_CHARS_MAX]
     found: list[str] = []
     for line in [text, *text.splitlines()[:READINGS_MAX]] if "\n" in text else [text]:
         if name := _plain(line.strip()):
@@ -160,7 +159,7 @@ def read_symbol(text: str) -> tuple[str, ...]:
     for name in tuple(found):
         parts = name.rpartition("/")[2].split(".")
         found += [".".join(parts[at:]) for at in range(1, len(parts))]
-    return tuple(one for one in dict.fromkeys(found) if one and one != given)[:READINGS_MAX]
+    return tuple(one for one in dict.fromkeys(found) if one)[:READINGS_MAX]
 
 
 def _plain(text: str) -> str:

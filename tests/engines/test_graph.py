@@ -485,3 +485,81 @@ def test_a_pattern_that_cannot_be_read_is_refused_with_a_sentence(worker, text, 
         pattern(worker, text, language=language)
     assert "\n" not in str(caught.value)
     assert "backtrace" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [
+        ("Disk.save()", "app/store:Disk.save"),
+        ("Disk#save", "app/store:Disk.save"),
+        ("(*Disk).save", "app/store:Disk.save"),
+        ("store.(*Disk).save", "app/store:Disk.save"),
+        ("Disk->save(item)", "app/store:Disk.save"),
+        ("Disk<T>::save", "app/store:Disk.save"),
+        ("Disk[str, int].save", "app/store:Disk.save"),
+        ("def check(item):", "app/store:check"),
+        ("self.check(item)", "app/store:check"),
+        ("`check`", "app/store:check"),
+        ("_ZN4Disk4saveEv", "app/store:Disk.save"),
+        ("store.py:8", "app/store:Disk.save"),
+        ("./app/store.py:8:3", "app/store:Disk.save"),
+        ("app\\store.py:8", "app/store:Disk.save"),
+        ("/somewhere/else/app/store.py#L8", "app/store:Disk.save"),
+        ('  File "/srv/app/store.py", line 8, in save', "app/store:Disk.save"),
+        ("    at Disk.save (/srv/app/store.py:8:11)", "app/store:Disk.save"),
+        ("store.py", "app/store"),
+        ("./app/store.py", "app/store"),
+        ("store.py:Disk.save", "app/store:Disk.save"),
+        ("app/store.py::Disk::save", "app/store:Disk.save"),
+    ],
+)
+def test_a_target_is_understood_in_any_spelling(worker, target, meant):
+    hits, _ = ask(worker, "callees", target)
+    assert hits.target == meant
+    assert "There is no" not in hits.suggestion
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [
+        ("disk.save", "app/store:Disk.save"),
+        ("DISK.SAVE", "app/store:Disk.save"),
+        ("store.disk.Save()", "app/store:Disk.save"),
+        ("d.check", "app/store:check"),
+        ("os.path.check(item)", "app/store:check"),
+        ("test_Main", "tests/test_main:test_main"),
+        ("testMain", "tests/test_main:test_main"),
+    ],
+)
+def test_a_guess_at_a_target_says_what_it_was_read_as(worker, target, meant):
+    hits, _ = ask(worker, "callees", target)
+    assert hits.target == meant
+    assert hits.suggestion.startswith(f"There is no {target!r}; read as {meant}.")
+
+
+def test_a_guess_that_may_be_several_lists_them(worker):
+    hits, results = ask(worker, "callers", "s.save")
+    assert results == []
+    assert hits.candidates == ("app/store:Disk.save", "app/store:Store.save")
+    assert "ask again with one of" in hits.suggestion
+
+
+def test_a_line_outside_of_all_definitions_means_the_file(worker):
+    assert ask(worker, "dependents", "app/store.py:4")[0].target == "app/store"
+
+
+@pytest.mark.parametrize(
+    ("path", "read"),
+    [
+        ("./app", "app"),
+        ("store.py", "app/store.py"),
+        ("STORE.py:12", "app/store.py"),
+        ("/srv/app/store.py:12:3", "app/store.py"),
+        ("Disk.save", "app/store.py"),
+    ],
+)
+def test_an_outline_understands_any_end_of_a_path_and_names(worker, path, read):
+    hits = worker.handlers[OutlineSearch](OutlineSearch(path, 4000))
+    assert hits.target == read
+    assert hits.results
+    assert ("read as" in hits.suggestion) == (path != "./app")

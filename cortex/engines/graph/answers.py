@@ -15,12 +15,13 @@ from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.outline import count_users, outline, signature
 from cortex.engines.graph.pattern import search_pattern
 from cortex.engines.graph.sources import Sources
-from cortex.engines.graph.targets import Targets
+from cortex.engines.graph.targets import LISTED, Targets
 from cortex.engines.graph.walks import Limits, Scope, Step, Walk, Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.terms.bounds import clamp
 from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
+from cortex.terms.spelling import read_place
 from ipc.arrays import Array
 from ipc.errors import BadRequest
 from ipc.messages import GraphHits, GraphSearch, OutlineSearch, PatternSearch
@@ -90,7 +91,20 @@ class GraphSnapshot:
         )
 
     def outline(self, request: OutlineSearch) -> GraphHits:
-        return outline(self.graph, self._users, request, self._number)
+        path = read_place(request.path).path
+        hits = outline(self.graph, self._users, replace(request, path=path), self._number)
+        if hits.results or not path:
+            return hits
+        roots = self._targets.places.roots(path)
+        if not roots and (nodes := self._targets.find(request.path).nodes):
+            roots = [self.graph.file_of(nodes[0])]
+        if len(roots) != 1:
+            listed = tuple(roots[:LISTED])
+            more = f" It may be any of: {', '.join(listed)}." if listed else ""
+            return replace(hits, candidates=listed, suggestion=hits.suggestion + more)
+        hits = outline(self.graph, self._users, replace(request, path=roots[0]), self._number)
+        remark = f"There is no {request.path!r}; read as {roots[0]}."
+        return replace(hits, suggestion=" ".join(filter(None, (remark, hits.suggestion))))
 
     @cached_property
     def _users(self) -> Array:

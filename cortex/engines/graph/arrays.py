@@ -133,6 +133,10 @@ class Graph:
         row = int(self.node_of[number])
         return self.names[int(self.nodes[row, 1])] if row >= 0 else ""
 
+    def file_of(self, number: int) -> str:
+        """The path of the file that the node `number` is in."""
+        return self.names[int(self.nodes[int(self.node_of[number]), 2])]
+
     def is_unsure(self, edge: int) -> bool:
         """Whether the edge may end at several things that are not merely overloads of one."""
         return bool(self.edges[edge, 7]) and len({uncopied(name) for name in self.candidates(edge)}) > 1

@@ -1,5 +1,5 @@
-"""Which nodes a target means: a full id, a unique end of one, a file's path;
-the nearest names when there is none.
+"""Which nodes a target means: a full id, a unique end of one, a file's path or a line of it, in any
+spelling (cortex/terms/spelling.py); the nearest names when there is none.
 """
 
 from __future__ import annotations
@@ -7,20 +7,26 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cortex.engines.graph.arrays import Graph
+from cortex.engines.graph.places import Places
+from cortex.ranking.traces import find_frames
 from cortex.terms.ids import above, key_of, split, split_short, uncopied
 from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.paths import is_built, is_example, is_foreign, is_test
+from cortex.terms.spelling import Place, read_place, read_symbol
 from ipc.arrays import Array
 
 #: ids that an answer lists when a target has several meanings, and names that it suggests when it
 #: has none
 LISTED = 10
 SUGGESTED = 5
+
+#: characters of a target that a guess repeats, and frames of a trace that are tried
+SHOWN_CHARS_MAX, FRAMES_MAX = 80, 8
 
 #: files of TypeScript that only declare what others define
 _DECLARATIONS = re.compile(r"\.d\.[cm]?ts$")
@@ -46,6 +52,8 @@ class Targets:
         #: number of a file's path → its node
         self._modules: dict[int, int] = dict(zip(modules[:, 2].tolist(), modules[:, 0].tolist(), strict=True))
         self._last_names: tuple[tuple[str, int], ...] | None = None
+        self._folded: dict[str, list[int]] | None = None
+        self.places = Places(graph, self._modules)
 
     @property
     def files(self) -> list[str]:
@@ -60,10 +68,58 @@ class Targets:
 
     def find(self, target: str) -> Found:
         """What `target` means; of several meanings the one that stands out (`_outstanding`),
-        with the others as candidates.
+        with the others as candidates. What is no name as it is written is read in other ways, and
+        `suggestion` says so where that is a guess.
         """
-        graph = self._graph
         target = target.strip()
+        if found := self._named(target):
+            return found
+        if not split(target):
+            return Found(suggestion="The target is empty; pass the name of a type, function, method or file.")
+        if found := self._placed(target):
+            return found
+        readings = read_symbol(target)
+        own = readings[0] if readings else target
+        full = [one for one in readings if len(split(one)) >= len(split(own))]
+        if found := next(filter(None, map(self._named, full)), None):
+            return found
+        guesses = [(self._folded_name, one) for one in (target, *full)]
+        for one in readings:
+            guesses += [] if one in full else [(self._named, one), (self._folded_name, one)]
+        for find, one in guesses:
+            if found := find(one):
+                return self._guessed(target, found)
+        return self._nothing(target, split(own))
+
+    def _guessed(self, target: str, found: Found) -> Found:
+        """`found`, and that it is a guess."""
+        shown = target if len(target) <= SHOWN_CHARS_MAX else f"{target[:SHOWN_CHARS_MAX]}…"
+        read = f" as {self._graph.names[found.nodes[0]]}" if found.nodes else " by the end of it"
+        remark = f"There is no {shown!r}; read{read}."
+        return replace(found, suggestion=" ".join(filter(None, (remark, found.suggestion))))
+
+    def _placed(self, target: str) -> Found | None:
+        """What a path, a line of a file, or a frame of a trace means."""
+        places = [(read_place(target), "")]
+        places += [(Place(frame.path, frame.line), frame.name) for frame in find_frames(target)[:FRAMES_MAX]]
+        for place, name in places:
+            files = self.places.files(place.path)
+            best = [n for n in files if _rank(self._graph.names[n]) == 0] if len(files) > 1 else files
+            if len(best) != 1 and files:
+                listed = tuple(self._graph.names[n] for n in files[:LISTED])
+                return Found(candidates=listed, suggestion=f"{target!r} may be any of: {', '.join(listed)}.")
+            if best:
+                around = self.places.around(best[0], place.line) if place.line else None
+                others = tuple(self._graph.names[n] for n in files if n not in best)[:LISTED]
+                also = f"Also called {target!r}: {', '.join(others)}." if others else ""
+                return Found((self._modules[best[0]] if around is None else around,), others, also)
+            if name and (found := self._named(name)):
+                return found
+        return None
+
+    def _named(self, target: str) -> Found | None:
+        """What `target` is the name of, as it is written; None when there is no such."""
+        graph = self._graph
         number = graph.names.number(target)
         if number >= 0 and graph.node_of[number] >= 0:
             return Found(self._copies(number))
@@ -71,12 +127,31 @@ class Targets:
             return Found((self._modules[number],))
         parts = split(target)
         if not parts:
-            return Found(suggestion="The target is empty; pass the name of a type, function, method or file.")
+            return None
+        return self._meant(self._inside_file(target) or self._ending(parts), target)
+
+    def _folded_name(self, target: str) -> Found | None:
+        """What `target` is the name of, in any case and without regard to underscores."""
+        graph = self._graph
+        if self._folded is None:
+            self._folded = {}
+            for last, key in self._lasts():
+                self._folded.setdefault(_fold(last), []).append(key)
+        parts = [_fold(part) for part in split(target)]
+        if not parts:
+            return None
+        rows = [row for key in self._folded.get(parts[-1], ()) for row in graph.by_last.of(key).tolist()]
+        numbers = graph.nodes[rows, 0].tolist() if rows else []
+        names = ((n, graph.names[n]) for n in numbers)
+        return self._meant([n for n, name in names if _ends_folded(name, parts)], target)
+
+    def _meant(self, numbers: list[int], target: str) -> Found | None:
+        """Of the nodes that a name may mean those that it does; None for no nodes."""
         groups: dict[str, list[int]] = {}
-        for n in self._narrowed(self._inside_file(target) or self._ending(parts), target):
+        for n in self._narrowed(numbers, target):
             groups.setdefault(self._meaning(n), []).append(n)
         if not groups:
-            return self._nothing(target, parts)
+            return None
         chosen = self._outstanding(groups)
         listed = sorted(groups.keys() - {chosen})
         shown = f"{', '.join(listed[:LISTED])}{f' and {len(listed) - LISTED} more' if len(listed) > LISTED else ''}."
@@ -91,9 +166,12 @@ class Targets:
     def _inside_file(self, target: str) -> list[int]:
         """The nodes of a target with a whole path in it: `src/store.ts:Disk.save`."""
         path, _, scope = target.replace("::", ":").replace("#", ":").partition(":")
-        module = self._modules.get(self._graph.names.number(path))
+        files = self.places.files(path) if scope and "." in path else []
+        module = self._modules.get(files[0]) if len(files) == 1 else None
         if module is None or not scope:
             return []
+        scope = scope.replace(":", ".")
+        scope = next(iter(read_symbol(scope)), scope) if "(" in scope else scope
         number = self._graph.names.number(f"{self._graph.names[module]}:{scope}")
         return list(self._copies(number)) if number >= 0 else []
 
@@ -227,6 +305,17 @@ def _rank(path: str) -> int:
 def _ends(name: str, parts: list[str]) -> bool:
     """Whether an id ends in `parts`; its file's own name may be left out (Go: `package.Name`)."""
     return any(whole[-len(parts) :] == parts for whole in (split(name), split_short(name)))
+
+
+def _fold(part: str) -> str:
+    """A part of a name, in any case and convention: `diskStore`, `disk_store`, `DiskStore`."""
+    return part.replace("_", "").lower() or part
+
+
+def _ends_folded(name: str, parts: list[str]) -> bool:
+    """As `_ends`, for parts that are folded."""
+    wholes = (split(name), split_short(name))
+    return any([_fold(part) for part in whole[-len(parts) :]] == parts for whole in wholes)
 
 
 def _alike(one: str, other: str) -> bool:
