@@ -25,8 +25,8 @@ T = TypeVar("T")
 
 #: what a lane gets of the deadline of a call
 LANE_SHARE = 0.6
-#: seconds that a call waits for the first generation
-FIRST_GENERATION_S = 8.0
+#: seconds from its beginning that a call waits for the very first generation
+FIRST_GENERATION_S = 3.0
 #: seconds between two looks at CURRENT while waiting for the first generation
 LOOK_S = 0.05
 #: seconds after the start of a front, or of the set that it uses, in which an absent worker is
@@ -84,16 +84,16 @@ class Asking:
         return await self.attempt(make)
 
     async def first_generation(self) -> Generation:
-        """The published generation; waits for the first one, EMPTY when it does not come in time.
+        """The published generation, at once: one that is being made meanwhile is not waited for.
 
-        Waits as well while a watcher that has just started reads what was indexed before it.
+        Only where nothing is published yet the first one is waited for; EMPTY when it does not come
+        within FIRST_GENERATION_S of the call's beginning.
         """
-        until = time.monotonic() + min(FIRST_GENERATION_S, self.left_s() - 1.0)
+        began = min(time.monotonic(), self.until - self.config.server.deadline_s)
+        until = min(began + FIRST_GENERATION_S, self.until - 1.0)
         while True:
             generation = self.freshness.current()
-            if generation.number and not self._just_starting(generation):
-                return generation
-            if time.monotonic() >= until:
+            if self.freshness.serves(generation) or time.monotonic() >= until:
                 return generation
             await asyncio.sleep(LOOK_S)
 
@@ -121,12 +121,6 @@ class Asking:
     def _turn(self, generation: Generation, *, final: bool) -> Turn:
         lanes_s = min(LANE_SHARE * self.config.server.deadline_s, self.left_s())
         return Turn(self, generation, time.monotonic() + lanes_s, final)
-
-    def _just_starting(self, generation: Generation) -> bool:
-        if self.freshness.progress().indexing:
-            return False  # may take minutes; what there is is served meanwhile
-        starting = time.monotonic() < self.settled
-        return bool(generation.backlog) or (starting and self.freshness.behind(generation))
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ class Progress:
     state: str = "stopped"
     done: int = 0
     total: int = 0
+    files: int = 0
     running: bool = False
     message: str = ""
     dirty: dict[str, int] = field(default_factory=dict)
@@ -75,6 +76,24 @@ class Progress:
     @property
     def indexing(self) -> bool:
         return self.running and self.state == "indexing"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How much of the project can be searched: `done` of `total` source files. Those that hold
+    nothing to be searched count as done once they have been read.
+    """
+
+    done: int
+    total: int
+
+    @property
+    def whole(self) -> bool:
+        return self.done >= self.total
+
+    def __str__(self) -> str:
+        percent = 100 * self.done // self.total if self.total else 100
+        return f"{percent} % searchable ({_grouped(self.done)} of {_grouped(self.total)} files)"
 
 
 class Freshness:
@@ -89,6 +108,8 @@ class Freshness:
         self._current = _Cached[Generation](config.index_dir / CURRENT, EMPTY)
         self._indexer = _Cached[IndexerState | None](config.indexer_state, None)
         self._manifest = _Cached[Listing[Seen]](config.manifest, Listing())
+        #: files of the manifest that have no chunks
+        self._nothing_in = 0
 
     def current(self) -> Generation:
         """The published generation; EMPTY before the first. A damaged CURRENT changes nothing."""
@@ -110,7 +131,30 @@ class Freshness:
             return Progress()
         running = state.state != "stopped" and _alive(state)
         silent_s = time.time() - state.heartbeat if running else 0.0
-        return Progress(state.state, state.done, state.total, running, state.message, state.dirty, silent_s)
+        return Progress(
+            state=state.state,
+            done=state.done,
+            total=state.total,
+            files=state.files,
+            running=running,
+            message=state.message,
+            dirty=state.dirty,
+            silent_s=silent_s,
+        )
+
+    def share(self, generation: Generation) -> Share:
+        """What of the project `generation` holds. Whole as well where nobody counted its files."""
+        seen, progress = self._seen(), self.progress()
+        total = max(len(seen.files), progress.files if progress.running else 0)
+        if generation.rows and not (generation.sources and seen.files):
+            return Share(total, total)  # another program's chunk files, or too many to be counted
+        return Share(min(total, generation.sources + self._nothing_in), total)
+
+    def serves(self, generation: Generation) -> bool:
+        """Whether `generation` is one to answer from: it holds something, or there is nothing to
+        come.
+        """
+        return bool(generation.rows) or (bool(generation.number) and self.share(generation).whole)
 
     def pending(self, generation: Generation) -> list[str]:
         """The saved files that `generation` does not hold yet, in order of their names."""
@@ -130,18 +174,18 @@ class Freshness:
             "degraded": list(degraded),
         }
         sentences = list(dict.fromkeys(note for note in (self._upgrade(generation), *notes) if note))
+        share, behind = self.share(generation), self.behind(generation)
         if progress.indexing:
             block["indexing"] = {"done": progress.done, "total": progress.total}
-            sentences.append(say_progress(progress))
-        elif progress.message:
-            sentences.append(progress.message)
+        if behind or not share.whole:
+            block["publishing"] = behind or not progress.indexing
+        if not share.whole:
+            block["searchable"] = {"done": share.done, "total": share.total}
+        sentences += _say_state(progress, share, behind=behind)
         if progress.silent_s > HEARTBEAT_MAX_S:
             sentences.append(
                 f"The indexer has not reported for {progress.silent_s:.0f} s (is the disk full?); see `cortex status`."
             )
-        if self.behind(generation):
-            block["publishing"] = True
-            sentences.append("The newest changes are indexed and about to be served.")
         if sentences:
             block["message"] = " ".join(sentences)
         return block
@@ -171,6 +215,7 @@ class Freshness:
             with contextlib.suppress(OSError, msgspec.DecodeError):
                 if cached.path.stat().st_size <= MANIFEST_BYTES_MAX:
                     cached.value = msgspec.json.decode(cached.path.read_bytes(), type=Listing[Seen])
+                    self._nothing_in = sum(not seen.chunks for seen in cached.value.files.values())
         return cached.value
 
     def _differs(self, path: str, known: Seen) -> bool:
@@ -202,6 +247,23 @@ class Freshness:
         if generation.number or not has_other(self._config.index_dir):
             return ""
         return "The index is being rebuilt after an upgrade."
+
+
+def _say_state(progress: Progress, share: Share, *, behind: bool) -> list[str]:
+    """What the indexer and the watcher are at, in sentences."""
+    if not share.whole:
+        rest = "is being indexed" if progress.indexing else "is about to be served"
+        said = [f"The project is {share}: answers may miss the rest, which {rest}."]
+        return [*said, progress.message] if progress.message else said
+    if progress.indexing:
+        return [say_progress(progress)]
+    said = [progress.message] if progress.message else []
+    return [*said, "The newest changes are indexed and about to be served."] if behind else said
+
+
+def _grouped(number: int) -> str:
+    """As in `4 274`."""
+    return f"{number:,}".replace(",", " ")
 
 
 def say_progress(progress: Progress) -> str:

@@ -56,7 +56,8 @@ class Generation:
     `deleted` names a segment of deleted row keys, `references` the one that counts who refers to
     what ("" for none); both are in `segments/`, as the graph's. `tokens` says for each engine what
     it built: only the engine knows what its token means. `sequence` is the highest indexer sequence
-    that is in; `backlog` counts chunk files that were on disk and are left to the next generation.
+    that is in; `backlog` counts chunk files that were on disk and are left to the next generation;
+    `sources` counts the source files that the rows are of, 0 where nobody counted them.
     """
 
     number: int
@@ -67,6 +68,7 @@ class Generation:
     tokens: dict[str, str] = field(default_factory=dict)
     sequence: int = 0
     backlog: int = 0
+    sources: int = 0
     model: str = ""
     dimensions: int = 0
     next_key: int = 1

@@ -36,10 +36,13 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """Of an Entry, what tells whether the file is still as it was indexed."""
+    """Of an Entry, what tells whether the file is still as it was indexed, and whether there is
+    anything of it to be searched.
+    """
 
     size: int
     mtime_ns: int
+    chunks: int = 0
 
 
 class Noted(msgspec.Struct, frozen=True):

@@ -10,12 +10,15 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+
+import msgspec
 
 from cortex.embedders import Embedder, open_embedder
 from cortex.generation.manifest import Entry, Manifest
 from cortex.graph.facts.tables import Packed
+from cortex.indexer.order import in_groups
 from cortex.indexer.pool import Pool, children_for, workers_for
 from cortex.indexer.scan import Candidate, Scan, Scanner
 from cortex.indexer.store import manifest as manifests
@@ -70,6 +73,23 @@ class Plan:
     indexed: int = 0
     removed: int = 0
     bytes: int = 0
+    #: the files to be read in the order in which they are to be served; none: all at once
+    groups: list[set[str]] = field(default_factory=list)
+
+    def steps(self, entries: Mapping[str, Entry]) -> Iterator[list[Task]]:
+        """The tasks one group of files after another. `entries`: what has been placed until then,
+        which each further step takes over from the shards that it is in.
+        """
+        if not self.groups:
+            yield list(self.tasks.values())
+        for group in self.groups:
+            step = []
+            for task in self.tasks.values():
+                fresh = {path: stat for path, stat in task.fresh.items() if path in group}
+                kept = {path: entries[path] for path in task.fresh if path in entries}
+                if fresh:
+                    step.append(msgspec.structs.replace(task, fresh=fresh, kept=kept))
+            yield step
 
 
 def index(
@@ -186,6 +206,8 @@ class Indexer:
             manifest.shards = shard_count(len(fresh), self._limits.shard_files)
         shard_files = self._limits.shard_files
         plan = make_plan(manifest, fresh, gone, shard_files, stale=writer.stale(), force=force)
+        if first and len(fresh) >= 2 * self._limits.first_files:
+            plan.groups = in_groups(self.config.root, fresh, self._limits.first_files)
         if not plan.tasks and not first:
             self._write_graph(manifest, [])
             return plan
@@ -199,31 +221,48 @@ class Indexer:
         """Build and place. When every file moves, nothing is placed before all is built: the old
         shards are read.
         """
-        ready: list[Built] = []
         facts: list[bytes] = []
+        done = 0
+        chunks: dict[int, int] = {}  # shard → of how many chunks it is
+
+        def tell(built: Built, read: int) -> None:
+            nonlocal done
+            facts.append(built.facts)
+            done += read
+            chunks[built.number] = built.chunks
+            if on_progress is not None:
+                on_progress(done, plan.indexed, sum(chunks.values()))
+
+        for tasks in plan.steps(writer.manifest.files):
+            stopped = done and self._stop.is_set()
+            if stopped or not self._take_step(plan, tasks, writer, tell):
+                return
+        writer.drop_others(plan.shards)
+        self._write_graph(writer.manifest, facts)
+
+    def _take_step(
+        self, plan: Plan, tasks: Sequence[Task], writer: Writer, tell: Callable[[Built, int], None]
+    ) -> bool:
+        """Build and place `tasks`; whether all of them were, and not stopped before."""
+        ready: list[Built] = []
         limits = self._limits
         flush_at = time.monotonic() + limits.flush_s
-        done = chunks = finished = 0
-        for built in self._build(plan):
+        reads = {task.number: len(task.fresh) for task in tasks}
+        finished = 0
+        for built in self._build(plan, tasks):
             ready.append(built)
-            facts.append(built.facts)
             finished += 1
-            done += len(plan.tasks[built.number].fresh)
-            chunks += built.chunks
-            if on_progress is not None:
-                on_progress(done, plan.indexed, chunks)
+            tell(built, reads[built.number])
             if not plan.moves and (now := time.monotonic()) >= flush_at:
                 writer.place(ready, plan.gone, plan.sequence)
                 ready.clear()
                 took = time.monotonic() - now
                 flush_at = time.monotonic() + max(limits.flush_s, took / limits.flush_share)
-        if finished < len(plan.tasks) and plan.moves:
-            return  # stopped: the old layout stays as it was
+        if finished < len(tasks) and plan.moves:
+            return False  # stopped: the old layout stays as it was
         writer.manifest.shards = plan.shards
         writer.place(ready, plan.gone, plan.sequence)
-        if finished == len(plan.tasks):
-            writer.drop_others(plan.shards)
-            self._write_graph(writer.manifest, facts)
+        return finished == len(tasks)
 
     def _write_graph(self, manifest: Manifest, parts: list[bytes]) -> None:
         facts: dict[str, Packed | None] = {}
@@ -254,9 +293,8 @@ class Indexer:
         """Give back the memory that only the next change needs."""
         self._graph.forget()
 
-    def _build(self, plan: Plan) -> Iterator[Built]:
+    def _build(self, plan: Plan, tasks: Sequence[Task]) -> Iterator[Built]:
         """The results as they come; fewer than there are tasks when the run was stopped."""
-        tasks = list(plan.tasks.values())
         count = workers_for(len(tasks), plan.indexed, plan.bytes, self._limits)
         try:
             if count == 0:

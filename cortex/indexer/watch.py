@@ -170,6 +170,8 @@ class _Follower:
         self._sweep_at = started + self._pace.sweep_s  # also when it fails
         scan = Scanner(self._config).walk()
         self._folders.follow(scan.folders)
+        if self._manifest is None:  # another may be at work on the first run: how much there will be
+            self._tell(files=len(scan.files))
         with self._writing() as manifest:
             if self._foreign(manifest):
                 return
@@ -177,7 +179,7 @@ class _Follower:
             changed += manifest.files.keys() - scan.files.keys()
             self._mark(changed if manifest.files else [], manifest)
             if changed or not manifest.files:
-                self._tell(state="indexing", done=0, total=len(changed), message="")
+                self._tell(state="indexing", done=0, total=len(changed), files=len(scan.files), message="")
             self._indexer.run(scan, manifest, on_progress=self._progress)
             self._settle(changed, manifest)
         if changed:
@@ -188,7 +190,7 @@ class _Follower:
             pause = POLL_SWEEP_S
         self._sweep_at = time.monotonic() + pause
         if changed or self._state.state != "idle":
-            self._tell(state="idle", message="")
+            self._tell(state="idle", files=0, message="")  # from here on the manifest knows them
 
     def _update(self, paths: set[str]) -> None:
         scanner = Scanner(self._config)

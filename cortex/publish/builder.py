@@ -159,7 +159,8 @@ class Builder:
         # Accepted before it is published, because CURRENT lists the files; if publishing fails all
         # is read again.
         self._manager.accept(reading, keys)
-        published = self._publish(dataclasses.replace(state, files=self._manager.readable_files()))
+        files, sources = self._manager.readable_files(), len(self._manager.sources)
+        published = self._publish(dataclasses.replace(state, files=files, sources=sources))
         if len(rows) > self._limits.rows_min:
             allocator.trim()
         return published

@@ -12,6 +12,8 @@ import binascii
 import hashlib
 import logging
 import os
+import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,6 +59,11 @@ class FiledChunk:
     def updated_at(self) -> str:
         return str(self.body.get("updated_at") or "")
 
+    @property
+    def source(self) -> str:
+        """The source file that it is of; "" for none."""
+        return str((self.body.get("metadata") or {}).get("file_path") or "")
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkFile:
@@ -70,13 +77,14 @@ class ChunkFile:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A chunk that is served: its row key, what it was made of,
-    and the chunk file that it stands in.
+    """A chunk that is served: its row key, what it was made of, the chunk file that it stands in,
+    and the source file that it is of.
     """
 
     key: int
     digest: bytes
     file: str
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +237,8 @@ class ChunkManager:
     damaged: dict[str, tuple[FileRef, str]] = field(default_factory=dict)
     #: chunk file → `_metadata.generator`
     generators: dict[str, str] = field(default_factory=dict)
+    #: source file → how many known chunks are of it
+    sources: Counter[str] = field(default_factory=Counter)
     _ids: dict[str, set[str]] = field(default_factory=dict)
 
     def start_from(self, rows: Rows, files: dict[str, FileRef]) -> None:
@@ -236,17 +246,19 @@ class ChunkManager:
         nothing is read again that has not changed.
         """
         self.known.clear()
+        self.sources.clear()
         self._ids.clear()
         self.files = dict(files)
         for start, segment in zip(rows.starts, rows.segments, strict=False):
             ids, offsets = segment.bytes_of("id_bytes"), segment.arrays["id_offsets"].tolist()
             names, ordinals = segment.meta["chunk_file_names"], segment.arrays["chunk_file"]
             keys, digests = segment.arrays["keys"], segment.bytes_of("digests")
+            paths, of = segment.meta["path_names"], segment.arrays["path"]
             for row in np.flatnonzero(rows.live[start : start + len(keys)]).tolist():
                 chunk_id = bytes(ids[offsets[row] : offsets[row + 1]]).decode()
                 digest = bytes(digests[row * DIGEST_BYTES : (row + 1) * DIGEST_BYTES])
                 file = names[ordinals[row]]
-                self.known[chunk_id] = Known(int(keys[row]), digest, file)
+                self._know(chunk_id, Known(int(keys[row]), digest, file, paths[of[row]]))
                 self._ids.setdefault(file, set()).add(chunk_id)
 
     def read(self, batch_bytes: int = BATCH_BYTES) -> Reading | None:
@@ -269,8 +281,9 @@ class ChunkManager:
             entry = self.known.get(chunk_id)
             if entry is not None and entry.key == key:
                 del self.known[chunk_id]
+                self._forget_source(entry.source)
         for chunk, key in zip(change.added, keys, strict=True):
-            self.known[chunk.id] = Known(key, chunk.digest, chunk.file)
+            self._know(chunk.id, Known(key, chunk.digest, chunk.file, sys.intern(chunk.source)))
         for name in [name for name in self._ids if name not in change.files and name not in self.damaged]:
             del self._ids[name]
             self.hidden.pop(name, None)
@@ -282,6 +295,16 @@ class ChunkManager:
                 self.hidden[name] = set(file.chunks) - self._ids[name]
             self.generators[name] = file.generator
         self.files = dict(change.files)
+
+    def _know(self, chunk_id: str, entry: Known) -> None:
+        self.known[chunk_id] = entry
+        if entry.source:
+            self.sources[entry.source] += 1
+
+    def _forget_source(self, source: str) -> None:
+        self.sources[source] -= 1
+        if self.sources[source] <= 0:
+            del self.sources[source]
 
     def readable_files(self) -> dict[str, FileRef]:
         """The files for CURRENT. One that hides chunks is left out,

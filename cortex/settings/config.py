@@ -18,7 +18,7 @@ import msgspec
 import orjson
 import yaml
 
-from cortex.settings.home import check_trust, find_root, project_config, runtime_base, user_config
+from cortex.settings.home import REALLY, check_trust, find_root, project_config, runtime_base, user_config
 from ipc.errors import Misconfigured
 from ipc.messages import PROTOCOL
 
@@ -139,7 +139,7 @@ ALIASES = {
 }
 
 #: environment variables with a meaning of their own
-OWN_VARIABLES = {"CORTEX_PROJECT"}
+OWN_VARIABLES = {"CORTEX_PROJECT", REALLY}
 
 
 def load(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import stat
 import tempfile
 import urllib.parse
@@ -13,6 +14,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ipc.errors import Misconfigured
+
+#: set by `--yes-really`, and so by whatever that process starts: a project may be / or the home
+#: folder
+REALLY = "CORTEX_YES_REALLY"
+#: what to do about a project that cannot be used
+ADVICE = "pass an existing one with --project, as an absolute path"
 
 #: sun_path holds 104 bytes on macOS and 108 on Linux, with the final NUL
 SOCKET_PATH_MAX = 103
@@ -48,16 +55,12 @@ def project_config(root: Path) -> Path:
 
 def find_root(project: str | os.PathLike[str] | None = None) -> tuple[Path, bool]:
     """(root, named explicitly?): the argument, CORTEX_PROJECT, CLAUDE_PROJECT_DIR, or the nearest
-    parent with .git or .cortex/config.yml. Never /, the home folder or anything above it.
+    parent with .git or .cortex/config.yml. Never /, the home folder or anything above it; one that
+    was named only with REALLY set.
     """
     named = project or os.environ.get("CORTEX_PROJECT") or os.environ.get("CLAUDE_PROJECT_DIR")
     if named:
-        root = Path(named).expanduser()
-        if not root.is_dir():
-            raise Misconfigured(
-                f"The project folder {str(root)!r} does not exist; pass an existing one with --project."
-            )
-        return root.resolve(), True
+        return _named_root(os.fspath(named)), True
     here = Path.cwd().resolve()
     for folder in (here, *here.parents):
         if _too_high(folder):
@@ -68,6 +71,25 @@ def find_root(project: str | os.PathLike[str] | None = None) -> tuple[Path, bool
         f"No project found at or above {here}: run `git init` or `cortex init` there, or pass --project DIR "
         '(in an agent\'s configuration: "args": ["mcp", "--project", "/path/to/project"]).'
     )
+
+
+def _named_root(named: str) -> Path:
+    root = Path(named).expanduser()
+    if not root.is_dir():
+        raise Misconfigured(f"The project folder {str(root)!r} {_why_no_folder(root)}; {ADVICE}.")
+    root = root.resolve()
+    if _too_high(root) and not os.environ.get(REALLY):
+        raise Misconfigured(
+            f"The project folder {str(root)!r} holds far more than a project (it is the home folder or above "
+            f"it); {ADVICE}, or add --yes-really if you mean it."
+        )
+    return root
+
+
+def _why_no_folder(root: Path) -> str:
+    if re.search(r"\$\{.*\}|\$\(.*\)|%\w+%|\$\w+", str(root)):
+        return "is a placeholder that was not filled in"
+    return "is a file" if root.exists() else "does not exist"
 
 
 def _too_high(folder: Path) -> bool:

@@ -65,7 +65,7 @@ class Skipped:
 @dataclass(frozen=True, slots=True)
 class IndexerState:
     """`run/indexer.json`: what the indexer is doing. `dirty` maps a saved path to the sequence that
-    will hold it.
+    will hold it; `files` is how many files the last walk found to be indexed.
     """
 
     state: Literal["idle", "indexing", "stopped"]
@@ -76,3 +76,4 @@ class IndexerState:
     pid: int
     dirty: dict[str, int] = field(default_factory=dict)
     message: str = ""
+    files: int = 0

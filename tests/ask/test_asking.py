@@ -10,7 +10,7 @@ import pytest
 
 from cortex.ask import exact as exactly
 from cortex.ask import search as searching
-from cortex.ask.asking import Asking
+from cortex.ask.asking import FIRST_GENERATION_S, Asking
 from cortex.ask.freshness import Freshness
 from cortex.ask.questions import Exact, Search
 from cortex.generation import current as generations
@@ -402,6 +402,51 @@ def test_a_call_waits_for_the_first_generation(config):
         return plain(await under_way)
 
     assert asyncio.run(ask())["total"] == 3
+
+
+def at_once(coroutine):
+    """What it returns without waiting for anything."""
+    with pytest.raises(StopIteration) as done:
+        coroutine.send(None)
+    return done.value.value
+
+
+def know(config, files, **fields):
+    """A manifest of so many files, each with a chunk."""
+    seen = {f"f{n}.py": {"size": 1, "mtime_ns": 1, "chunks": 1} for n in range(files)}
+    config.manifest.write_bytes(orjson.dumps({"files": seen} | fields))
+
+
+@pytest.mark.parametrize("state", ["idle", "indexing", "stopped"])
+@pytest.mark.parametrize("backlog", [0, 9])
+def test_no_call_waits_for_a_generation_while_there_is_one_to_answer_from(config, state, backlog):
+    made = Generation(1, segments=(SegmentRef("s", 3, 3),), sequence=1, backlog=backlog, sources=2)
+    generations.publish(config.index_dir, made)
+    know(config, 8, sequence=7)
+    told = IndexerState(state, 3, 8, 7, time.time(), os.getpid(), files=8)
+    config.indexer_state.write_bytes(orjson.dumps(told))
+    starting = asking(config, Workers(), deadline_s=600.0, settled=time.monotonic() + 600)
+    assert at_once(starting.first_generation()) == made
+
+
+def test_an_answer_from_a_part_of_the_project_says_how_much_of_it_that_is(config):
+    made = Generation(1, segments=(SegmentRef("s", 3, 3),), sources=12)
+    generations.publish(config.index_dir, made)
+    state = IndexerState("indexing", 30, 4274, 6, time.time(), os.getpid(), files=4274)
+    config.indexer_state.write_bytes(orjson.dumps(state))
+    know(config, 12)
+    index = search(config, Workers())["index"]
+    assert index["searchable"] == {"done": 12, "total": 4274}
+    assert "12 of 4 274 files" in index["message"]
+
+
+def test_the_wait_for_the_very_first_generation_ends_long_before_the_deadline(config):
+    async def ask():
+        async with asyncio.timeout(60):
+            return await asking(config, Workers(), deadline_s=10.0).first_generation()
+
+    assert asyncio.run(ask()).number == 0
+    assert FIRST_GENERATION_S <= 3
 
 
 def test_how_far_indexing_is_is_said(config):

@@ -10,7 +10,7 @@ import pytest
 
 from cortex.ask.freshness import Freshness
 from cortex.generation import current as generations
-from cortex.generation.current import EMPTY, Generation
+from cortex.generation.current import EMPTY, Generation, SegmentRef
 from cortex.settings.config import Config, Server
 from cortex.terms.records import IndexerState
 
@@ -34,7 +34,7 @@ def indexed(config, **files):
             "sha256": "",
             "size": info.st_size,
             "mtime_ns": info.st_mtime_ns,
-            "chunks": ["x"],
+            "chunks": 1,
         }
     config.manifest.write_bytes(orjson.dumps({"version": 1, "files": seen}))
 
@@ -159,3 +159,57 @@ def test_while_only_another_format_is_there_answers_say_that_the_index_is_rebuil
     generations.publish(config.index_dir, Generation(1))
     assert sentence not in fresh.explain_nothing()
     assert "message" not in fresh.block(fresh.current())
+
+
+def publish(config, sources, **fields):
+    made = Generation(1, segments=(SegmentRef("s", 9, 9),), sources=sources, **fields)
+    generations.publish(config.index_dir, made)
+    return made
+
+
+def test_a_first_publish_is_told_as_what_it_is_and_not_as_the_newest_changes(config):
+    indexed(config, **{f"f{n}": "text" for n in range(100)})
+    generation = publish(config, 41, backlog=3)
+    block = Freshness(config).block(generation)
+    assert (block["publishing"], block["searchable"]) == (True, {"done": 41, "total": 100})
+    assert "41 % searchable (41 of 100 files)" in block["message"]
+    assert "newest changes" not in block["message"]
+
+
+def test_while_the_first_run_goes_on_files_that_are_not_read_yet_count_too(config):
+    indexed(config, a="one", b="two")
+    indexer(config, state="indexing", done=2, total=10, files=10)
+    block = Freshness(config).block(publish(config, 2))
+    assert block["searchable"] == {"done": 2, "total": 10}
+    assert "20 % searchable" in block["message"]
+    assert "is being indexed" in block["message"]
+
+
+def test_when_all_is_searchable_only_changes_are_spoken_of(config):
+    indexed(config, a="one", b="two")
+    block = Freshness(config).block(publish(config, 2, backlog=1))
+    assert "searchable" not in block
+    assert block["message"] == "The newest changes are indexed and about to be served."
+
+
+def test_a_file_in_which_there_is_nothing_to_search_does_not_keep_the_share_down(config):
+    indexed(config, a="one", b="")
+    seen = orjson.loads(config.manifest.read_bytes())
+    seen["files"]["b.py"]["chunks"] = 0
+    config.manifest.write_bytes(orjson.dumps(seen))
+    fresh = Freshness(config)
+    assert fresh.share(publish(config, 1)).whole
+    assert "message" not in fresh.block(fresh.current())
+
+
+def test_chunk_files_of_another_program_are_no_part_of_anything(config):
+    fresh = Freshness(config)
+    assert fresh.share(publish(config, 7)).whole
+
+
+def test_an_empty_generation_is_nothing_to_answer_from_while_more_is_to_come(config):
+    fresh = Freshness(config)
+    assert fresh.serves(Generation(1))
+    indexer(config, state="indexing", done=0, total=3, files=3)
+    assert not fresh.serves(Generation(1))
+    assert not fresh.serves(EMPTY)

@@ -618,3 +618,41 @@ def test_a_child_that_dies_is_replaced(project, tmp_path):
     started = [int(line) for line in (tmp_path / "started").read_text().splitlines()]
     assert len(started) == 3
     assert not any(psutil.pid_exists(child) for child in started)
+
+
+@pytest.mark.parametrize("limits", [Limits(), POOLED])
+def test_a_run_in_the_order_of_what_matters_writes_what_one_at_once_writes(project, tmp_path, limits):
+    ordered = dataclasses.replace(limits, first_files=3)
+    at_once = Config(root=(tmp_path / "copy").resolve())
+    shutil.copytree(project.root, at_once.root)
+    told: list[tuple[int, int, int]] = []
+    report = index(project, limits=ordered, on_progress=lambda *one: told.append(one))
+    same = index(at_once, limits=dataclasses.replace(limits, first_files=10_000))
+    assert contents(project) == contents(at_once)
+    assert (report.chunks, report.indexed, report.sequence) == (same.chunks, same.indexed, same.sequence)
+    assert told == sorted(told)
+    assert told[-1] == (COUNT, COUNT, report.chunks)
+    assert index(project, limits=ordered).indexed == 0
+
+
+def test_the_files_that_matter_are_in_the_chunk_files_before_the_others_are_read(project):
+    seen: list[set[str]] = []
+
+    def look(done: int, _total: int, _chunks: int) -> None:
+        placed = manifests.load(project.manifest).files
+        if placed and done < COUNT:
+            seen.append(set(placed))
+
+    index(project, limits=Limits(first_files=3), on_progress=look)
+    assert len(seen[0]) == 3
+    assert not any(path.endswith(".md") or "test" in path for path in seen[0])
+
+
+def test_a_first_run_that_was_stopped_between_two_groups_is_completed_by_the_next(project):
+    stop = threading.Event()
+    indexer = Indexer(project, open_embedder(project), stop, Limits(first_files=3))
+    with writer_lock(project):
+        stopped = indexer.run(on_progress=lambda *_: stop.set())
+    assert stopped.files < COUNT
+    whole = index(project)
+    assert (whole.files, whole.unchanged) == (COUNT, stopped.files)

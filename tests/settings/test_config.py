@@ -108,6 +108,38 @@ def test_the_root_is_the_nearest_parent_with_git_and_never_the_home_folder(tmp_p
         home.find_root()
 
 
+@pytest.mark.parametrize("place", ["home", "", "/"])
+@pytest.mark.parametrize("variable", ["", "CORTEX_PROJECT", "CLAUDE_PROJECT_DIR"])
+def test_a_named_folder_that_is_the_home_folder_or_above_is_refused(tmp_path, monkeypatch, place, variable):
+    (tmp_path / "home" / "code").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    named = tmp_path / place
+    if variable:
+        monkeypatch.setenv(variable, str(named))
+    with pytest.raises(Misconfigured, match="--yes-really"):
+        home.find_root(None if variable else named)
+    assert home.find_root(tmp_path / "home" / "code") == ((tmp_path / "home" / "code").resolve(), True)
+    monkeypatch.setenv("CORTEX_YES_REALLY", "1")
+    assert home.find_root(named) == (named.resolve(), True)
+
+
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [
+        ("nowhere", "does not exist"),
+        ("file", "is a file"),
+        ("${workspaceFolder}", "placeholder"),
+        ("$(pwd)/x", "placeholder"),
+        ("%CD%", "placeholder"),
+    ],
+)
+def test_a_named_folder_that_is_none_says_why_and_what_to_pass(tmp_path, named, why):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Misconfigured, match=why) as error:
+        home.find_root(tmp_path / named)
+    assert "--project" in str(error.value)
+
+
 def test_sockets_fit_the_shortest_limit_and_are_private(project, monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/tmp/" + "x" * 100)
     loaded = config.load(project)

@@ -78,6 +78,9 @@ def init(options: Namespace) -> int:
 def _index_options(parser: Parser) -> None:
     parser.add_folder("path", nargs="?", help="the project's folder")
     parser.add_argument("--watch", action="store_true", help="go on, and follow every saved file")
+    parser.add_argument(
+        "--no-wait", action="store_true", help="write the chunk files only, and wait for nobody to serve them"
+    )
     parser.add_argument("--force", action="store_true", help="read and embed every file anew")
     parser.add_argument("-v", "--verbose", action="store_true", help="list the files that were left out")
 
@@ -88,10 +91,26 @@ def index(options: Namespace) -> int:
         return _watch(config)
     from cortex.indexer.run import index as run_index
 
-    with render.Progress() as progress:
-        report = run_index(config, force=options.force, on_progress=progress)
-    render.print_report(report, verbose=options.verbose)
+    report, served = None, None
+    try:
+        with render.Progress(serves=not options.no_wait) as progress:
+            report = run_index(config, force=options.force, on_progress=progress)
+            if not options.no_wait:
+                served = _serve(config, progress)
+    finally:
+        if report is not None:  # it is done, even if serving it fails or is broken off
+            render.print_report(report, verbose=options.verbose)
+    if served is not None:
+        print(f"all of it is served, as generation {served}")
     return EXIT_OK
+
+
+def _serve(config: Config, progress: render.Progress) -> int:
+    """Wait until what was indexed is served; the generation's number."""
+    from cortex.front.cli.serving import wait_served
+    from cortex.indexer.store import manifest
+
+    return wait_served(config, manifest.load(config.manifest), progress.serve).number
 
 
 def _watch(config: Config) -> int:
@@ -214,7 +233,7 @@ def completion(options: Namespace) -> int:
 
 COMMANDS = (
     Command("init", "Make .cortex/config.yml with the defaults, and show how to connect an agent.", init),
-    Command("index", "Write the chunk files of the project.", index, _index_options),
+    Command("index", "Index the project, and return when all of it is served.", index, _index_options),
     Command("mcp", "Serve MCP over standard input and output (alias: stdio).", mcp, _mcp_options),
     Command(
         "up",

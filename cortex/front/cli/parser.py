@@ -6,9 +6,12 @@ Commands declare their options on it; what they do is elsewhere.
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from cortex.settings.home import REALLY
 
 
 class Parser(argparse.ArgumentParser):
@@ -61,6 +64,16 @@ class Parser(argparse.ArgumentParser):
         return options, words
 
 
+class _Really(argparse.Action):
+    """Set for this process and those that it starts: all of them look at the folder's place."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(nargs=0, **settings)
+
+    def __call__(self, *_: Any) -> None:
+        os.environ[REALLY] = "1"
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """One command.
@@ -98,6 +111,11 @@ class Command:
     def _fill(self, parser: Parser) -> None:
         self.declare(parser)
         parser.add_folder("--project", help="the project's folder; default: found from the working folder")
+        parser.add_argument(
+            "--yes-really",
+            action=_Really,
+            help="take the project's folder even if it is / or the home folder",
+        )
 
 
 def make_tree(commands: Iterable[Command], groups: dict[str, str]) -> tuple[Parser, list[Parser]]:

@@ -59,13 +59,21 @@ def agent_snippets(root: Path) -> str:
 
 class Progress:
     """Called by the indexer with (files done, files to do, chunks): a bar on a terminal, else a
-    line now and then.
+    line now and then. With `serves` the bar has a second half, which is drawn by `serve`.
 
     `screen`: draw the bar there, whatever standard error is.
     """
 
-    def __init__(self, screen: Console | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        screen: Console | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        serves: bool = False,
+    ) -> None:
         self._screen, self._clock = screen, clock
+        self._parts = 2 if serves else 1
+        self._indexed = ""
         self._bar: Bar | None = None
         self._started = self._said = clock()
 
@@ -74,20 +82,31 @@ class Progress:
             from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
 
-            columns = (TextColumn("indexing"), BarColumn(), TextColumn("{task.fields[told]}"))
+            columns = (TextColumn("{task.fields[what]}"), BarColumn(), TextColumn("{task.fields[told]}"))
             self._bar = Bar(*columns, console=self._screen or console(stderr=True))
-            self._task = self._bar.add_task("index", total=None, told="")
+            self._task = self._bar.add_task("index", total=None, what="indexing", told="")
             self._bar.start()
         return self
 
     def __call__(self, done: int, total: int, chunks: int) -> None:
+        self._indexed = f"{done} of {total} files indexed"
         now = self._clock()
         told = say_pace(done, total, chunks, now - self._started)
+        self._show(now, "indexing", told, (done, self._parts * total))
+
+    def serve(self, done: int, total: int) -> None:
+        """What was indexed is being served: `done` of all `total` files of the project."""
+        indexed = f"{self._indexed}, " if self._indexed else ""
+        told = f"{indexed}{done} of {total} served"
+        self._show(self._clock(), "serving", told, (total + done, 2 * total))
+
+    def _show(self, now: float, what: str, told: str, place: tuple[int, int]) -> None:
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, total=total, told=told)
+            completed, total = place
+            self._bar.update(self._task, completed=completed, total=total, what=what, told=told)
         elif now - self._said >= LINE_S:
             self._said = now
-            print(f"indexing: {told}", file=sys.stderr)
+            print(f"{what}: {told}", file=sys.stderr)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

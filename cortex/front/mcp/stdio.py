@@ -69,13 +69,13 @@ def _take_stdout() -> int:
 def _load(project: str | None, toolsets: str | None) -> tuple[Config | None, str]:
     """(configuration, problem).
 
-    Without a project every tool says how to name one; other faults raise.
+    Without a folder that can be a project every tool says what to set: an agent shows that, and
+    not why a server ended. Other faults raise.
     """
-    if not (project or os.environ.get("CORTEX_PROJECT") or os.environ.get("CLAUDE_PROJECT_DIR")):
-        try:
-            find_root()
-        except Misconfigured as error:
-            return None, str(error)
+    try:
+        find_root(project)
+    except Misconfigured as error:
+        return None, str(error)
     flags = {"server": {"toolsets": tuple(filter(None, toolsets.split(",")))}} if toolsets else None
     return configuration.load(project, flags), ""
 

@@ -17,6 +17,9 @@ class Limits:
     #: files and bytes of source under which starting processes (0.3 s) costs more than it saves
     pool_files: int = 200
     pool_bytes: int = 2 << 20
+    #: files that a first run reads and publishes before all others; one of fewer than twice as many
+    #: has no order
+    first_files: int = 200
     #: children that build shards, at most; 0: as the machine has cores
     children: int = 0
     #: files to resolve from which several processes do it; starting them takes as long as a hundred

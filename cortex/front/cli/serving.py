@@ -1,0 +1,121 @@
+"""Waits until everything that was indexed is served: the second half of `cortex index`.
+
+A set that runs serves it; where none does, one is started and ended again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from cortex.ask.freshness import Freshness
+from cortex.generation.current import FileRef, Generation
+from cortex.generation.manifest import Manifest
+from cortex.processes import attach
+from cortex.settings.config import Config
+from ipc.errors import Unavailable
+
+#: called with (files that are served, files of the project)
+Tell = Callable[[int, int], None]
+
+#: seconds without any progress after which serving is given up; building a large generation in one
+#: step, and merging, takes most of it
+STALL_S = 90.0
+#: seconds in which a set notices that this front has left
+LEAVE_S = 1.0
+#: seconds between two looks at what is served
+LOOK_S = 0.1
+
+
+def wait_served(config: Config, manifest: Manifest, tell: Tell) -> Generation:
+    """Return the generation that holds all that `manifest` and the graph folder name.
+
+    Raises Misconfigured and Unavailable: no set can be started or used, or it gets no further.
+    """
+    freshness = Freshness(config)
+    generation = freshness.current()
+    if generation.number and not _waiting(config, manifest, generation):
+        return generation
+    return asyncio.run(_wait(config, manifest, freshness, tell))
+
+
+async def _wait(config: Config, manifest: Manifest, freshness: Freshness, tell: Tell) -> Generation:
+    ours = not (await asyncio.to_thread(attach.set_status, config))["running"]
+    attachment = await attach.attach(config)
+    try:
+        return await _follow(config, manifest, freshness, (attachment, tell))
+    finally:
+        await attachment.close()
+        if ours:
+            await asyncio.to_thread(_end, config)
+
+
+async def _follow(
+    config: Config, manifest: Manifest, freshness: Freshness, how: tuple[attach.Attachment, Tell]
+) -> Generation:
+    attachment, tell = how
+    before: object = None
+    stalled_at = 0.0
+    while True:
+        generation = freshness.current()
+        waiting = _waiting(config, manifest, generation)
+        share = freshness.share(generation)
+        tell(share.done if waiting else share.total, share.total)
+        if generation.number and not waiting:
+            return generation
+        now = time.monotonic()
+        if (state := (generation.number, len(waiting))) != before:
+            before, stalled_at = state, now + STALL_S
+        if attachment.problem or now >= stalled_at:
+            why = attachment.problem or (
+                f"Nothing more was served for {STALL_S:g} s; {' '.join(generation.warnings)}".rstrip("; ")
+                + "; see `cortex status`."
+            )
+            raise Unavailable(f"Everything is indexed, but {len(waiting)} files of it are not served: {why}")
+        await asyncio.sleep(LOOK_S)
+
+
+def _waiting(config: Config, manifest: Manifest, generation: Generation) -> list[str]:
+    """The chunk files and graph files that `generation` does not hold as they are."""
+    chunks = [
+        name for name, stat in manifest.chunk_files.items() if _stat(generation.files.get(name)) != stat
+    ]
+    left = [
+        name
+        for name in generation.files
+        if name not in manifest.chunk_files and not (config.chunks_dir / name).exists()
+    ]
+    return [*chunks, *left, *_graph_waiting(config.graph_dir, generation.graph_files)]
+
+
+def _graph_waiting(folder: Path, served: Mapping[str, FileRef]) -> list[str]:
+    """Those that are not served, and were not only touched: the watcher compares their content."""
+    try:
+        with os.scandir(folder) as entries:
+            present = {
+                entry.name: entry.stat(follow_symlinks=False).st_size
+                for entry in entries
+                if entry.name.endswith(".json") and not entry.name.startswith(".")
+            }
+    except OSError:
+        present = {}
+    return [name for name, size in present.items() if name not in served or served[name].size != size]
+
+
+def _stat(ref: FileRef | None) -> tuple[int, int] | None:
+    return None if ref is None else (ref.size, ref.mtime_ns)
+
+
+def _end(config: Config) -> None:
+    """Stop the set that was started for this alone, unless somebody uses it by now."""
+    until = time.monotonic() + LEAVE_S
+    while (found := attach.set_status(config))["running"]:
+        if not found.get("fronts"):
+            attach.stop(config)
+            return
+        if time.monotonic() >= until:
+            return
+        time.sleep(LOOK_S)

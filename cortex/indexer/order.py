@@ -1,0 +1,95 @@
+"""Which files a first run reads first: those that questions are about. Tests and documents come
+last.
+
+Cheap signals only, for nothing has been read yet: what a path says, and what git saw change last.
+The order decides when a file is served, never what becomes of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from cortex.terms.languages import OTHER, language_of
+from cortex.terms.paths import EMPTY_STEMS, is_built, is_example, is_foreign, is_test
+
+#: seconds that git may take; without its answer the paths alone decide
+GIT_S = 1.0
+#: commits that are looked at: what was changed longer ago is not what is worked on
+COMMITS_MAX = 300
+#: bytes of git's answer that are read: one commit may name every file
+LOG_BYTES_MAX = 4 << 20
+#: stems of files in which a program begins
+ENTRY_STEMS = frozenset(
+    "main __main__ app application cli cmd server index lib mod program manage wsgi asgi core api".split()
+)
+#: the rank of a file that nothing speaks for: behind all that git names
+NEVER = 1 << 30
+#: nothing of the user's or the project's configuration may start a program or ask for anything
+_GIT = (
+    "git", "--no-pager",
+    "-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false",
+    "-c", "protocol.allow=never",
+)  # fmt: skip
+_LOG = ("log", "--name-only", "--relative", "-z", "--format=", "--no-renames", f"--max-count={COMMITS_MAX}")
+
+
+def in_groups(root: Path, paths: Iterable[str], first: int) -> list[set[str]]:
+    """`paths` in up to three groups: the `first` that matter most, the other sources, then tests,
+    examples, documents and what nobody of the project wrote. No group is empty.
+    """
+    late: set[str] = set()
+    early: list[str] = []
+    for path in paths:
+        late.add(path) if _is_late(path) else early.append(path)
+    recent = recently_changed(root)
+    early.sort(key=lambda path: (_rank(path, recent), path.count("/"), path))
+    return [group for group in (set(early[:first]), set(early[first:]), late) if group]
+
+
+def recently_changed(root: Path) -> dict[str, int]:
+    """Path below `root` → how many files changed after it did, as far as git says so at once."""
+    found: dict[str, int] = {}
+    for path in _git_log(root):
+        found.setdefault(path, len(found))
+    return found
+
+
+def _rank(path: str, recent: dict[str, int]) -> int:
+    """Entry points as if they had just been changed: the less deep, the sooner."""
+    stem = path.rpartition("/")[2].partition(".")[0].lower()
+    entry = stem in ENTRY_STEMS or stem in EMPTY_STEMS
+    return min(recent.get(path, NEVER), path.count("/") if entry else NEVER)
+
+
+def _is_late(path: str) -> bool:
+    language = language_of(path)
+    no_code = language.kind != "code" or language is OTHER
+    return no_code or is_test(path) or is_example(path) or is_foreign(path) or is_built(path)
+
+
+def _git_log(root: Path) -> Iterator[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+    }
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run(
+            [*_GIT, *_LOG],
+            cwd=root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=GIT_S,
+            check=False,
+        )
+        for raw in done.stdout[:LOG_BYTES_MAX].split(b"\0"):
+            if path := os.fsdecode(raw.strip(b"\n")):
+                yield path

@@ -1,0 +1,95 @@
+"""What a first run reads first, and that its order changes nothing but when a file is served."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cortex.indexer.order import in_groups, recently_changed
+
+PATHS = [
+    "docs/guide.md", "package.json", "src/deep/er/old.py", "src/main.py", "src/worked_on.py", "src/also.py",
+    "tests/test_main.py", "vendor/lib/main.go", "README.md", "examples/main.py",
+]  # fmt: skip
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for path in PATHS:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("x = 1\n")
+    return tmp_path
+
+
+def git(folder: Path, *arguments: str) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def commit(folder: Path, *paths: str) -> None:
+    git(folder, "add", "--", *paths)
+    git(folder, "commit", "-q", "-m", "a change")
+
+
+def test_tests_documents_and_what_others_wrote_come_last(tree):
+    first, rest, late = in_groups(tree, PATHS, 2)
+    assert first | rest == {"src/deep/er/old.py", "src/main.py", "src/worked_on.py", "src/also.py"}
+    assert late == set(PATHS) - first - rest
+
+
+def test_entry_points_and_what_git_saw_last_come_first(tree):
+    git(tree, "init", "-q")
+    commit(tree, ".")
+    (tree / "src/worked_on.py").write_text("x = 2\n")
+    commit(tree, "src/worked_on.py")
+    assert next(iter(recently_changed(tree))) == "src/worked_on.py"
+    first, *_ = in_groups(tree, PATHS, 2)
+    assert first == {"src/main.py", "src/worked_on.py"}
+
+
+def test_a_project_below_the_repository_is_asked_for_its_own_files(tree):
+    git(tree, "init", "-q")
+    commit(tree, ".")
+    assert set(recently_changed(tree / "src")) == {"deep/er/old.py", "main.py", "worked_on.py", "also.py"}
+
+
+def test_without_git_the_paths_alone_decide(tree, monkeypatch):
+    monkeypatch.setenv("PATH", str(tree / "nothing"))
+    assert recently_changed(tree) == {}
+    first, *_ = in_groups(tree, PATHS, 1)
+    assert first == {"src/main.py"}
+
+
+def test_a_git_that_hangs_is_given_up(tree, monkeypatch):
+    git_of_ours = tree / "bin" / "git"
+    git_of_ours.parent.mkdir()
+    git_of_ours.write_text("#!/bin/sh\nexec /bin/sleep 1000\n")
+    git_of_ours.chmod(0o755)
+    monkeypatch.setenv("PATH", str(git_of_ours.parent))
+    monkeypatch.setattr("cortex.indexer.order.GIT_S", 0.1)
+    assert recently_changed(tree) == {}
+
+
+def test_nothing_of_the_repository_is_run(tree, monkeypatch):
+    git(tree, "init", "-q")
+    commit(tree, ".")
+    trap = tree / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {tree}/sprung\n")
+    trap.chmod(0o755)
+    for name in ("core.fsmonitor", "core.pager", "gpg.program", "diff.external"):
+        git(tree, "config", name, str(trap))
+    git(tree, "config", "log.showSignature", "true")
+    (tree / ".git" / "hooks" / "post-index-change").write_bytes(trap.read_bytes())
+    os.chmod(tree / ".git" / "hooks" / "post-index-change", 0o755)
+    assert "src/main.py" in recently_changed(tree)
+    assert not (tree / "sprung").exists()
+
+
+@pytest.mark.parametrize("first", [1, 3, 100])
+def test_every_file_is_in_exactly_one_group(tree, first):
+    groups = in_groups(tree, PATHS, first)
+    assert sorted(path for group in groups for path in group) == sorted(PATHS)
+    assert all(groups)
