@@ -9,6 +9,7 @@ import orjson
 
 from cortex.ask.asking import Asking, Turn
 from cortex.ask.questions import Exact, budget, fitting
+from cortex.query.parse import parse
 from ipc.messages import ExactHits
 
 
@@ -17,6 +18,8 @@ async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
     started = time.perf_counter()
     question = question.checked()
     turn, hits = await asking.look_up("text", question, ExactHits)
+    if hits is None:
+        parse(question.query, question.match_type)  # nobody was asked who would have refused it
     hits = hits or ExactHits(match_type=question.match_type or "exact")
     results = _results(question, turn, hits)
     suggestion = hits.suggestion

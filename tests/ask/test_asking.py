@@ -394,6 +394,11 @@ def test_before_the_first_generation_the_answer_is_a_sentence(config):
     assert exact(config, Workers(), deadline_s=1.0)["suggestion"] == answer["suggestion"]
 
 
+def test_a_query_that_cannot_be_read_is_refused_also_before_the_first_generation(config):
+    with pytest.raises(BadRequest, match="nofield"):
+        exact(config, Workers(), query="nofield:x", deadline_s=1.0)
+
+
 def test_a_call_waits_for_the_first_generation(config):
     async def ask():
         under_way = asyncio.create_task(searching.search(asking(config, Workers()), Search("words")))

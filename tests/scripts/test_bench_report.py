@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 BENCH = Path(__file__).parents[2] / "scripts" / "bench"
-PROGRAMS = ("against", "agent", "exact", "freshness", "graph", "index", "latency", "quality")
+PROGRAMS = ("against", "agent", "exact", "first_minute", "freshness", "graph", "index", "latency", "quality")
 
 
 @pytest.fixture

@@ -1,0 +1,136 @@
+"""Measures what an agent sees of a project that nobody has indexed yet: a copy of sources is asked
+once a second, through the official client, from the start of its front until all of it is served.
+
+No answer may take longer than a call waits for the very first generation, each says how much of the
+project is searchable, and that share never falls; what breaks this ends the program with 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import math
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from product import connect, scratch
+from report import Figures, add_json, begin, print_machine, print_table, summarise, write
+
+from cortex.ask.asking import FIRST_GENERATION_S
+
+#: seconds between two questions
+EVERY_S = 1.0
+#: seconds until all of the project must be served
+BOUND_S = 420.0
+#: files of the project
+FILES = 4_000
+#: seconds of an answer that the protocol and a busy machine may add to the wait for the first
+#: generation
+SLACK_S = 0.2
+QUESTION = "how is a request handled"
+#: folders that belong to no project's sources
+NO_SOURCES = frozenset((".git", ".cortex", "node_modules", "__pycache__", ".venv"))
+
+
+def copy_sources(folders: list[Path], root: Path, files: int) -> int:
+    """Copy `files` files of `folders`, each below its own name, as long as there are any; how
+    many.
+    """
+    copied = 0
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if copied >= files:
+                return copied
+            inner = path.relative_to(folder)
+            if path.is_symlink() or not path.is_file() or NO_SOURCES.intersection(inner.parts):
+                continue
+            target = root / folder.name / inner
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+            copied += 1
+    return copied
+
+
+async def follow(root: Path) -> list[Figures]:
+    """One row for each question until the project is whole; times from the start of the front."""
+    rows: list[Figures] = []
+    async with connect(root) as front:
+        while time.perf_counter() - front.started < BOUND_S:
+            asked = time.perf_counter()
+            answer = await front.call("cortex_search", query=QUESTION, limit=5)
+            rows.append(row(asked - front.started, time.perf_counter() - asked, answer))
+            if rows[-1]["whole"]:
+                return rows
+            await asyncio.sleep(max(0.0, asked + EVERY_S - time.perf_counter()))
+    raise SystemExit(f"the project was not served in {BOUND_S:.0f} s")
+
+
+def row(second: float, seconds: float, answer: dict[str, Any]) -> Figures:
+    index = answer["index"]
+    busy = {"searchable", "publishing", "indexing"} & index.keys()
+    share = index.get("searchable", {})
+    return {
+        "second": round(second, 1),
+        "answer_ms": round(1000 * seconds, 1),
+        "searchable": share.get("done"),
+        "of": share.get("total"),
+        "generation": index["generation"],
+        "results": len(answer["results"]),
+        "whole": bool(index["generation"]) and not busy,
+        "said": index.get("message") or answer.get("suggestion") or "",
+    }
+
+
+def faults(rows: list[Figures]) -> list[str]:
+    """What contradicts the sentences of this program, each with its second."""
+    found = []
+    most = 0.0
+    for one in rows:
+        at = f"second {one['second']}"
+        if one["answer_ms"] > 1000 * (FIRST_GENERATION_S + SLACK_S):
+            found.append(f"{at}: the answer took {one['answer_ms']} ms")
+        if not one["generation"]:
+            continue
+        done = math.inf if one["searchable"] is None else one["searchable"]  # not told: all of it
+        if done < most:
+            found.append(f"{at}: searchable fell from {most} to {done}")
+        if one["of"] and f"{100 * done // one['of']} % searchable" not in one["said"]:
+            found.append(f"{at}: the message does not say how much is searchable")
+        most = max(most, done)
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sources", type=Path, nargs="+", required=True, help="folders to copy files from")
+    parser.add_argument("--files", type=int, default=FILES)
+    add_json(parser)
+    options = parser.parse_args()
+    figures = begin("first_minute")
+    with scratch(server_idle_exit_s=2) as root:
+        copied = copy_sources(options.sources, root, options.files)
+        rows = asyncio.run(follow(root))
+    figures |= {"files": copied, "sources": [folder.name for folder in options.sources]}
+    first = next((one["second"] + one["answer_ms"] / 1000 for one in rows if one["results"]), None)
+    figures |= {"first_result_s": first, "whole_s": rows[-1]["second"]}
+    print_machine(figures)
+    keys = ("second", "answer_ms", "searchable", "of", "generation", "results")
+    print_table(("second", "answer ms", "searchable", "of", "generation", "results"), table(rows, keys))
+    answers = summarise("answers", [one["answer_ms"] / 1000 for one in rows])
+    print(f"\nfirst results after {first} s, all of {copied} files after {rows[-1]['second']} s; {answers}")
+    broken = faults(rows)
+    print("\n".join(broken) or "no answer was late, each said how much is searchable, the share never fell")
+    if options.json:
+        write(figures | {"answers": answers, "rows": rows, "faults": broken})
+    return 1 if broken else 0
+
+
+def table(rows: list[Figures], keys: tuple[str, ...]) -> list[list[object]]:
+    return [[str(one[keys[0]]), *(one[key] for key in keys[1:])] for one in rows]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
