@@ -10,7 +10,7 @@ from typing import Any
 
 from cortex.ask.asking import Asking, Turn
 from cortex.ask.changes import Impact, Touched, find_impact, find_touched, parse_diff
-from cortex.ask.flow import Flow, choose_flow, score, weigh_words
+from cortex.ask.flow import Evidence, Flow, choose_flow, score, weigh_words
 from cortex.ask.functions import (
     Calls,
     Function,
@@ -22,17 +22,19 @@ from cortex.ask.functions import (
     read_bodies,
     resolve,
 )
+from cortex.ask.named import find_cited, find_lines, names_in
 from cortex.ask.picture import BREAKS_MAX, Picture, name_tests, render, users_beside
 from cortex.ask.questions import TOKEN_BYTES, Explore, Search
 from cortex.ask.related import Users, find_users
 from cortex.ask.search import find
 from cortex.ranking import Ranked
 from cortex.terms.kinds import TYPE_KINDS
-from cortex.terms.paths import asks_for_tests, is_test
+from cortex.terms.paths import asks_for_tests, is_built, is_test
 from ipc.messages import Place
 
-#: hits of the search, and files of them whose definitions are looked at
-HITS, FILES_MAX = 20, 8
+#: hits of the search, and files whose definitions are looked at: of the hits, and of those that
+#: hold a name of the question
+HITS, FILES_MAX, NAMED_FILES_MAX = 24, 9, 6
 #: functions whose text is read, and whose calls are asked for
 READ_MAX, POOL_MAX = 48, 10
 #: functions between which the graph is asked for a way, and steps of one
@@ -46,8 +48,8 @@ AROUND, SHORT_LINES = 0.5, 6
 #: what is called by what is asked about and shown beside the chain
 CALLEES_MAX = 3
 
-#: the kind of what is no definition: lines that are a hit
-PIECE = "piece"
+#: the kind of what is no definition, and lines of one around what the question names
+PIECE, PIECE_LINES = "piece", 16
 
 _PLACE = re.compile(r"^[^\s:]+:\d+(?::\d+)?$|^[^\s:]+/[^\s:]+\.\w+$")
 _SYMBOL = re.compile(r"^[\w$.:#~/\\*()&<>\[\],!?-]+$")
@@ -93,12 +95,20 @@ async def _look(turn: Turn, query: str) -> Picture:
     if _PLACE.match(plain):
         path, line = _split_place(plain)
         if seeds := (await at_places(turn, [Place(path, line)]))[0]:
-            return await _around(turn, seeds, "", line)
+            return await _around(turn, seeds, "", line) if line else _whole(seeds)
     elif _SYMBOL.match(plain):
         seeds, suggestion = await resolve(turn, plain)
         if seeds:
             return await _around(turn, seeds, suggestion, 0)
     return await _asked(turn, query)
+
+
+def _whole(known: list[Function]) -> Picture:
+    """What a file defines at its top, types before functions."""
+    top = [one for one in known if "." not in one.name and (one.callable or one.kind in TYPE_KINDS)]
+    shown = sorted(top, key=lambda one: one.callable)[:TOUCHED_MAX]
+    shown = sorted(shown or known[:TOUCHED_MAX], key=lambda one: one.start)
+    return Picture(Flow(tuple(shown)), scores={one.id: 1.0 for one in shown})
 
 
 def _split_place(text: str) -> tuple[str, int]:
@@ -135,16 +145,24 @@ async def _around(turn: Turn, seeds: list[Function], suggestion: str, line: int)
 
 async def _asked(turn: Turn, query: str) -> Picture:
     """The functions that a question in words is about."""
-    files, hit_lines = _worth_of_files(await _hits(turn, query), with_tests=asks_for_tests(query))
+    with_tests, names = asks_for_tests(query), names_in(query)
+    hits, named, cited = await asyncio.gather(
+        _hits(turn, query), find_lines(turn, names, with_tests=with_tests), find_cited(turn, query)
+    )
+    files, hit_lines = _worth_of_files(hits, with_tests=with_tests)
+    for file, lines in cited.items():
+        named[file] = [*lines, *named.get(file, ())]
+    evidence = Evidence(files, hit_lines, named)
     turn = turn.renewed()
-    known = [one for one in await outline(turn, list(files)[:FILES_MAX]) if one.callable]
-    known += _pieces(hit_lines, {one.file for one in known})
+    asked = dict.fromkeys((*cited, *list(named)[:NAMED_FILES_MAX], *list(files)[:FILES_MAX]))
+    defined = await outline(turn, list(asked))
+    known = [*_telling(defined, named), *_pieces(evidence, defined)]
     words = weigh_words(query, [f"{one.name} {one.signature}" for one in known])
-    first = score(known, {}, words, files, hit_lines)
+    first = score(known, {}, words, evidence)
     known = sorted(known, key=lambda one: -first[one.id])[:READ_MAX]
     bodies = await read_bodies(turn, known)
     words = weigh_words(query, [" ".join(bodies[one.id].values()) for one in known])
-    scores = score(known, bodies, words, files, hit_lines)
+    scores = score(known, bodies, words, evidence)
     pool = sorted(known, key=lambda one: -scores[one.id])[:POOL_MAX]
     calls = await find_calls(turn, [one for one in pool if one.kind != PIECE])
     calls.functions |= {one.id: one for one in pool}
@@ -153,16 +171,48 @@ async def _asked(turn: Turn, query: str) -> Picture:
     if not flow.chain:
         await _connect(turn, [one for one in pool[:WAYS_BETWEEN] if one.kind != PIECE], calls)
         flow = choose_flow(scores, calls, words, list(scores))
-    return Picture(flow, calls, words, scores)
+    focus = {
+        one.id: [line for line in named.get(one.file, ()) if one.start <= line <= one.end]
+        for one in flow.functions
+    }
+    return Picture(flow, calls, words, scores, focus)
 
 
-def _pieces(hit_lines: dict[str, list[tuple[int, int, float]]], known: set[str]) -> list[Function]:
-    """The hits themselves, of files of which the graph knows no function, or nobody asked it."""
+def _telling(known: list[Function], named: dict[str, list[int]]) -> list[Function]:
+    """Functions; and types of which a line outside of their functions holds a name."""
+    functions = [one for one in known if one.callable]
+    found = list(functions)
+    for file, lines in named.items():
+        inner = [one for one in functions if one.file == file]
+        outside = [n for n in lines if not any(one.start <= n <= one.end for one in inner)]
+        found += [
+            one
+            for one in known
+            if one.file == file and not one.callable and any(one.start <= n <= one.end for n in outside)
+        ]
+    return found
+
+
+def _pieces(evidence: Evidence, known: list[Function]) -> list[Function]:
+    """Lines that no definition holds: hits, and what is around lines that the question names.
+
+    So are functions without a name, files of which the graph knows nothing, and all files when
+    nobody asked it.
+    """
+    spans = [(file, *hit[:2]) for file, hits in evidence.hits.items() for hit in hits]
+    for file, lines in evidence.named.items():
+        last = -PIECE_LINES
+        for line in sorted(lines):
+            if line - last > PIECE_LINES:
+                spans.append((file, max(1, line - PIECE_LINES // 2), line + PIECE_LINES))
+                last = line
+    defined: dict[str, list[Function]] = {}
+    for one in known:
+        defined.setdefault(one.file, []).append(one)
     return [
         Function(f"{file}:{file}:{start}", file, start, end, PIECE)
-        for file, hits in hit_lines.items()
-        if file not in known
-        for start, end, _ in hits
+        for file, start, end in spans
+        if not any(one.start <= end and start <= one.end for one in defined.get(file, ()))
     ]
 
 
@@ -182,6 +232,8 @@ def _worth_of_files(
     for one in hits:
         hit, worth = one.hit, one.score / top if top > 0 else 0.0
         if hit.chunk_type == "documentation" or (is_test(hit.path) and not with_tests):
+            continue
+        if is_built(hit.path) and not is_built(hits[0].hit.path):
             continue
         files.setdefault(hit.path, worth)
         if hit.chunk_type == "code":

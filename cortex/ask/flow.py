@@ -9,21 +9,23 @@ from dataclasses import dataclass
 
 from cortex.ask.functions import Bodies, Calls, Function, is_shown
 from cortex.terms import tokens
-from cortex.terms.paths import is_example, question_words
+from cortex.terms.paths import is_built, is_example, is_foreign, question_words
 
 #: functions that an answer shows
 SHOWN_MAX = 6
 #: steps of a chain of calls that are still one flow
-CHAIN_MAX = 6
+CHAIN_MAX = 5
 #: what a function is worth by the words of its text, by those of its name, by its file's place
 #: among the hits, and by lying in the chunk that was the hit
 TEXT, NAME, FILE, HIT = 1.0, 0.8, 0.5, 0.35
+#: what a function is worth that holds a name, or lies at a place, that the question names
+HOLDS = 0.5
 #: what a function on the way between others is worth, of the best one: a detour earns nothing
 ON_THE_WAY = 0.05
 #: what a function that the best one calls or is called by gains
 NEIGHBOUR = 0.15
 #: the share of the best score below which nothing is shown beside the flow
-FLOOR = 0.45
+FLOOR = 0.5
 #: what an example or a definition without a body is worth, of what it would be
 BESIDE_SHARE = 0.5
 #: lines of a function below which it says little
@@ -52,17 +54,21 @@ def weigh_words(query: str, texts: Iterable[str]) -> dict[str, float]:
     return {word: value / total for word, value in rare.items()}
 
 
-def score(
-    functions: Sequence[Function],
-    bodies: Bodies,
-    words: Mapping[str, float],
-    files: Mapping[str, float],
-    hit_lines: Mapping[str, Sequence[tuple[int, int, float]]],
-) -> dict[str, float]:
-    """What each function is worth to the question.
-
-    `files`: what a file is worth, 0 to 1; `hit_lines`: its chunks that were hits, with their worth.
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for places of the project: what a file is worth, 0 to 1, best first; its chunks
+    that were hits (first line, last line, worth); its lines that hold a name of the question.
     """
+
+    files: Mapping[str, float]
+    hits: Mapping[str, Sequence[tuple[int, int, float]]]
+    named: Mapping[str, Sequence[int]]
+
+
+def score(
+    functions: Sequence[Function], bodies: Bodies, words: Mapping[str, float], evidence: Evidence
+) -> dict[str, float]:
+    """What each function is worth to the question."""
     sizes = [len(bodies.get(one.id, ())) for one in functions]
     mean = sum(sizes) / max(1, len(sizes)) or 1.0
     scores = {}
@@ -70,12 +76,19 @@ def score(
         text = " ".join(bodies.get(one.id, {}).values())
         share = sum(words.get(word, 0.0) for word in set(tokens.lane_words(text)))
         value = TEXT * share / (0.6 + 0.4 * math.sqrt(max(size, 1) / mean))
-        value += NAME * name_share(one, words) + FILE * files.get(one.file, 0.0)
+        value += NAME * name_share(one, words) + FILE * evidence.files.get(one.file, 0.0)
         value += HIT * max(
-            (worth for start, end, worth in hit_lines.get(one.file, ()) if start <= one.start <= end),
+            (worth for start, end, worth in evidence.hits.get(one.file, ()) if start <= one.start <= end),
             default=0.0,
         )
-        if is_example(one.file) or one.end - one.start < SHORT_LINES:
+        if any(one.start <= line <= one.end for line in evidence.named.get(one.file, ())):
+            value += HOLDS
+        if (
+            is_example(one.file)
+            or is_built(one.file)
+            or is_foreign(one.file)
+            or one.end - one.start < SHORT_LINES
+        ):
             value *= BESIDE_SHARE
         scores[one.id] = value
     return scores
@@ -102,8 +115,17 @@ def choose_flow(
     chain = _best_chain(values, scores, calls)
     rest = sorted((name for name in fill if name not in chain), key=lambda name: -values[name])
     aside = [name for name in rest if values[name] >= FLOOR * best]
-    chosen = [*chain, *aside][: max(SHOWN_MAX, len(chain))]
+    chosen = _once([*chain, *aside], calls)[: max(SHOWN_MAX, len(chain))]
     return Flow(tuple(calls.functions[name] for name in chosen), len(chain) if len(chain) > 1 else 0)
+
+
+def _once(names: Iterable[str], calls: Calls) -> list[str]:
+    """Without overloads and copies of what comes before: the same name and size elsewhere."""
+    found: dict[tuple[str, int], str] = {}
+    for name in names:
+        one = calls.functions[name]
+        found.setdefault((one.name.partition("$")[0], one.end - one.start), name)
+    return list(found.values())
 
 
 def _neighbours(name: str, scores: Mapping[str, float], calls: Calls, best: float) -> float:

@@ -17,13 +17,13 @@ from cortex.ask.related import Users
 #: callers, tests, documents and possible breaks that an answer names
 CALLERS_MAX, TESTS_MAX, DOCUMENTS_MAX, BREAKS_MAX = 4, 5, 2, 12
 #: names of tests of one file, and names that a document mentions
-NAMES_MAX = 3
+NAMES_MAX = 4
 #: the share of the budget that is left for callers, tests and documents at most
 BESIDE_SHARE = 0.35
 #: bytes of the frame of an answer, and of each function in it
 FRAME_BYTES, ENTRY_BYTES = 250, 110
 #: bytes of the text of one function at least, and at most where it is not in the chain of calls
-TEXT_BYTES_MIN, ASIDE_BYTES_MAX = 200, 900
+TEXT_BYTES_MIN, ASIDE_BYTES_MAX = 200, 600
 #: what a function in the chain that the question did not name gets of the room of the best one
 SHARE_MIN = 0.3
 

@@ -3,6 +3,8 @@ process.
 """
 
 import asyncio
+import time
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -276,3 +278,69 @@ def test_an_empty_project_says_why_there_is_nothing(tmp_path, serve):
     answer = ask(serve(tmp_path), "how does it begin")
     assert answer["functions"] == []
     assert answer["suggestion"].endswith(".")
+
+
+def test_a_file_shows_what_it_defines_at_its_top(shop):
+    answer = ask(shop, "shop/prices.py")
+    assert symbols(answer) == ["total_price", "round_price"]
+    assert "path" not in answer
+
+
+def test_a_name_that_the_question_holds_is_shown_where_it_stands(shop):
+    answer = ask(shop, "what is `nodes` for, and who fills it?")
+    shown = "\n".join(one["text"] for one in answer["functions"])
+    assert "self.nodes: dict[str, str] = {}" in shown
+    assert "return self.nodes[path]" in shown
+
+
+TRACE = """Traceback (most recent call last):
+  File "/srv/app/shop/main.py", line 8, in main
+    return server.serve(line)
+  File "/srv/app/shop/prices.py", line 11, in round_price
+    return round(value, 2)
+TypeError: type str doesn't define __round__ method
+"""
+
+
+def test_the_lines_of_a_pasted_trace_are_shown(shop):
+    answer = ask(shop, TRACE)
+    assert {"main", "round_price"} <= set(symbols(answer))
+    shown = "\n".join(one["text"] for one in answer["functions"])
+    assert "return round(value, 2)" in shown
+
+
+COPIES = {
+    "src/clock.js": "export function startClock(now) {\n  const ticks = [];\n  ticks.push(now);\n  return ticks;\n}\n",
+    "options.js": "const timeoutMillis = 5;\nconst retries = 2;\nconst other = timeoutMillis * retries;\n",
+}
+
+
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("copies")
+    for name, text in {**COPIES, "dist/clock.js": COPIES["src/clock.js"]}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return serve(root)
+
+
+def test_a_function_and_its_built_copy_are_shown_once(copies):
+    answer = ask(copies, "how is the clock started")
+    assert [one["file"] for one in answer["functions"] if one["symbol"] == "startClock"] == ["src/clock.js"]
+
+
+def test_a_silent_lane_leaves_time_for_the_others(shop):
+    class Slow:
+        """Lets the embed worker be silent until the end of its lane."""
+
+        async def ask(self, worker, message, deadline_s):
+            if worker == "embed":
+                await asyncio.sleep(deadline_s)
+                raise Unavailable("The embed worker is silent.")
+            return await shop.ask(worker, message, deadline_s)
+
+    config = replace(shop.config, server=replace(shop.config.server, deadline_s=2.0))
+    asking = replace(shop.asking(config), client=Slow(), until=time.monotonic() + 30.0)
+    answer = asyncio.run(explore(asking, Explore(QUESTION)))
+    assert answer["functions"]
+    assert answer["index"]["degraded"] == ["embed"]
