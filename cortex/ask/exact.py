@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -16,12 +17,14 @@ from ipc.messages import ExactHits
 async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when the text worker cannot answer."""
     started = time.perf_counter()
-    question = question.checked()
+    question = replace(question.checked(), usual_tokens=asking.config.server.answer_tokens)
     turn, hits = await asking.look_up("text", question, ExactHits)
     if hits is None:
         parse(question.query, question.match_type)  # nobody was asked who would have refused it
     hits = hits or ExactHits(match_type=question.match_type or "exact")
     results = _results(question, turn, hits)
+    lines = question.detail == "auto"
+    returned = sum(map(len, hits.highlight_lines)) if lines else len(results)
     suggestion = hits.suggestion
     if not results and not suggestion:
         suggestion = turn.explain_nothing(question.filters)
@@ -30,7 +33,7 @@ async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
         "match_type": hits.match_type,
         "results": results,
         "total_found": hits.total_found,
-        "total_returned": len(results),
+        "total_returned": returned,
         "truncated": hits.truncated or len(results) < len(hits.chunks),
         "suggestion": suggestion,
         "metadata": {"took_ms": round(1000 * (time.perf_counter() - started), 1), "source": "exact"},
@@ -45,13 +48,12 @@ def _results(question: Exact, turn: Turn, hits: ExactHits) -> list[dict[str, Any
         len(chunk) + sum(map(len, marked)) for chunk, marked in zip(hits.chunks, hits.highlights, strict=True)
     ]
     results = []
-    for at in range(fitting(sizes, budget(question.max_tokens))):
-        result: dict[str, Any] = {
-            "chunk": orjson.Fragment(hits.chunks[at]),
-            "score": hits.scores[at],
-            "highlights": hits.highlights[at],
-            "highlight_lines": hits.highlight_lines[at],
-        }
+    lines = question.detail == "auto"  # they were made to fit
+    for at in range(len(sizes) if lines else fitting(sizes, budget(question.max_tokens))):
+        result: dict[str, Any] = {"chunk": orjson.Fragment(hits.chunks[at]), "score": hits.scores[at]}
+        if not lines:
+            result["highlights"] = hits.highlights[at]
+            result["highlight_lines"] = hits.highlight_lines[at]
         if hits.hits[at].path in stale:
             result["stale"] = True
         results.append(result)

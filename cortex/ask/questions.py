@@ -43,6 +43,8 @@ EXPLORE_TOKENS_MIN = 300
 DIFF_CHARS_MAX = 2_000_000
 #: tokens of an answer of whole chunks, snippets or places
 TOKENS = 20_000
+#: lines of an answer of lines that nobody counted: what fits decides
+LINES_MAX = 10_000
 #: letters of a file's path or a chunk's id
 NAME_CHARS_MAX = 4096
 
@@ -117,8 +119,12 @@ class Exact:
     limit: int = 15
     offset: int = 0
     filters: Filters = NO_FILTERS
-    detail: Detail = "full"
-    max_tokens: int = 20_000
+    detail: AnyDetail = "full"
+    max_tokens: int | None = None
+    #: of an answer of lines, where the asker says nothing
+    usual_tokens: int = TOKENS
+    #: whether the asker set `limit`: so many lines then, else as many as fit
+    counted: bool = False
 
     def checked(self) -> Self:
         check_query(self.query)
@@ -131,9 +137,12 @@ class Exact:
             limit=clamp(self.limit, 1, LIMIT_MAX),
             offset=clamp(self.offset, 0, OFFSET_MAX),
             filters=self.filters,
-            detail=self.detail,
-            max_bytes=budget(self.max_tokens),
+            detail="location" if self.detail == "auto" else self.detail,
+            max_bytes=budget(self.max_tokens, self.usual_tokens if self.detail == "auto" else TOKENS),
             generation=generation,
+            lines=(clamp(self.limit, 1, LIMIT_MAX) if self.counted else LINES_MAX)
+            if self.detail == "auto"
+            else 0,
         )
 
 

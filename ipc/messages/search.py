@@ -106,7 +106,10 @@ class Signals:
 
 @dataclass(frozen=True, slots=True)
 class ExactSearch:
-    """Asks the text worker to answer a keyword query (syntax: docs/SEARCH.md)."""
+    """Asks the text worker to answer a keyword query (syntax: docs/SEARCH.md).
+
+    `lines` asks for so many lines in which it matches, grouped, in place of chunks; 0 for chunks.
+    """
 
     repeatable = True
 
@@ -118,6 +121,7 @@ class ExactSearch:
     detail: Detail = "full"
     max_bytes: int = 80_000
     generation: int = 0
+    lines: int = 0
 
 
 @dataclass(frozen=True, slots=True)

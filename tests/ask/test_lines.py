@@ -124,3 +124,47 @@ def test_the_other_shapes_stay_as_they_are(sample):
     whole = call(sample, detail="full")["results"]
     assert len(whole) == 15
     assert {"id", "chunk_type", "title", "text", "tags", "metadata"} <= set(whole[0]["chunk"])
+
+
+def kinds(answer):
+    return [one["chunk"]["metadata"]["kind"] for one in answer["results"]]
+
+
+def numbered(answer):
+    return [
+        (one["chunk"]["metadata"]["file_path"], int(line.partition(": ")[0]), line.partition(": ")[2])
+        for one in answer["results"]
+        for line in one["chunk"]["text"].split("\n")
+    ]
+
+
+def test_an_identifier_is_answered_with_its_definition_then_its_uses_then_tests(sample):
+    answer = call(sample, "cortex_exact", query="rotate")
+    order = ["definition", "call", "import", "type", "text", "test"]
+    assert kinds(answer) == sorted(kinds(answer), key=order.index)
+    assert kinds(answer)[0] == "definition"
+    assert "def rotate" in answer["results"][0]["chunk"]["text"]
+
+
+def test_each_line_of_an_identifier_has_its_number_and_comes_once(sample):
+    answer = call(sample, "cortex_exact", query="refresh_token")
+    lines = numbered(answer)
+    assert len({(path, number) for path, number, _ in lines}) == len(lines) == answer["total_found"]
+    for path, number, text in lines:
+        assert (sample.config.root / path).read_text().split("\n")[number - 1].strip() == text
+
+
+def test_lines_that_do_not_fit_are_counted_and_come_with_the_next_page(sample):
+    whole = call(sample, "cortex_exact", query="token", max_tokens=20_000)
+    first = call(sample, "cortex_exact", query="token", limit=4)
+    assert (whole["truncated"], first["truncated"]) == (False, True)
+    assert (whole["total_returned"], first["total_returned"]) == (whole["total_found"], 4)
+    assert first["total_found"] == whole["total_found"] == len(numbered(whole))
+    second = call(sample, "cortex_exact", query="token", limit=4, offset=4)
+    assert numbered(first) + numbered(second) == numbered(whole)[:8]
+
+
+def test_whole_chunks_of_a_keyword_come_with_highlights(sample):
+    one = call(sample, "cortex_exact", query="rotate", detail="full")["results"][0]
+    assert {"chunk", "score", "highlights"} <= set(one)
+    assert "chunk_type" in one["chunk"]

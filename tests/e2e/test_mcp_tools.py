@@ -81,7 +81,7 @@ def test_answers_have_the_shapes_of_the_contract(project):
     async def ask(front):
         return (
             await front.call("cortex_search", query="how is a password compared", limit=2),
-            await front.call("cortex_exact", query="TransferFunds AND tags:go"),
+            await front.call("cortex_exact", query="TransferFunds AND tags:go", detail="full"),
             await front.call("code_context", query="exponential backoff", k=2),
         )
 

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import re
 import time
+from bisect import bisect_right
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
+import orjson
 import tantivy
 
 from cortex.engines.chunks.fetch import cut, fit, query_words
@@ -27,6 +29,7 @@ from cortex.engines.text.compile import (
 from cortex.engines.text.fold import Folds, Found, page
 from cortex.engines.text.highlight import Span, find_spans, fragments, line_numbers, make_needles
 from cortex.engines.text.limits import LIMITS, MASK_SHARE, Limits
+from cortex.engines.text.lines import CHUNKS_MAX, Line, defined_lines, fitting, group, kind_of
 from cortex.engines.text.matching import Matching
 from cortex.engines.text.scan import SCAN_S, Scanned, Texts, mark
 from cortex.engines.text.schema import make_schema, register
@@ -135,8 +138,9 @@ class TextSnapshot:
         expressions = [compile_expression(source) for source in wanted]
         expressions += [compile_expression(source, excluded=True) for source in excluded]
         limit, offset = min(max(request.limit, 1), LIMIT_MAX), max(request.offset, 0)
+        wanted_count = CHUNKS_MAX if request.lines else offset + limit
         try:
-            outcome, total = self._answer(expressions, rest, request.filters, offset + limit)
+            outcome, total = self._answer(expressions, rest, request.filters, wanted_count)
         except ValueError as error:  # the automaton of a wildcard or fuzzy term is too large for tantivy
             raise BadRequest(_too_wide(parsed.node, error)) from error
         suggestion = ""
@@ -144,6 +148,13 @@ class TextSnapshot:
             suggestion = TRUNCATED
         elif not total:
             suggestion = self._suggest(parsed, expressions, rest, request.filters)
+        if request.lines:
+            best = page(outcome.found, self._id_ranks, 0, CHUNKS_MAX)
+            found = ExactHits(self._rows.generation, parsed.match_type, suggestion=suggestion)
+            found = replace(found, total_found=total, truncated=outcome.truncated)
+            return self._show_lines(
+                request, found, self._matching_lines(parsed, best, expressions, outcome.marks)
+            )
         best = page(outcome.found, self._id_ranks, offset, limit)
         hits, fragments, lines, blobs, cut_short = self._show(
             request, parsed, best, expressions, outcome.marks
@@ -340,6 +351,61 @@ class TextSnapshot:
             tuple(blobs),
             cut_short,
         )
+
+    def _show_lines(self, request: ExactSearch, found: ExactHits, lines: list[Line]) -> ExactHits:
+        """`found` with the lines, grouped, as far as they fit; it counts lines."""
+        groups, skipped = group(lines), max(request.offset, 0)
+        count = sum(len(one.lines) for one in groups)
+        shown = fitting(groups, skipped, request.lines, request.max_bytes)
+        left_out = sum(len(one.lines) for one in shown) + skipped < count
+        return replace(
+            found,
+            hits=tuple(one.hit for one in shown),
+            scores=tuple(one.score for one in shown),
+            highlights=((),) * len(shown),
+            highlight_lines=tuple(tuple(line.number for line in one.lines) for one in shown),
+            total_found=max(count, found.total_found) if found.total_found > CHUNKS_MAX else count,
+            truncated=found.truncated or left_out or found.total_found > CHUNKS_MAX,
+            chunks=tuple(one.chunk() for one in shown),
+        )
+
+    def _matching_lines(
+        self, parsed: Parsed, best: Found, expressions: list[Expression], marks: dict[int, list[Span]]
+    ) -> list[Line]:
+        """The lines of the chunks `best` that are marked."""
+        needles = make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self._words.near)
+        lines: list[Line] = []
+        hits = self._rows.hits(best.ordinals)
+        for ordinal, hit, score in zip(best.ordinals.tolist(), hits, best.scores.tolist(), strict=True):
+            text = self._rows.text(ordinal)
+            spans = mark(text, expressions, marks.get(ordinal, []))
+            spans += find_spans(text, needles, alone=False)
+            lines += self._lines_of(ordinal, hit, round(score / (score + _SCORE_HALF), 2), text, spans)
+        return lines
+
+    def _lines_of(
+        self, ordinal: int, hit: Hit, score: float, text: str, spans: list[list[Span]]
+    ) -> list[Line]:
+        """The lines of a chunk that are marked; its first one that says anything, if none is."""
+        firsts: dict[int, Span] = {}
+        texts = text.split("\n")
+        starts = [0, *accumulate(len(line) + 1 for line in texts)]
+        for start, end in sorted(span for own in spans for span in own):
+            firsts.setdefault(bisect_right(starts, start) - 1, (start, end))
+        if not firsts:
+            at = next((at for at, line in enumerate(texts) if line.strip()), 0)
+            firsts[at] = (starts[at], starts[at])
+        numbers = line_numbers(text, hit.chunk_type, hit.start_line)
+        defined = defined_lines(
+            (orjson.loads(self._rows.chunk(ordinal, "")).get("metadata") or {}).get("definitions") or ()
+        )
+        out = []
+        for at, (start, end) in firsts.items():
+            number, begin = numbers[at], starts[at]
+            is_defined = text[start:end] in defined.get(number, ())
+            kind = kind_of(hit, texts[at], start - begin, end - begin, defined=is_defined)
+            out.append(Line(hit, score, number, texts[at], kind))
+        return out
 
     def _filters(self, filters: Filters) -> tantivy.Query | None:
         if filters not in self._kept:

@@ -135,6 +135,9 @@ def _own(row: dict[str, Any]) -> Iterator[Piece]:
     metadata, file = row.get("metadata"), row.get("file")
     if isinstance(metadata, dict) and "file_path" in metadata and row.get("text"):
         yield block(metadata["file_path"], metadata["start_line"], metadata["end_line"], row["text"])
+        if "kind" in metadata:  # lines with their numbers
+            for number in re.findall(r"^(\d+): ", row["text"], re.MULTILINE):
+                yield numbered(metadata["file_path"], int(number))
     if "context" in row and isinstance(row.get("location"), dict):
         for line in row["context"] or ():
             yield numbered(row["location"]["file"], line["line"])

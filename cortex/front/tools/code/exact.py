@@ -10,12 +10,13 @@ from cortex.ask.asking import Asking
 from cortex.ask.exact import exact
 from cortex.ask.questions import Exact
 from cortex.front.tools.arguments import (
+    LIMIT,
     ChunkTypes,
-    DetailLevel,
     ExcludePaths,
     Limit,
-    MaxTokens,
     Paths,
+    Shape,
+    Size,
     Tags,
     make_filters,
 )
@@ -27,7 +28,7 @@ async def cortex_exact(
     asking: Asking,
     *,
     query: Annotated[str, Meta(description="In this syntax.")],
-    limit: Limit = 15,
+    limit: Limit = LIMIT,
     offset: Annotated[int, Meta(description="Results to skip.")] = 0,
     match_type: Annotated[
         MatchKind | None,
@@ -37,8 +38,8 @@ async def cortex_exact(
     tags: Tags = (),
     paths: Paths = (),
     exclude_paths: ExcludePaths = (),
-    detail: DetailLevel = "full",
-    max_tokens: MaxTokens = 20_000,
+    detail: Shape = "auto",
+    max_tokens: Size = None,
 ) -> dict[str, Any]:
     """Full-text keyword search, when you know a name or the literal text; not for questions.
 
@@ -54,6 +55,7 @@ async def cortex_exact(
             query=query,
             match_type=match_type,
             limit=limit,
+            counted=limit != LIMIT,
             offset=offset,
             filters=make_filters(chunk_types, tags, paths, exclude_paths),
             detail=detail,
