@@ -33,6 +33,12 @@ class BadRequest(CortexError):  # noqa: N818 - errors name the condition
     code = "bad_request"
 
 
+class BadQuery(BadRequest):
+    """The query itself is empty, unreadable or too long: what a client counts as a wrong call."""
+
+    code = "bad_query"
+
+
 class Misconfigured(CortexError):  # noqa: N818
     """Configuration, environment or flags are wrong; a person has to change them (EXIT_USAGE)."""
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
-from cortex.query.check import check_query
+from cortex.query.check import check_query, check_text
 from cortex.ranking.traces import find_frames
 from cortex.terms.bounds import clamp
 from cortex.terms.spelling import Place, read_place
@@ -22,6 +22,7 @@ from ipc.messages import (
     GraphOperation,
     GraphSearch,
     MatchType,
+    NameSearch,
     OutlineSearch,
     PatternSearch,
 )
@@ -164,9 +165,9 @@ class Graph:
     def checked(self) -> Self:
         if not self.target.strip():
             raise BadRequest("The target is empty; pass the name of a type, function, method or file.")
-        check_query(self.target)
+        check_text(self.target, "target")
         if self.to:
-            check_query(self.to)
+            check_text(self.to, "name in `to`")
         return self
 
     def request(self, generation: int) -> GraphSearch:
@@ -194,7 +195,7 @@ class Outline:
 
     def checked(self) -> Self:
         if self.path:
-            check_query(self.path)
+            check_text(self.path, "path")
         return self
 
     def request(self, generation: int) -> OutlineSearch:
@@ -212,7 +213,7 @@ class Pattern:
     limit: int = 50
 
     def checked(self) -> Self:
-        check_query(self.pattern)
+        check_text(self.pattern, "pattern")
         return self
 
     def request(self, generation: int) -> PatternSearch:
@@ -221,7 +222,24 @@ class Pattern:
         )
 
 
-Lookup = Exact | Graph | Outline | Pattern
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The paths or symbols that begin so, the graph worker's to answer."""
+
+    prefix: str
+    kind: Literal["path", "symbol"] = "path"
+    limit: int = 100
+
+    def checked(self) -> Self:
+        if self.prefix:
+            check_text(self.prefix, "prefix")
+        return self
+
+    def request(self, generation: int) -> NameSearch:
+        return NameSearch(self.prefix, self.kind, self.limit, generation)
+
+
+Lookup = Exact | Graph | Outline | Pattern | Names
 
 
 def budget(max_tokens: int | None, usual: int = TOKENS) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from cortex.ask.asking import Asking, Turn
-from cortex.ask.questions import Graph, Outline, Pattern
+from cortex.ask.questions import Graph, Names, Outline, Pattern
 from ipc.messages import GraphHits
 
 
@@ -38,7 +38,16 @@ async def pattern(asking: Asking, question: Pattern) -> dict[str, Any]:
     return answer | {"files_searched": hits.summary.get("files_searched", 0)}
 
 
-async def _ask(asking: Asking, question: Graph | Outline | Pattern) -> tuple[Turn, GraphHits]:
+async def names(asking: Asking, question: Names) -> dict[str, Any]:
+    """The `values` that complete what is typed, and how many there are in all.
+
+    Raises BadRequest, and Unavailable when the graph worker cannot answer.
+    """
+    _turn, hits = await _ask(asking, question)
+    return {"values": hits.candidates, "total": hits.total_found}
+
+
+async def _ask(asking: Asking, question: Graph | Outline | Pattern | Names) -> tuple[Turn, GraphHits]:
     """The graph worker's reply; before the first generation one that says why there is nothing."""
     turn, hits = await asking.look_up("graph", question.checked(), GraphHits)
     return turn, hits or GraphHits(suggestion=turn.explain_nothing())

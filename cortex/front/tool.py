@@ -15,11 +15,13 @@ import msgspec
 
 from cortex.ask.asking import Asking
 from cortex.front.reading import coerced, located
-from ipc.errors import BadRequest
+from ipc.errors import BadQuery, BadRequest
 
 ToolFunction = Callable[..., Awaitable[dict[str, Any]]]
 
 _WHERE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
+#: a call without its query counts as one with an empty query
+_NO_QUERY = "Object missing required field `query`"
 _PROBLEMS = (
     (
         re.compile(r"^Object missing required field `(?P<name>[^`]+)`$"),
@@ -42,14 +44,17 @@ class Tool:
     reads: bool
 
     def check(self, arguments: Mapping[str, Any] | None) -> msgspec.Struct:
-        """The arguments as the function takes them. Raises BadRequest with one sentence."""
+        """The arguments as the function takes them. Raises BadRequest with one sentence, BadQuery
+        when there is no query.
+        """
         given = {key: value for key, value in (arguments or {}).items() if value is not None}
         given = coerced(self.schema, given)
         try:
             # Not strict: agents send "5" and 5.0 for 5.
             return msgspec.convert(given, self.arguments, strict=False)
         except msgspec.ValidationError as error:
-            raise BadRequest(self._explain(str(error))) from error
+            kind = BadQuery if str(error) == _NO_QUERY else BadRequest
+            raise kind(self._explain(str(error))) from error
 
     async def call(self, asking: Asking, arguments: msgspec.Struct) -> dict[str, Any]:
         """The answer, to be dumped by orjson: chunks in it are raw fragments."""

@@ -1,8 +1,10 @@
-"""The one check of a query's text, before anything is read in it, in fronts and workers alike."""
+"""The one check of a text that is asked, before anything is read in it, in fronts and workers
+alike.
+"""
 
 from __future__ import annotations
 
-from ipc.errors import BadRequest
+from ipc.errors import BadQuery, BadRequest
 
 #: bytes of a query; longer ones are pasted files, and every step after this one may cost as much as
 #: it is long
@@ -10,18 +12,27 @@ QUERY_BYTES_MAX = 64 * 1024
 
 
 def check_query(query: str) -> None:
-    """Raises BadRequest for a query that nothing can be made of."""
-    if not query.strip():
-        raise BadRequest("The query is empty; pass words to look for.")
-    if "\0" in query:
-        raise BadRequest(
-            f"The query holds a NUL character at position {query.index(chr(0)) + 1}; leave it out."
-        )
+    """Raises BadQuery for a query that nothing can be made of."""
+    if fault := _fault(query, "query"):
+        raise BadQuery(fault)
+
+
+def check_text(text: str, argument: str) -> None:
+    """As check_query for another argument. Raises BadRequest."""
+    if fault := _fault(text, argument):
+        raise BadRequest(fault)
+
+
+def _fault(text: str, name: str) -> str:
+    """What is wrong with `text`, in one sentence; "" for nothing."""
+    if not text.strip():
+        return f"The {name} is empty; pass words to look for."
+    if "\0" in text:
+        return f"The {name} holds a NUL character at position {text.index(chr(0)) + 1}; leave it out."
     try:
-        size = len(query.encode())
+        size = len(text.encode())
     except UnicodeEncodeError as error:
-        raise BadRequest(
-            f"The query is not valid Unicode: it holds a lone surrogate at position {error.start + 1}."
-        ) from error
+        return f"The {name} is not valid Unicode: it holds a lone surrogate at position {error.start + 1}."
     if size > QUERY_BYTES_MAX:
-        raise BadRequest(f"The query is {size} bytes long; at most {QUERY_BYTES_MAX} are allowed.")
+        return f"The {name} is {size} bytes long; at most {QUERY_BYTES_MAX} are allowed."
+    return ""

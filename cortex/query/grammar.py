@@ -10,7 +10,7 @@ from __future__ import annotations
 from cortex.query.leaf import make_leaf
 from cortex.query.lex import Token, cut_query
 from cortex.query.tree import DEFAULT_FIELD, Anything, Boost, Node, Or, joined, negated
-from ipc.errors import BadRequest
+from ipc.errors import BadQuery
 
 #: a larger boost is a mistake, and would swallow every other clause
 BOOST_MAX = 1_000.0
@@ -32,7 +32,7 @@ class Reader:
         self._at = 0
 
     def read(self) -> Node:
-        """Raises BadRequest, with the position. Every group is closed, so all tokens are read."""
+        """Raises BadQuery, with the position. Every group is closed, so all tokens are read."""
         return self._alternatives(DEFAULT_FIELD)
 
     @property
@@ -42,7 +42,7 @@ class Reader:
     def _next(self) -> Token:
         token = self._now
         if token.kind == "end":
-            raise BadRequest(
+            raise BadQuery(
                 f"The query ends at position {token.at}, where a term should follow; complete it, or quote the last word."
             )
         self._at += 1
@@ -97,7 +97,7 @@ class Reader:
             return node
         if token.kind not in _LEAVES:
             shown = self._query[token.at : token.at + 12]
-            raise BadRequest(
+            raise BadQuery(
                 f"The query cannot be read at position {token.at + 1} (`{shown}`); quote or escape it."
             )
         suffix = self._suffix(token)
@@ -116,7 +116,7 @@ class Reader:
 def _factor(suffix: str, at: int) -> float:
     factor = float(suffix[1:])
     if not 0 < factor <= BOOST_MAX:
-        raise BadRequest(
+        raise BadQuery(
             f"The boost {suffix} at position {at + 1} must be above 0 and at most {BOOST_MAX:.0f}."
         )
     return factor
@@ -125,5 +125,5 @@ def _factor(suffix: str, at: int) -> float:
 def _case(token: Token, suffix: str) -> bool:
     value = token.text.lower()
     if suffix or value not in ("yes", "no"):
-        raise BadRequest(f"case: (position {token.at + 1}) takes yes or no.")
+        raise BadQuery(f"case: (position {token.at + 1}) takes yes or no.")
     return value == "yes"

@@ -6,7 +6,7 @@ import re
 
 from cortex.query.lex import Token
 from cortex.query.tree import DEFAULT_FIELD, Anything, Fuzzy, Node, Phrase, Range, Regex, Term, Wildcard
-from ipc.errors import BadRequest
+from ipc.errors import BadQuery
 
 #: edits beyond which a term is another word; the automata grow with it
 DISTANCE_MAX = 2
@@ -25,7 +25,7 @@ _PIECE = re.compile(r"\\(.)|(\*+)|(\?)(?=\w)|(.)", re.DOTALL)
 
 def make_leaf(token: Token, suffix: str, name: str) -> Node:
     """The meaning of `token` in field `name`; `suffix` is its `~2`, of a comparison the number.
-    Raises BadRequest.
+    Raises BadQuery.
     """
     if name == "start_line":
         return _lines(token, suffix)
@@ -40,10 +40,10 @@ def make_leaf(token: Token, suffix: str, name: str) -> Node:
         case "regex" if name == DEFAULT_FIELD:
             return Regex(token.text[1:-1].replace("\\/", "/"), position=token.at)
         case "regex":
-            raise BadRequest(
+            raise BadQuery(
                 f"A regular expression (position {token.at + 1}) searches the text; {name}: takes none."
             )
-    raise BadRequest(f"Ranges are understood for start_line only (position {token.at + 1}).")
+    raise BadQuery(f"Ranges are understood for start_line only (position {token.at + 1}).")
 
 
 def literal(text: str) -> str:
@@ -84,11 +84,11 @@ def _unescaped(text: str) -> str:
 def _slop(suffix: str, at: int) -> int:
     number = suffix[1:] or "1" if suffix else "0"
     if "." in number:
-        raise BadRequest(
+        raise BadQuery(
             f"~{number} at position {at + 1}: the words of a phrase are a whole number of words apart, at most {SLOP_MAX}."
         )
     if int(number) > SLOP_MAX:
-        raise BadRequest(
+        raise BadQuery(
             f"~{int(number)} at position {at + 1} is too far; at most {SLOP_MAX} words may lie between."
         )
     return int(number)
@@ -99,7 +99,7 @@ def _distance(suffix: str, text: str, at: int) -> int:
         return auto_distance(text)
     distance = float(suffix[1:])
     if distance not in range(DISTANCE_MAX + 1):
-        raise BadRequest(f"{suffix} at position {at + 1}: the distance of a fuzzy term is 0, 1 or 2.")
+        raise BadQuery(f"{suffix} at position {at + 1}: the distance of a fuzzy term is 0, 1 or 2.")
     return int(distance)
 
 
@@ -121,12 +121,12 @@ def _lines(token: Token, suffix: str) -> Node:
         low = low + 1 if low is not None and limits[1] == "{" else low
         high = high - 1 if high is not None and limits[4] == "}" else high
         return Range("start_line", low, high, at)
-    raise BadRequest(_no_line(at))
+    raise BadQuery(_no_line(at))
 
 
 def _line(text: str, at: int) -> int:
     if not re.fullmatch(r"[0-9]{1,18}", text):
-        raise BadRequest(_no_line(at))
+        raise BadQuery(_no_line(at))
     return min(int(text), _LINE_MAX)
 
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from cortex.query.tree import FIELDS
-from ipc.errors import BadRequest
+from ipc.errors import BadQuery
 
 #: groups inside groups; parsing and compiling recurse, so the depth is bounded
 DEPTH_MAX = 50
@@ -61,7 +61,7 @@ class _Scanner:
 def cut_query(query: str) -> list[Token]:
     """The tokens of `query`, "end" the last; every group is closed.
 
-    Raises BadRequest, with the position, for an open quote or parenthesis and for an unknown field.
+    Raises BadQuery, with the position, for an open quote or parenthesis and for an unknown field.
     """
     scan = _Scanner(query)
     literal_names = "::" in query
@@ -74,7 +74,7 @@ def cut_query(query: str) -> list[Token]:
             _operand(scan, literal_names)
     for position, is_group in scan.open:
         if is_group:
-            raise BadRequest(f"The parenthesis at position {position + 1} of the query is not closed.")
+            raise BadQuery(f"The parenthesis at position {position + 1} of the query is not closed.")
     scan.take("end", len(query))
     return scan.tokens
 
@@ -82,7 +82,7 @@ def cut_query(query: str) -> list[Token]:
 def _close(scan: _Scanner) -> None:
     """A `)` outside a word: it closes a group, or a parenthesis of an earlier word (`foo(a b)`)."""
     if not scan.open:
-        raise BadRequest(
+        raise BadQuery(
             f"The parenthesis at position {scan.at + 1} of the query closes nothing; write \\) for the character."
         )
     if scan.open[-1][1]:
@@ -99,16 +99,16 @@ def _operand(scan: _Scanner, literal_names: bool) -> None:
     if query[scan.at] in "+-" and following and not following.isspace() and following not in "+->=":
         scan.take(query[scan.at], scan.at + 1)
         if scan.ends:
-            raise BadRequest(f"Nothing follows the operator at position {scan.at} of the query.")
+            raise BadQuery(f"Nothing follows the operator at position {scan.at} of the query.")
     found = _FIELD.match(query, scan.at)
     if found and not (literal_names and found[1] not in FIELDS):
         name = found[1]
         if name not in FIELDS:
-            raise BadRequest(_unknown_field(name, scan.at))
+            raise BadQuery(_unknown_field(name, scan.at))
         scan.tokens.append(Token("field", name, scan.at))
         scan.at = found.end()
         if not literal_names and scan.ends:
-            raise BadRequest(f"Nothing follows `{name}:` at position {found.start() + 1} of the query.")
+            raise BadQuery(f"Nothing follows `{name}:` at position {found.start() + 1} of the query.")
         if not literal_names and (limits := _RANGE.match(query, scan.at)):
             scan.take("range", limits.end())
             return
@@ -124,7 +124,7 @@ def _value(scan: _Scanner) -> None:
         _quoted(scan)
     elif query[at] == "(":
         if sum(is_group for _, is_group in scan.open) >= DEPTH_MAX:
-            raise BadRequest(
+            raise BadQuery(
                 f"The query has more than {DEPTH_MAX} groups inside each other (position {at + 1})."
             )
         scan.open.append((at, True))
@@ -140,7 +140,7 @@ def _quoted(scan: _Scanner) -> None:
     while end < len(scan.query) and scan.query[end] != '"':
         end += 2 if scan.query[end] == "\\" else 1
     if end >= len(scan.query):
-        raise BadRequest(
+        raise BadQuery(
             f'The quote at position {scan.at + 1} of the query is not closed; write \\" for the character.'
         )
     scan.take("phrase", end + 1)

@@ -24,7 +24,7 @@ from cortex.query.tree import (
     joined,
     leaves,
 )
-from ipc.errors import BadRequest
+from ipc.errors import BadQuery
 from ipc.messages import MatchType
 
 #: terms of a query; each is a walk over postings
@@ -43,7 +43,7 @@ class Parsed:
 
 
 def parse(query: str, match_type: MatchType | None = None) -> Parsed:
-    """The meaning of `query`. Raises BadRequest with a sentence that names the position.
+    """The meaning of `query`. Raises BadQuery with a sentence that names the position.
 
     `match_type` says how bare terms are meant; it gives way to operators in the query. "regex" and
     "substring" take the whole query as it is.
@@ -59,7 +59,7 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
         node = joined([_with_case(child) for child in (node.children if isinstance(node, And) else (node,))])
     found = leaves(node)
     if len(found) > TERMS_MAX:
-        raise BadRequest(
+        raise BadQuery(
             f"The query has {len(found)} terms; at most {TERMS_MAX} are answered (the next is at position "
             f"{found[TERMS_MAX].position + 1})."
         )
@@ -72,7 +72,7 @@ def _checked(node: Node) -> Node:
     """`node`, unless it has too many terms that stand for many words."""
     wide = [leaf for leaf in leaves(node, excluded=True) if isinstance(leaf, Wildcard | Fuzzy)]
     if len(wide) > WIDE_MAX:
-        raise BadRequest(
+        raise BadQuery(
             f"The query has {len(wide)} terms with wildcards or ~; at most {WIDE_MAX} are answered (the next is at "
             f"position {wide[WIDE_MAX].position + 1})."
         )
@@ -97,7 +97,7 @@ def _with_case(node: Node) -> Node:
         case Term() | Phrase() | Wildcard() | Range() | Anything() | Not():
             return node
     places = [leaf.position for leaf in leaves(node)]
-    raise BadRequest(
+    raise BadQuery(
         f"case:yes cannot be used with what is at position {min(places, default=0) + 1} of the query: only with terms, "
         "phrases, wildcards and expressions that are joined by AND."
     )

@@ -9,7 +9,14 @@ holds it there.
 from __future__ import annotations
 
 from ipc.messages.control import PROTOCOL, Blobs, Failure, GetStatus, Reload, Status, is_repeatable
-from ipc.messages.graph import GraphHits, GraphOperation, GraphSearch, OutlineSearch, PatternSearch
+from ipc.messages.graph import (
+    GraphHits,
+    GraphOperation,
+    GraphSearch,
+    NameSearch,
+    OutlineSearch,
+    PatternSearch,
+)
 from ipc.messages.search import (
     Chunks,
     Detail,
@@ -53,6 +60,7 @@ Message = (
     | GraphSearch
     | OutlineSearch
     | PatternSearch
+    | NameSearch
     | GraphHits
     | Reload
 )
@@ -79,6 +87,7 @@ __all__ = [
     "MatchType",
     "Message",
     "Mode",
+    "NameSearch",
     "OutlineSearch",
     "PatternSearch",
     "Place",

@@ -63,8 +63,20 @@ class PatternSearch:
 
 
 @dataclass(frozen=True, slots=True)
+class NameSearch:
+    """Asks the graph worker for the files' paths, or the definitions' names, that begin so."""
+
+    repeatable = True
+
+    prefix: str
+    kind: Literal["path", "symbol"] = "path"
+    limit: int = 100
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class GraphHits:
-    """The answer to GraphSearch, OutlineSearch and PatternSearch.
+    """The answer to GraphSearch, OutlineSearch, PatternSearch and NameSearch (`candidates`).
 
     `results` are JSON, `paths` the file that each was cut from. `target` is the id that was meant,
     "" when it is unknown or may be several: `candidates` are then ids to choose from; with a target

@@ -139,21 +139,26 @@ def test_wrong_arguments_are_errors_with_one_sentence(project):
             await refused(front, "cortex_search", query="a\x00b"),
             await refused(front, "cortex_search", query="x" * 1_000_000),
             await refused(front, "cortex_exact", query='"unbalanced'),
-            await refused(front, "cortex_exact", query="nofield:x"),
+            await refused(front, "cortex_exact", query="case:maybe x"),
             await refused(front, "cortex_exact", query="a AND ("),
             await refused(front, "cortex_search"),
-            await refused(front, "cortex_search", query="x", color="red"),
             await refused(front, "cortex_graphs", query="x"),
+        ], [
+            await front.session.call_tool("cortex_search", {"query": "x", "color": "red"}),
+            await front.session.call_tool("find_related", {"file": "no/such.py"}),
+            await front.session.call_tool("cortex_pattern", {"pattern": " ", "language": "python"}),
         ]
 
-    errors = run(project, ask)
+    errors, answers = run(project, ask)
     assert {error.code for error in errors} == {-32602}
     for error in errors:
         assert "\n" not in error.message
         assert "Traceback" not in error.message
     assert "position" in errors[3].message
-    assert "file_path" in errors[4].message
-    assert "cortex_search" in errors[8].message
+    assert "yes or no" in errors[4].message
+    assert "cortex_search" in errors[7].message
+    assert [answer.is_error for answer in answers] == [True, True, True]
+    assert all("\n" not in answer.content[0].text for answer in answers)
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1000, "7"])

@@ -42,6 +42,7 @@ from ipc.messages import (
     Filters,
     GraphSearch,
     Locate,
+    NameSearch,
     OutlineSearch,
     PatternSearch,
     Place,
@@ -256,13 +257,15 @@ QUESTIONS = {
     Locate: lambda tree: Locate((Place(f"{tree}.py", 1),)),
     GraphSearch: lambda tree: GraphSearch("callers", f"plant_{tree}"),
     OutlineSearch: lambda tree: OutlineSearch(f"{tree}.py"),
+    NameSearch: lambda tree: NameSearch(f"{tree}.p"),
     PatternSearch: lambda tree: PatternSearch(f"grow('young {tree} tree')", "python"),
 }
 
 
 def paths(reply):
     if hasattr(reply, "paths"):
-        return list(reply.paths)
+        names = getattr(reply, "candidates", ())  # what NameSearch found
+        return list(reply.paths) or [name for name in names if name.endswith(".py")]
     if hasattr(reply, "spots"):
         return [spot.hit.path for spot in reply.spots]
     return [hit.path for hit in reply.hits]

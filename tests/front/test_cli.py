@@ -11,7 +11,7 @@ from rich.console import Console
 from cortex import __version__
 from cortex.front.cli import answers, doctor, render
 from cortex.front.cli import main as cli
-from cortex.front.mcp.server import code_of
+from cortex.front.mcp.server import code_of, is_for_the_model
 from ipc.errors import BY_CODE
 
 
@@ -52,7 +52,9 @@ def test_the_version_is_printed(capsys):
 def test_every_error_has_an_exit_code_and_a_json_rpc_code(code):
     error = BY_CODE[code]("A sentence.")
     assert cli.exit_code(error) == (3 if code in {"unavailable", "not_ready", "damaged"} else 2)
-    assert code_of(error) == (-32602 if code in {"bad_request", "not_found", "too_large"} else -32603)
+    wrong = code in {"bad_request", "bad_query", "not_found", "too_large"}
+    assert code_of(error) == (-32602 if wrong else -32603)
+    assert is_for_the_model(error) is (wrong and code != "bad_query")
 
 
 @pytest.mark.parametrize(

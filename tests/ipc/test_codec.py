@@ -25,6 +25,7 @@ from ipc.messages import (
     Locate,
     Located,
     Message,
+    NameSearch,
     OutlineSearch,
     PatternSearch,
     Place,
@@ -60,6 +61,7 @@ EXAMPLES = [
     GraphSearch("path", "run", "Store.save", "src/**", ("tests/",), include_context=False, generation=3),
     OutlineSearch("src", 100, 3),
     PatternSearch("f($A)", "python", ("src/**",), ("tests/",), 5, 3),
+    NameSearch("src/a", "path", 5, 3),
     GraphHits(3, "a:f", ("a.py",), 1, False, "", ("b:f",), {"affected": 1}, (b"{}",)),
     Reload(9),
 ]
@@ -84,7 +86,7 @@ def test_every_message_comes_back_as_it_went(message):
 def test_questions_may_be_sent_again_and_nothing_else_says_so():
     questions = {
         *(GetStatus, Embed, VectorSearch, TextSignals, ExactSearch, Fetch, Locate, Show),
-        *(GraphSearch, OutlineSearch, PatternSearch),
+        *(GraphSearch, OutlineSearch, PatternSearch, NameSearch),
     }
     assert {type(m) for m in EXAMPLES if is_repeatable(m)} == questions
     assert not any(b"repeatable" in bytes(frame) for m in EXAMPLES for frame in encode(m))

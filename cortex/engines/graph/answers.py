@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from cortex.engines.graph.arrays import Graph
+from cortex.engines.graph.names import complete, list_symbols
 from cortex.engines.graph.outline import count_users, outline, signature
 from cortex.engines.graph.pattern import search_pattern
 from cortex.engines.graph.sources import Sources
@@ -24,7 +25,7 @@ from cortex.terms.languages import canonical, language_of
 from cortex.terms.spelling import read_place
 from ipc.arrays import Array
 from ipc.errors import BadRequest
-from ipc.messages import GraphHits, GraphSearch, OutlineSearch, PatternSearch
+from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
 #: bounds of the arguments: out of them they are clamped
 DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX = 10, 500, 100, 20
@@ -116,6 +117,17 @@ class GraphSnapshot:
         request = replace(request, language=canonical(request.language) or request.language)
         files = (path for path in self._targets.files if language_of(path).name == request.language)
         return search_pattern(request, files, self._sources, self._number)
+
+    def complete(self, request: NameSearch) -> GraphHits:
+        return complete(self._paths if request.kind == "path" else self._symbols, request, self._number)
+
+    @cached_property
+    def _paths(self) -> list[str]:
+        return sorted(self._targets.files)
+
+    @cached_property
+    def _symbols(self) -> list[str]:
+        return list_symbols(self.graph, self._users)
 
     def _unsure(self, walk: Walk) -> str:
         count = sum(1 for step in walk.steps if step.edge >= 0 and self.graph.is_unsure(step.edge))

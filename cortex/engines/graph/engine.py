@@ -14,13 +14,13 @@ from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.generation.current import PRUNE_AFTER_S, Generation
 from cortex.generation.read import Published
 from cortex.settings.config import Config
-from ipc.messages import GraphSearch, OutlineSearch, PatternSearch
+from ipc.messages import GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
 
 class GraphEngine:
     """See `protocol.Engine`. Its rows are never opened. Lacks nothing."""
 
-    answers = (GraphSearch, OutlineSearch, PatternSearch)
+    answers = (GraphSearch, OutlineSearch, PatternSearch, NameSearch)
     lacks: frozenset[Feature] = frozenset()
 
     def __init__(self, config: Config) -> None:
@@ -43,6 +43,7 @@ class GraphEngine:
             GraphSearch: snapshot.search,
             OutlineSearch: snapshot.outline,
             PatternSearch: snapshot.pattern,
+            NameSearch: snapshot.complete,
         }
 
     def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:  # noqa: ARG002

@@ -32,7 +32,7 @@ from cortex.query.tree import (
 from cortex.terms import tokens
 from cortex.terms.languages import canonical
 from cortex.terms.spelling import same_tags
-from ipc.errors import BadRequest
+from ipc.errors import BadQuery
 from ipc.messages import Filters
 
 #: how much more a match of whole identifiers counts than one of their parts
@@ -50,12 +50,12 @@ _PATTERN_WORD = re.compile(rf"(?:[^\W_]|[{_STAR}{_ONE}])+")
 
 
 def compile_query(node: Node, schema: tantivy.Schema) -> Query:
-    """Raises BadRequest when nothing of the query can be searched for (only punctuation), or a
+    """Raises BadQuery when nothing of the query can be searched for (only punctuation), or a
     wildcard term is too large for an automaton.
     """
     query = _compile(node, schema)
     if query is None:
-        raise BadRequest(
+        raise BadQuery(
             "The query holds only punctuation (from position 1 on), which words are made without; use match_type substring "
             "to search for it."
         )
@@ -224,7 +224,7 @@ def _compile(node: Node, schema: tantivy.Schema) -> Query | None:
         case Range(field=name, low=low, high=high):
             return _range(name, low, high, schema)
         case Regex(position=position):
-            raise BadRequest(
+            raise BadQuery(
                 f"The regular expression at position {position + 1} can be joined to other terms only by AND."
             )
 
@@ -302,7 +302,7 @@ def _flat(query: Query) -> Query:
 
 def _wildcard(node: Wildcard, schema: tantivy.Schema) -> Query | None:
     if sum(piece in "*?" for piece in node.pieces) > _WILDCARDS_MAX:
-        raise BadRequest(
+        raise BadQuery(
             f"The term at position {node.position + 1} has more than {_WILDCARDS_MAX} wildcards; use match_type regex."
         )
     if node.field in _RAW_FIELDS:
@@ -374,7 +374,7 @@ def _regex(node: Wildcard, name: str, source: str, schema: tantivy.Schema) -> Qu
     try:
         return Query.regex_query(schema, name, source)
     except ValueError as error:
-        raise BadRequest(
+        raise BadQuery(
             f"The term at position {node.position + 1} is too complex: {error}; use fewer wildcards."
         ) from error
 

@@ -43,7 +43,7 @@ from cortex.query.code import read_query
 from cortex.query.parse import Parsed
 from cortex.query.tree import Fuzzy, Node, Term, Wildcard, leaves, split_expressions
 from ipc.arrays import Array
-from ipc.errors import BadRequest, Damaged, NotFound
+from ipc.errors import BadQuery, Damaged, NotFound
 from ipc.messages import Blobs, ExactHits, ExactSearch, Filters, Hit, Signals, TextSignals
 
 __all__ = ["TextSnapshot", "TextWriter", "open_text"]
@@ -103,7 +103,7 @@ class TextSnapshot:
         self._kept: dict[Filters, tantivy.Query | None] = {}
 
     def signals(self, request: TextSignals) -> Signals:
-        """The best `limit` chunks of each lane. Raises BadRequest for an empty query."""
+        """The best `limit` chunks of each lane. Raises BadQuery for an empty query."""
         check_query(request.query)
         limit = max(1, request.limit)
         filters = request.filters
@@ -122,7 +122,7 @@ class TextSnapshot:
         )
 
     def search(self, request: ExactSearch) -> ExactHits:
-        """Answer a keyword query. Raises BadRequest for one that cannot be read."""
+        """Answer a keyword query. Raises BadQuery for one that cannot be read."""
         readings = read_query(request.query, request.match_type)
         hits = self._search(request, readings.first)
         if not hits.total_found and readings.otherwise is not None:
@@ -142,7 +142,7 @@ class TextSnapshot:
         try:
             outcome, total = self._answer(expressions, rest, request.filters, wanted_count)
         except ValueError as error:  # the automaton of a wildcard or fuzzy term is too large for tantivy
-            raise BadRequest(_too_wide(parsed.node, error)) from error
+            raise BadQuery(_too_wide(parsed.node, error)) from error
         suggestion = ""
         if outcome.truncated:
             suggestion = TRUNCATED

@@ -14,7 +14,7 @@ import re2
 from cortex.query.expressions import Analysis, analyse
 from cortex.query.tree import Regex
 from ipc.arrays import Array
-from ipc.errors import BadRequest
+from ipc.errors import BadQuery
 
 #: bytes of memory for one expression's automata (RE2's own default)
 _MEMORY = 8 << 20
@@ -88,7 +88,7 @@ class Body:
 
 
 def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:
-    """Raises BadRequest, with what RE2 says, for an expression that it does not take."""
+    """Raises BadQuery, with what RE2 says, for an expression that it does not take."""
     analysis = analyse(source.pattern)
     options = re2.Options()
     options.case_sensitive = source.case
@@ -101,7 +101,7 @@ def compile_expression(source: Regex, *, excluded: bool = False) -> Expression:
     except re2.error as error:
         said = error.args[0] if error.args else error
         said = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
-        raise BadRequest(
+        raise BadQuery(
             f"The regular expression at position {source.position + 1} is not valid: {said.replace('(?m)', '', 1)}. The syntax is RE2's (no "
             "look-around, no back-references); use match_type substring for literal text."
         ) from error

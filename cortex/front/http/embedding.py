@@ -28,7 +28,7 @@ TEXTS_MAX = 2048
 #: seconds that a connection may be silent
 SILENCE_S = 30.0
 #: error code → HTTP status
-STATUS = {"bad_request": 400, "too_large": 413, "unavailable": 503}
+STATUS = {"bad_request": 400, "bad_query": 400, "too_large": 413, "unavailable": 503}
 
 
 def serve_embedder(

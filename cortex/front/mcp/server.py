@@ -1,24 +1,27 @@
-"""MCP as a protocol: tools, instructions, progress and errors.
+"""MCP as a protocol: what each request is answered with, and which errors.
 
 How its bytes travel is in cortex.front.mcp.stdio.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from cortex import __version__
-from cortex.ask.freshness import Freshness, say_progress
-from cortex.front.link import Link
+from cortex.front.mcp.completion import complete
+from cortex.front.mcp.logs import serve_logs
+from cortex.front.mcp.progress import telling
+from cortex.front.mcp.project import Project
+from cortex.front.mcp.prompts import get_prompt, list_prompts
+from cortex.front.mcp.resources import list_resources, list_templates, read_resource
 from cortex.front.tool import Tool
 from cortex.front.tools import INSTRUCTIONS
-from ipc.errors import BadRequest, CortexError, NotFound, TooLarge, Unavailable
+from ipc.errors import BadQuery, BadRequest, CortexError, NotFound, TooLarge
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -26,14 +29,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: JSON-RPC: the arguments are wrong; something of ours is
+#: JSON-RPC: the request is wrong; something of ours is
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
-#: seconds between two looks at how far indexing is, for a client that asked to be told
-PROGRESS_S = 0.2
 
 
-def make_server(tools: Mapping[str, Tool], link: Link | None, problem: str = "") -> Server:
-    """The MCP server over `tools`. Without a link every tool answers with `problem`."""
+def make_server(tools: Mapping[str, Tool], project: Project) -> Server:
+    """The MCP server over `tools`. Without a project every tool answers with what to set."""
     import mcp_types as types
     from mcp.server.lowlevel import Server
     from mcp.shared.exceptions import MCPError
@@ -44,17 +45,20 @@ def make_server(tools: Mapping[str, Tool], link: Link | None, problem: str = "")
         return listed
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        try:
-            async with _progress(link, context):
-                text = await call(tools, link, problem, params.name, params.arguments)
-        except CortexError as error:
-            raise MCPError(code_of(error), str(error)) from error
-        except Exception as error:
-            log.exception("the call of %s failed", params.name)
-            raise MCPError(
-                INTERNAL_ERROR, f"Cortex failed on this call ({error!r}); please report it."
-            ) from error
-        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
+        tool = tools.get(params.name)
+        if tool is None:
+            known = ", ".join(tools)
+            raise MCPError(INVALID_PARAMS, f"There is no tool {params.name!r}; there are: {known}.")
+        with _failing(params.name):
+            try:
+                link = await project.reach(context.session)
+                async with telling(link.freshness, context):
+                    text = orjson.dumps(await link.call(tool, params.arguments)).decode()
+            except CortexError as error:
+                if not is_for_the_model(error):
+                    raise
+                return types.CallToolResult(content=[_text(str(error))], is_error=True)
+        return types.CallToolResult(content=[_text(text)])
 
     server: Server = Server(
         "cortex",
@@ -63,9 +67,51 @@ def make_server(tools: Mapping[str, Tool], link: Link | None, problem: str = "")
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        **_offers(project),
     )
+    serve_logs(server)
     server.middleware.clear()  # traces for a collector that is never there
     return server
+
+
+def _offers(project: Project) -> dict[str, Any]:
+    """The handlers of what is no tool: resources, prompts, completion."""
+
+    async def resources(_context: Any, _params: Any) -> types.ListResourcesResult:
+        return list_resources()
+
+    async def templates(_context: Any, _params: Any) -> types.ListResourceTemplatesResult:
+        return list_templates()
+
+    async def read(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        with _failing(params.uri):
+            return await read_resource(await project.reach(context.session), params.uri)
+
+    async def prompts(_context: Any, _params: Any) -> types.ListPromptsResult:
+        return list_prompts()
+
+    async def prompt(_context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        with _failing(params.name):
+            return get_prompt(params.name, params.arguments)
+
+    async def completion(context: Any, params: types.CompleteRequestParams) -> types.CompleteResult:
+        with _failing(params.argument.name):
+            return await complete(await project.reach(context.session), params)
+
+    return {
+        "on_list_resources": resources,
+        "on_list_resource_templates": templates,
+        "on_read_resource": read,
+        "on_list_prompts": prompts,
+        "on_get_prompt": prompt,
+        "on_completion": completion,
+    }
+
+
+def _text(text: str) -> types.TextContent:
+    import mcp_types as types
+
+    return types.TextContent(type="text", text=text)
 
 
 def describe(tool: Tool) -> types.Tool:
@@ -90,43 +136,26 @@ def describe(tool: Tool) -> types.Tool:
     )
 
 
-@contextlib.asynccontextmanager
-async def _progress(link: Link | None, context: Any) -> AsyncIterator[None]:
-    """Meanwhile tell the client how far indexing is, if its request has a progress token."""
-    if link is None or "progress_token" not in (context.meta or {}):
-        yield
-        return
-    task = asyncio.create_task(tell_progress(link.freshness, context.session.report_progress))
+@contextlib.contextmanager
+def _failing(what: str) -> Iterator[None]:
+    """Errors of ours as JSON-RPC errors; what nobody foresaw is logged."""
+    from mcp.shared.exceptions import MCPError
+
     try:
         yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+    except CortexError as error:
+        raise MCPError(code_of(error), str(error)) from error
+    except Exception as error:
+        log.exception("the request for %s failed", what)
+        sentence = f"Cortex failed on this request ({error!r}); please report it."
+        raise MCPError(INTERNAL_ERROR, sentence) from error
 
 
-async def tell_progress(freshness: Freshness, tell: Callable[[float, float, str], Awaitable[None]]) -> None:
-    """Report (files done, files to do, sentence) for as long as the project is being indexed; never
-    a smaller number.
+def is_for_the_model(error: CortexError) -> bool:
+    """Whether a tool's answer holds the error (SEP-1303): other arguments would do, and the model
+    has to read that. A query that cannot be used is a JSON-RPC error.
     """
-    told = -1
-    while True:
-        progress = freshness.progress()
-        if progress.indexing and progress.total and progress.done > told:
-            told = progress.done
-            await tell(told, progress.total, say_progress(progress))
-        await asyncio.sleep(PROGRESS_S)
-
-
-async def call(
-    tools: Mapping[str, Tool], link: Link | None, problem: str, name: str, arguments: Mapping[str, Any] | None
-) -> str:
-    """The answer as one JSON text. Raises CortexError."""
-    tool = tools.get(name)
-    if tool is None:
-        raise BadRequest(f"There is no tool {name!r}; there are: {', '.join(tools)}.")
-    if link is None:
-        raise Unavailable(problem)
-    return orjson.dumps(await link.call(tool, arguments)).decode()
+    return isinstance(error, BadRequest | NotFound | TooLarge) and not isinstance(error, BadQuery)
 
 
 def code_of(error: CortexError) -> int:

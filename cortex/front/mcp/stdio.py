@@ -8,6 +8,7 @@ import fcntl
 import io
 import logging
 import os
+import re
 import select
 import signal
 import socket
@@ -17,9 +18,9 @@ import termios
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from cortex.front.link import Link
+from cortex.front.mcp.lines import Line, Refused, check, read_lines
+from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
 from cortex.front.tool import Tool
 from cortex.front.tools import choose
@@ -36,8 +37,8 @@ log = logging.getLogger(__name__)
 
 #: seconds in which everything must be closed once the client is gone
 CLOSE_S = 3.0
-#: bytes of one message from the client; a query may have 64 kB
-LINE_BYTES_MAX = 16 * 1024 * 1024
+#: how an answer to the client begins, as the SDK writes it; a request of ours has a method there
+_ANSWER = re.compile(r'\{"jsonrpc":"2\.0","id":(?:-?\d+|"(?:[^"\\]|\\.)*+"),"(?:result|error)":')
 
 
 def serve(project: str | None, toolsets: str | None) -> int:
@@ -82,15 +83,15 @@ def _load(project: str | None, toolsets: str | None) -> tuple[Config | None, str
 
 async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], wire: int) -> None:
     """Serve until standard input ends or a signal comes; then end the process."""
-    link = None
+    link = Link(config) if config is not None else None
+    project = Project(link, problem)
     deadline_s = config.server.deadline_s if config is not None else CLOSE_S
     try:
-        if config is not None:
-            link = Link(config)
+        if link is not None:
             link.open()
         # The SDK takes most of a second to import: the workers start meanwhile.
         await asyncio.to_thread(import_sdk)
-        server = make_server(tools, link, problem)
+        server = make_server(tools, project)
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -102,8 +103,7 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
     finally:
         with contextlib.suppress(TimeoutError, OSError):
             async with asyncio.timeout(CLOSE_S):
-                if link is not None:
-                    await link.close()
+                await project.close()
         sys.stderr.flush()
         # A thread may be blocked in reading standard input for ever; nothing else is left to be
         # closed.
@@ -128,18 +128,24 @@ class Wire:
 
     The end of the input is passed on when every request has its answer, so that `printf … | cortex
     mcp` answers before it ends; a request that is never answered delays the end by its deadline.
+    What the SDK would drop without a word is answered here.
     """
 
-    def __init__(self, lines: AsyncIterable[str], target: int, deadline_s: float) -> None:
+    def __init__(self, lines: AsyncIterable[Line], target: int, deadline_s: float) -> None:
         self._lines, self._target = lines, target
         self._deadline_s = deadline_s
         self._waiting = 0
         self._answered = asyncio.Event()
+        self._writing = asyncio.Lock()
 
     async def __aiter__(self) -> AsyncIterator[str]:
         async for line in self._lines:
-            self._waiting += _is_request(line)
-            yield line
+            try:
+                self._waiting += check(line)
+            except Refused as error:
+                await self._send(error.answer())
+            else:
+                yield line.text
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._deadline_s):
                 while self._waiting > 0:
@@ -147,17 +153,19 @@ class Wire:
                     self._answered.clear()
 
     async def write(self, line: str) -> None:
-        """Send one message whole, so that flush has nothing to do.
-
-        What the client does not take at once is written in a thread: it may read slowly.
-        """
-        data = line.encode()
-        sent = send_now(self._target, data)
-        if sent < len(data):
-            await asyncio.to_thread(_write_all, self._target, data[sent:])
-        if line.startswith('{"jsonrpc":"2.0","id":'):
+        """Send one message whole, so that flush has nothing to do."""
+        await self._send(line)
+        if _ANSWER.match(line):
             self._waiting -= 1
             self._answered.set()
+
+    async def _send(self, line: str) -> None:
+        """What the client does not take at once is written in a thread: it may read slowly."""
+        data = line.encode()
+        async with self._writing:
+            sent = send_now(self._target, data)
+            if sent < len(data):
+                await asyncio.to_thread(_write_all, self._target, data[sent:])
 
     async def flush(self) -> None:
         """Nothing is ever buffered."""
@@ -190,34 +198,3 @@ def _write_all(descriptor: int, data: bytes) -> None:
             view = view[os.write(descriptor, view) :]
         except BlockingIOError:  # one socket for both directions, made non-blocking by reading
             select.select((), (descriptor,), ())
-
-
-async def read_lines(source: io.FileIO) -> AsyncIterator[str]:
-    """The lines of standard input, without a thread for each where the loop can wait for them (a
-    pipe or a socket).
-    """
-    kind = os.fstat(source.fileno()).st_mode
-    if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or source.isatty()):  # a file, /dev/null
-        while line := await asyncio.to_thread(source.readline):
-            yield line.decode("utf-8", "replace")
-        return
-    reader = asyncio.StreamReader(limit=LINE_BYTES_MAX)
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
-    while True:
-        try:
-            line = await reader.readline()
-        except ValueError:  # longer than the limit: what has been read of it is dropped
-            yield "too long"
-            continue
-        if not line:
-            return
-        yield line.decode("utf-8", "replace")
-
-
-def _is_request(line: str) -> bool:
-    """Whether a line asks for an answer."""
-    try:
-        message = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return False
-    return isinstance(message, dict) and "id" in message and "method" in message

@@ -1,0 +1,58 @@
+"""Completion of paths and symbols in prompts and resources, answered by the graph worker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from cortex.ask.asking import Asking
+from cortex.ask.questions import Names
+from cortex.ask.structure import names
+from cortex.front.mcp.prompts import PROMPTS
+from cortex.front.mcp.resources import TEMPLATE
+from cortex.front.tool import make_tool
+from ipc.errors import CortexError
+
+if TYPE_CHECKING:
+    import mcp_types as types
+
+    from cortex.front.link import Link
+
+#: values of one completion; the protocol allows no more
+VALUES_MAX = 100
+
+
+async def complete_name(
+    asking: Asking, *, prefix: str = "", kind: Literal["path", "symbol"] = "path"
+) -> dict[str, Any]:
+    """The names that begin so."""
+    return await names(asking, Names(prefix, kind, VALUES_MAX))
+
+
+#: no tool of agents: it is made one to be called as they are, with their deadline
+COMPLETE = make_tool(complete_name, "Complete a name", reads=True)
+
+
+async def complete(link: Link, params: types.CompleteRequestParams) -> types.CompleteResult:
+    """Nothing where nothing can be completed, or nobody can: who types is not to be stopped."""
+    import mcp_types as types
+
+    kind = kind_of(params)
+    if not kind:
+        return types.CompleteResult(completion=types.Completion(values=[]))
+    try:
+        found = await link.call(COMPLETE, {"prefix": params.argument.value, "kind": kind})
+    except CortexError:
+        return types.CompleteResult(completion=types.Completion(values=[]))
+    values, total = list(found["values"]), found["total"]
+    return types.CompleteResult(
+        completion=types.Completion(values=values, total=total, has_more=total > len(values))
+    )
+
+
+def kind_of(params: types.CompleteRequestParams) -> str:
+    """What completes the argument; "" for nothing."""
+    if params.ref.type == "ref/resource":
+        return "path" if params.ref.uri == TEMPLATE and params.argument.name == "path" else ""
+    prompt = PROMPTS.get(params.ref.name)
+    arguments = prompt.arguments if prompt else ()
+    return next((one.completes for one in arguments if one.name == params.argument.name), "")

@@ -1,0 +1,186 @@
+"""The lines of standard input: cut into messages, and those refused that the SDK would drop without
+an answer. What is in a message is the SDK's affair.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import re
+import stat
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+#: JSON-RPC: not JSON; JSON, but no message of ours
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
+#: bytes of one message from the client; a query may have 64 kB
+LINE_BYTES_MAX = 16 * 1024 * 1024
+#: bytes at the beginning of a line that cannot be read in which its id is looked for
+HEAD_BYTES = 1024 * 1024
+#: bytes that are read at once
+BLOCK_BYTES = 256 * 1024
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_INTEGER = re.compile(r"-?\d{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line; `cut`: it is longer than LINE_BYTES_MAX, and `text` is only how it begins."""
+
+    text: str
+    cut: bool = False
+
+
+class Refused(Exception):  # noqa: N818 - errors name the condition
+    """A line that is no message: the JSON-RPC error that answers it."""
+
+    def __init__(self, code: int, sentence: str, number: str | int | None = None) -> None:
+        super().__init__(sentence)
+        self.code, self.number = code, number
+
+    def answer(self) -> str:
+        error = {"code": self.code, "message": str(self)}
+        return orjson.dumps({"jsonrpc": "2.0", "id": self.number, "error": error}).decode() + "\n"
+
+
+class Splitter:
+    """Blocks of bytes → lines. Of one that is too long only the beginning is kept."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+        self._cut = False
+
+    def feed(self, data: bytes) -> Iterator[Line]:
+        *ended, rest = data.split(b"\n")
+        for end in ended:
+            self._hold(end)
+            yield self._take()
+        self._hold(rest)
+
+    def finish(self) -> Iterator[Line]:
+        """What the input ended with, if no line end followed."""
+        if self._held:
+            yield self._take()
+
+    def _hold(self, data: bytes) -> None:
+        if self._cut:
+            return
+        self._held += data
+        if len(self._held) > LINE_BYTES_MAX:
+            self._cut = True
+            del self._held[HEAD_BYTES:]
+
+    def _take(self) -> Line:
+        line = Line(self._held.decode("utf-8", "replace"), self._cut)
+        self._held, self._cut = bytearray(), False
+        return line
+
+
+async def read_lines(source: io.FileIO) -> AsyncIterator[Line]:
+    """The lines of standard input that are not blank."""
+    splitter = Splitter()
+    async for block in _blocks(source):
+        for line in splitter.feed(block):
+            if line.text.strip():
+                yield line
+    for line in splitter.finish():
+        if line.text.strip():
+            yield line
+
+
+async def _blocks(source: io.FileIO) -> AsyncIterator[bytes]:
+    """Without a thread for each where the loop can wait for them (a pipe or a socket)."""
+    kind = os.fstat(source.fileno()).st_mode
+    if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or source.isatty()):  # a file, /dev/null
+        while data := await asyncio.to_thread(source.read, BLOCK_BYTES):
+            yield data
+        return
+    reader = asyncio.StreamReader(limit=BLOCK_BYTES)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
+    while data := await reader.read(BLOCK_BYTES):
+        yield data
+
+
+def check(line: Line) -> bool:
+    """Whether the line asks for an answer. Raises Refused for what is no message."""
+    if line.cut:
+        size = f"{LINE_BYTES_MAX >> 20} MiB"
+        raise Refused(INVALID_REQUEST, f"The message is longer than {size}; send less.", find_id(line.text))
+    try:
+        message = orjson.loads(line.text)
+    except orjson.JSONDecodeError as error:
+        raise Refused(PARSE_ERROR, f"The line is not JSON: {error}.", find_id(line.text)) from error
+    if isinstance(message, list):
+        raise Refused(INVALID_REQUEST, "Batches are not served; send each message on a line of its own.")
+    if not isinstance(message, dict):
+        raise Refused(INVALID_REQUEST, "A message must be a JSON object.")
+    number = message.get("id")
+    known = number if isinstance(number, str | int) and not isinstance(number, bool) else None
+    if "method" not in message:  # an answer's id is one of ours: the client would take it for its own
+        known = None
+    if sentence := _fault(message, known):
+        raise Refused(INVALID_REQUEST, sentence, known)
+    _check_with_sdk(line.text, known)
+    return "id" in message and "method" in message
+
+
+def _fault(message: dict[str, Any], number: str | int | None) -> str:
+    """What is wrong with the frame of a message; "" for nothing."""
+    if message.get("jsonrpc") != "2.0":
+        return 'A message must have "jsonrpc": "2.0".'
+    if "method" not in message:
+        answers = "id" in message and ("result" in message or "error" in message)
+        return "" if answers else "A message must have a `method`, or be an answer."
+    if not isinstance(message["method"], str):
+        return "`method` must be a string."
+    if not isinstance(message.get("params", {}), dict | None):
+        return "`params` must be an object."
+    return "`id` must be a string or an integer." if "id" in message and number is None else ""
+
+
+def _check_with_sdk(text: str, number: str | int | None) -> None:
+    """The SDK reads less than JSON allows, nesting of 200 levels for one."""
+    from mcp_types import jsonrpc_message_adapter
+    from pydantic import ValidationError
+
+    try:
+        jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        broken = fault["type"] == "json_invalid"
+        code, what = (PARSE_ERROR, "line") if broken else (INVALID_REQUEST, "message")
+        raise Refused(code, f"The {what} cannot be read: {fault['msg']}.", number) from error
+
+
+def find_id(text: str) -> str | int | None:
+    """The id of a request that cannot be read as a whole; None when it cannot be told.
+
+    Without a method it may be an answer, whose id is one of ours.
+    """
+    depth, found, asks = 0, None, False
+    key = colon = value = end = ""
+    for match in _TOKEN.finditer(text[:HEAD_BYTES]):
+        key, colon, value, end = colon, value, end, match[0]
+        if depth == 1 and end == ":":
+            asks |= value == '"method"'
+        if depth == 1 and key == '"id"' and colon == ":" and end in (",", "}"):
+            found = _read_id(value)
+        if found is not None and asks:
+            return found
+        depth += (end in ("{", "[")) - (end in ("}", "]"))
+    return None
+
+
+def _read_id(token: str) -> str | int | None:
+    if _INTEGER.fullmatch(token):
+        return int(token)
+    try:
+        read = orjson.loads(token)
+    except orjson.JSONDecodeError:
+        return None
+    return read if isinstance(read, str) else None

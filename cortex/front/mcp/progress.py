@@ -1,0 +1,50 @@
+"""Progress of a call, for a client that asked for it with a token."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from cortex.ask.freshness import Freshness, say_progress
+
+#: seconds between two looks at how far indexing is
+LOOK_S = 0.1
+#: seconds after which a client that heard nothing is told that its call is still being worked on
+QUIET_S = 0.5
+
+Tell = Callable[[float, float | None, str], Awaitable[None]]
+
+
+@contextlib.asynccontextmanager
+async def telling(freshness: Freshness, context: Any) -> AsyncIterator[None]:
+    """Meanwhile tell the client how far its call is, if its request has a progress token."""
+    if "progress_token" not in (context.meta or {}):
+        yield
+        return
+    task = asyncio.create_task(tell_progress(freshness, context.session.report_progress))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def tell_progress(freshness: Freshness, tell: Tell) -> None:
+    """Report (files done, files to do, sentence) while the project is being indexed, and otherwise
+    every QUIET_S a little more than before, without an end; never a smaller number.
+    """
+    told, began = -1.0, time.monotonic()
+    heard = began
+    while True:
+        progress, now = freshness.progress(), time.monotonic()
+        if progress.indexing and progress.total and progress.done > told:
+            told, heard = float(progress.done), now
+            await tell(told, float(progress.total), say_progress(progress))
+        elif now - heard >= QUIET_S:
+            told, heard = max(0.0, told) + QUIET_S, now
+            sentence = say_progress(progress) if progress.indexing else f"{now - began:.1f} s so far."
+            await tell(told, None, sentence)
+        await asyncio.sleep(LOOK_S)
