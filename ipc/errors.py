@@ -15,7 +15,7 @@ EXIT_FAILED = 1
 EXIT_USAGE = 2
 #: somebody who is needed does not answer
 EXIT_UNAVAILABLE = 3
-#: of a supervisor: the project's `.cortex` is not the one that it was started with
+#: of a supervisor: the project's cache folder is not the one that it was started with
 EXIT_HOME_GONE = 4
 #: Ctrl-C, as shells count it: 128 and the signal's number
 EXIT_INTERRUPTED = 130

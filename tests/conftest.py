@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,15 @@ from cortex.settings.config import Config
 from ipc.codec import decode, encode
 from ipc.errors import CortexError, Unavailable
 from workers.embed import EmbedWorker
+
+
+@pytest.fixture(autouse=True, scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The user's cache folder of all tests: none of them writes to the real one."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("cache") / "cortex"
+        patch.setenv("CORTEX_HOME", str(folder))
+        yield folder
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

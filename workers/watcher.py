@@ -19,6 +19,7 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 
 from cortex import __version__
+from cortex.generation.contract import chunk_folders, graph_folders, is_linked
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from ipc.errors import CortexError
@@ -88,10 +89,17 @@ class WatcherWorker(FileSystemEventHandler):
             "model": generation.model,
             "watching": "events" if self._observer is not None else "polling",
             "warnings": list(self._builder.warnings),
-            "foreign_files": sorted(n for n, g in self._builder.generators.items() if g != "cortex"),
+            "foreign_files": self._foreign_files(),
             "fault": self._fault,
         }
         return self._identity.status(generation.number, info)
+
+    def _foreign_files(self) -> list[str]:
+        """What others wrote, also of files that this process had no reason to read."""
+        prefixes = tuple(one.prefix for one in chunk_folders(self._config) if one.others)
+        served = (name for name in self._builder.current.files if name.startswith(prefixes))
+        read = (name for name, maker in self._builder.generators.items() if maker != "cortex")
+        return sorted({*served, *read})
 
     def _work(self) -> None:
         context: zmq.Context[Any] = zmq.Context()
@@ -146,17 +154,18 @@ class WatcherWorker(FileSystemEventHandler):
 
     def _watch(self) -> None:
         """Watch the folders of the chunk files and the graph files by events; again when they are
-        other folders than before; by the clock without the former.
+        other folders than before; by the clock while there are none.
         """
         folders: dict[Path, tuple[int, int]] = {}
-        for folder in (self._config.chunks_dir, self._config.graph_dir):
+        for one in (*chunk_folders(self._config), *graph_folders(self._config)):
             with contextlib.suppress(OSError):
-                info = folder.stat()
-                folders[folder] = (info.st_dev, info.st_ino)
+                info = one.path.stat()
+                if not is_linked(one.path, one.root):
+                    folders[one.path] = (info.st_dev, info.st_ino)
         if folders == self._watched:
             return
         self._unwatch()
-        if self._config.chunks_dir not in folders:
+        if not folders:
             return
         observer = Observer()
         try:

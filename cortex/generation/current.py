@@ -21,6 +21,7 @@ import msgspec
 import orjson
 
 from cortex.settings.config import INDEX_FORMAT
+from cortex.settings.home import cache_base
 from cortex.system import files
 from ipc.errors import Damaged
 
@@ -135,8 +136,7 @@ def _user_key() -> bytes:
     """32 random bytes in the user's cache folder, made on first use;
     no key where no such folder can be written.
     """
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    path = Path(base) / "cortex" / "origin.key"
+    path = cache_base() / "origin.key"
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = path.with_name(f".origin.{os.getpid()}")

@@ -104,6 +104,7 @@ class Scanner:
         self._ignore = GitIgnoreSpec.from_lines(config.indexing.ignore)
         self._include = GitIgnoreSpec.from_lines(config.indexing.include)
         self._languages = frozenset(map(_language, config.indexing.languages))
+        self._cache = _below(config.home.parent, config.root)
         self._outer = _outer_rules(config.root) if config.indexing.respect_gitignore else ()
 
     def walk(self) -> Scan:
@@ -210,7 +211,7 @@ class Scanner:
         return None
 
     def _enters(self, path: str, name: str, rules: tuple[Rules, ...]) -> bool:
-        return name not in FOLDERS_SKIPPED and not self._ignored(path + "/", rules)
+        return name not in FOLDERS_SKIPPED and path != self._cache and not self._ignored(path + "/", rules)
 
     def _is_link_or_venv(self, folder: str) -> bool:
         full = os.path.join(self._root, folder)
@@ -298,6 +299,11 @@ def _outer_rules(root: Path) -> tuple[Rules, ...]:
     if spec is not None:
         found.append(Rules(spec))
     return tuple(found)
+
+
+def _below(folder: Path, root: Path) -> str:
+    """`folder` relative to `root`, with `/`; "" when it is elsewhere."""
+    return folder.relative_to(root).as_posix() if folder.is_relative_to(root) else ""
 
 
 def _git_dir(top: Path) -> Path:

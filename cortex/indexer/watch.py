@@ -27,7 +27,7 @@ from cortex.generation.manifest import Manifest
 from cortex.indexer.folders import Changes, Folders
 from cortex.indexer.run import Indexer
 from cortex.indexer.scan import IGNORE_FILES, Candidate, Scanner
-from cortex.indexer.store.writer import foreign_files, writer_lock
+from cortex.indexer.store.writer import claiming_files, writer_lock
 from cortex.settings.config import Config
 from cortex.settings.home import open_home
 from cortex.system import allocator, files
@@ -229,15 +229,15 @@ class _Follower:
         return info.st_ino, info.st_size, info.st_mtime_ns
 
     def _foreign(self, manifest: Manifest) -> bool:
-        """Whether the chunks folder holds files of others: then this indexer stays off, and says
-        so.
+        """Whether there are chunk files that another program writes here: then this indexer stays
+        off, and says so.
         """
-        names = foreign_files(self._config, manifest.chunk_files)
+        names = claiming_files(self._config, manifest.chunk_files)
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
             message = (
-                f"{names[0]}{more} in {self._config.chunks_dir} was written by another program, so nothing is indexed "
-                "by itself; `cortex index` does it once."
+                f"{names[0]}{more} was written by another program and is what answers come from; nothing is indexed "
+                "by itself, `cortex index` does it once."
             )
             if message != self._state.message:
                 self._tell(state="stopped", done=0, total=0, message=message)

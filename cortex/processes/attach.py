@@ -21,10 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from cortex import __version__
+from cortex.generation.contract import chunk_folders, files_in, folder_of
 from cortex.processes.child import SetSpec, trim_log
 from cortex.processes.supervisor import LINE_BYTES_MAX, Supervisor, socket_path
 from cortex.settings.config import Config
-from cortex.settings.home import open_home, open_runtime
+from cortex.settings.home import PROJECT_FOLDER, open_home, open_runtime
+from cortex.system.files import open_plain
 from ipc.errors import EXIT_HOME_GONE, CortexError, Misconfigured, Unavailable
 from ipc.locks import holder_of
 from ipc.messages import PROTOCOL
@@ -306,7 +308,8 @@ def spawn(config: Config) -> subprocess.Popen[bytes]:
 
 def check_start(config: Config) -> None:
     """Raise what is better said before anything is started: Misconfigured or Unavailable."""
-    if config.explicit_chunks and not config.chunks_dir.is_dir():
+    ours = config.root / PROJECT_FOLDER / "chunks"  # asked for by name, it is made like any of ours
+    if config.explicit_chunks and config.chunks_dir != ours and not config.chunks_dir.is_dir():
         raise Misconfigured(
             f"The chunks folder {config.chunks_dir} does not exist; make it, or correct server.chunks_dir."
         )
@@ -318,9 +321,10 @@ def check_start(config: Config) -> None:
 def _check_dimensions(config: Config) -> None:
     """Chunk files of others are served as they are: their vectors must have the configured size."""
     with contextlib.suppress(OSError):
-        paths = sorted(config.chunks_dir.glob("*.json"))[:METADATA_FILES_MAX]
-        for path in paths:
-            with path.open("rb") as file:
+        folders = chunk_folders(config)
+        for name in list(files_in(folders))[:METADATA_FILES_MAX]:
+            path = folder_of(folders, name).place(name)
+            with open_plain(path) as file:
                 head = file.read(METADATA_BYTES)
             found = re.search(rb'"dimensions"\s*:\s*(\d+)', head)
             if found is None or re.search(rb'"generator"\s*:\s*"cortex"', head):

@@ -151,7 +151,7 @@ class Supervisor:
                 say(news)
 
     def _look(self) -> tuple[Any, ...]:
-        """Identities of what this set stands on: lock, socket, the project and its .cortex."""
+        """Identities of what this set stands on: lock, socket, the project and its cache folder."""
         paths = (
             os.path.join(self.spec.runtime_dir, "set.lock"),
             socket_path(self.spec.runtime_dir),
@@ -170,7 +170,7 @@ class Supervisor:
         elif root != self._identity[2]:
             self._stop("the project was moved or deleted")
         elif tuple(home) != self._identity[3:]:
-            self._stop("the .cortex folder was replaced", EXIT_HOME_GONE)
+            self._stop("the project's cache folder was replaced", EXIT_HOME_GONE)
         if self._fronts:
             self._idle_since = now
         elif self._idle_exit_s is not None:

@@ -25,6 +25,7 @@ import numpy as np
 from cortex.engines import ENGINES, Engine, open_engine
 from cortex.engines.protocol import Change
 from cortex.generation import current as generations
+from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import EMPTY, FileRef, Generation, SegmentRef
 from cortex.generation.formats import LOCK, prune_others
 from cortex.generation.merge import merge_rows
@@ -80,8 +81,8 @@ class Builder:
         self._lock = _take_lock(config)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="rows")
         self._engines = engines or {name: open_engine(maker, config) for name, maker in ENGINES.items()}
-        self._manager = ChunkManager(config.chunks_dir, config.embedding.dimensions)
-        self._graph = GraphFiles(config.graph_dir, self._segments)
+        self._manager = ChunkManager(chunk_folders(config), config.embedding.dimensions)
+        self._graph = GraphFiles(graph_folders(config), self._segments)
         self._references = References(self._segments)
         self._previous = EMPTY
         self.current = EMPTY
@@ -281,7 +282,7 @@ class Builder:
 
     def _reopen(self) -> None:
         """Take up the published generation, or begin anew when it is missing or damaged."""
-        self._manager = ChunkManager(self._config.chunks_dir, self._config.embedding.dimensions)
+        self._manager = ChunkManager(chunk_folders(self._config), self._config.embedding.dimensions)
         try:
             self.current = generations.read_current(self._dir)
             if not self.current.number:
@@ -325,11 +326,11 @@ class Builder:
         self._previous = EMPTY
         for engine in self._engines.values():
             engine.resume("")
-        self._manager = ChunkManager(self._config.chunks_dir, self._config.embedding.dimensions)
+        self._manager = ChunkManager(chunk_folders(self._config), self._config.embedding.dimensions)
 
     def _check_folder(self) -> None:
-        """`rm -rf .cortex` under a running watcher:
-        begin anew in a new folder, with a lock on it.
+        """The cache folder removed under a running watcher:
+        begin anew in a new one, with a lock on it.
         """
         if not self._lock.lost:
             return

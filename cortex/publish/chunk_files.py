@@ -14,7 +14,7 @@ import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -23,9 +23,11 @@ from typing import Any
 import numpy as np
 import orjson
 
+from cortex.generation.contract import Folder, files_in, folder_of
 from cortex.generation.current import FileRef
 from cortex.generation.read import Rows
 from cortex.generation.write import DIGEST_BYTES
+from cortex.system.files import open_plain
 from ipc.arrays import Array
 from ipc.errors import Damaged
 
@@ -104,47 +106,48 @@ class Reading:
 
 
 def read_chunk_file(
-    path: Path, dimensions: int, known: Mapping[str, Known] = MappingProxyType({})
+    path: Path, dimensions: int, known: Mapping[str, Known] = MappingProxyType({}), *, name: str = ""
 ) -> ChunkFile:
     """Read and check one chunk file: an object with `_metadata` and `chunks`, or a bare array of
-    chunks.
+    chunks. It is called `name`, that of its path when that is not given.
 
     Embeddings of chunks that stand unchanged in `known` were checked when they were read first, and
     stay undecoded. Raises Damaged naming file, chunk and field; OSError when the file cannot be
     read.
     """
-    with open(path, "rb") as file:
+    name = name or path.name
+    with open_plain(path) as file:
         info = os.fstat(file.fileno())
         if info.st_size > FILE_BYTES_MAX:
             raise Damaged(
-                f"{path.name}: {info.st_size} bytes are more than a chunk file may have ({FILE_BYTES_MAX})."
+                f"{name}: {info.st_size} bytes are more than a chunk file may have ({FILE_BYTES_MAX})."
             )
-        raw = file.read()
+        raw = file.read(FILE_BYTES_MAX)
     ref = FileRef(size=info.st_size, mtime_ns=info.st_mtime_ns, sha256=hashlib.sha256(raw).hexdigest())
     try:
         data = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise Damaged(f"{path.name}: not valid JSON ({error}).") from error
-    metadata, chunks = ({}, data) if isinstance(data, list) else _parts(path.name, data)
+        raise Damaged(f"{name}: not valid JSON ({error}).") from error
+    metadata, chunks = ({}, data) if isinstance(data, list) else _parts(name, data)
     declared = metadata.get("dimensions")
     if declared is not None and declared != dimensions:
-        raise Damaged(f"{path.name}: its vectors have {declared} dimensions, the embedder has {dimensions}.")
+        raise Damaged(f"{name}: its vectors have {declared} dimensions, the embedder has {dimensions}.")
     model = str(metadata.get("model") or "")
     out: dict[str, FiledChunk] = {}
     warnings: list[str] = []
     for at, chunk in enumerate(chunks):
-        filed = _check_chunk(path.name, at, chunk, model)
+        filed = _check_chunk(name, at, chunk, model)
         entry = known.get(filed.id)
         if entry is None or entry.digest != filed.digest:
             filed = _decoded(filed, dimensions)
         if filed.id in out:
-            warnings.append(f"{path.name}: chunk id {filed.id!r} stands twice; the newest is used.")
+            warnings.append(f"{name}: chunk id {filed.id!r} stands twice; the newest is used.")
             if out[filed.id].updated_at > filed.updated_at:
                 continue
         out[filed.id] = filed
     sequence = metadata.get("sequence")
     return ChunkFile(
-        name=path.name,
+        name=name,
         ref=ref,
         chunks=out,
         sequence=sequence if isinstance(sequence, int) else 0,
@@ -221,13 +224,14 @@ def _vector(where: str, embedding: Any, dimensions: int) -> Array | None:
 
 @dataclass
 class ChunkManager:
-    """Knows what is served and reads what has changed. Used by one thread of the watcher.
+    """Knows what is served and reads what has changed in `folders`. Used by one thread of the
+    watcher.
 
     `read` returns a Reading; `accept` makes it the known state once it is published (so a failed
     build is read again).
     """
 
-    folder: Path
+    folders: Sequence[Folder]
     dimensions: int
     known: dict[str, Known] = field(default_factory=dict)
     files: dict[str, FileRef] = field(default_factory=dict)
@@ -316,16 +320,9 @@ class ChunkManager:
         return tuple(sentence for _, sentence in self.damaged.values())
 
     def _scan(self) -> dict[str, os.stat_result]:
-        found: dict[str, os.stat_result] = {}
-        try:
-            with os.scandir(self.folder) as entries:
-                for entry in entries:
-                    if entry.name.endswith(".json") and not entry.name.startswith(".") and entry.is_file():
-                        found[entry.name] = entry.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            return {}
+        found = files_in(self.folders)
         self.damaged = {name: fault for name, fault in self.damaged.items() if name in found}
-        return dict(sorted(found.items()))
+        return found
 
     def _differs(self, name: str, stat: os.stat_result) -> bool:
         ref = self.damaged[name][0] if name in self.damaged else self.files.get(name)
@@ -334,16 +331,16 @@ class ChunkManager:
     def _load(self, names: Iterable[str]) -> dict[str, ChunkFile]:
         loaded: dict[str, ChunkFile] = {}
         for name in names:
-            path = self.folder / name
+            path = folder_of(self.folders, name).place(name)
             try:
-                loaded[name] = read_chunk_file(path, self.dimensions, self.known)
+                loaded[name] = read_chunk_file(path, self.dimensions, self.known, name=name)
                 self.damaged.pop(name, None)
             except FileNotFoundError:
                 continue  # replaced or removed since the scan; the next look sees it
             except (Damaged, OSError) as error:
                 log.warning("skipped chunk file %s", error)
                 try:
-                    stat = path.stat()
+                    stat = path.lstat()
                 except OSError:
                     continue
                 self.damaged[name] = (FileRef(stat.st_size, stat.st_mtime_ns, ""), str(error))

@@ -5,22 +5,22 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from cortex.generation.contract import Folder, files_in, folder_of
 from cortex.generation.current import FileRef, graph_segment
 from cortex.generation.graph import FILE_BYTES_MAX, write_graph
-from cortex.system.files import open_plain
 from ipc.errors import Damaged
 
 log = logging.getLogger(__name__)
 
 
 class GraphFiles:
-    """The graph folder. A damaged file keeps what is served of it, and says so."""
+    """The graph folders. A damaged file keeps what is served of it, and says so."""
 
-    def __init__(self, folder: Path, segments: Path) -> None:
-        self._folder = folder
+    def __init__(self, folders: Sequence[Folder], segments: Path) -> None:
+        self._folders = folders
         self._segments = segments
         self._faults: dict[str, tuple[FileRef, str]] = {}
         self._touched: dict[str, FileRef] = {}
@@ -58,23 +58,17 @@ class GraphFiles:
         return files if changed else None
 
     def _present(self) -> dict[str, tuple[int, int]]:
-        found: dict[str, tuple[int, int]] = {}
         try:
-            with os.scandir(self._folder) as entries:
-                for entry in entries:
-                    if entry.name.endswith(".json") and not entry.name.startswith("."):
-                        info = entry.stat(follow_symlinks=False)
-                        found[entry.name] = (info.st_size, info.st_mtime_ns)
+            return {name: (info.st_size, info.st_mtime_ns) for name, info in files_in(self._folders).items()}
         except OSError:
             return {}
-        return dict(sorted(found.items()))
 
     def _read(self, name: str) -> tuple[bytes, FileRef] | None:
         """(bytes, what the file was) or None when it has gone;
         too large or not a plain file is a fault.
         """
         try:
-            with open_plain(self._folder / name) as file:
+            with folder_of(self._folders, name).open(name) as file:
                 info = os.fstat(file.fileno())
                 raw = file.read(FILE_BYTES_MAX + 1)
         except OSError:

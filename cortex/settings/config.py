@@ -18,7 +18,18 @@ import msgspec
 import orjson
 import yaml
 
-from cortex.settings.home import REALLY, check_trust, find_root, project_config, runtime_base, user_config
+from cortex.settings.home import (
+    PROJECT_FOLDER,
+    REALLY,
+    cache_base,
+    cache_home,
+    check_trust,
+    find_root,
+    project_config,
+    runtime_base,
+    user_config,
+)
+from cortex.system.files import read_plain
 from ipc.errors import Misconfigured
 from ipc.messages import PROTOCOL
 
@@ -26,6 +37,8 @@ Provider = Literal["static", "http", "local"]
 
 #: bumped when the files of an index change shape; each number has a folder of its own in `index/`
 INDEX_FORMAT = 6
+#: bytes of a configuration file
+FILE_BYTES_MAX = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +51,8 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    chunks_dir: str = ".cortex/chunks"
+    #: "" is our own folder in the cache, beside which the project's `.cortex/chunks` is read
+    chunks_dir: str = ""
     auto_index: bool = True
     debounce_ms: int = 500
     deadline_s: float = 10.0
@@ -74,16 +88,19 @@ class Config:
     fusion: Fusion = field(default_factory=Fusion)
     #: True when --project, CORTEX_PROJECT or CLAUDE_PROJECT_DIR named the root
     explicit_root: bool = False
-    #: True when chunks_dir was set by anything but the defaults
+    #: True when server.chunks_dir was set
     explicit_chunks: bool = False
 
     @property
     def home(self) -> Path:
-        return self.root / ".cortex"
+        """The project's folder in the user's cache: everything that Cortex makes is below it."""
+        return cache_home(self.root, self.root_id)
 
     @property
     def chunks_dir(self) -> Path:
-        return self.root / self.server.chunks_dir  # an absolute chunks_dir replaces the root
+        """Where our chunk files are written; an absolute `server.chunks_dir` replaces the root."""
+        named = self.server.chunks_dir
+        return self.root / named if named else self.home / "chunks"
 
     @property
     def graph_dir(self) -> Path:
@@ -100,7 +117,10 @@ class Config:
 
     @property
     def manifest(self) -> Path:
-        return self.home / "manifest.json"
+        """The indexer's memory of what is in `chunks_dir`: each such folder has its own."""
+        named = self.server.chunks_dir
+        mark = f"-{hashlib.sha256(named.encode()).hexdigest()[:8]}" if named else ""
+        return self.home / f"manifest{mark}.json"
 
     @property
     def indexer_state(self) -> Path:
@@ -126,6 +146,7 @@ class Config:
             ),
             "indexing": self.indexing,
             "format": INDEX_FORMAT,
+            "cache": os.fspath(cache_base()),
         }
         return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
 
@@ -139,7 +160,7 @@ ALIASES = {
 }
 
 #: environment variables with a meaning of their own
-OWN_VARIABLES = {"CORTEX_PROJECT", REALLY}
+OWN_VARIABLES = {"CORTEX_HOME", "CORTEX_PROJECT", REALLY}
 
 
 def load(
@@ -151,10 +172,11 @@ def load(
     source of the fault.
     """
     root, explicit = find_root(project)
+    cache_base()  # raises early what every path would
     values: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
     for source, layer in (
         (str(user_config()), _read_yaml(user_config())),
-        (str(project_config(root)), check_trust(_read_yaml(project_config(root)), root)),
+        (str(project_config(root)), check_trust(_read_project(root), root)),
         ("the environment", _from_environment(os.environ)),
         ("the command line", flags or {}),
     ):
@@ -167,7 +189,7 @@ def load(
         embedding["provider"] = "http"
     sections = {name: _build(name, fields, "the configuration") for name, fields in values.items()}
     config = Config(
-        root=root, explicit_root=explicit, explicit_chunks="chunks_dir" in values["server"], **sections
+        root=root, explicit_root=explicit, explicit_chunks=bool(sections["server"].chunks_dir), **sections
     )
     _check_ranges(config)
     return config
@@ -175,11 +197,29 @@ def load(
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text(encoding="utf-8")
+        return _parsed(path, path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise Misconfigured(f"Cannot read {path}: {error}.") from error
+
+
+def _read_project(root: Path) -> dict[str, Any]:
+    """The project's own file, which is never read through a link: it comes with a clone."""
+    path = project_config(root)
+    if (root / PROJECT_FOLDER).is_symlink():
+        return {}  # refused by whoever opens the project
+    if path.is_symlink():
+        raise Misconfigured(f"{path} must be a plain file, not a link; put a copy in its place.")
+    try:
+        return _parsed(path, read_plain(path, FILE_BYTES_MAX).decode("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misconfigured(f"Cannot read {path}: {error}.") from error
+
+
+def _parsed(path: Path, text: str) -> dict[str, Any]:
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:

@@ -1,10 +1,11 @@
-"""Whose folder this is: the project's root, what its own file may set, `.cortex` and the runtime
-folders. No values.
+"""Whose folder this is: the project's root, what its own file may set, its folder in the user's
+cache, and the runtime folders. No values.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
 import re
 import stat
@@ -13,6 +14,7 @@ import urllib.parse
 from pathlib import Path
 from typing import Any, Protocol
 
+from cortex.system import files
 from ipc.errors import Misconfigured
 
 #: set by `--yes-really`, and so by whatever that process starts: a project may be / or the home
@@ -23,19 +25,20 @@ ADVICE = "pass an existing one with --project, as an absolute path"
 
 #: sun_path holds 104 bytes on macOS and 108 on Linux, with the final NUL
 SOCKET_PATH_MAX = 103
+#: the folder of a project that holds its configuration, and what other programs wrote for us
+PROJECT_FOLDER = ".cortex"
+#: characters of a project's name that its folder in the cache begins with
+NAME_CHARS = 40
 
 
 class Folders(Protocol):
     """The folders of one project, as a Config names them."""
 
     @property
+    def root(self) -> Path: ...
+
+    @property
     def home(self) -> Path: ...
-
-    @property
-    def index_dir(self) -> Path: ...
-
-    @property
-    def graph_dir(self) -> Path: ...
 
     @property
     def run_dir(self) -> Path: ...
@@ -50,7 +53,29 @@ def user_config() -> Path:
 
 
 def project_config(root: Path) -> Path:
-    return root / ".cortex" / "config.yml"
+    return root / PROJECT_FOLDER / "config.yml"
+
+
+def cache_base() -> Path:
+    """Where everything is that Cortex makes: `CORTEX_HOME`, else `cortex` in the user's cache
+    folder (a relative XDG_CACHE_HOME does not count, as its specification says).
+
+    Raises Misconfigured for a place that is not absolute: processes work in different folders.
+    """
+    cache = os.environ.get("XDG_CACHE_HOME") or ""
+    usual = os.path.join(cache if os.path.isabs(cache) else "~/.cache", "cortex")
+    base = os.path.expanduser(os.environ.get("CORTEX_HOME") or usual)
+    if not os.path.isabs(base):
+        raise Misconfigured(f"The cache folder {base!r} is not an absolute path; set CORTEX_HOME to one.")
+    return Path(base)
+
+
+def cache_home(root: Path, root_id: str) -> Path:
+    """The folder in the user's cache of the project in `root`: its name, and what tells it from
+    another one of this name.
+    """
+    name = re.sub(r"[^\w.-]+", "-", root.name, flags=re.ASCII)[:NAME_CHARS].strip(".-")
+    return cache_base() / "projects" / f"{name or 'project'}-{root_id}"
 
 
 def find_root(project: str | os.PathLike[str] | None = None) -> tuple[Path, bool]:
@@ -139,30 +164,67 @@ def open_runtime(project: Folders) -> Path:
 
 
 def open_home(project: Folders) -> Path:
-    """`.cortex` with its .gitignore. Raises Misconfigured when it cannot be written, or is a link
-    or another's.
+    """The project's folder in the user's cache, made and checked, with a note of whose it is.
+
+    Raises Misconfigured when it cannot be written, or is a link or another's; also when `.cortex`
+    in the project is a link: nothing behind one is read.
     """
-    home = project.home
+    refuse_link(project.root / PROJECT_FOLDER)
+    home, base = project.home, cache_base()
     try:
-        home.mkdir(exist_ok=True)
-        index = project.index_dir
-        for folder in (home, index.parent, index, project.run_dir, project.graph_dir, home / "chunks"):
-            if folder.exists() or folder.is_symlink():
-                info = folder.lstat()
-                if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
-                    raise Misconfigured(
-                        f"{folder} must be a real folder owned by you, not a link; move it away."
-                    )
-        ignore = home / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n!config.yml\n!.gitignore\n", encoding="utf-8")
-        project.run_dir.mkdir(mode=0o700, exist_ok=True)
+        base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _check_owner(base, base.stat())  # it may be a link of the user's own; nothing below it may
+        for folder in (home.parent, home, project.run_dir):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            info = folder.lstat()
+            _check_owner(folder, info)
+            if info.st_mode & 0o077:
+                folder.chmod(0o700)
+        note = json.dumps({"root": os.fspath(project.root)}).encode()
+        if not _holds(home / "project.json", note):
+            files.replace(home / "project.json", note)
     except OSError as error:
-        reason = error.strerror or str(error)
         raise Misconfigured(
-            f"Cannot write {home}: {reason}; make the project folder writable or free some space."
+            f"Cannot write {home}: {error.strerror or error}; free some space, make it writable, or set "
+            "CORTEX_HOME to a folder of yours."
         ) from error
     return home
+
+
+def _check_owner(folder: Path, info: os.stat_result) -> None:
+    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
+        raise Misconfigured(
+            f"{folder} must be a real folder owned by you, not a link; move it away or set CORTEX_HOME."
+        )
+
+
+def _holds(path: Path, raw: bytes) -> bool:
+    try:
+        return path.read_bytes() == raw
+    except OSError:
+        return False
+
+
+def refuse_link(folder: Path) -> None:
+    """Raises Misconfigured when `folder`, in a project, is a link: a clone can bring one that leads
+    anywhere.
+    """
+    if folder.is_symlink():
+        raise Misconfigured(f"{folder} must be a real folder, not a link; move it away.")
+
+
+def open_project_folder(root: Path) -> Path:
+    """`.cortex` in the project, made if need be: for a person's configuration, and nothing else.
+
+    Raises Misconfigured when it is a link or cannot be made.
+    """
+    folder = root / PROJECT_FOLDER
+    refuse_link(folder)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise Misconfigured(f"Cannot make {folder}: {error.strerror}.") from error
+    return folder
 
 
 def check_trust(layer: dict[str, Any], root: Path) -> dict[str, Any]:

@@ -202,11 +202,12 @@ class Project:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+def project(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     short = tempfile.mkdtemp(prefix="cx", dir="/tmp")
     environment = {
         "XDG_RUNTIME_DIR": short,
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "CORTEX_HOME": str(cache),
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         "CORTEX_SERVER_IDLE_EXIT_S": "1",
         "CORTEX_SERVER_DEBOUNCE_MS": "50",

@@ -198,6 +198,7 @@ class World:
         self.config = Config(root=root)
         self.config = Config(root=root, embedding=type(self.config.embedding)(dimensions=DIMENSIONS))
         self.maker = maker
+        self.config.root.mkdir(parents=True, exist_ok=True)
         self.config.chunks_dir.mkdir(parents=True)
         self.config.graph_dir.mkdir(parents=True)
         self.builder = None

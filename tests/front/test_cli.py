@@ -192,7 +192,7 @@ def test_progress_on_a_terminal_is_a_bar_with_rate_and_time_left():
 
 
 def test_doctor_names_what_is_wrong(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
     fine = {check.name: check for check in doctor.examine(str(tmp_path))}
     assert {check.state for check in fine.values()} <= {"fine", "odd"}
     assert {
@@ -205,6 +205,7 @@ def test_doctor_names_what_is_wrong(tmp_path, monkeypatch):
         "model",
         "workers",
     } <= set(fine)
+    (tmp_path / ".cortex").mkdir()
     (tmp_path / ".cortex" / "config.yml").write_text("fusion: {bm25_wait: 1}\n")
     wrong = doctor.examine(str(tmp_path))[-1]
     assert (wrong.name, wrong.state) == ("configuration", "wrong")
@@ -212,7 +213,8 @@ def test_doctor_names_what_is_wrong(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_doctor_notices_a_folder_that_cannot_be_written(tmp_path):
-    (tmp_path / ".cortex").mkdir(mode=0o500)
+def test_doctor_notices_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
+    (tmp_path / "cache").mkdir(mode=0o500)
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
     checks = {check.name: check for check in doctor.examine(str(tmp_path))}
     assert checks["folders"].state == "wrong"

@@ -62,7 +62,5 @@ def test_a_folder_that_cannot_be_made_is_as_good_as_none(tmp_path):
 
 
 def test_the_place_is_the_users_own(monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
-    assert cache_folder() == "/somewhere/cortex/embeddings"
-    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert cache_folder() == ""
+    monkeypatch.setenv("CORTEX_HOME", "/somewhere")
+    assert cache_folder() == "/somewhere/embeddings"

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from cortex.generation.contract import Folder
 from cortex.publish.chunk_files import ChunkManager, read_chunk_file
 from ipc.errors import Damaged
 
@@ -39,7 +40,7 @@ class Served:
     """What a watcher would serve: applies each change and gives out keys."""
 
     def __init__(self, folder):
-        self.manager = ChunkManager(folder, DIMENSIONS)
+        self.manager = ChunkManager((Folder(folder, folder),), DIMENSIONS)
         self.rows = {}
         self.next_key = 1
 

@@ -17,6 +17,7 @@ def _clean(monkeypatch, tmp_path):
         if name.startswith(("CORTEX_", "CLAUDE_PROJECT")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from cortex.front.cli.parser import Command, Parser, make_tree
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
-from cortex.settings.home import open_home
+from cortex.settings.home import open_project_folder
 from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE
 
 #: other names of commands
@@ -65,12 +65,14 @@ def _by_name(commands: Iterable[Command]) -> dict[str, Command]:
 
 def init(options: Namespace) -> int:
     config = configuration.load(options.project or str(Path.cwd()))
-    path = open_home(config) / "config.yml"
-    if path.exists():
-        print(f"{path} exists and stays as it is.")
-    else:
-        path.write_text(render.CONFIG_TEMPLATE, encoding="utf-8")
+    path = open_project_folder(config.root) / "config.yml"
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(render.CONFIG_TEMPLATE)
         print(f"{path} is written; every setting in it is a default.")
+    except FileExistsError:
+        print(f"{path} exists and stays as it is.")
+    print(f"What Cortex makes of the project goes to {config.home}.")
     print(render.agent_snippets(config.root))
     return EXIT_OK
 
@@ -82,11 +84,17 @@ def _index_options(parser: Parser) -> None:
         "--no-wait", action="store_true", help="write the chunk files only, and wait for nobody to serve them"
     )
     parser.add_argument("--force", action="store_true", help="read and embed every file anew")
+    parser.add_folder(
+        "--chunks-dir",
+        metavar="DIR",
+        help="write the chunk files to this folder of the project (.cortex/chunks)",
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="list the files that were left out")
 
 
 def index(options: Namespace) -> int:
-    config = configuration.load(options.project or options.path)
+    flags = {"server": {"chunks_dir": options.chunks_dir}} if options.chunks_dir else None
+    config = configuration.load(options.project or options.path, flags)
     if options.watch:
         return _watch(config)
     from cortex.indexer.run import index as run_index

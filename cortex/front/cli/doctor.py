@@ -4,20 +4,24 @@ running set.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
+import json
 import os
 import platform
 import shutil
+import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from cortex.generation.contract import Folder, is_ours
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
-from cortex.settings.home import SOCKET_PATH_MAX, open_home, open_runtime
+from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, open_home, open_runtime
 from ipc.errors import CortexError
 
 #: the distribution whose requirements are checked
@@ -29,6 +33,11 @@ FREE_BYTES_MIN = 500 * 1024 * 1024
 FOREIGN_FILE_SYSTEMS = frozenset(
     ("nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "drvfs", "vboxsf", "afs", "smbfs")
 )
+
+#: what an earlier version made in the project beside chunk and graph files
+OLD_NAMES = ("index", "manifest.json", "run")
+#: folders in the cache that are named, of those whose project is gone
+GONE_NAMED = 5
 
 State = Literal["fine", "odd", "wrong"]
 
@@ -52,6 +61,8 @@ def examine(project: str | None) -> list[Check]:
     checks.append(Check("configuration", "fine", f"{config.root} (hash {config.hash()})"))
     for name, look in (
         ("folders", _folders),
+        ("old index", _old_index),
+        ("cache", _cache),
         ("sockets", _sockets),
         ("file system", _file_system),
         ("free space", _free_space),
@@ -103,6 +114,61 @@ def _folders(config: Config) -> tuple[State, str]:
     return "fine", f"{config.home} can be written"
 
 
+def _old_index(config: Config) -> tuple[State, str]:
+    """What an earlier version left in the project: nobody reads it, and deleting it is up to its
+    owner.
+    """
+    folder = config.root / PROJECT_FOLDER
+    if folder.is_symlink():
+        return "fine", "none in the project"
+    left = [name for name in OLD_NAMES if os.path.lexists(folder / name)]
+    left += [kind for kind in ("chunks", "graph") if _is_left(config, folder / kind)]
+    if not left:
+        return "fine", "none in the project"
+    names = ", ".join(left)
+    return (
+        "odd",
+        f"{folder} holds what an earlier version made ({names}): it is not used, and may be deleted.",
+    )
+
+
+def _is_left(config: Config, folder: Path) -> bool:
+    """Whether there are files of ours where ours do not go."""
+    one = Folder(folder, config.root)
+    return folder != config.chunks_dir and any(is_ours(one.place(name)) for name in one.files())
+
+
+def _cache(config: Config) -> tuple[State, str]:
+    """Folders of projects that are no longer where they were: nothing removes them by itself."""
+    base = config.home.parent
+    gone = [folder for folder in sorted(base.iterdir()) if (root := _root_of(folder)) and not root.is_dir()]
+    if not gone:
+        return "fine", f"every folder in {base} has its project"
+    size = sum(info.st_size for folder in gone for info in _files_below(folder)) / 1e6
+    names = ", ".join(folder.name for folder in gone[:GONE_NAMED]) + (" …" if len(gone) > GONE_NAMED else "")
+    return (
+        "odd",
+        f"{len(gone)} in {base} ({size:.0f} MB) are of projects that were moved or deleted: {names}.",
+    )
+
+
+def _root_of(folder: Path) -> Path | None:
+    """The project whose folder in the cache this is; None when it does not say."""
+    try:
+        found = json.loads((folder / "project.json").read_bytes())
+        return Path(found["root"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _files_below(folder: Path) -> Iterator[os.stat_result]:
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            info = path.lstat()
+            if stat.S_ISREG(info.st_mode):
+                yield info
+
+
 def _sockets(config: Config) -> tuple[State, str]:
     folder = open_runtime(config)
     length = len(os.fsencode(folder / "supervisor.sock"))
@@ -140,7 +206,7 @@ def file_system(path: Path) -> str:
 
 
 def _free_space(config: Config) -> tuple[State, str]:
-    free = shutil.disk_usage(config.root).free
+    free = shutil.disk_usage(config.home if config.home.exists() else config.root).free
     text = f"{free / 1e9:.1f} GB free"
     return ("fine", text) if free >= FREE_BYTES_MIN else ("odd", f"{text}; an index may need more.")
 

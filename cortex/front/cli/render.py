@@ -33,7 +33,7 @@ SKIPPED_NAMED = 3
 CONFIG_TEMPLATE = """\
 # Cortex, settings of this project. Everything here is a default; docs/CONFIG.md explains each.
 # embedding: {provider: static, endpoint: "", model: "", dimensions: 384}
-# server:    {chunks_dir: .cortex/chunks, auto_index: true, debounce_ms: 500, deadline_s: 10, idle_exit_s: 600, toolsets: [code],
+# server:    {chunks_dir: "", auto_index: true, debounce_ms: 500, deadline_s: 10, idle_exit_s: 600, toolsets: [code],
 #             answer_tokens: 1500}
 # indexing:  {include: [], ignore: [], languages: [], chunk_tokens: 300, respect_gitignore: true, max_file_kb: 1024, debounce_ms: 100}
 # fusion:    {bm25_weight: 0.45}
@@ -175,10 +175,9 @@ def print_status(found: dict[str, Any]) -> None:
         out.print(f"left out {_counted(index['left_out'])}; `cortex index --verbose` lists them")
     if index["remarks"]:
         out.print(f"unusual  {_counted(index['remarks'])}; `cortex index --verbose` lists them")
+    out.print(f"cache    {found['cache']}")
     if index["foreign_files"]:
-        out.print(
-            f"foreign  {', '.join(index['foreign_files'])}: not written by Cortex, so automatic indexing is off"
-        )
+        out.print(f"foreign  {', '.join(index['foreign_files'])}: served, but not written by Cortex")
     if not members["running"]:
         out.print("workers  none are running; the first question starts them")
     for one in members.get("processes", []):

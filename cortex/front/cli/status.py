@@ -13,6 +13,8 @@ import msgspec
 
 from cortex import __version__
 from cortex.ask.freshness import Freshness
+from cortex.generation.contract import chunk_folders, graph_folders
+from cortex.generation.current import Generation
 from cortex.generation.manifest import Listing, Noted
 from cortex.processes import attach
 from cortex.processes.names import WORKERS
@@ -35,6 +37,7 @@ async def collect(config: Config) -> dict[str, Any]:
     vectors = sum(segment.vectors for segment in generation.segments)
     return {
         "project": str(config.root),
+        "cache": str(config.home),
         "version": __version__,
         "config": config.hash(),
         "set": found,
@@ -51,10 +54,20 @@ async def collect(config: Config) -> dict[str, Any]:
             "indexer": freshness.progress().state,
             "watching": watcher.get("watching", ""),
             **await asyncio.to_thread(_oddities, config.manifest),
-            "foreign_files": watcher.get("foreign_files", []),
+            "foreign_files": _foreign_files(config, watcher, generation),
         },
         "warnings": [*generation.warnings, *_faults(workers)],
     }
+
+
+def _foreign_files(config: Config, watcher: dict[str, Any], generation: Generation) -> list[str]:
+    """What others wrote: chunk files as the watcher knows them, and what is served from their
+    folders in the project, of the graph too.
+    """
+    folders = (*chunk_folders(config), *graph_folders(config))
+    prefixes = tuple(folder.prefix for folder in folders if folder.others)
+    served = (name for name in (*generation.files, *generation.graph_files) if name.startswith(prefixes))
+    return sorted({*watcher.get("foreign_files", []), *served})
 
 
 def _oddities(path: Path) -> dict[str, dict[str, int]]:

@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from cortex.settings.home import cache_base
+
 log = logging.getLogger(__name__)
 
 #: bytes of one model's file: about 60 000 vectors of 384 dimensions
@@ -121,9 +123,8 @@ def open_cache(folder: str, model: str) -> EmbeddingCache:
 
 
 def cache_folder() -> str:
-    """In the user's cache folder; "" when that cannot be an absolute path."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(base, "cortex", "embeddings") if os.path.isabs(base) else ""
+    """In the user's cache folder. Raises Misconfigured as `cache_base` does."""
+    return os.fspath(cache_base() / "embeddings")
 
 
 def _key(text: str) -> bytes:

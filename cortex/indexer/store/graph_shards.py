@@ -20,6 +20,7 @@ from typing import Any, cast
 import msgspec
 import orjson
 
+from cortex.generation.contract import GENERATOR
 from cortex.graph.facts.facts import FACTS_VERSION
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Packed
@@ -28,7 +29,7 @@ from cortex.graph.resolution.project import Project, Roots
 from cortex.graph.resolution.render import nodes_of
 from cortex.graph.resolution.resolve import Edge, edges_of
 from cortex.graph.resolution.structure import MethodSets
-from cortex.indexer.store.shards import GENERATOR, shard_of
+from cortex.indexer.store.shards import shard_of
 from cortex.system import files
 from ipc.errors import Damaged, Unavailable
 

@@ -22,6 +22,7 @@ import orjson
 
 from cortex.embedders.protocol import Embedder
 from cortex.embedders.static import StaticEmbedder
+from cortex.generation.contract import GENERATOR, is_ours
 from cortex.generation.manifest import Entry
 from cortex.graph.facts.tables import Packed
 from cortex.indexer.chunkers import cut, embed_text
@@ -34,8 +35,6 @@ from cortex.terms.records import CHUNK_TYPES, Chunk
 
 #: `_metadata.version` of the chunk files
 FORMAT_VERSION = "2.0.0"
-#: `_metadata.generator`: only such files are ever replaced or deleted
-GENERATOR = "cortex"
 #: chunk type → stem of its chunk files
 STEMS = {
     "symbols": "code-symbols",
@@ -46,8 +45,6 @@ STEMS = {
 }
 #: texts that are embedded at once: bounds the memory of one call
 EMBED_TEXTS = 512
-#: bytes at the front of a chunk file within which our generator mark stands
-HEAD_BYTES = 600
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -127,22 +124,6 @@ def shard_of(path: str, shards: int) -> int:
 
 def shard_name(kind: str, number: int, shards: int) -> str:
     return f"{STEMS[kind]}.json" if shards == 1 else f"{STEMS[kind]}.{number:03d}.json"
-
-
-def is_ours(path: Path) -> bool:
-    """Whether a chunk file was written by this indexer. A file that cannot be read is somebody
-    else's.
-    """
-    try:
-        with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
-        if head.startswith(b'{"_metadata":{') and b'"generator":"cortex"' in head.partition(b'"chunks"')[0]:
-            return True
-        data = orjson.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return False
-    metadata = data.get("_metadata") if isinstance(data, dict) else None
-    return isinstance(metadata, dict) and metadata.get("generator") == GENERATOR
 
 
 @dataclass(slots=True)

@@ -14,18 +14,18 @@ import re
 from collections.abc import Container, Sequence
 from pathlib import Path
 
+from cortex.generation.contract import HEAD_BYTES, chunk_folders, is_linked, is_ours
 from cortex.generation.manifest import Manifest
 from cortex.indexer.store import manifest as manifests
-from cortex.indexer.store.shards import STEMS, Built, is_ours, shard_name
+from cortex.indexer.store.shards import STEMS, Built, shard_name
 from cortex.settings.config import Config
 from cortex.settings.home import open_runtime
+from cortex.system import git
 from ipc.errors import Misconfigured, Unavailable
 from ipc.locks import Lock, hold
 
 #: seconds to wait for another run of the same project to end
 LOCK_S = 120.0
-#: bytes at the front of a chunk file within which its sequence stands
-HEAD_BYTES = 600
 
 _NAME = re.compile(rf"(?:{'|'.join(STEMS.values())})(?:\.(\d{{3,}}))?\.json$")
 _SEQUENCE = re.compile(rb'"sequence":(\d+)')
@@ -46,12 +46,27 @@ def writer_lock(config: Config, name: str = "indexer", wait_s: float = LOCK_S) -
 
 
 def foreign_files(config: Config, known: Container[str] = ()) -> list[str]:
-    """Names of chunk files that others wrote; those in `known` are ours without a look."""
+    """Names of chunk files that others wrote, by the names that CURRENT has for them; those in
+    `known` are ours without a look.
+    """
     return [
         name
-        for name in _json_files(config.chunks_dir)
-        if name not in known and not is_ours(config.chunks_dir / name)
+        for folder in chunk_folders(config)
+        for name in folder.files()
+        if folder.others or (name not in known and not is_ours(folder.place(name)))
     ]
+
+
+def claiming_files(config: Config, known: Container[str] = ()) -> list[str]:
+    """Those of the foreign files that keep our indexer off: somebody here writes them. What git
+    tracks came with a clone, and is served beside what we index.
+    """
+    foreign = foreign_files(config, known)
+    folder = config.chunks_dir
+    here = f"{folder.relative_to(config.root).as_posix()}/" if folder.is_relative_to(config.root) else ""
+    paths = {name: name if "/" in name else f"{here}{name}" for name in foreign}
+    tracked = git.tracked(config.root, paths.values()) if foreign else ()
+    return [name for name in foreign if paths[name] not in tracked]
 
 
 def _json_files(folder: Path) -> list[str]:
@@ -74,6 +89,11 @@ class Writer:
         """Make the folders and clear what an interrupted run left. Raises Misconfigured when that
         cannot be done.
         """
+        if is_linked(self._temporary, self._config.root):
+            raise Misconfigured(
+                f"{self._temporary} or a folder above it is a link; put a real folder in its place, or set "
+                "CORTEX_CHUNKS_DIR to another one."
+            )
         try:
             self._temporary.mkdir(parents=True, exist_ok=True)
             for name in os.listdir(self._temporary):

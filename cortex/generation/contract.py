@@ -1,0 +1,122 @@
+"""The folders of chunk files and graph files: ours in the user's cache, and those in the project
+that other programs write to. What is in a file is not looked at, but for who wrote it.
+
+A project's folder is data like the sources beside it: it may come with a clone. It is read without
+following a link, and never written, unless `server.chunks_dir` names it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from cortex.settings.config import Config
+from cortex.settings.home import PROJECT_FOLDER
+from cortex.system.files import open_plain
+
+#: `_metadata.generator` of our files: only such files are ever replaced or deleted
+GENERATOR = "cortex"
+#: bytes at the front of a file within which our generator mark stands
+HEAD_BYTES = 600
+
+_OURS = re.compile(rb'\s*\{\s*"_metadata"\s*:\s*\{[^{}]*"generator"\s*:\s*"cortex"')
+
+
+def is_ours(path: Path) -> bool:
+    """Whether Cortex wrote a chunk file or graph file. One that cannot be read, or is a link, is
+    somebody else's.
+    """
+    try:
+        with open_plain(path) as file:
+            return _OURS.match(file.read(HEAD_BYTES)) is not None
+    except OSError:
+        return False
+
+
+@functools.lru_cache(maxsize=4096)
+def _was_ours(path: Path, size: int, mtime_ns: int) -> bool:  # noqa: ARG001 - a changed file is another
+    return is_ours(path)
+
+
+def is_linked(folder: Path, root: Path) -> bool:
+    """Whether there is a link on the way from the project's root to `folder`, itself included;
+    False for a folder that is not in the project.
+    """
+    if not folder.is_relative_to(root):
+        return False
+    parts = folder.relative_to(root).parts
+    return any(root.joinpath(*parts[: depth + 1]).is_symlink() for depth in range(len(parts)))
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of chunk files or graph files. In CURRENT and in messages a file's name is
+    `prefix` and what the folder calls it: no two files of a generation share a name.
+    """
+
+    path: Path
+    root: Path
+    prefix: str = ""
+    #: only what we did not write counts: what we wrote there is an index of an earlier version
+    others: bool = False
+
+    def files(self) -> dict[str, os.stat_result]:
+        """The files by name, in its order; none when there is no such folder, or only a link.
+
+        Raises OSError when it cannot be listed.
+        """
+        found: dict[str, os.stat_result] = {}
+        if is_linked(self.path, self.root):
+            return found
+        try:
+            with os.scandir(self.path) as entries:
+                for entry in entries:
+                    if not entry.name.endswith(".json") or entry.name.startswith("."):
+                        continue
+                    info = entry.stat(follow_symlinks=False)
+                    if stat.S_ISREG(info.st_mode) and not (self.others and self._wrote(entry.name, info)):
+                        found[self.prefix + entry.name] = info
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        return dict(sorted(found.items()))
+
+    def _wrote(self, name: str, info: os.stat_result) -> bool:
+        return _was_ours(self.path / name, info.st_size, info.st_mtime_ns)
+
+    def place(self, name: str) -> Path:
+        return self.path / name.removeprefix(self.prefix)
+
+    def open(self, name: str) -> BinaryIO:
+        """The file of this name, opened without following a link. Raises OSError."""
+        return open_plain(self.place(name))
+
+
+def folder_of(folders: Sequence[Folder], name: str) -> Folder:
+    """The one of `folders` that a file of this name is in."""
+    return next((one for one in folders if one.prefix and name.startswith(one.prefix)), folders[0])
+
+
+def files_in(folders: Sequence[Folder]) -> dict[str, os.stat_result]:
+    """The files of all `folders` by name. Raises OSError as `Folder.files` does."""
+    return {name: info for folder in folders for name, info in folder.files().items()}
+
+
+def chunk_folders(config: Config) -> tuple[Folder, ...]:
+    """Ours first. A folder that `server.chunks_dir` names is the only one."""
+    ours = Folder(config.chunks_dir, config.root)
+    return (ours,) if config.server.chunks_dir else (ours, _theirs(config, "chunks"))
+
+
+def graph_folders(config: Config) -> tuple[Folder, ...]:
+    return Folder(config.graph_dir, config.root), _theirs(config, "graph")
+
+
+def _theirs(config: Config, kind: str) -> Folder:
+    path = config.root / PROJECT_FOLDER / kind
+    return Folder(path, config.root, f"{PROJECT_FOLDER}/{kind}/", others=True)
