@@ -231,6 +231,7 @@ def main(argument: str) -> int:
                 snippets(project)
         finally:
             left = stop(scratch)
+            shutil.rmtree(configuration.load(scratch).home, ignore_errors=True)
             if ours:
                 left += stop(project)
     heading("5. Clean up")

@@ -98,7 +98,7 @@ def measure(root: Path, options: argparse.Namespace) -> Figures:
     figures: Figures = {}
     cold = []
     for number in range(options.runs):
-        shutil.rmtree(root / ".cortex", ignore_errors=True)
+        shutil.rmtree(config_of(root).home, ignore_errors=True)
         say(f"cold run {number + 1} of {options.runs}")
         cold.append(ours("cold", root, options.limit_s))
     done = [one for one in cold if one]
@@ -115,7 +115,7 @@ def measure(root: Path, options: argparse.Namespace) -> Figures:
     else:
         figures["cold_s"] = f"over {options.limit_s:g}"
     if options.peer:
-        shutil.rmtree(root / ".cortex", ignore_errors=True)
+        shutil.rmtree(config_of(root).home, ignore_errors=True)
         say("semble")
         figures["semble"] = watched([options.peer, str(PEER), str(root), options.peer_model], options.limit_s)
     return figures

@@ -36,10 +36,12 @@ NOWHERE = Path(os.devnull)
 
 @contextlib.contextmanager
 def surroundings(**settings: object) -> Iterator[None]:
-    """A runtime folder of its own and `settings`, for all processes that are started meanwhile."""
+    """A runtime folder and a cache of its own and `settings`, for all processes that are started
+    meanwhile.
+    """
     runtime = tempfile.mkdtemp(prefix="cx", dir="/tmp")  # short: sockets are made below it
     names = {f"CORTEX_{name}".upper(): str(value) for name, value in settings.items()}
-    names["XDG_RUNTIME_DIR"] = runtime
+    names |= {"XDG_RUNTIME_DIR": runtime, "CORTEX_HOME": f"{runtime}/cache"}
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(names)
     try:

@@ -25,6 +25,8 @@ from typing import Any
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from cortex.settings import config as configuration
+
 PEERS = Path(__file__).parent / "peers"
 #: results of one question
 DEPTH = 10
@@ -67,7 +69,9 @@ def sparse_copy(source: Path, root: str) -> Iterator[Path]:
 
 @contextmanager
 def indexed(project: Path) -> Iterator[None]:
-    """The project indexed; its workers, which the first front starts, are stopped in the end."""
+    """The project, a copy for a while, indexed; in the end its workers, which the first front
+    starts, are stopped, and what was made of it is removed.
+    """
     subprocess.run(
         [*CORTEX, "index", "--project", project], check=True, stdout=subprocess.DEVNULL, timeout=INDEX_S
     )
@@ -75,6 +79,7 @@ def indexed(project: Path) -> Iterator[None]:
         yield
     finally:
         _stop(project)
+        shutil.rmtree(configuration.load(project).home, ignore_errors=True)
 
 
 def _stop(project: Path) -> None:

@@ -17,14 +17,14 @@ pytestmark = [
 
 @pytest.fixture
 def mount(project):
-    """Mounts a tmpfs of so many kB over the project's .cortex; unmounted at the end, whatever
-    happened.
+    """Mounts a tmpfs of so many kB over the project's folder in the cache; unmounted at the
+    end, whatever happened.
     """
     mounted = []
 
     def run(*options):
-        folder = project.root / ".cortex"
-        folder.mkdir(exist_ok=True)
+        folder = project.config.home
+        folder.mkdir(parents=True, exist_ok=True)
         done = subprocess.run(["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", folder], check=False)
         if done.returncode:
             pytest.skip("mounting is not allowed here")
@@ -64,10 +64,11 @@ def test_a_full_disk_keeps_the_old_answers_calls_them_stale_and_recovers(project
     asyncio.run(ask())
 
 
-def test_a_read_only_folder_is_one_sentence(project, mount):
-    mount("size=8m", "ro")
+def test_a_read_only_cache_is_one_sentence_that_names_it(project, mount):
+    folder = mount("size=8m", "ro")
     done = project.run("index")
     assert done.returncode == 2
     assert "Read-only file system" in done.stderr
+    assert str(folder) in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "Traceback" not in done.stderr

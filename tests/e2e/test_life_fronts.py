@@ -177,11 +177,11 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_the_next_call_works(proje
     project.nothing_left()
 
 
-def test_a_deleted_cortex_folder_is_made_again_and_the_next_call_works(project):
+def test_a_deleted_cache_folder_is_made_again_and_the_next_call_works(project):
     async def ask():
         async with project.front() as front:
             await front.whole()
-            shutil.rmtree(project.root / ".cortex", ignore_errors=True)
+            shutil.rmtree(project.config.home, ignore_errors=True)
             await front.call("cortex_exact", query="check_password")
             await front.whole()
             (project.root / "late.py").write_text("def written_after_the_deletion(): ...\n")

@@ -12,6 +12,8 @@ from cortex import __version__
 from cortex.front.cli import answers, doctor, render
 from cortex.front.cli import main as cli
 from cortex.front.mcp.server import code_of, is_for_the_model
+from cortex.settings import config as configuration
+from cortex.settings.home import open_home
 from ipc.errors import BY_CODE
 
 
@@ -105,6 +107,7 @@ def test_init_writes_a_file_of_defaults_once(tmp_path, capsys):
     path = tmp_path / ".cortex" / "config.yml"
     assert path.read_text() == render.CONFIG_TEMPLATE
     assert "mcpServers" in capsys.readouterr().out
+    assert list((tmp_path / ".cortex").iterdir()) == [path]
     path.write_text("fusion: {bm25_weight: 0.5}\n")
     assert cli.main(["init", "--project", str(tmp_path)]) == 0
     assert path.read_text() == "fusion: {bm25_weight: 0.5}\n"
@@ -218,3 +221,50 @@ def test_doctor_notices_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
     monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
     checks = {check.name: check for check in doctor.examine(str(tmp_path))}
     assert checks["folders"].state == "wrong"
+
+
+def test_doctor_names_an_old_index_in_the_project_and_leaves_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
+    root = tmp_path / "project"
+    (root / ".cortex" / "chunks").mkdir(parents=True)
+    (root / ".cortex" / "chunks" / "theirs.json").write_text("[]")
+
+    def found():
+        return {check.name: check for check in doctor.examine(str(root))}["old index"]
+
+    assert found().state == "fine"
+    (root / ".cortex" / "index").mkdir()
+    (root / ".cortex" / "chunks" / "code-source.json").write_text(
+        '{"_metadata":{"generator":"cortex"},"chunks":[]}'
+    )
+    before = sorted(root.rglob("*"))
+    assert found().state == "odd"
+    assert "(index, chunks)" in found().text
+    assert sorted(root.rglob("*")) == before
+
+
+def test_doctor_names_the_folders_of_projects_that_are_gone(tmp_path, monkeypatch):
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
+    gone, here = (configuration.load(place) for place in (made(tmp_path / "gone"), made(tmp_path / "here")))
+    open_home(gone)
+
+    def found():
+        return {check.name: check for check in doctor.examine(str(here.root))}["cache"]
+
+    assert found().state == "fine"
+    gone.root.rmdir()
+    assert found().state == "odd"
+    assert gone.home.name in found().text
+    assert here.home.name not in found().text
+    assert gone.home.exists()
+
+
+def test_index_writes_the_chunk_files_where_it_is_told_to(tmp_path):
+    (tmp_path / "shop.py").write_text("def pay(): ...\n")
+    assert cli.main(["index", "--project", str(tmp_path), "--chunks-dir", ".cortex/chunks"]) == 0
+    assert (tmp_path / ".cortex" / "chunks" / "code-source.json").is_file()
+
+
+def made(folder):
+    folder.mkdir()
+    return folder

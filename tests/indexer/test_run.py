@@ -537,9 +537,14 @@ def test_a_folder_that_cannot_be_written_is_one_clear_sentence(project):
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root writes everywhere")
-def test_a_read_only_project_is_one_clear_sentence(project):
+def test_a_read_only_cache_is_one_clear_sentence_and_a_read_only_project_is_none(
+    project, tmp_path, monkeypatch
+):
+    (tmp_path / "cache").mkdir(mode=0o500)
     project.root.chmod(0o500)
     try:
+        assert index(project).files == COUNT
+        monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
         with pytest.raises(Misconfigured, match="writable"):
             index(project)
     finally:

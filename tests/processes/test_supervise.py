@@ -407,7 +407,7 @@ def test_fronts_share_the_set_that_replaces_a_killed_one(spawn_tiny: Config) -> 
     asyncio.run(fronts())
 
 
-def test_a_front_gets_a_set_back_when_the_cortex_folder_is_deleted(spawn_tiny: Config) -> None:
+def test_a_front_gets_a_set_back_when_the_cache_folder_is_deleted(spawn_tiny: Config) -> None:
     async def front() -> None:
         held = await attach.attach(spawn_tiny)
         first = held.hello["pid"]

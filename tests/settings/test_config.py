@@ -2,6 +2,7 @@
 fault.
 """
 
+import json
 import os
 from pathlib import Path
 
@@ -169,3 +170,80 @@ def test_a_cortex_folder_that_is_a_link_is_refused(tmp_path):
     (root / ".cortex").symlink_to(tmp_path / "other")
     with pytest.raises(Misconfigured, match="not a link"):
         home.open_home(config.load(root))
+
+
+def test_everything_that_is_made_goes_to_the_users_cache(project, monkeypatch, tmp_path):
+    def home_of():
+        return config.load(project).home
+
+    name = f"project-{config.load(project).root_id}"
+    assert home_of() == tmp_path / "cache" / "projects" / name
+    monkeypatch.delenv("CORTEX_HOME")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert home_of() == tmp_path / "xdg" / "cortex" / "projects" / name
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    for value in ("", "relative"):
+        monkeypatch.setenv("XDG_CACHE_HOME", value)
+        assert home_of() == tmp_path / "me" / ".cache" / "cortex" / "projects" / name
+    loaded = config.load(project)
+    for path in (loaded.chunks_dir, loaded.graph_dir, loaded.index_dir, loaded.run_dir, loaded.manifest):
+        assert path.is_relative_to(loaded.home)
+
+
+def test_projects_of_one_name_have_folders_of_their_own(tmp_path):
+    homes = set()
+    for above in ("a", "b"):
+        (tmp_path / above / "my app\n").mkdir(parents=True)
+        homes.add(config.load(tmp_path / above / "my app\n").home)
+    assert len(homes) == 2
+    assert all(path.name.startswith("my-app-") for path in homes)
+
+
+def test_the_folder_in_the_cache_is_private_and_says_whose_it_is(project, tmp_path):
+    (tmp_path / "cache").mkdir(mode=0o755)
+    folder = home.open_home(config.load(project))
+    assert folder.stat().st_mode & 0o077 == 0
+    assert folder.parent.stat().st_mode & 0o077 == 0
+    assert (tmp_path / "cache").stat().st_mode & 0o777 == 0o755
+    assert json.loads((folder / "project.json").read_text()) == {"root": str(project)}
+    assert list((project / ".cortex").iterdir()) == []
+
+
+@pytest.mark.parametrize("level", ["projects", "home"])
+def test_a_link_below_the_cache_is_refused(project, tmp_path, level):
+    loaded = config.load(project)
+    (tmp_path / "elsewhere").mkdir()
+    place = loaded.home if level == "home" else loaded.home.parent
+    place.parent.mkdir(parents=True)
+    place.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Misconfigured, match="not a link"):
+        home.open_home(loaded)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_cache_that_cannot_be_written_is_one_sentence_that_names_it(project, tmp_path):
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    loaded = config.load(project)
+    with pytest.raises(Misconfigured, match="CORTEX_HOME") as caught:
+        home.open_home(loaded)
+    assert str(loaded.home) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_cache_that_is_not_an_absolute_path_is_refused(project, monkeypatch):
+    monkeypatch.setenv("CORTEX_HOME", "here")
+    with pytest.raises(Misconfigured, match=r"'here'.*CORTEX_HOME"):
+        config.load(project)
+
+
+def test_another_cache_is_another_configuration(project, monkeypatch, tmp_path):
+    before = config.load(project).hash()
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "other"))
+    assert config.load(project).hash() != before
+
+
+def test_a_configuration_behind_a_link_is_not_read(project, tmp_path):
+    (tmp_path / "other.yml").write_text("server: {debounce_ms: 1}\n")
+    (project / ".cortex" / "config.yml").symlink_to(tmp_path / "other.yml")
+    with pytest.raises(Misconfigured, match="not a link"):
+        config.load(project)
