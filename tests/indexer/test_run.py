@@ -51,7 +51,7 @@ def _private_places():
         os.chmod(folder, 0o700)
         patch.setenv("XDG_RUNTIME_DIR", folder)
         patch.setenv("XDG_CONFIG_HOME", folder)
-        patch.setenv("XDG_CACHE_HOME", folder)
+        patch.setenv("CORTEX_HOME", folder)
         yield
 
 
