@@ -87,7 +87,7 @@ def _index_options(parser: Parser) -> None:
     parser.add_folder(
         "--chunks-dir",
         metavar="DIR",
-        help="write the chunk files to this folder of the project (.cortex/chunks)",
+        help="write the chunk files to this folder of the project, as .cortex/chunks, and wait for nobody",
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="list the files that were left out")
 
@@ -100,10 +100,11 @@ def index(options: Namespace) -> int:
     from cortex.indexer.run import index as run_index
 
     report, served = None, None
+    waits = not (options.no_wait or options.chunks_dir)  # workers serve the configured folder only
     try:
-        with render.Progress(serves=not options.no_wait) as progress:
+        with render.Progress(serves=waits) as progress:
             report = run_index(config, force=options.force, on_progress=progress)
-            if not options.no_wait:
+            if waits:
                 served = _serve(config, progress)
     finally:
         if report is not None:  # it is done, even if serving it fails or is broken off
