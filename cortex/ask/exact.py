@@ -34,11 +34,16 @@ async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
         "results": results,
         "total_found": hits.total_found,
         "total_returned": returned,
-        "truncated": hits.truncated or len(results) < len(hits.chunks),
+        "truncated": hits.truncated or len(results) < len(hits.chunks) or _more(question, hits),
         "suggestion": suggestion,
         "metadata": {"took_ms": round(1000 * (time.perf_counter() - started), 1), "source": "exact"},
         "index": turn.index(),
     }
+
+
+def _more(question: Exact, hits: ExactHits) -> bool:
+    """Whether another page follows; in lines the worker itself says what is left out."""
+    return question.detail != "auto" and question.offset + len(hits.hits) < hits.total_found
 
 
 def _results(question: Exact, turn: Turn, hits: ExactHits) -> list[dict[str, Any]]:

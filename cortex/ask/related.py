@@ -96,14 +96,16 @@ async def find_related(asking: Asking, question: Related) -> dict[str, Any]:
 async def _answer(turn: Turn, question: Related) -> dict[str, Any]:
     target = await find_target(turn, question)
     kinds = await _find_kinds(turn, question, target)
-    chunks, truncated = await _fetch(turn, question, [hit for hit, _ in (*kinds.similar, *kinds.documents)])
+    shown = (*kinds.similar[: question.limit], *kinds.documents[: question.limit])
+    chunks, truncated = await _fetch(turn, question, [hit for hit, _ in shown])
     answer = _render(turn, target, kinds, chunks, question.limit)
     hit = target.spot.hit
     if not any(answer[kind] for kind in ("similar", "callers", "tests", "documents")):
         answer["suggestion"] = (
             f"Nothing in the index is similar to {hit.path}:{hit.start_line} or refers to it."
         )
-    if truncated or len(kinds.callers) > question.limit or len(kinds.tests) > question.limit:
+    listed = (kinds.similar, kinds.callers, kinds.tests, kinds.documents)
+    if truncated or any(len(one) > question.limit for one in listed):
         answer["truncated"] = True
     answer["index"] = turn.index()
     return answer
@@ -198,7 +200,7 @@ async def _similar(turn: Turn, target: Target, limit: int) -> list[tuple[Hit, fl
     for hit, cosine in zip(found.hits, found.values[0].tolist(), strict=True):
         if hit.path != target.path and (target.in_tests or not is_test(hit.path)):
             best.setdefault(hit.path or hit.id, (hit, round(min(1.0, max(0.0, cosine)), 4)))
-    return list(best.values())[:limit]
+    return list(best.values())[: limit + 1]  # one more says that there is more
 
 
 async def _graph(turn: Turn, request: GraphSearch) -> list[Entry]:

@@ -11,11 +11,13 @@ from typing import Any
 
 from cortex.terms.languages import canonical
 from cortex.terms.spelling import below, read_globs, read_list, read_place
+from ipc.errors import BadRequest
 
 #: texts that stand for an argument that was left out, but for texts
 _NOTHING = frozenset(("null", "none", "undefined", "nil"))
 _TRUE, _FALSE = frozenset(("true", "yes", "on", "1")), frozenset(("false", "no", "off", "0"))
 _WHOLE = re.compile(r"[+-]?\d{1,18}(?:\.0*)?")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 #: words for every language
 _ANY = frozenset(("all", "any", "*", "auto"))
 
@@ -30,9 +32,13 @@ _NAMES = frozenset(("target", "to", "chunk_id"))
 def coerced(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments in the types of `schema` (a tool's), as far as they can be meant so; the others
     as they are. Arguments that say nothing are left out.
+
+    Raises BadRequest for a text that cannot be sent on.
     """
     made = {}
     for name, value in arguments.items():
+        if name != "query":  # which says it in its own words
+            _check_text(name, value)
         field = schema["properties"].get(name)
         meant = value if field is None else _typed(field, value)
         if meant is not None:
@@ -51,6 +57,12 @@ def located(arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
         elif isinstance(value, tuple) and name == "tags":
             made[name] = tuple(_tag(tag, root) for tag in value if tag.strip())
     return made
+
+
+def _check_text(name: str, value: Any) -> None:
+    texts = value if isinstance(value, list | tuple) else [value]
+    if any(isinstance(text, str) and _SURROGATE.search(text) for text in texts):
+        raise BadRequest(f"The argument `{name}` is not valid Unicode: it holds a lone surrogate.")
 
 
 def _one(name: str, value: str, root: str) -> str:

@@ -15,6 +15,7 @@ import msgspec
 
 from cortex.ask.asking import Asking
 from cortex.front.reading import coerced, located
+from cortex.front.without import name_filter
 from ipc.errors import BadQuery, BadRequest
 
 ToolFunction = Callable[..., Awaitable[dict[str, Any]]]
@@ -57,11 +58,14 @@ class Tool:
             raise kind(self._explain(str(error))) from error
 
     async def call(self, asking: Asking, arguments: msgspec.Struct) -> dict[str, Any]:
-        """The answer, to be dumped by orjson: chunks in it are raw fragments."""
+        """The answer, to be dumped by orjson: chunks in it are raw fragments.
+
+        An empty one says which filter made it so.
+        """
         given = msgspec.structs.asdict(arguments)
-        if asking is not None:
-            given = located(given, str(asking.config.root))
-        return await self.function(asking, **given)
+        given = located(given, str(asking.config.root))
+        answer = await self.function(asking, **given)
+        return await name_filter(lambda other: self.function(asking, **other), given, answer, asking.left_s)
 
     def _explain(self, problem: str) -> str:
         where = _WHERE.search(problem)

@@ -102,14 +102,17 @@ def test_null_counts_as_left_out():
     assert (checked.match_type, checked.limit, checked.tags) == (None, 15, ())
 
 
-def test_a_function_makes_a_tool():
+def test_a_function_makes_a_tool(tmp_path):
+    config = Config(root=tmp_path)
+    asking = Asking(config, None, Freshness(config), time.monotonic() + 5.0)
+
     async def shout(asking, *, word: str, times: int = 1) -> dict:
         """Says it loud."""
         return {"said": word.upper() * times}
 
     tool = make_tool(shout, "Shout", reads=True)
     assert (tool.name, tool.title, tool.description) == ("shout", "Shout", "Says it loud.")
-    assert asyncio.run(tool.call(None, tool.check({"word": "a", "times": 2}))) == {"said": "AA"}
+    assert asyncio.run(tool.call(asking, tool.check({"word": "a", "times": 2}))) == {"said": "AA"}
 
 
 @pytest.mark.parametrize("reads", [True, False])

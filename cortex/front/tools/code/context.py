@@ -40,6 +40,8 @@ async def code_context(
         }
         hits.append(hit | {"stale": True} if one.hit.path in stale else hit)
     answer: dict[str, Any] = {"hits": hits}
+    if found.truncated:
+        answer["truncated"] = True
     if not hits:
         answer["suggestion"] = turn.explain_nothing(question.filters)
     answer["index"] = turn.index(found.notes)

@@ -1,0 +1,145 @@
+"""Whatever a model sends: every tool answers or refuses with a sentence, and an empty answer names
+the filter that made it so.
+"""
+
+import asyncio
+
+import orjson
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from cortex.front.tools import TOOLS
+from ipc.errors import BadRequest, NotFound
+
+#: what each tool needs beside the argument that is drawn
+NEEDED = {
+    "cortex_graph": {"operation": "callers", "target": "rotate"},
+    "cortex_pattern": {"pattern": "f($A)", "language": "python"},
+    "cortex_outline": {},
+    "find_related": {"file": "src/auth/session.py"},
+}
+TEXTS = [
+    (tool, name)
+    for tool, made in TOOLS.items()
+    for name, field in made.schema["properties"].items()
+    if field["type"] == "string" or field.get("items", {}).get("type") == "string"
+]
+
+
+def ask(served, tool, **arguments):
+    made = TOOLS[tool]
+    return orjson.loads(orjson.dumps(asyncio.run(made.call(served.asking(), made.check(arguments)))))
+
+
+PIECES = st.sampled_from(
+    ["src/auth/session.py", ":12", ":3", "SessionStore", ".", "::", "->", "refresh_token", "()", "(*", ")", "<T>", "[",
+     "]", "{a,b}", '"', "'", "`", "\\", "/", "./", "C:\\", "**", "!", "#L4", " ", "\n", "TODO: x", "http://a:1", "null", "[1]",
+     '["a"]', "{}", "_ZN4", "_R", "$", "~2", "^", "é", "\ud800", "\0", 'File "a.py", line 3, in b', "at a (b.js:1:2)", "go", "AND", "-"]
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(TEXTS),
+    st.text(max_size=40)
+    | st.lists(PIECES, max_size=6).map("".join)
+    | st.none()
+    | st.lists(PIECES, max_size=3),
+)
+@example(("find_related", "file"), '  File "src/auth/session.py", line 11, in refresh_token')
+@example(("cortex_graph", "target"), "\ud800::x")
+@example(("cortex_outline", "path"), "\0")
+def test_any_text_in_any_argument_is_answered_or_refused(sample, where, value):
+    tool, name = where
+    needed = NEEDED.get(tool, {"query": "refresh a token"})
+    if tool == "find_related" and name == "chunk_id":
+        needed = {}
+    try:
+        answer = ask(sample, tool, **{**needed, name: value})
+    except (BadRequest, NotFound):
+        return
+    assert "index" in answer
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("cortex_exact", {"query": "rotate", "paths": "nowhere/**"}, 'with paths=["nowhere/**"]; without it'),
+        ("cortex_exact", {"query": "rotate", "tags": "rust"}, 'with tags=["rust"]; without it'),
+        (
+            "cortex_search",
+            {"query": "rotate", "exclude_paths": "**"},
+            'with exclude_paths=["**"]; without it',
+        ),
+        ("cortex_search", {"query": "rotate", "min_score": 1}, "with min_score=1.0; without it"),
+        ("code_context", {"query": "rotate", "lang": "rust"}, 'with lang="rust"; without it'),
+        ("cortex_graph", {**NEEDED["cortex_graph"], "scope": "no/**"}, 'with scope="no/**"; without it'),
+        (
+            "cortex_pattern",
+            {"pattern": "rotate($A)", "language": "py", "paths": ["docs/**"]},
+            'with paths=["docs/**"]; without it',
+        ),
+        (
+            "cortex_exact",
+            {"query": "rotate", "paths": "no/**", "tags": "rust"},
+            'with paths=["no/**"] and tags=["rust"]; without them',
+        ),
+    ],
+)
+def test_a_filter_that_removes_everything_is_named_with_what_there_would_be(sample, tool, arguments, said):
+    answer = ask(sample, tool, **arguments)
+    assert f"Nothing matches {said} there would be " in answer["suggestion"]
+    assert int(answer["suggestion"].split("there would be ")[1].partition(".")[0]) > 0
+
+
+def test_a_filter_is_not_blamed_for_what_there_is_nowhere(sample):
+    answer = ask(sample, "cortex_exact", query="zzzyyyxxx", paths="src/**")
+    assert "without it there would be" not in answer["suggestion"]
+
+
+@pytest.mark.parametrize("path", [".", "./src", "src\\auth", "auth/session.py", "src/auth/session.py:11"])
+def test_a_path_filter_is_understood_in_any_spelling(sample, path):
+    assert ask(sample, "cortex_exact", query="rotate", paths=path)["total_found"]
+    whole = f"{sample.config.root}/src/auth"
+    assert ask(sample, "cortex_exact", query="rotate", paths=whole)["total_found"]
+
+
+def test_languages_and_tags_are_what_people_call_them(sample):
+    assert ask(sample, "code_context", query="rotate", lang="py")["hits"]
+    found = [
+        ask(sample, "cortex_exact", query="refresh_token", tags=tag)["total_found"]
+        for tag in ("test", "tests")
+    ]
+    assert found[0] == found[1] > 0
+    with pytest.raises(BadRequest, match="no language 'pyhton' in the index; did you mean 'python'"):
+        ask(sample, "code_context", query="rotate", lang="pyhton")
+
+
+def test_more_than_was_returned_is_truncated(sample):
+    every = ask(sample, "cortex_exact", query="token", detail="full")
+    one = ask(sample, "cortex_exact", query="token", limit=1, detail="full")
+    assert (every["truncated"], one["truncated"], one["total_returned"]) == (False, True, 1)
+    last = ask(sample, "cortex_exact", query="token", limit=1, offset=every["total_found"] - 1, detail="full")
+    assert not last["truncated"]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "session.py:11",
+        "./src/auth/session.py:11:5",
+        "src\\auth\\session.py:11",
+        '  File "/srv/src/auth/session.py", line 11, in x',
+    ],
+)
+def test_a_place_is_understood_in_any_spelling(sample, file):
+    target = ask(sample, "find_related", file=file)["target"]
+    assert target["file"] == "src/auth/session.py"
+    assert target["symbols"] == ["SessionStore.refresh_token"]
+
+
+def test_code_is_found_as_the_text_that_it_is_and_said_so(sample):
+    answer = ask(sample, "cortex_exact", query="token[1:] + token[:1]")
+    assert (answer["match_type"], answer["total_found"]) == ("substring", 1)
+    assert "Read as the literal text `token[1:] + token[:1]`." in answer["suggestion"]
