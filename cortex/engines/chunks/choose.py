@@ -62,10 +62,10 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A judged unit and the lines of it that are shown, when they fit."""
+    """A judged unit, and the lines of it that the question names."""
 
     one: Judged
-    lines: tuple[int, ...]
+    cited: tuple[int, ...] = ()
 
 
 def candidates(
@@ -91,7 +91,7 @@ def candidates(
             lines = [line for line in cited if one.unit.start <= line <= one.unit.end]
             if lines:
                 worth += CITED
-            out.append(Candidate(replace(one, worth=worth), _window(question, one, lines)))
+            out.append(Candidate(replace(one, worth=worth), tuple(lines)))
     return sorted(out, key=lambda candidate: -candidate.one.worth)
 
 
@@ -130,7 +130,7 @@ def _window(question: Question, one: Judged, cited: Sequence[int]) -> tuple[int,
     return tuple(sorted({*signature, *window}))
 
 
-def choose(judged: Sequence[Candidate], sure: Sequence[str], request: Show) -> Chosen:
+def choose(question: Question, judged: Sequence[Candidate], sure: Sequence[str], request: Show) -> Chosen:
     """As many of the best windows as fit, with room for a line of each of the files `sure`."""
     kept: list[Window] = []
     omitted: dict[str, int] = {}
@@ -142,7 +142,7 @@ def choose(judged: Sequence[Candidate], sure: Sequence[str], request: Show) -> C
         one, path = candidate.one, candidate.one.source.path
         if one.worth < FLOOR * best and path not in room:
             continue
-        window = Window(one.source, candidate.lines, one.unit.symbol, one.worth)
+        window = Window(one.source, _window(question, one, candidate.cited), one.unit.symbol, one.worth)
         if not request.chosen and any(_same(window, other) for other in kept):
             omitted["same text"] = omitted.get("same text", 0) + 1
             continue

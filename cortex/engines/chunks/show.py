@@ -50,7 +50,7 @@ class Showing:
         sources = {path: self._source(path) for path in paths[:FILES]}
         spans = [(one.hit.path, one.hit.start_line, one.hit.end_line) for one in hits]
         judged = candidates(question, request.query, sources, spans, request.places)
-        found = choose(judged, paths[:FILES_SURE], request)
+        found = choose(question, judged, paths[:FILES_SURE], request)
         answer = _Answer(self._rows, request, hits, found)
         answer.add_windows()
         for one in views:

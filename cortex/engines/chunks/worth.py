@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from cortex.engines.chunks.source import Source, Unit
 from cortex.generation.read import Rows
@@ -27,6 +30,9 @@ UNIT_LINES = 18
 #: an identifier of the question is worth this much more than its parts
 NAMED_WORTH = 2.5
 
+#: letters of a stem from which on its last one may be another in the word: "happi"
+STEM_CHARS_MIN = 2
+
 #: what is written like the name of something: more than one plain word
 _NAME = re.compile(
     r"[A-Za-z_]\w*_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|\w+(?=\(\))|(?<=[.:#])\w+|[A-Za-z]\w*(?=(?:\.|::)[A-Za-z_])"
@@ -41,7 +47,9 @@ class Question:
     """
 
     weights: dict[str, float]
-    names: frozenset[str] = frozenset()
+    names: frozenset[str]
+    #: finds all lines that may hold one of them, in a fraction of the time
+    likely: re.Pattern[str]
     _memo: dict[str, frozenset[str]] = field(default_factory=dict, compare=False)
 
     def terms(self, text: str) -> frozenset[str]:
@@ -77,9 +85,16 @@ def weigh_words(rows: Rows, query: str) -> Question:
         weights[term] = math.log(count / max(1, found)) / math.log(count) if found else 0.3
         if term in names:
             weights[term] *= NAMED_WORTH
-    return Question(
-        {term: max(0.02, weight) for term, weight in weights.items()}, frozenset(names & weights.keys())
-    )
+    weights = {term: max(0.02, weight) for term, weight in weights.items()}
+    return Question(weights, frozenset(names & weights.keys()), _likely(weights))
+
+
+def _likely(terms: Iterable[str]) -> re.Pattern[str]:
+    """What a line with one of the terms holds: a stem may differ from its word in the last letter,
+    and a joined form may stand with underscores, but then its parts are terms as well.
+    """
+    begins = {term[:-1] if len(term) > STEM_CHARS_MIN else term for term in terms}
+    return re.compile("|".join(map(re.escape, sorted(begins))) or r"(?!)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +110,13 @@ class Judged:
 def judge(question: Question, source: Source) -> list[Judged]:
     """Every unit of the file, in order. `worth` is about the share of the question's words."""
     total = question.worth(question.weights) or 1.0
+    held_by = _held(question, source)
+    numbers = sorted(held_by)
     out = []
     for unit in source.units:
-        held = {}
-        lines: dict[str, int] = {}
-        for number in range(unit.start, unit.end + 1):
-            if found := question.terms(source.lines.get(number, "")):
-                held[number] = found
-                for term in found:
-                    lines[term] = lines.get(term, 0) + 1
+        inside = numbers[bisect_left(numbers, unit.start) : bisect_right(numbers, unit.end)]
+        held = {number: held_by[number] for number in inside}
+        lines = Counter(term for found in held.values() for term in found)
         scope, _, name = unit.symbol.rpartition(".")
         named, around = question.terms(name), question.terms(scope)
         worth = sum(question.weights[term] * (1 + REPEAT_WORTH * math.log(n)) for term, n in lines.items())
@@ -113,3 +126,13 @@ def judge(question: Question, source: Source) -> list[Judged]:
             worth += total
         out.append(Judged(source, unit, worth / total, held))
     return out
+
+
+def _held(question: Question, source: Source) -> dict[int, frozenset[str]]:
+    """The lines of the file that hold words of the question, with their terms."""
+    numbers = list(source.lines)
+    starts = list(accumulate((len(line) + 1 for line in source.lines.values()), initial=0))
+    text = "\n".join(source.lines.values())
+    places = {bisect_right(starts, match.start()) - 1 for match in question.likely.finditer(text)}
+    found = {numbers[at]: question.terms(source.lines[numbers[at]]) for at in sorted(places)}
+    return {number: terms for number, terms in found.items() if terms}
