@@ -395,8 +395,8 @@ def test_before_the_first_generation_the_answer_is_a_sentence(config):
 
 
 def test_a_query_that_cannot_be_read_is_refused_also_before_the_first_generation(config):
-    with pytest.raises(BadRequest, match="nofield"):
-        exact(config, Workers(), query="nofield:x", deadline_s=1.0)
+    with pytest.raises(BadRequest, match="distance"):
+        exact(config, Workers(), query="word~9", deadline_s=1.0)
 
 
 def test_a_call_waits_for_the_first_generation(config):
