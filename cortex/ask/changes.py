@@ -71,7 +71,8 @@ class Impact:
 def parse_diff(text: str) -> list[Change]:
     """The hunks of a unified diff. Raises BadRequest for one that cannot be read."""
     # Read late: fronts start without it, and few questions bring a diff.
-    from unidiff import PatchSet, UnidiffParseError
+    from unidiff.errors import UnidiffParseError
+    from unidiff.patch import PatchSet
 
     try:
         patches = PatchSet(text)

@@ -12,7 +12,7 @@ import pytest
 
 from cortex.ask import search as searching
 from cortex.ask.questions import Search
-from cortex.front.tools import TOOLS
+from cortex.front.tools import INSTRUCTIONS, TOOLS
 from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
 from cortex.settings.config import Fusion
 from ipc.errors import Unavailable
@@ -166,7 +166,7 @@ def test_questions_in_other_languages_are_answered(sample, question):
 
 
 def test_agents_are_told_to_ask_in_english():
-    assert "Ask in English" in TOOLS["cortex_search"].description
+    assert "Ask in English" in INSTRUCTIONS
 
 
 TRACE = """Since yesterday nobody can sign in any more, please help!
