@@ -6,7 +6,6 @@ import asyncio
 import json
 
 import pytest
-from mcp.shared.exceptions import MCPError
 
 pytestmark = pytest.mark.e2e
 
@@ -37,11 +36,8 @@ def test_a_search_result_leads_to_its_callers_tests_and_documents(sources):
             chunk = found["results"][0]["chunk"]
             by_id = await front.call("find_related", chunk_id=chunk["id"])
             by_line = await front.call("find_related", file="auth/login.py", line=7, limit="3")
-            errors = []
-            for arguments in ({"chunk_id": "code-no"}, {"file": "no.py", "line": 3}, {}, {"line": 3}):
-                with pytest.raises(MCPError) as caught:
-                    await front.session.call_tool("find_related", arguments)
-                errors.append(caught.value)
+            wrong = ({"chunk_id": "code-no"}, {"file": "no.py", "line": 3}, {}, {"line": 3})
+            errors = [await front.session.call_tool("find_related", arguments) for arguments in wrong]
             return by_id, by_line, errors
 
     by_id, by_line, errors = asyncio.run(ask())
@@ -55,10 +51,11 @@ def test_a_search_result_leads_to_its_callers_tests_and_documents(sources):
         assert answer["index"]["generation"] > 0
         assert answer["index"]["degraded"] == []
         assert "embedding" not in json.dumps(answer)
-    assert {error.code for error in errors} == {-32602}
-    assert all(error.message.endswith(".") and "\n" not in error.message for error in errors)
-    assert "code-no" in errors[0].message
-    assert "no.py" in errors[1].message
+    assert all(error.is_error for error in errors)
+    sentences = [error.content[0].text for error in errors]
+    assert all(sentence.endswith(".") and "\n" not in sentence for sentence in sentences)
+    assert "code-no" in sentences[0]
+    assert "no.py" in sentences[1]
 
 
 def test_what_belongs_to_a_place_is_shown_in_the_shell(sources):

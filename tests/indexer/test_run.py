@@ -363,6 +363,7 @@ print(int(sys.argv[2]) - left[0])
 """
 
 
+@pytest.mark.timeout(400)  # some forty processes, each of which imports and indexes
 def test_a_run_that_is_killed_for_good_anywhere_is_finished_by_the_next(project):
     command = [sys.executable, "-P", "-c", KILLED, str(project.root)]
     whole = subprocess.run([*command, "100000"], check=True, capture_output=True, text=True)
