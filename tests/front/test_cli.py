@@ -161,6 +161,26 @@ def test_answers_for_people_name_place_score_and_what_is_amiss(capsys):
     assert "vector" in err
 
 
+def test_lines_that_were_chosen_are_shown_whole_with_their_symbol(capsys):
+    text = "\n".join(f"line {number}" for number in range(30))
+    chunk = {"text": text, "metadata": {"file_path": "a.py", "start_line": 3, "symbol": "A.run"}}
+    index = {"pending": [], "pending_count": 0, "degraded": []}
+    answers.print_answer({"results": [{"chunk": chunk, "combined_score": 0.5}], "index": index})
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["a.py:3", "A.run", "0.50"]
+    assert [line.strip() for line in lines] == text.splitlines()
+
+
+@pytest.mark.parametrize(
+    "before", [("--project", "{}"), ("--project={}",), ("--yes-really", "--project", "{}")]
+)
+def test_the_project_may_be_named_before_the_command(tmp_path, capsys, monkeypatch, before):
+    monkeypatch.setenv("CORTEX_YES_REALLY", "")
+    named = [word.format(tmp_path / "gone") for word in before]
+    assert cli.main([*named, "status"]) == 2
+    assert str(tmp_path / "gone") in capsys.readouterr().err
+
+
 def test_highlights_are_shown_instead_of_the_text(capsys):
     chunk = {"chunk_type": "code", "text": "long", "metadata": {"file_path": "a.py", "start_line": 3}}
     index = {"pending": [], "pending_count": 0, "degraded": []}

@@ -158,11 +158,11 @@ def test_a_word_too_few_or_too_many_is_named(name, words, sentence):
         Asked().run(name, *words)
 
 
-def test_people_get_excerpts_and_programs_the_defaults_of_the_tool():
+def test_people_get_what_programs_get_and_the_graph_without_its_context():
     front = Asked()
     for name, word, for_people in (
-        ("cortex_search", ["x"], {"detail": "snippet"}),
-        ("cortex_exact", ["x"], {"detail": "snippet"}),
+        ("cortex_search", ["x"], {}),
+        ("cortex_exact", ["x"], {}),
         ("cortex_graph", ["callers", "x"], {"context_lines": 0}),
     ):
         front.run(name, *word)

@@ -43,15 +43,17 @@ def print_jsonl(answer: dict[str, Any]) -> None:
 
 
 def print_answer(answer: dict[str, Any]) -> None:
-    """Results with `path:line` and a short excerpt; what is amiss goes to standard error."""
+    """Results with `path:line` and their lines, of whole chunks a short excerpt; what is amiss goes
+    to standard error.
+    """
     from rich.text import Text
 
     out = console()
     for result in answer["results"]:
-        chunk = result["chunk"]
+        metadata = result["chunk"].get("metadata") or {}
         file, start, _, score = place_of(result)
-        line = (chunk.get("metadata") or {}).get("snippet_start_line") or start
-        head = Text.assemble((file, "bold cyan"), (f":{line}", "green"), f"  {chunk.get('chunk_type', '')}  ")
+        line = metadata.get("snippet_start_line") or start
+        head = Text.assemble((file, "bold cyan"), (f":{line}", "green"), f"  {_named(result['chunk'])}  ")
         head.append(f"{score:.2f}", "dim")
         if result.get("stale"):
             head.append("  changed since it was indexed", "yellow")
@@ -181,7 +183,19 @@ def _excerpt(result: dict[str, Any]) -> Iterable[Any]:
                 text.append(part.replace("\n", "\n    "), "bold yellow" if at % 2 else "")
             yield text
         return
-    yield from _lines_of(result["chunk"].get("text") or "")
+    shown = result["chunk"].get("text") or ""
+    if "chunk_type" in result["chunk"]:
+        yield from _lines_of(shown)
+    else:  # chosen for the question and cut to a budget: all of them
+        for line in shown.splitlines():
+            yield Text(f"    {line}" if line else "")
+
+
+def _named(chunk: dict[str, Any]) -> str:
+    """What it is: the symbol or the kind of use of chosen lines, the kind of a chunk."""
+    metadata = chunk.get("metadata") or {}
+    named: str = chunk.get("chunk_type") or metadata.get("symbol") or metadata.get("kind") or ""
+    return named
 
 
 def _lines_of(text: str) -> Iterable[Any]:

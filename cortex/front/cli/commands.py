@@ -25,6 +25,8 @@ from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE
 
 #: other names of commands
 ALIASES = {"stdio": "mcp"}
+#: options that every command takes → how many arguments they are
+EVERYWHERE = {"--project": 2, "--yes-really": 1}
 #: first words of commands that have two
 GROUPS = {"embed": "The embedding model as a service."}
 #: shells that the parser's completion can be printed for
@@ -33,13 +35,23 @@ SHELLS = ("bash", "zsh", "fish")
 
 def run(arguments: list[str]) -> int:
     """Run one command; the exit code. Raises CortexError, and SystemExit for wrong usage."""
-    words = 2 if arguments[:1] and arguments[0] in GROUPS else 1
-    if command := find(" ".join(arguments[:words])):
-        return command.run(command.parser().read(arguments[words:]))
+    at = _before_command(arguments)
+    before, words = arguments[:at], arguments[at:]
+    named = 2 if words[:1] and words[0] in GROUPS else 1
+    if command := find(" ".join(words[:named])):
+        return command.run(command.parser().read([*before, *words[named:]]))
     everything, _ = make_tree(all_commands(), GROUPS)
     chosen = everything.parse_args(arguments)  # help, or no command of ours: ends here
     chosen.shown.print_help(sys.stderr)
     return EXIT_USAGE
+
+
+def _before_command(arguments: list[str]) -> int:
+    """How many stand before the command: `cortex --project DIR search …`, as with git."""
+    at = 0
+    while at < len(arguments) and arguments[at].partition("=")[0] in EVERYWHERE:
+        at += EVERYWHERE.get(arguments[at], 1)
+    return at
 
 
 def find(name: str) -> Command | None:

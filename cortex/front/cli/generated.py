@@ -87,12 +87,8 @@ FORMS = {
         words=(Word("query", "question", other="diff"),),
         piped="diff",
     ),
-    "cortex_search": Form(
-        answers.print_answer, words=(_QUESTION,), for_people={"detail": "snippet"}, places=True
-    ),
-    "cortex_exact": Form(
-        answers.print_answer, words=(_QUESTION,), for_people={"detail": "snippet"}, places=True
-    ),
+    "cortex_search": Form(answers.print_answer, words=(_QUESTION,), places=True),
+    "cortex_exact": Form(answers.print_answer, words=(_QUESTION,), places=True),
     "cortex_graph": Form(
         answers.print_graph,
         words=(Word("operation", "operation"), Word("target", "target")),
