@@ -18,8 +18,8 @@ SOURCES = [p for folder in ("ipc", "cortex", "workers") for p in sorted((ROOT / 
 ORDER = (
     ("ipc",),
     ("cortex.system",),
-    ("cortex.settings",),
     ("cortex.terms",),
+    ("cortex.settings",),
     ("cortex.query",),
     ("cortex.generation",),
     ("cortex.embedders", "cortex.graph", "cortex.ranking"),

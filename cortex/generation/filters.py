@@ -13,7 +13,7 @@ import numpy as np
 from pathspec import GitIgnoreSpec
 
 from cortex.generation.segment import Segment
-from cortex.terms.languages import canonical, nearest
+from cortex.terms.languages import canonical, covered, nearest
 from cortex.terms.spelling import same_tags
 from ipc.arrays import Array
 from ipc.errors import BadRequest
@@ -79,8 +79,8 @@ class Masks:
 
         Raises BadRequest for a name that neither the rows nor we know.
         """
-        wanted = canonical(name) or name.strip().lower()
-        found = [one for one in self.names["language"] if one and (canonical(one) or one) == wanted]
+        wanted = covered(name)
+        found = [one for one in self.names["language"] if one and (canonical(one) or one) in wanted]
         if not found and not canonical(name):
             near = nearest(name)
             hint = f"; did you mean {near!r}?" if near else "."

@@ -17,7 +17,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from cortex.settings.config import Config
-from cortex.terms.languages import canonical, language_of, nearest
+from cortex.terms.languages import covered, language_of
 from cortex.terms.records import Skipped
 from ipc.errors import Misconfigured
 
@@ -97,13 +97,12 @@ class Scanner:
     """
 
     def __init__(self, config: Config) -> None:
-        """Raises Misconfigured for a language that there is not."""
         self._root = str(config.root)
         self._settings = config.indexing
         self._limit = 0 if config.explicit_root else FILES_MAX
         self._ignore = GitIgnoreSpec.from_lines(config.indexing.ignore)
         self._include = GitIgnoreSpec.from_lines(config.indexing.include)
-        self._languages = frozenset(map(_language, config.indexing.languages))
+        self._languages = frozenset(one for name in config.indexing.languages for one in covered(name))
         self._cache = _below(config.home.parent, config.root)
         self._outer = _outer_rules(config.root) if config.indexing.respect_gitignore else ()
 
@@ -335,11 +334,3 @@ def _global_ignore() -> str:
         if match:
             return os.path.expanduser(match[1])
     return os.path.join(base, "git", "ignore")
-
-
-def _language(name: str) -> str:
-    if known := canonical(name):
-        return known
-    near = nearest(name)
-    hint = f"; did you mean {near!r}?" if near else "; docs/LANGUAGES.md lists those there are."
-    raise Misconfigured(f"indexing.languages names {name!r}, which is no language{hint}")

@@ -30,6 +30,7 @@ from cortex.settings.home import (
     user_config,
 )
 from cortex.system.files import read_plain
+from cortex.terms.languages import canonical, nearest
 from ipc.errors import Misconfigured
 from ipc.messages import PROTOCOL
 
@@ -192,6 +193,7 @@ def load(
         root=root, explicit_root=explicit, explicit_chunks=bool(sections["server"].chunks_dir), **sections
     )
     _check_ranges(config)
+    _check_languages(config.indexing.languages)
     return config
 
 
@@ -316,3 +318,11 @@ def _check_ranges(config: Config) -> None:
     ):
         if not low <= value <= high:
             raise Misconfigured(f"{name} is {value}; it must be between {low} and {high}.")
+
+
+def _check_languages(names: tuple[str, ...]) -> None:
+    for name in names:
+        if not canonical(name):
+            near = nearest(name)
+            hint = f"; did you mean {near!r}?" if near else "; docs/LANGUAGES.md lists those there are."
+            raise Misconfigured(f"indexing.languages names {name!r}, which is no language{hint}")

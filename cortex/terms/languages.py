@@ -271,6 +271,8 @@ _CALLED = {
     "vimscript": "vim",
     "pwsh": "powershell",
 }
+#: languages that are rows of their own here, and one with another for everybody else
+_ALSO = {"typescript": ("tsx",)}
 #: suffixes that name no language when they stand alone
 _NO_NAMES = frozenset(("t", "s", "edn", "conf", "cfg", "properties", "in"))
 
@@ -328,6 +330,14 @@ def canonical(name: str) -> str:
     "" for none; case, a dot before it and quotes do not matter.
     """
     return _BY_CALL.get(name.strip().strip("\"'`").lower().removeprefix("."), "")
+
+
+def covered(name: str) -> tuple[str, ...]:
+    """The languages that people mean by `name`: TypeScript is TSX, too; its own name for none of
+    ours.
+    """
+    known = canonical(name) or name.strip().lower()
+    return (known, *_ALSO.get(known, ()))
 
 
 def nearest(name: str, among: Sequence[str] = ()) -> str:

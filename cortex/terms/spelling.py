@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from cortex.terms import mangled
-from cortex.terms.languages import canonical
+from cortex.terms.languages import covered
 
 #: letters of a name that is read in other ways; longer ones are pasted texts
 NAME_CHARS_MAX = 2_000
@@ -115,7 +115,7 @@ def read_globs(text: str, root: str) -> tuple[str, ...]:
 def same_tags(tag: str) -> tuple[str, ...]:
     """The tags that mean what `tag` does, itself first, in lower case: `golang` is `go`."""
     tag = tag.strip().lower().removeprefix("#") or tag.strip().lower()
-    others = {canonical(tag), *(one for group in _SAME_TAGS if tag in group for one in group)}
+    others = {*covered(tag), *(one for group in _SAME_TAGS if tag in group for one in group)}
     return (tag, *sorted(others - {tag, ""}))
 
 

@@ -116,6 +116,48 @@ def test_languages_and_tags_are_what_people_call_them(sample):
         ask(sample, "code_context", query="rotate", lang="pyhton")
 
 
+@pytest.fixture(scope="module")
+def languages(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("languages")
+    for name in ("a.js", "b.jsx", "c.ts", "d.tsx", "e.py", "f.go", "g.md"):
+        (root / name).write_text(
+            {"e.py": "WORD = 1\n", "f.go": "package f\nvar WORD = 1\n"}.get(name, "WORD\n")
+        )
+    return serve(root)
+
+
+@pytest.mark.parametrize(
+    ("called", "files"),
+    [
+        ("js", "a.js b.jsx"),
+        ("jsx", "a.js b.jsx"),
+        ("ts", "c.ts d.tsx"),
+        ("TypeScript", "c.ts d.tsx"),
+        ("tsx", "d.tsx"),
+        ("py", "e.py"),
+        ("golang", "f.go"),
+        ("md", "g.md"),
+    ],
+)
+def test_every_filter_by_language_knows_what_people_call_it(languages, called, files):
+    context = ask(languages, "code_context", query="WORD", lang=called)["hits"]
+    assert " ".join(sorted({hit["file"] for hit in context})) == files
+    for name, query, more in (
+        ("cortex_search", "WORD", {"tags": [called]}),
+        ("cortex_exact", "WORD", {"tags": [called]}),
+        ("cortex_exact", f"WORD AND language:{called}", {}),
+        ("cortex_exact", f"WORD AND tags:{called}", {}),
+    ):
+        results = ask(languages, name, query=query, detail="location", **more)["results"]
+        found = {one["chunk"]["metadata"]["file_path"] for one in results}
+        assert " ".join(sorted(found)) == files, (name, query)
+
+
+def test_a_field_of_an_unknown_language_names_the_nearest(languages):
+    answer = ask(languages, "cortex_exact", query="WORD AND language:pyhton")
+    assert "`pyhton` in language (did you mean `python`?)" in answer["suggestion"]
+
+
 def test_more_than_was_returned_is_truncated(sample):
     every = ask(sample, "cortex_exact", query="token", detail="full")
     one = ask(sample, "cortex_exact", query="token", limit=1, detail="full")

@@ -98,11 +98,12 @@ def test_our_own_ignore_file_and_the_configuration_count(root):
     assert list(walk(root, languages=("go", "markdown")).files) == ["c.go", "e.md"]
 
 
-def test_a_language_may_be_called_as_people_do_and_an_unknown_one_names_the_nearest(root):
-    write(root, {"a.py": "", "c.go": "", "e.md": ""})
+def test_languages_may_be_called_as_people_do_and_typescript_is_tsx_too(root):
+    write(root, {"a.py": "", "b.ts": "", "b2.tsx": "", "c.go": "", "d.js": "", "e.md": "", "f.rs": ""})
     assert list(walk(root, languages=("Golang", "md")).files) == ["c.go", "e.md"]
-    with pytest.raises(Misconfigured, match="'pyhton', which is no language; did you mean 'python'"):
-        walk(root, languages=("pyhton",))
+    wanted = ["a.py", "b.ts", "b2.tsx", "c.go", "d.js"]
+    assert list(walk(root, languages=("js", "ts", "py", "go")).files) == wanted
+    assert list(walk(root, languages=("tsx",)).files) == ["b2.tsx"]
 
 
 def test_a_broken_pattern_leaves_the_others_in_force(root):

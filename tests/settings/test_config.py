@@ -63,6 +63,8 @@ def test_flags_win_over_environment_over_project_over_user_over_defaults(project
         ("embedding: {endpoint: 'http://127.0.0.1.evil.example/embed'}", "not on this machine"),
         ("server: {chunks_dir: ../../etc}", "outside the project"),
         ("server: {chunks_dir: /etc}", "outside the project"),
+        ("indexing: {languages: [js, pyhton]}", "'pyhton', which is no language; did you mean 'python'"),
+        ("indexing: {languages: [qqqqq]}", "'qqqqq', which is no language; docs/LANGUAGES.md"),
     ],
 )
 def test_a_fault_in_the_projects_file_is_one_sentence(project, text, sentence):

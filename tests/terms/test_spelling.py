@@ -104,7 +104,10 @@ def test_a_path_elsewhere_stays_what_it_is():
     assert below("file:///home/ann/x.py", "/home/ann") == "x.py"
 
 
-@pytest.mark.parametrize(("tag", "same"), [("Go", ("go",)), ("golang", ("golang", "go"))])
+@pytest.mark.parametrize(
+    ("tag", "same"),
+    [("Go", ("go",)), ("golang", ("golang", "go")), ("ts", ("ts", "tsx", "typescript")), ("tsx", ("tsx",))],
+)
 def test_tags_of_one_language_are_the_same(tag, same):
     assert same_tags(tag) == same
 

@@ -30,7 +30,7 @@ from cortex.query.tree import (
     Wildcard,
 )
 from cortex.terms import tokens
-from cortex.terms.languages import canonical
+from cortex.terms.languages import covered
 from cortex.terms.spelling import same_tags
 from ipc.errors import BadQuery
 from ipc.messages import Filters
@@ -284,7 +284,7 @@ def _words(name: str, text: str, slop: int, schema: tantivy.Schema) -> Query | N
 def _same(name: str, value: str) -> tuple[str, ...]:
     """The values of a field that mean what `value` does."""
     if name == "language":
-        return tuple(dict.fromkeys((value, canonical(value) or value)))
+        return tuple(dict.fromkeys((value, *covered(value))))
     return same_tags(value) if name == "tags" else (value,)
 
 

@@ -12,7 +12,7 @@ from cortex.engines.text.compile import compile_query, filtered
 from cortex.engines.text.matching import count_of
 from cortex.engines.text.words import Words
 from cortex.query.tree import And, Node, Not, Or, Phrase, Range, Regex, Term, Wildcard, leaves
-from cortex.terms import tokens
+from cortex.terms import languages, tokens
 from ipc.errors import BadRequest
 
 #: terms of a query that are looked at one by one
@@ -84,8 +84,15 @@ def _hits(count: int) -> str:
 def _missing(asked: Asked, clause: Node) -> str:
     where = "" if getattr(clause, "field", "text") == "text" else f" in {clause.field}"  # type: ignore[union-attr]
     said = f"Nothing matches `{_shown(clause)}`{where}"
-    near = nearest(asked, clause.text) if isinstance(clause, Term) and clause.field == "text" else ""
+    near = _near(asked, clause) if isinstance(clause, Term) else ""
     return said + (f" (did you mean `{near}`?)" if near else "")
+
+
+def _near(asked: Asked, clause: Term) -> str:
+    """What a term without a match may have been meant as; "" for nothing."""
+    if clause.field == "language":
+        return "" if languages.canonical(clause.text) else languages.nearest(clause.text)
+    return nearest(asked, clause.text) if clause.field == "text" else ""
 
 
 def _shown(clause: Node) -> str:
