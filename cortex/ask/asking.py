@@ -17,7 +17,7 @@ from cortex.ask.freshness import Freshness
 from cortex.ask.questions import NO_FILTERS, Lookup
 from cortex.generation.current import Generation
 from cortex.settings.config import Config
-from ipc.errors import BadRequest, CortexError, NotReady, Unavailable
+from ipc.errors import BadRequest, CortexError, NotFound, NotReady, Unavailable
 from ipc.messages import Chunks, Fetch, Filters, Message, is_repeatable
 
 M = TypeVar("M")
@@ -145,24 +145,30 @@ class Turn:
         """One reply within the time of a lane. Raises as Asking.ask."""
         return self.asking.ask(worker, message, kind, self.until)
 
-    async def lane(self, worker: str, message: Message, kind: type[M], but: type[CortexError]) -> M | None:
+    async def lane(self, worker: str, message: Message, kind: type[M], *, ours: bool = False) -> M | None:
         """The reply of `worker`; None when it does not answer, and is then in `silent`.
 
-        Raises errors of the class `but`, which are no silence.
+        Raises BadRequest; and NotReady, unless the turn is final. `ours`: the caller did not ask
+        this, so a worker that cannot answer it (BadRequest, NotFound) has nothing to say, and is
+        well.
         """
         try:
             return await self.asking.ask(worker, message, kind, self.until)
-        except but:
-            raise
         except CortexError as error:
+            if isinstance(error, NotReady) and not self.final:
+                raise
+            if isinstance(error, (BadRequest, NotFound)) and ours:
+                return None
+            if isinstance(error, BadRequest):
+                raise
             self.silent.setdefault(worker, error)
             return None
 
     async def fetch(self, workers: Sequence[str], request: Fetch, errors: dict[str, CortexError]) -> Chunks:
         """The chunks, of the first of `workers` that answers in the time that the call has left.
 
-        `errors` takes in why others did not. Raises NotReady; Unavailable with all of `errors` when
-        nobody answers.
+        `errors` takes in why others did not. Raises NotReady, unless the turn is final; Unavailable
+        with all of `errors` when nobody answers.
         """
         if not request.keys:
             return Chunks(self.generation.number, truncated=False, chunks=())
@@ -175,9 +181,9 @@ class Turn:
         for worker in workers:
             try:
                 return await self.asking.ask(worker, request, kind, self.asking.until)
-            except NotReady:
-                raise
             except CortexError as error:
+                if isinstance(error, NotReady) and not self.final:
+                    raise
                 errors.setdefault(worker, error)
         raise nobody(errors.values())
 

@@ -17,7 +17,7 @@ from cortex.ask.asking import Turn
 from cortex.ask.functions import Function, ask_graph, outline, read_lines
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.paths import is_test
-from ipc.errors import BadRequest, NotReady
+from ipc.errors import BadRequest
 from ipc.messages import Locate, Located, Place
 
 #: files and hunks of a diff that are looked at
@@ -142,7 +142,7 @@ async def find_touched(turn: Turn, changes: Sequence[Change]) -> Touched:
 async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
     """Path of the diff → the one file of the index that it means."""
     request = Locate(tuple(Place(path) for path in paths), generation=turn.generation.number)
-    located = await turn.lane("text", request, Located, but=NotReady)
+    located = await turn.lane("text", request, Located)
     if located is None:
         located = await turn.ask("vector", request, Located)
     found: dict[str, set[str]] = {}

@@ -7,11 +7,10 @@ tool can have.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -42,21 +41,27 @@ class _Cached(Generic[T]):
 
     def __init__(self, path: Path, empty: T) -> None:
         self.path = path
-        self.value = self._empty = empty
+        self._value = self.empty = empty
         self._identity: tuple[int, ...] | None = None
 
-    def changed(self) -> bool:
-        """Whether the file is another than at the last call; one that is gone resets the value."""
+    def get(self, read: Callable[[], T]) -> T:
+        """The value of the last reading, which is made anew when the file is another one than then.
+
+        One that fails changes nothing, and the next call tries again; of a file that is gone the
+        value is the empty one.
+        """
         try:
             info = os.stat(self.path)
         except OSError:
-            self.value, self._identity = self._empty, None
-            return False
+            self._value, self._identity = self.empty, None
+            return self._value
         identity = (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns)
-        if identity == self._identity:
-            return False
-        self._identity = identity
-        return True
+        if identity != self._identity:
+            try:
+                self._value, self._identity = read(), identity
+            except (OSError, Damaged, msgspec.DecodeError) as error:
+                log.debug("%s cannot be read: %s", self.path, error)
+        return self._value
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,20 +118,10 @@ class Freshness:
 
     def current(self) -> Generation:
         """The published generation; EMPTY before the first. A damaged CURRENT changes nothing."""
-        cached = self._current
-        if cached.changed():
-            try:
-                cached.value = read_current(self._config.index_dir)
-            except (Damaged, OSError) as error:
-                log.warning("%s", error)
-        return cached.value
+        return self._current.get(lambda: read_current(self._config.index_dir))
 
     def progress(self) -> Progress:
-        cached = self._indexer
-        if cached.changed():
-            with contextlib.suppress(OSError, msgspec.DecodeError):
-                cached.value = msgspec.json.decode(cached.path.read_bytes(), type=IndexerState)
-        state = cached.value
+        state = self._indexer.get(self._read_state)
         if state is None:
             return Progress()
         running = state.state != "stopped" and _alive(state)
@@ -210,13 +205,18 @@ class Freshness:
         return bool(generation.backlog) or self._seen().sequence > generation.sequence
 
     def _seen(self) -> Listing[Seen]:
-        cached = self._manifest
-        if cached.changed():
-            with contextlib.suppress(OSError, msgspec.DecodeError):
-                if cached.path.stat().st_size <= MANIFEST_BYTES_MAX:
-                    cached.value = msgspec.json.decode(cached.path.read_bytes(), type=Listing[Seen])
-                    self._nothing_in = sum(not seen.chunks for seen in cached.value.files.values())
-        return cached.value
+        return self._manifest.get(self._read_manifest)
+
+    def _read_state(self) -> IndexerState:
+        return msgspec.json.decode(self._indexer.path.read_bytes(), type=IndexerState)
+
+    def _read_manifest(self) -> Listing[Seen]:
+        path = self._manifest.path
+        if path.stat().st_size > MANIFEST_BYTES_MAX:
+            return self._manifest.empty
+        read = msgspec.json.decode(path.read_bytes(), type=Listing[Seen])
+        self._nothing_in = sum(not seen.chunks for seen in read.files.values())
+        return read
 
     def _differs(self, path: str, known: Seen) -> bool:
         if path.startswith("/") or ".." in path.split("/"):

@@ -81,7 +81,7 @@ Bodies = dict[str, dict[int, str]]
 async def ask_graph(turn: Turn, operation: GraphOperation, target: str, **more: Any) -> GraphHits | None:
     """None when the graph worker is silent. Raises NotReady."""
     request = GraphSearch(operation, target, include_context=False, generation=turn.generation.number, **more)
-    return await turn.lane("graph", request, GraphHits, but=NotReady)
+    return await turn.lane("graph", request, GraphHits, ours=True)
 
 
 async def outline(turn: Turn, files: Sequence[str]) -> list[Function]:
@@ -89,7 +89,7 @@ async def outline(turn: Turn, files: Sequence[str]) -> list[Function]:
     number = turn.generation.number
     answers = await asyncio.gather(
         *(
-            turn.lane("graph", OutlineSearch(file, OUTLINE_BYTES, number), GraphHits, but=NotReady)
+            turn.lane("graph", OutlineSearch(file, OUTLINE_BYTES, number), GraphHits, ours=True)
             for file in files
         )
     )
@@ -175,7 +175,7 @@ async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int,
     if not places:
         return {}
     request = Locate(tuple(places), generation=turn.generation.number)
-    located = await turn.lane("text", request, Located, but=NotReady)
+    located = await turn.lane("text", request, Located)
     workers = ("text", "vector")
     if located is None:
         located, workers = await turn.ask("vector", request, Located), ("vector", "text")
@@ -198,7 +198,7 @@ async def at_places(turn: Turn, places: Sequence[Place]) -> list[list[Function]]
     """
     request = Locate(tuple(places), generation=turn.generation.number)
     try:
-        located = await turn.lane("text", request, Located, but=NotReady)
+        located = await turn.lane("text", request, Located)
         if located is None:
             located = await turn.ask("vector", request, Located)
     except NotReady:

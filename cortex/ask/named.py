@@ -7,7 +7,6 @@ import re
 from cortex.ask.asking import Turn
 from cortex.ranking import read
 from cortex.terms.paths import is_built, is_test
-from ipc.errors import NotReady
 from ipc.messages import ExactHits, ExactSearch, Locate, Located
 
 #: names that are looked for, chunks that hold one, and places that are looked up
@@ -36,7 +35,7 @@ async def find_lines(turn: Turn, names: list[str], *, with_tests: bool) -> dict[
         detail="location",
         generation=turn.generation.number,
     )
-    found = await turn.lane("text", request, ExactHits, but=NotReady)
+    found = await turn.lane("text", request, ExactHits, ours=True)
     lines: dict[str, list[int]] = {}
     for hit, numbers in zip(found.hits, found.highlight_lines, strict=True) if found is not None else ():
         beside = is_built(hit.path) or (is_test(hit.path) and not with_tests)
@@ -51,7 +50,7 @@ async def find_cited(turn: Turn, query: str) -> dict[str, list[int]]:
     if not places:
         return {}
     request = Locate(places, generation=turn.generation.number)
-    found = await turn.lane("text", request, Located, but=NotReady)
+    found = await turn.lane("text", request, Located)
     lines: dict[str, list[int]] = {}
     for spot in found.spots if found is not None else ():
         if spot.whole:

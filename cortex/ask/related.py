@@ -18,7 +18,7 @@ from cortex.ask.questions import Related, budget
 from cortex.ask.target import Target, find_target
 from cortex.ranking.related import Guard, mention_query, mentions, names_of_tests, order_tests
 from cortex.terms.paths import is_test
-from ipc.errors import BadRequest, NotFound, NotReady
+from ipc.errors import BadRequest, NotFound
 from ipc.messages import (
     ExactHits,
     ExactSearch,
@@ -193,7 +193,7 @@ async def _similar(turn: Turn, target: Target, limit: int) -> list[tuple[Hit, fl
     filters = Filters(chunk_types=(target.spot.hit.chunk_type,))
     count = CHUNKS_PER_FILE * limit + CHUNKS_MORE + target.spot.file_rows
     request = VectorSearch(target.vector, target.model, count, filters, turn.generation.number)
-    found = await turn.lane("vector", request, Signals, but=NotReady)
+    found = await turn.lane("vector", request, Signals, ours=True)
     if found is None:
         return []
     best: dict[str, tuple[Hit, float]] = {}
@@ -205,7 +205,7 @@ async def _similar(turn: Turn, target: Target, limit: int) -> list[tuple[Hit, fl
 
 async def _graph(turn: Turn, request: GraphSearch) -> list[Entry]:
     asked = replace(request, generation=turn.generation.number)
-    found = await turn.lane("graph", asked, GraphHits, but=NotReady)
+    found = await turn.lane("graph", asked, GraphHits, ours=True)
     return [orjson.loads(raw) for raw in found.results] if found is not None else []
 
 
@@ -255,7 +255,7 @@ async def _named(turn: Turn, target: Target) -> list[Spot]:
         return []
     places = tuple(Place(name) for name in names_of_tests(target.path))
     request = Locate(places, generation=turn.generation.number)
-    found = await turn.lane("text", request, Located, but=NotReady)
+    found = await turn.lane("text", request, Located)
     return [spot for spot in found.spots if is_test(spot.hit.path)] if found is not None else []
 
 
@@ -274,7 +274,7 @@ async def _mentioning(
         detail="location",
         generation=turn.generation.number,
     )
-    found = await turn.lane("text", request, ExactHits, but=NotReady)
+    found = await turn.lane("text", request, ExactHits, ours=True)
     if found is None:
         return []
     pairs = zip(found.hits, found.highlights, strict=True)

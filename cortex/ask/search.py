@@ -17,7 +17,7 @@ from cortex.ask.asking import Asking, Turn, nobody
 from cortex.ask.questions import NO_FILTERS, Search, budget, fitting
 from cortex.ask.showing import entries, notes, show
 from cortex.ranking import Ranked, Reading, cite, define, rank, rank_by_cosine, read, weigh
-from ipc.errors import BadRequest, CortexError, NotReady
+from ipc.errors import CortexError
 from ipc.messages import Embed, Embedded, Fetch, Locate, Located, Show, Signals, TextSignals, VectorSearch
 
 #: chunks that each lane of the text worker returns, and the vector worker: at least, and for each
@@ -132,8 +132,6 @@ async def _ranked(turn: Turn, question: Search) -> tuple[list[Ranked], list[str]
     reading = read(question.query)
     question = replace(question, query=reading.query)
     text, vector, named = await _lanes(turn, question, reading)
-    if not turn.final and any(isinstance(error, NotReady) for error in turn.silent.values()):
-        raise NotReady("another generation")
     if text is None and vector is None:
         raise nobody(turn.silent[name] for name in LANES if name in turn.silent)
     ranked = _rank(turn, question, text, vector, named)
@@ -158,11 +156,11 @@ async def _lanes(
 async def _words(turn: Turn, question: Search) -> Signals | None:
     limit = max(TEXT_CANDIDATES, TEXT_CANDIDATES_PER_HIT * question.limit)
     request = TextSignals(question.query, limit, question.filters, turn.generation.number)
-    return await turn.lane("text", request, Signals, but=BadRequest)
+    return await turn.lane("text", request, Signals)
 
 
 async def _vectors(turn: Turn, question: Search) -> Signals | None:
-    embedded = await turn.lane("embed", Embed((question.query,)), Embedded, but=BadRequest)
+    embedded = await turn.lane("embed", Embed((question.query,)), Embedded)
     if embedded is None:
         return None
     limit = question.limit
@@ -171,7 +169,7 @@ async def _vectors(turn: Turn, question: Search) -> Signals | None:
     request = VectorSearch(
         embedded.vectors[0], embedded.model, limit, question.filters, turn.generation.number
     )
-    return await turn.lane("vector", request, Signals, but=BadRequest)
+    return await turn.lane("vector", request, Signals)
 
 
 async def _named(turn: Turn, question: Search, reading: Reading) -> list[Signals]:

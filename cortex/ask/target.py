@@ -9,7 +9,7 @@ from cortex.ask.questions import Related
 from cortex.ranking.related import telling
 from cortex.terms.paths import is_test
 from ipc.arrays import Array
-from ipc.errors import BadRequest, NotFound, NotReady
+from ipc.errors import BadRequest, NotFound
 from ipc.messages import Locate, Located, Place, Spot
 
 #: files that an ambiguous path lists
@@ -53,7 +53,7 @@ async def find_target(turn: Turn, question: Related) -> Target:
     """
     place = Place(question.file, question.line, question.chunk_id)
     request = Locate((place,), generation=turn.generation.number)
-    found = await turn.lane("text", request, Located, but=NotReady)
+    found = await turn.lane("text", request, Located)
     if found is None:
         found = await turn.ask("vector", request, Located)
     if question.chunk_id and not found.spots:

@@ -1,6 +1,7 @@
 """What an answer says about its own age: pending and stale files, and an indexer that is gone."""
 
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -117,6 +118,24 @@ def test_a_new_generation_is_seen_and_a_damaged_one_is_not_followed(config):
     assert fresh.current().number == 2
     (config.index_dir / "CURRENT").unlink()
     assert fresh.current() == EMPTY
+
+
+def test_a_reading_that_failed_is_tried_again_although_the_file_stayed_as_it_is(config):
+    indexed(config, a="x = 1\n")
+    indexer(config, message="Said once.")
+    generations.publish(config.index_dir, Generation(3))
+    fresh = Freshness(config)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))  # nothing can be opened
+    try:
+        assert fresh.current() == EMPTY
+        assert fresh.progress().message == ""
+        assert fresh.share(EMPTY).total == 0
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert fresh.current().number == 3
+    assert fresh.progress().message == "Said once."
+    assert fresh.share(EMPTY).total == 1
 
 
 def test_an_indexer_that_died_while_indexing_is_not_called_running(config):

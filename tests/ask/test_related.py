@@ -7,7 +7,7 @@ import pytest
 
 from cortex.ask.questions import Related
 from cortex.ask.related import find_related
-from ipc.errors import BadRequest, NotFound, Unavailable
+from ipc.errors import BadRequest, NotFound, NotReady, Unavailable
 from ipc.messages import VectorSearch
 
 
@@ -144,3 +144,24 @@ def test_a_document_has_similar_documents_and_no_callers(sample):
     answer = related(sample, file="docs/auth.md", line=3)
     assert answer["callers"] == []
     assert files(answer, "similar") == ["docs/colours.md"]
+
+
+@pytest.mark.parametrize("worker", ["vector", "graph", "text"])
+def test_a_lane_that_stays_behind_is_left_out_and_named(sample, worker):
+    sample.faults[worker] = NotReady("Generation 9 is not open here.")
+    try:
+        answer = related(sample, file="src/auth/session.py")
+    finally:
+        sample.faults.clear()
+    assert answer["target"]["file"] == "src/auth/session.py"
+    assert answer["index"]["degraded"] == [worker]
+
+
+def test_a_worker_that_refuses_what_nobody_asked_is_not_called_away(sample):
+    sample.faults["graph"] = BadRequest("There is no such symbol.")
+    try:
+        answer = related(sample, file="src/auth/session.py")
+    finally:
+        sample.faults.clear()
+    assert answer["similar"]
+    assert answer["index"]["degraded"] == []
