@@ -209,8 +209,9 @@ def test_the_page_lists_the_rooms_in_the_order_of_the_table():
     assert listed == [room for line in ORDER for room in line]
 
 
-def test_every_test_that_the_architecture_names_exists():
-    text = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("page", "least"), [("ARCHITECTURE.md", 40), ("SECURITY.md", 20)])
+def test_every_test_that_a_page_names_exists(page, least):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     named = set(re.findall(r"`(test_\w+)`", text))
     written = {
         node.name
@@ -218,5 +219,5 @@ def test_every_test_that_the_architecture_names_exists():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
-    assert len(named) > 40
+    assert len(named) > least
     assert not named - written

@@ -1,0 +1,170 @@
+"""Everything that a bad day and a bad neighbour do to Cortex, as one program with a seed and a
+duration.
+
+    python scripts/torture.py [--seconds 120] [--seed N] [--only PART] [--step N] [--json]
+        [--resume FILE]
+
+Parts: kills, corruptions, hnsw, trees, clones, queries, wire, growth. Each draws its steps from the
+seed, so that `--only PART --step N` begins with that step again; what runs at the same time on the
+machine is not repeated. Counts are printed once a minute and at the end, with `--json` as one line
+each; `--resume FILE` goes on after the last line of such an output. Ends with 1 when a promise was
+broken, and says how to see it again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from torture.record import Record
+
+#: part → its share of the time. Drawn queries keep a processor busy beside all others for the
+#: whole time: in a process of their own, which also is the load under which the others run
+SHARES = {
+    "kills": 0.38,
+    "corruptions": 0.32,
+    "hnsw": 0.02,
+    "trees": 0.1,
+    "clones": 0.06,
+    "wire": 0.04,
+    "growth": 0.08,
+}
+BESIDE = "queries"
+#: seconds of one round over all parts: long runs do it again, with what the steps draw next
+ROUND_S = 600.0
+#: seconds between two printed counts
+PRINT_S = 60.0
+#: broken promises after which a run ends early: something is wrong that a longer run does not show
+BROKEN_MAX = 500
+
+
+def main() -> int:
+    options = read_options()
+    record = begin(options)
+    finished = threading.Event()
+    beside = Beside(record, options) if options.only is None else None
+    printer = threading.Thread(target=print_often, args=(record, beside, finished, options.json), daemon=True)
+    printer.start()
+    try:
+        go(record, options)
+    finally:
+        finished.set()
+        printer.join()
+        whole = record.join(beside.end()) if beside else record
+        show(whole, json=options.json)
+    return 1 if whole.counts["broken"] else 0
+
+
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--only", choices=[*SHARES, BESIDE])
+    parser.add_argument("--step", type=int, default=0, help="begin with this step of the part")
+    parser.add_argument("--json", action="store_true", help="print the counts as lines of JSON")
+    parser.add_argument("--resume", type=Path, help="go on after the last line of this output")
+    return parser.parse_args()
+
+
+def begin(options: argparse.Namespace) -> Record:
+    """An empty record, or the one to go on with."""
+    if options.resume:
+        lines = [line for line in options.resume.read_text().splitlines() if line.startswith("{")]
+        if lines:
+            return Record.load(lines[-1])
+    record = Record(options.seed, asked_s=options.seconds)
+    if options.only and options.step:
+        record.steps[options.only] = options.step
+    return record
+
+
+def go(record: Record, options: argparse.Namespace) -> None:
+    """The parts in rounds, until the time is over."""
+    shares = {options.only: 1.0} if options.only else SHARES
+    left = options.seconds - record.seconds
+    while left > 1.0 and record.counts["broken"] < BROKEN_MAX:
+        round_s = left if left < 2 * ROUND_S else ROUND_S
+        for part, share in shares.items():
+            module = importlib.import_module(f"torture.{part}")
+            attempt(module.run, part, record, round_s * share)
+        left -= round_s
+        record.seconds += round_s
+
+
+def attempt(run: Callable[[Record, float], None], part: str, record: Record, seconds: float) -> None:
+    """One part; an error of its own is a broken promise of this program, and the others go on."""
+    started = time.monotonic()
+    try:
+        run(record, started + seconds)
+    except Exception as error:
+        where = error.__traceback__
+        while where and where.tb_next:
+            where = where.tb_next
+        place = f"{Path(where.tb_frame.f_code.co_filename).name}:{where.tb_lineno}" if where else ""
+        record.breaks(
+            part, "the part itself ends without an error", f"{type(error).__name__}: {error} at {place}"
+        )
+    record.counts[f"seconds of {part}"] += round(time.monotonic() - started)
+
+
+class Beside:
+    """The part that runs in a process of its own; its last line is what it counted."""
+
+    def __init__(self, record: Record, options: argparse.Namespace) -> None:
+        self._seed, self._last = record.seed, ""
+        command = [sys.executable, str(Path(__file__).resolve()), "--only", BESIDE, "--json"]
+        command += ["--seed", str(record.seed), "--seconds", str(options.seconds - record.seconds)]
+        command += ["--step", str(record.steps.get(BESIDE, 0))]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._last = line
+
+    def now(self) -> Record:
+        return Record.load(self._last) if self._last else Record(self._seed)
+
+    def end(self) -> Record:
+        """Its last figures, once it has ended; it has a minute more than its time."""
+        try:
+            code = self._process.wait(PRINT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        self._reader.join(5.0)
+        record = self.now()
+        if code not in (0, 1):
+            record.breaks(BESIDE, "the part itself ends without an error", f"it ended with {code}")
+        return record
+
+
+def print_often(record: Record, beside: Beside | None, finished: threading.Event, json: bool) -> None:
+    while not finished.wait(PRINT_S):
+        show(record.join(beside.now()) if beside else record, json=json)
+
+
+def show(record: Record, *, json: bool) -> None:
+    """The figures so far."""
+    if json:
+        print(record.dump(), flush=True)
+        return
+    print(f"seed {record.seed}")
+    for figures in (record.counts, record.worst):
+        for what in sorted(figures):
+            print(f"  {what:<50} {figures[what]:>12}")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

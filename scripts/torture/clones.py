@@ -1,0 +1,388 @@
+"""Hostile clones: what an attacker can put into a repository. No file outside is changed, none of
+their programs runs, nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import random
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from torture.kills import load, look
+from torture.record import Record
+from torture.world import World, made_world
+
+PART = "clones"
+FILES = 5
+#: seconds in which each command ends, and until which a front is asked
+COMMAND_S, ASK_S = 60.0, 8.0
+#: commands that a person types in a fresh clone: two of them, and the last one
+COMMANDS = (("status",), ("doctor",), ("index",), ("exact", "shared"), ("search", "adds one"))
+#: what Cortex made, or makes, below `.cortex` or below its folder in the cache: each a link once
+PLACES = (
+    "run", "run/watcher.log", "run/text.log", "run/supervisor.log", "run/indexer.json", "index", "index/CURRENT", "index/.CURRENT.tmp",
+    "index/segments", "index/text", "index/vectors", "index/graph", "index/writer.lock", "index/6", "index/6/CURRENT", "chunks",
+    "chunks/.tmp", "chunks/code-source.json", "graph", "graph/.facts", "graph/code-graph.000.json", "manifest.json", "project.json",
+    "config.yml", ".gitignore", "trust.json", "embeddings", "memory.db", "chunks_dir",
+)  # fmt: skip
+#: settings of git that run a program
+PROGRAMS = (
+    "core.fsmonitor", "core.pager", "core.editor", "core.sshCommand", "core.askPass", "core.gitProxy", "core.alternateRefsCommand",
+    "diff.external", "diff.x.textconv", "diff.x.command", "filter.x.clean", "filter.x.smudge", "filter.x.process", "credential.helper",
+    "gpg.program", "sequence.editor", "uploadpack.packObjectsHook", "pager.ls-files", "pager.diff", "pager.log", "pager.status",
+    "alias.ls-files", "interactive.diffFilter", "trace2.eventTarget", "browser.x.cmd", "merge.x.driver", "log.showSignature",
+)  # fmt: skip
+HOOKS = ("post-index-change", "post-checkout", "pre-commit", "reference-transaction", "fsmonitor-watchman")
+
+
+@dataclass
+class Attack:
+    """Outside the project: what must not change, what must not run, who must not be called."""
+
+    base: Path
+    port: int
+    calls: list[str] = field(default_factory=list)
+
+    @property
+    def canaries(self) -> Path:
+        return self.base / "canaries"
+
+    @property
+    def mark(self) -> Path:
+        """Made by a program of the attacker's when it runs."""
+        return self.base / "ran"
+
+    @property
+    def program(self) -> Path:
+        return self.base / "program"
+
+    def state(self) -> dict[str, str]:
+        """Every canary with what it is."""
+        told = {}
+        for path in sorted((self.canaries, *self.canaries.rglob("*"))):
+            info = path.lstat()
+            content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+            told[str(path)] = f"{info.st_mode:o} {info.st_size} {info.st_mtime_ns} {content}"
+        return told
+
+
+def run(record: Record, until: float) -> None:
+    """Steps until `until` (monotonic); each is a clone with three drawn attacks."""
+    while time.monotonic() < until:
+        draws = record.draws(PART)
+        names = draws.sample(sorted(ATTACKS), 3)
+        with made_world(record, PART, FILES, draws) as world, _attack(world.base) as attack:
+            _clone(world)
+            for name in names:
+                with contextlib.suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
+                    ATTACKS[name](world.root, attack, draws)
+                record.count(f"clones with {name}")
+            _use(world, attack, record, draws, ", ".join(names))
+        record.count("hostile clones")
+
+
+@contextlib.contextmanager
+def _attack(base: Path) -> Iterator[Attack]:
+    """Canaries, a program and a listening trap."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        attack = Attack(base, listener.getsockname()[1])
+        for name in ("file", "folder/old", "folder/1.seg", "folder/deep/file", "empty/.keep"):
+            path = attack.canaries / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("left alone\n")
+            os.utime(path, (1e9, 1e9))  # old enough for whoever prunes by age
+        attack.program.write_text(f"#!/bin/sh\necho \"$0 $*\" >> '{attack.mark}'\n")
+        attack.program.chmod(0o755)
+        threading.Thread(target=_listen, args=(listener, attack), daemon=True).start()
+        yield attack
+        with contextlib.suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)
+
+
+def _listen(listener: socket.socket, attack: Attack) -> None:
+    with contextlib.suppress(OSError):
+        while True:
+            connection, _ = listener.accept()
+            with connection:
+                connection.settimeout(1.0)
+                said = b""
+                with contextlib.suppress(OSError):
+                    said = connection.recv(300)
+            attack.calls.append(said.decode(errors="replace"))
+
+
+def _clone(world: World) -> None:
+    """A real repository, in which everything so far is tracked."""
+    (world.root / ".git").rmdir()
+    clean = world.environment | {"GIT_CONFIG_NOSYSTEM": "1", "HOME": str(world.base)}
+    for arguments in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"],
+    ):
+        subprocess.run(["git", *arguments], cwd=world.root, env=clean, check=True, timeout=60)
+
+
+def _use(world: World, attack: Attack, record: Record, draws: random.Random, what: str) -> None:
+    """What an agent and a person do with it; then whether anything happened outside."""
+    before = attack.state()
+    front = world.front()
+    reply = front.initialize()
+    ended = reply.kind == "gone"  # a configuration that cannot be used: it says so and ends
+    if reply.kind == "silent":
+        record.breaks(PART, "a front answers soon after its start", f"{what}: {load()}")
+    deadline = time.monotonic() + ASK_S
+    while not ended and time.monotonic() < deadline and look(world, front).anything:
+        time.sleep(0.2)
+    world.save("saved.py", random.Random(1))
+    front.close(5.0)
+    for arguments in (*draws.sample(COMMANDS, 2), ("down",)):
+        try:
+            done = world.command(*arguments, bound_s=COMMAND_S)
+        except subprocess.TimeoutExpired:
+            record.breaks(
+                PART,
+                "every command ends in a hostile clone",
+                f"{what}: cortex {' '.join(arguments)}; {load()}",
+            )
+            continue
+        if "Traceback" in done.stderr or done.returncode not in (0, 1, 2, 3):
+            said = f"{what}: cortex {' '.join(arguments)} ended with {done.returncode}: {done.stderr[-300:]}"
+            record.breaks(PART, "a hostile clone is one sentence", said)
+        if "\x1b" in done.stdout + done.stderr:
+            record.breaks(
+                PART, "no terminal sequence of a clone's is printed", f"{what}: cortex {' '.join(arguments)}"
+            )
+    _judge(attack, record, what, before)
+
+
+def _judge(attack: Attack, record: Record, what: str, before: dict[str, str]) -> None:
+    after = attack.state()
+    changed = [
+        f"{path}: {before.get(path)} → {after.get(path)}"
+        for path in before | after
+        if before.get(path) != after.get(path)
+    ]
+    if changed:
+        record.count("canaries changed", len(changed))
+        record.breaks(PART, "nothing outside the project is changed", f"{what}: {changed[:4]}")
+    if attack.mark.exists():
+        record.count("programs run")
+        record.breaks(PART, "no program of a clone's runs", f"{what}: {attack.mark.read_text()[:300]}")
+    if attack.calls:
+        record.count("connections", len(attack.calls))
+        record.breaks(PART, "nothing is sent to where a clone says", f"{what}: {attack.calls[:3]}")
+
+
+def _links(root: Path, attack: Attack, draws: random.Random) -> None:
+    """Links at places below `.cortex`, to canaries."""
+    for place in draws.sample(PLACES, 6):
+        path = root / ".cortex" / place
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.symlink_to(attack.canaries / draws.choice(("folder", "file", "empty", "new")))
+
+
+def _whole(root: Path, attack: Attack, draws: random.Random) -> None:
+    """`.cortex`, or what git reads, is a link itself."""
+    name = draws.choice((".cortex", ".gitignore", ".git/info", "src/.gitignore", ".gitattributes"))
+    path = root / name
+    with contextlib.suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            path.rename(path.with_name("moved"))
+        path.symlink_to(attack.canaries / draws.choice(("folder", "file", "new")))
+
+
+def _devices(root: Path, attack: Attack, draws: random.Random) -> None:
+    """Endless and silent files where a configuration is read."""
+    del attack
+    for place in draws.sample(
+        (
+            ".gitignore",
+            ".cortex/config.yml",
+            ".cortex/chunks/a.json",
+            ".git/info/exclude",
+            ".cortex/graph/a.json",
+        ),
+        3,
+    ):
+        path = root / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        if draws.random() < 0.5:
+            os.mkfifo(path)
+        else:
+            path.symlink_to("/dev/zero")
+
+
+def _settings(root: Path, attack: Attack, draws: random.Random) -> None:
+    """A configuration that explodes, runs code, names an endpoint or a folder elsewhere."""
+    bomb = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
+        f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
+    )
+    hosts = (
+        "127.0.0.1",
+        "localhost",
+        "0.0.0.0",
+        "[::1]",
+        "127.1",
+        "2130706433",
+        "user@127.0.0.1",
+        socket.gethostname(),
+    )
+    host = draws.choice(hosts)
+    texts = (
+        bomb + "server: *a11\n",
+        f"embedding: {{provider: http, endpoint: 'http://{host}:{attack.port}/embed'}}\n",
+        f"embedding: {{provider: local, endpoint: 'http://{host}:{attack.port}/embed'}}\n",
+        f"embedding: {{endpoint: 'http://{host}:{attack.port}/embed', model: x, dimensions: 3}}\n",
+        f"server: {{chunks_dir: '{attack.canaries}/folder'}}\n",
+        "server: {chunks_dir: ../canaries/folder}\n",
+        f"a: !!python/object/apply:os.system ['{attack.program}']\n",
+        "x" * 5_000_000,
+        "[" * 50_000,
+        "? " * 20_000,
+        "server: {deadline_s: .inf, debounce_ms: -1, idle_exit_s: 1.0e+308}\n",
+        "indexing: {ignore: ['" + "**/" * 3000 + "x']}\n",
+        "server: {toolsets: ['\\e[2J\\e]0;title\\a']}\n",
+        '"\\e[31mkey\\n": 1\n',
+        "\0\xff",
+    )
+    path = root / ".cortex" / "config.yml"
+    path.parent.mkdir(exist_ok=True)
+    with path.open("x") as file:
+        file.write(draws.choice(texts))
+
+
+def _git_programs(root: Path, attack: Attack, draws: random.Random) -> None:
+    """A configuration of git's that runs the attacker's program at any occasion."""
+    config = root / ".git" / "config"
+    hooks = root / ".git" / ("hooks" if draws.random() < 0.5 else "other-hooks")
+    lines = ["[core]", "\trepositoryformatversion = 0", f"\thooksPath = {hooks}"]
+    for name in PROGRAMS:
+        section, _, key = name.rpartition(".")
+        head, _, sub = section.partition(".")
+        shell = "!" if head in ("alias", "credential") else ""
+        lines += [f'[{head} "{sub}"]' if sub else f"[{head}]", f"\t{key} = {shell}{attack.program} {name}"]
+    config.write_text("\n".join(lines) + "\n")
+    (root / ".gitattributes").unlink(missing_ok=True)
+    (root / ".gitattributes").write_text("* filter=x diff=x merge=x\n")
+    hooks.mkdir(exist_ok=True)
+    for name in HOOKS:
+        (hooks / name).write_text(f"#!/bin/sh\n{attack.program} {name}\n")
+        (hooks / name).chmod(0o755)
+    for path in root.rglob("*.py"):
+        path.touch()  # so that git has a reason to look into the files
+
+
+def _git_elsewhere(root: Path, attack: Attack, draws: random.Random) -> None:
+    """`.git` is a file or a link that leads out, or its settings include what lies outside."""
+    (attack.base / "config-elsewhere").write_text(f"[core]\n\tfsmonitor = {attack.program} included\n")
+    kind = draws.randrange(3)
+    config = root / ".git" / "config"
+    if kind == 0:
+        with config.open("a") as file:
+            file.write(
+                f"[include]\n\tpath = {attack.base}/config-elsewhere\n[core]\n\tworktree = {attack.canaries}\n"
+            )
+        return
+    (root / ".git").rename(root / "gitfolder")
+    if kind == 1:
+        (root / ".git").write_text("gitdir: gitfolder\n")
+    else:
+        (root / ".git").symlink_to("gitfolder")
+    with (root / "gitfolder" / "config").open("a") as file:
+        file.write(f"[core]\n\tfsmonitor = {attack.program} moved\n")
+
+
+def _chunks(root: Path, attack: Attack, draws: random.Random) -> None:
+    """Chunk and graph files whose ids, paths and texts are commands, terminal sequences, places
+    outside; damaged ones, enormous numbers.
+    """
+    evil = (
+        f"\n$(touch '{attack.mark}')\n",
+        "\x1b]0;x\x07\x1b[2J",
+        "../../canaries/file",
+        str(attack.canaries / "file"),
+        "\0",
+        "a" * 100_000,
+    )
+    chunks = [
+        {
+            "id": draws.choice(evil) + str(number),
+            "chunk_type": draws.choice(("code", "documentation", "\x1b[31m", "nonsense")),
+            "title": draws.choice(evil),
+            "text": f"def hostile_{number}(): ... {draws.choice(evil)} shared adds one",
+            "tags": [draws.choice(evil)],
+            "metadata": {
+                "file_path": draws.choice(evil),
+                "start_line": draws.choice((1, -5, 2**70, "x")),
+                "end_line": draws.choice((1, 2**64)),
+                "language": draws.choice(evil),
+                "symbols": [draws.choice(evil)],
+            },
+        }
+        for number in range(40)
+    ]
+    folder = root / ".cortex" / "chunks"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "theirs.json").write_text(
+        json.dumps({"_metadata": {"dimensions": 2**40, "generator": evil[1]}, "chunks": chunks})
+    )
+    (folder / "broken.json").write_text(
+        draws.choice(("", "[{]", "[" * 100_000, "{}", '{"chunks": 5}', "[1, null]"))
+    )
+    graph = root / ".cortex" / "graph"
+    graph.mkdir(exist_ok=True)
+    (graph / "theirs.json").write_text(
+        draws.choice(("{}", "[" * 100_000, json.dumps({"nodes": chunks, "edges": [[1, 2]]})))
+    )
+    with contextlib.suppress(subprocess.SubprocessError):
+        subprocess.run(
+            ["git", "add", "-Af"], cwd=root, check=False, timeout=20, capture_output=True
+        ) if draws.random() < 0.5 else None
+
+
+def _modules(root: Path, attack: Attack, draws: random.Random) -> None:
+    """Modules named like ours, and what starts with Python or a shell in this folder."""
+    del draws
+    for name in (
+        "cortex",
+        "workers",
+        "ipc",
+        "sitecustomize",
+        "usercustomize",
+        "json",
+        "yaml",
+        "conftest",
+        "numpy",
+        "zmq",
+    ):
+        (root / f"{name}.py").write_text(f"import os\nos.system({str(attack.program)!r})\n")
+    (root / ".envrc").write_text(f"{attack.program}\n")
+    (root / ".env").write_text(
+        f"CORTEX_EMBEDDING_ENDPOINT=http://127.0.0.1:{attack.port}/\nPYTHONSTARTUP=sitecustomize.py\n"
+    )
+    (root / "pyvenv.cfg").write_text("home = .\n")
+
+
+#: each puts something into a clone
+ATTACKS: dict[str, Callable[[Path, Attack, random.Random], None]] = {
+    "links": _links,
+    "links for the whole": _whole,
+    "devices": _devices,
+    "settings": _settings,
+    "git programs": _git_programs,
+    "git elsewhere": _git_elsewhere,
+    "chunk files": _chunks,
+    "modules": _modules,
+}

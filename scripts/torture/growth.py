@@ -1,0 +1,108 @@
+"""Growth: many calls of every kind, and saved files, after which no process of a set has more
+memory, descriptors or threads than before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+from typing import Any
+
+import psutil
+
+from torture.front import Front
+from torture.grammar import draw_query
+from torture.record import Record
+from torture.world import World, made_world, role
+
+PART = "growth"
+FILES = 20
+#: calls until everything that is made once is there, and between two looks
+WARM_CALLS, STEP_CALLS = 150, 250
+#: calls between two saved files
+CALLS_BETWEEN_SAVES = 50
+#: MB that one process may have more than after the first quarter: what an allocator keeps
+GROWTH_MB_MAX = 16.0
+#: MB for each thousand calls, above which growth has no end
+GROWTH_MB_A_THOUSAND = 1.5
+#: descriptors and threads: generations that are kept for a moment are open then
+DESCRIPTORS_MAX, THREADS_MAX = 12, 3
+
+Figures = dict[str, tuple[float, int, int]]
+
+
+def run(record: Record, until: float) -> None:
+    """Steps of STEP_CALLS calls until `until` (monotonic), and the comparison."""
+    with made_world(record, PART, FILES) as world:
+        front = world.front()
+        front.initialize()
+        warm = random.Random(f"{record.seed} {PART} warm")
+        _calls(world, front, record, warm, WARM_CALLS)
+        looks: list[tuple[int, Figures]] = []
+        done = 0
+        while time.monotonic() < until or len(looks) < 2:
+            _calls(world, front, record, record.draws(PART), STEP_CALLS)
+            done += STEP_CALLS
+            looks.append((done, _figures(world)))
+        _compare(record, looks)
+        front.close(5.0)
+
+
+def _calls(world: World, front: Front, record: Record, draws: random.Random, number: int) -> None:
+    for at in range(number):
+        words = sorted(world.words)
+        word = draws.choice(words)
+        tool, arguments = draws.choice(_questions(word, world.words[word], draws))
+        reply = front.call(tool, **arguments)
+        record.count("calls for growth")
+        if reply.kind in ("silent", "gone"):
+            record.breaks(PART, "every call ends within its deadline", f"{tool} {arguments}: {reply.kind}")
+            if not front.alive:
+                return
+        if at % CALLS_BETWEEN_SAVES == 0:
+            world.save(draws.choice(sorted(world.words.values())), draws)
+
+
+def _questions(word: str, path: str, draws: random.Random) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        ("cortex_exact", {"query": word}),
+        ("cortex_exact", {"query": draw_query(draws).encode(errors="replace").decode()[:500]}),
+        ("cortex_search", {"query": f"what does {word} add to a value"}),
+        ("cortex_outline", {"path": path}),
+        ("cortex_graph", {"operation": "callers", "target": word}),
+        ("find_related", {"file": path}),
+        ("cortex_nonsense", {}),
+    ]
+
+
+def _figures(world: World) -> Figures:
+    """Process → MB of its own, descriptors, threads."""
+    figures = {}
+    for process in world.processes():
+        with contextlib.suppress(psutil.Error):
+            memory = process.memory_full_info().uss / 1e6
+            figures[f"{role(process)} {process.pid}"] = (memory, process.num_fds(), process.num_threads())
+    return figures
+
+
+def _compare(record: Record, looks: list[tuple[int, Figures]]) -> None:
+    """The last look against the one after the first quarter."""
+    (calls, before), (all_calls, after) = looks[len(looks) // 4], looks[-1]
+    thousands = max(1.0, (all_calls - calls) / 1000)
+    record.measure("calls compared for growth", all_calls - calls)
+    for name in before.keys() & after.keys():
+        memory, descriptors, threads = (new - old for new, old in zip(after[name], before[name], strict=True))
+        record.measure("growth of memory of one process, MB", max(0.0, memory))
+        record.measure("growth of descriptors of one process", max(0, descriptors))
+        if memory > GROWTH_MB_MAX and memory / thousands > GROWTH_MB_A_THOUSAND:
+            said = f"{name}: {before[name][0]:.0f} → {after[name][0]:.0f} MB in {all_calls - calls} calls"
+            record.breaks(PART, "memory does not grow", said)
+        if descriptors > DESCRIPTORS_MAX or threads > THREADS_MAX:
+            said = f"{name}: {before[name][1:]} → {after[name][1:]} descriptors, threads"
+            record.breaks(PART, "descriptors and threads do not grow", said)
+    if missing := before.keys() - after.keys():
+        said = ", ".join(sorted(missing))
+        record.count("processes that ended while growth was watched", len(missing))
+        if any(not name.startswith("pool") for name in missing):
+            record.breaks(PART, "no process ends by itself", said)

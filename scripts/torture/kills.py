@@ -1,0 +1,253 @@
+"""Kills: processes die at any moment while agents ask and files are saved. No wrong answer, no call
+without an end, no file lost, nobody left behind.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+import psutil
+
+from torture.front import Front, Reply
+from torture.record import Record
+from torture.world import World, draw_path, freeze, made_world, role
+
+PART = "kills"
+#: files of the project, and agents that ask at the same time
+FILES, AGENTS = 30, 2
+#: files of a burst, which keep the indexer and its pool busy
+BURST_FILES = 300
+#: kills between two looks at whether everything is found again
+KILLS_BETWEEN = 12
+#: seconds until everything must be found again after the last kill: one that was killed again and
+#: again is started after 30 at the latest, and then has to read what it serves
+WHOLE_S = 90.0
+#: seconds between two actions
+PAUSE_S = (0.05, 0.8)
+#: how far the clock jumps, in seconds
+JUMPS_S = (-86_400, -3_600, 3_600, 86_400, 0)
+
+
+def run(record: Record, until: float) -> None:
+    """Steps until `until` (monotonic), and the end of the set."""
+    with made_world(record, PART, FILES) as world:
+        agents = [Agent(world, record, number) for number in range(AGENTS)]
+        for agent in agents:
+            agent.start()
+        try:
+            settle(world, record)
+            while time.monotonic() < until:
+                for _ in range(KILLS_BETWEEN):
+                    act(world, record)
+                settle(world, record)
+        finally:
+            for agent in agents:
+                agent.stop.set()
+            for agent in agents:
+                agent.join()
+        end(world, record)
+
+
+def act(world: World, record: Record) -> None:
+    """One drawn step: something is saved, and somebody is killed or frozen."""
+    draws = record.draws(PART)
+    _change(world, record, draws)
+    time.sleep(draws.uniform(*PAUSE_S))
+    if draws.random() < 0.05:
+        world.jump(draws.choice(JUMPS_S))
+        record.count("clock jumps")
+    running = sorted(world.processes(), key=lambda process: process.pid)
+    by_role: dict[str, list[psutil.Process]] = {}
+    for process in running:
+        by_role.setdefault(role(process), []).append(process)
+    by_role.pop("gone", None)
+    if not by_role:
+        return
+    # First whom, then which of them: a pool of eight is one role among eight.
+    name = draws.choice(sorted(by_role))
+    victim = draws.choice(by_role[name])
+    if draws.random() < 0.1:
+        freeze(victim, draws.uniform(0.2, 2.0))
+        record.count("freezes")
+        return
+    try:
+        victim.kill()
+    except psutil.Error:
+        return
+    record.count("kills")
+    record.count(f"kills of {name}")
+
+
+def _change(world: World, record: Record, draws: random.Random) -> None:
+    """Save a file anew, add one, rename or delete one, or add many."""
+    paths = sorted(set(world.words.values()))
+    kind = draws.random()
+    if kind < 0.06:
+        folder = world.root / f"burst_{draws.randrange(4)}"
+        folder.mkdir(exist_ok=True)
+        for number in range(BURST_FILES):
+            lines = (f"def burst_{number}_{line}(x): return x + {draws.random()}" for line in range(20))
+            (folder / f"file_{number}.py").write_text("\n".join(lines))
+        record.count("files in bursts", BURST_FILES)
+    elif kind < 0.15 and len(paths) > FILES // 2:
+        world.remove(draws.choice(paths))
+        record.count("files removed")
+    elif kind < 0.3:
+        world.save(draw_path(draws, draws.randrange(1000, 2000)), draws)
+        record.count("files saved")
+    else:
+        path = draws.choice(paths)
+        world.save(path, draws)
+        if draws.random() < 0.2:
+            moment = time.time() + draws.choice((-3e8, -86_400, 86_400, 3e8))
+            os.utime(world.root / path, (moment, moment))
+        record.count("files saved")
+
+
+class Agent(threading.Thread):
+    """Asks without a pause by a front of its own, and takes another when that one is killed."""
+
+    def __init__(self, world: World, record: Record, number: int) -> None:
+        super().__init__(daemon=True)
+        self.world, self.record, self.number = world, record, number
+        self.stop = threading.Event()
+        self.draws = random.Random(f"{record.seed} agent {number}")
+
+    def run(self) -> None:
+        front: Front | None = None
+        while not self.stop.is_set():
+            if front is None or not front.alive:
+                if front is not None:
+                    front.close()
+                front = self._open()
+                continue
+            self._ask(front)
+            self.stop.wait(0.02)
+        if front is not None and not front.close(5.0):
+            self.record.breaks(PART, "a front ends with its standard input", "it did not within 5 s")
+
+    def _open(self) -> Front:
+        front = self.world.front()
+        reply = front.initialize()
+        self.record.count("fronts")
+        self.record.measure("start of a front, s", reply.seconds)
+        if reply.kind == "silent":
+            self.record.breaks(
+                PART,
+                "a front answers soon after its start",
+                f"no answer after {reply.seconds:.1f} s; {load()}",
+            )
+            front.close()
+        return front
+
+    def _ask(self, front: Front) -> None:
+        words = list(self.world.words.items())
+        word, path = self.draws.choice(words)
+        reply = front.call("cortex_exact", query=word, detail="location")
+        self.record.count("calls")
+        self.record.count(f"calls {reply.kind}")
+        self.record.measure("a call, s", reply.seconds)
+        if reply.kind == "silent":
+            said = (
+                f"{word} of {path}: nothing after {reply.seconds:.1f} s; {load()}; front {front.process.pid}"
+            )
+            self.record.breaks(PART, "every call ends within its deadline", said)
+        elif reply.kind == "answer" and (fault := self._fault(reply, word, path)):
+            self.record.count("wrong answers")
+            self.record.breaks(PART, "no answer is wrong", fault)
+
+    def _fault(self, reply: Reply, word: str, path: str) -> str:
+        """What is wrong with the answer; "" for nothing. A word was never in another file, and
+        answers that say that something is missing may miss it.
+        """
+        others = [file for file in reply.files if file != path]
+        if others:
+            return f"{word} of {path} was found in {others}"
+        return ""
+
+
+@dataclass
+class Missing:
+    """What a look at every word found missing, and what was found that is gone."""
+
+    lost: list[str] = field(default_factory=list)
+    ghosts: list[str] = field(default_factory=list)
+    refused: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        refusals = "; ".join(f"{number} × {said}" for said, number in self.refused.most_common(3))
+        return (
+            f"missing {self.lost[:6]} of {len(self.lost)}, still there {self.ghosts[:6]}, refused: {refusals}"
+        )
+
+    @property
+    def anything(self) -> bool:
+        return bool(self.lost or self.ghosts or self.refused)
+
+
+def look(world: World, front: Front) -> Missing:
+    """Ask for every word, for some that are gone, and for one meaning."""
+    missing = Missing()
+    for word, path in list(world.words.items()):
+        reply = front.call("cortex_exact", query=word, detail="location")
+        if reply.kind != "answer":
+            missing.refused[f"{reply.kind} {str(reply.value.get('message', ''))[:150]}"] += 1
+            return missing  # the rest would wait, too
+        if reply.files != [path] and set(reply.files) != {path}:
+            missing.lost.append(f"{word} of {path}, found in {reply.files}")
+    for word in sorted(world.gone)[-5:]:
+        reply = front.call("cortex_exact", query=word, detail="location")
+        if word in world.gone and reply.kind == "answer" and reply.files:
+            missing.ghosts.append(f"{word} in {reply.files}")
+    reply = front.call("cortex_search", query="what adds one to a value", detail="location", limit=3)
+    if reply.kind != "answer" or not reply.files or reply.index.get("degraded"):
+        missing.refused[
+            f"search: {reply.kind} {reply.index.get('degraded')} {str(reply.value.get('message', ''))[:150]}"
+        ] += 1
+    return missing
+
+
+def settle(world: World, record: Record) -> None:
+    """Wait until a front of its own finds everything where it is."""
+    started = time.monotonic()
+    missing = Missing()
+    front: Front | None = None
+    while time.monotonic() - started < WHOLE_S:
+        if front is None or not front.alive:
+            if front is not None:
+                front.close()
+            front = world.front()
+            front.initialize()
+        missing = look(world, front)
+        if not missing.anything:
+            break
+        time.sleep(0.1)
+    took = time.monotonic() - started
+    record.measure("until everything is found after kills, s", took)
+    if missing.anything:
+        record.count("files lost", len(missing.lost))
+        record.breaks(PART, f"everything is found again within {WHOLE_S:g} s", f"{missing}; {load()}")
+    if front is not None:
+        front.close()
+
+
+def end(world: World, record: Record) -> None:
+    """Everything ends with the fronts, and `cortex down` leaves no folder of ours behind."""
+    left = world.gone_within()
+    record.count("orphans", len(left))
+    if left:
+        record.breaks(PART, "no process outlives its purpose", ", ".join(left))
+    world.command("down")
+    names = sorted(str(path.relative_to(world.runtime)) for path in world.runtime.glob("*/*"))
+    record.count("runtime folders left", len(names))
+    if names:
+        record.breaks(PART, "`cortex down` leaves no runtime folder", ", ".join(names))
+
+
+def load() -> str:
+    return f"load {os.getloadavg()[0]:.0f}"

@@ -1,0 +1,86 @@
+"""What a run counts, what it found broken, and where in its sequence of draws it stands."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+#: broken promises that are kept with their sentence; the rest is a number
+KEPT_MAX = 200
+#: characters of what was seen of one
+SAID_CHARS_MAX = 600
+
+
+@dataclass
+class Record:
+    """One run, or one part of it: its place in the sequence and its figures."""
+
+    seed: int
+    counts: Counter[str] = field(default_factory=Counter)
+    #: the largest of each measured figure
+    worst: dict[str, float] = field(default_factory=dict)
+    #: part → the number of its next step
+    steps: dict[str, int] = field(default_factory=dict)
+    broken: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+    #: how the steps are repeated with the same pace: what `--seconds` was
+    asked_s: float = 0.0
+
+    def draws(self, part: str) -> random.Random:
+        """The source of chance of the part's next step, the same for the same seed and number."""
+        step = self.steps.get(part, 0)
+        self.steps[part] = step + 1
+        return random.Random(f"{self.seed} {part} {step}")
+
+    def count(self, what: str, number: int = 1) -> None:
+        self.counts[what] += number
+
+    def measure(self, what: str, value: float) -> None:
+        self.worst[what] = round(max(self.worst.get(what, 0.0), value), 3)
+
+    def breaks(self, part: str, promise: str, said: str) -> None:
+        """Note that `promise` was broken in the step drawn last, and how to see it again."""
+        step = max(0, self.steps.get(part, 1) - 1)
+        self.counts["broken"] += 1
+        again = (
+            f"scripts/torture.py --seed {self.seed} --only {part} --step {step} --seconds {self.asked_s:g}"
+        )
+        print(
+            f"BROKEN [{part} {step}] {promise}: {said[:SAID_CHARS_MAX]}\n    {again}",
+            file=sys.stderr,
+            flush=True,
+        )
+        if len(self.broken) < KEPT_MAX:
+            found = {
+                "part": part,
+                "step": step,
+                "promise": promise,
+                "said": said[:SAID_CHARS_MAX],
+                "again": again,
+            }
+            self.broken.append(found | {"at": time.strftime("%H:%M:%S")})
+
+    def dump(self) -> str:
+        """One line of JSON, which `load` and `--resume` read."""
+        names = ("seed", "seconds", "counts", "worst", "steps", "broken", "asked_s")
+        return json.dumps({name: getattr(self, name) for name in names})
+
+    @classmethod
+    def load(cls, line: str) -> Record:
+        made = cls(**json.loads(line))
+        made.counts = Counter(made.counts)
+        return made
+
+    def join(self, other: Record) -> Record:
+        """The figures of both, which had different parts."""
+        joined = Record(self.seed, self.counts + other.counts, dict(self.worst), self.steps | other.steps)
+        for what, value in other.worst.items():
+            joined.measure(what, value)
+        joined.broken = self.broken + other.broken
+        joined.seconds, joined.asked_s = max(self.seconds, other.seconds), self.asked_s
+        return joined
