@@ -8,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import get_args
 
 import numpy as np
 from pathspec import GitIgnoreSpec
 
 from cortex.generation.segment import Segment
 from cortex.terms.languages import canonical, covered, nearest
+from cortex.terms.records import ChunkType
 from cortex.terms.spelling import same_tags
 from ipc.arrays import Array
 from ipc.errors import BadRequest
 from ipc.messages import Filters
 
+#: the kinds that our indexer makes
+KINDS: tuple[str, ...] = get_args(ChunkType)
 #: filters whose masks one snapshot remembers
 MASKS_MAX = 64
 
@@ -62,7 +66,7 @@ class Masks:
     def _make_mask(self, filters: Filters) -> Array:
         mask = self.live.copy()
         if filters.chunk_types:
-            mask &= self._in(filters.chunk_types, "type")
+            mask &= self._in(self.kinds(filters.chunk_types), "type")
         if filters.language:
             mask &= self._in(self.languages(filters.language), "language")
         for tag in self._split_tags(filters)[0]:
@@ -73,6 +77,18 @@ class Masks:
             table = np.array([name in wanted for name in self.path_names], bool)
             mask &= table[self.columns["path"]] if len(table) else False
         return mask
+
+    def kinds(self, wanted: Sequence[str]) -> list[str]:
+        """What the rows call the kinds of chunks in `wanted`, in any case, singular or plural.
+
+        Raises BadRequest for one that neither the rows nor we have.
+        """
+        known = sorted({*KINDS, *self.names["type"]})
+        found = {name: [one for one in known if _folded(one) == _folded(name)] for name in wanted}
+        if strange := [name for name, ones in found.items() if not ones]:
+            listed = ", ".join(known)
+            raise BadRequest(f"There are no chunks of the kind {strange[0]!r} in the index; it has {listed}.")
+        return [one for ones in found.values() for one in ones]
 
     def languages(self, name: str) -> list[str]:
         """What the rows call the language `name`; none when no row is in it.
@@ -114,6 +130,10 @@ def chosen(paths: Iterable[str], globs: Sequence[str]) -> list[str]:
         return found
     spec = _spec(ends)
     return [path for path in paths if spec.match_file(path)]
+
+
+def _folded(kind: str) -> str:
+    return kind.strip().lower().rstrip("s")
 
 
 def _spec(globs: Sequence[str]) -> GitIgnoreSpec:

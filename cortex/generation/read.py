@@ -7,6 +7,7 @@ deleted-keys file all speak of rows by key.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -146,6 +147,10 @@ class Rows:
         Raises BadRequest for a glob that cannot be read.
         """
         return self._masks.mask(filters)
+
+    def kinds(self, wanted: Sequence[str]) -> list[str]:
+        """See `Masks.kinds`."""
+        return self._masks.kinds(wanted)
 
     def languages(self, name: str) -> list[str]:
         """What the rows call the language `name`. Raises BadRequest for one that nobody knows."""

@@ -13,7 +13,7 @@ import orjson
 
 from cortex.generation import trigrams, words
 from cortex.generation.segment import write_segment
-from cortex.terms.records import COVERING_TYPES
+from cortex.terms.records import covers
 from ipc.arrays import Array
 
 #: bytes of a row's digest (BLAKE2b over every field and the vector)
@@ -72,7 +72,7 @@ def write_rows(path: Path, rows: Sequence[Row], dimensions: int) -> int:
 
 def _tables(arrays: dict[str, Array], meta: dict[str, Any]) -> dict[str, Array]:
     """The words of all rows, and the trigrams of those rows that hold each line of a file once."""
-    covering = [at for at, name in enumerate(meta["type_names"]) if name in COVERING_TYPES]
+    covering = [at for at, name in enumerate(meta["type_names"]) if covers(name)]
     data = arrays["text_bytes"].data
     texts = [bytes(data[begin:end]) for begin, end in pairwise(arrays["text_offsets"].tolist())]
     wanted = np.isin(arrays["type"], covering).tolist()

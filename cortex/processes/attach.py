@@ -41,6 +41,9 @@ STOP_S = 25.0
 RETRY_S, RETRY_MAX_S = 0.05, 5.0
 #: seconds of the one probe of an embedding endpoint
 PROBE_S = 1.0
+
+#: the size of the vectors in a chunk file's own metadata, which are the first in it
+_DIMENSIONS = re.compile(rb'\s*\{\s*"_metadata"\s*:\s*\{[^{}]*"dimensions"\s*:\s*(\d+)')
 #: bytes of a chunk file in which `_metadata` is looked for, and files that are looked at
 METADATA_BYTES, METADATA_FILES_MAX = 4096, 50
 
@@ -326,7 +329,7 @@ def _check_dimensions(config: Config) -> None:
             path = folder_of(folders, name).place(name)
             with open_plain(path) as file:
                 head = file.read(METADATA_BYTES)
-            found = re.search(rb'"dimensions"\s*:\s*(\d+)', head)
+            found = _DIMENSIONS.match(head)
             if found is None or re.search(rb'"generator"\s*:\s*"cortex"', head):
                 continue  # our own files are embedded anew by the indexer
             if int(found[1]) != config.embedding.dimensions:

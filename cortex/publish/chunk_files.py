@@ -167,6 +167,8 @@ def _check_chunk(name: str, at: int, chunk: Any, model: str) -> FiledChunk:
     if not isinstance(chunk, dict):
         raise Damaged(f"{name}: chunk {at} is a {type(chunk).__name__}, not an object.")
     where = f"{name}: chunk {chunk.get('id') or at!r}"
+    if chunk.get("chunk_type") in (None, ""):  # it may be left out
+        chunk["chunk_type"] = "code"
     for key in ("id", "chunk_type", "text"):
         if not isinstance(chunk.get(key), str) or (key == "id" and not chunk[key]):
             raise Damaged(f"{where} has no field {key!r}, or it is not a string.")

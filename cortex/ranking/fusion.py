@@ -26,7 +26,7 @@ from cortex.terms.paths import (
     stem_share,
     superseded,
 )
-from cortex.terms.records import COVERING_TYPES
+from cortex.terms.records import covers
 from ipc.arrays import Array
 from ipc.messages import Hit, Signals
 
@@ -245,7 +245,7 @@ def _collect(replies: Sequence[Signals]) -> _Candidates:
     return _Candidates(
         hits=hits,
         lanes=lanes,
-        covering=np.array([hit.chunk_type in COVERING_TYPES for hit in hits], bool),
+        covering=np.array([covers(hit.chunk_type) for hit in hits], bool),
         file=np.array(file, np.int64),
         paths=[path if path[0] != "\0" else "" for path in files],
     )

@@ -37,7 +37,7 @@ from ipc.messages import PROTOCOL
 Provider = Literal["static", "http", "local"]
 
 #: bumped when the files of an index change shape; each number has a folder of its own in `index/`
-INDEX_FORMAT = 6
+INDEX_FORMAT = 7
 #: bytes of a configuration file
 FILE_BYTES_MAX = 1024 * 1024
 

@@ -15,9 +15,15 @@ CHUNK_TYPES: tuple[str, ...] = ("symbols", "definitions", "data", "documentation
 
 #: tags of what nobody of the project wrote by hand (indexer/syntax/origins.py)
 GENERATED, VENDORED = "generated", "vendored"
-#: the kinds that cover every line of an indexed file exactly once; the others are views of the same
-#: lines
-COVERING_TYPES: tuple[str, ...] = ("documentation", "code")
+#: the kinds that are views of lines which other chunks of a file hold
+VIEW_TYPES: frozenset[str] = frozenset(("symbols", "definitions", "data"))
+
+
+def covers(kind: str) -> bool:
+    """Whether chunks of a kind hold lines of a file as they are, each line once: all but the views,
+    so that kinds of other programs are searched as ours.
+    """
+    return kind not in VIEW_TYPES
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from cortex.ask.freshness import Freshness
 from cortex.generation.read import Rows, open_rows
 from cortex.processes import attach
 from cortex.settings import config as configuration
-from cortex.terms.records import COVERING_TYPES
+from cortex.terms.records import covers
 
 CORTEX = str(Path(sys.executable).parent / "cortex")
 #: seconds without any change after which an index counts as complete
@@ -138,5 +138,5 @@ def rows_of(config: configuration.Config) -> Rows:
 
 def covering(rows: Rows) -> list[int]:
     """The places of the live rows that together hold every line once."""
-    kinds = [at for at, name in enumerate(rows.names["type"]) if name in COVERING_TYPES]
+    kinds = [at for at, name in enumerate(rows.names["type"]) if covers(name)]
     return np.flatnonzero(rows.live & np.isin(rows.columns["type"], kinds)).tolist()

@@ -196,9 +196,7 @@ def test_filters_inside_the_search_and_in_the_mask_agree(tmp_path):
     ):
         exact = snapshot.search(ExactSearch("alpha", limit=100, filters=filters))
         signals = snapshot.signals(TextSignals("alpha", 100, filters=filters))
-        covering = {hit.key for hit in exact.hits if hit.chunk_type == "code"}
-        views = {hit.key for hit in exact.hits if hit.chunk_type == "data"}
-        assert {hit.key for hit in signals.hits} == (covering or views)
+        assert {hit.key for hit in signals.hits} == {hit.key for hit in exact.hits}
         assert bool(exact.hits) == (filters.language != "rust")
         assert exact.total_found == len(exact.hits)
 

@@ -48,7 +48,7 @@ def test_a_list_is_taken_as_one_value_as_json_and_parted_by_commas(sent, taken):
         ("cortex_search", "query", ["why"], "why"),
         ("cortex_search", "query", "null", "null"),
         ("cortex_search", "detail", "Snippet", "snippet"),
-        ("cortex_search", "chunk_types", "Definition", ("definitions",)),
+        ("cortex_search", "chunk_types", "definitions", ("definitions",)),
         ("cortex_exact", "match_type", "none", None),
     ],
 )

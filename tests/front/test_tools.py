@@ -81,10 +81,6 @@ def test_the_arguments_are_those_of_the_contract():
             r"The argument `tags` cannot be used: expected `array`, got `object`\.",
         ),
         ({"query": "x", "mode": "magic"}, r"The argument `mode` .*'magic'; it takes hybrid, semantic\."),
-        (
-            {"query": "x", "chunk_types": ["code", "mode"]},
-            r"`chunk_types\[1\]` .*; it takes code, data, definitions",
-        ),
     ],
 )
 def test_wrong_arguments_are_explained_in_one_sentence(arguments, sentence):

@@ -19,7 +19,7 @@ from cortex.indexer.syntax.origins import origin
 from cortex.indexer.syntax.parse import parse
 from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import KEYED, PARSED, language_of, sniff
-from cortex.terms.records import COVERING_TYPES, Chunk
+from cortex.terms.records import Chunk, covers
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "indexer"
 FILES = GOLDEN / "files"
@@ -75,7 +75,7 @@ def test_the_covering_chunks_tile_every_line(name, budget):
 
 def assert_tiles(chunks: list[Chunk], text: str) -> None:
     lines = text.removesuffix("\n").split("\n")
-    covering = [c for c in chunks if c.chunk_type in COVERING_TYPES]
+    covering = [c for c in chunks if covers(c.chunk_type)]
     spans: dict[tuple[int, int], str] = {}
     for one in covering:
         place = (one.metadata["start_line"], one.metadata["end_line"])

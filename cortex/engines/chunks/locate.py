@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from cortex.generation.read import Rows
-from cortex.terms.records import COVERING_TYPES
+from cortex.terms.records import covers
 from ipc.arrays import Array
 from ipc.messages import Hit, Locate, Located, Place, Spot
 
@@ -93,7 +93,7 @@ def _rows_of(rows: Rows, file: int, mask: Array) -> list[int]:
     In the order of their lines.
     """
     own = np.flatnonzero((rows.columns["path"] == file) & mask)
-    covering = [at for at, name in enumerate(rows.names["type"]) if name in COVERING_TYPES]
+    covering = [at for at, name in enumerate(rows.names["type"]) if covers(name)]
     first = own[np.isin(rows.columns["type"][own], covering)]
     own = first if len(first) else own
     order = np.lexsort((rows.columns["end_line"][own], rows.columns["start_line"][own]))

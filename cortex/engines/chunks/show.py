@@ -16,7 +16,7 @@ from cortex.engines.chunks.choose import Chosen, Window, candidates, choose
 from cortex.engines.chunks.source import Source, read_source
 from cortex.engines.chunks.worth import weigh_words
 from cortex.generation.read import Rows
-from cortex.terms.records import COVERING_TYPES
+from cortex.terms.records import covers
 from ipc.messages import Hit, Show, Shown
 
 #: files whose functions are compared
@@ -68,7 +68,7 @@ class Showing:
 
     def _is_view(self, hit: Hit, *, chosen: bool) -> bool:
         """Whether the chunk's own text is shown, in place of the lines of its file."""
-        return not hit.path or (chosen and hit.chunk_type not in COVERING_TYPES)
+        return not hit.path or (chosen and not covers(hit.chunk_type)) or not self._source(hit.path).lines
 
     def _source(self, path: str) -> Source:
         known = self._sources.get(path)

@@ -19,7 +19,7 @@ import orjson
 
 from cortex.generation.read import Rows
 from cortex.terms.kinds import DATA_KINDS
-from cortex.terms.records import COVERING_TYPES
+from cortex.terms.records import covers
 
 #: lines from which on what stands between two definitions is more than one unit, at blank lines
 GAP_LINES_MAX = 30
@@ -79,7 +79,7 @@ class Source:
 
 def read_source(rows: Rows, file: int) -> Source:
     """The file with the ordinal `file` among the paths."""
-    covering = [at for at, name in enumerate(rows.names["type"]) if name in COVERING_TYPES]
+    covering = [at for at, name in enumerate(rows.names["type"]) if covers(name)]
     own = np.flatnonzero((rows.columns["path"] == file) & rows.live)
     own = own[np.isin(rows.columns["type"][own], covering)]
     own = own[np.argsort(rows.columns["start_line"][own], kind="stable")]

@@ -1,10 +1,11 @@
 r"""Substring and regular expression search: candidates from trigrams, verified by RE2 over the
 texts as they are mapped.
 
-RE2 is linear in the text, whatever the expression. Only code and documentation chunks are searched:
-they hold every line of a file once. Expressions work line by line, as in grep, unless they name a
-line's end (`\n`, `(?s)`): then the whole file is searched, and a match that spans two chunks
-belongs to the one that it begins in. So does a match in a line that is too long for one chunk.
+RE2 is linear in the text, whatever the expression. Of a file those chunks are searched that hold
+each of its lines once, and its views where there are no such. Expressions work line by line, as in
+grep, unless they name a line's end (`\n`, `(?s)`): then the whole file is searched, and a match
+that spans two chunks belongs to the one that it begins in. So does a match in a line that is too
+long for one chunk.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from cortex.engines.text.fold import Found
+from cortex.engines.text.fold import Folds, Found
 from cortex.engines.text.verify import INSIDE, Body, Expression, Span, edge_scores, first_matches
 from cortex.engines.text.words import Words
 from cortex.generation.read import Rows
@@ -58,14 +59,13 @@ class Scanned:
 
 
 class Texts:
-    """What is searched: a generation's covering rows. Frozen; caches hold derived values only."""
+    """What is searched. Frozen; caches hold derived values only."""
 
-    def __init__(self, rows: Rows, covering: Array, words: Words, batch_bytes: int) -> None:
-        """`covering`: bool [all rows], the live rows that hold each line of a file once."""
+    def __init__(self, rows: Rows, folds: Folds, words: Words, batch_bytes: int) -> None:
         self._batch_bytes = batch_bytes
         self._rows = rows
         self._words = words
-        self._covering = covering
+        self._searched, self._alone = folds.searched, folds.alone
 
     def candidates(self, needs: Needs, mask: Array) -> Array:
         """The rows of `mask` (bool [all rows]), ascending, that may hold what `needs` asks for."""
@@ -76,6 +76,7 @@ class Texts:
                 return np.flatnonzero(mask)
             found[rows + start] = True
         found[self._split.ordinals] = True  # a line in pieces has its trigrams in several
+        found |= self._alone  # views have none
         return np.flatnonzero(found & mask)
 
     def match_lines(self, expression: Expression, ordinals: Array, deadline: float) -> Scanned:
@@ -151,7 +152,7 @@ class Texts:
     @cached_property
     def _split(self) -> Body:
         """The rows that are pieces of one line, with the pieces of each line joined."""
-        return self._join(_pieces(self._rows, np.flatnonzero(self._covering)))
+        return self._join(_pieces(self._rows, np.flatnonzero(self._searched)))
 
     def _join(self, groups: list[list[int]]) -> Body:
         """The texts of each group as one text without line feeds between them."""
@@ -166,7 +167,7 @@ class Texts:
         """The files that have rows in `mask` and may hold what `needs` asks for, each whole."""
         columns = self._rows.columns
         files = self._files_of(needs, np.unique(columns["path"][mask]))
-        rows = np.flatnonzero(self._covering)
+        rows = np.flatnonzero(self._searched)
         rows = rows[np.isin(columns["path"][rows], files)]
         pieces = np.full(len(self._rows), -1, np.int64)
         pieces[self._split.ordinals] = np.arange(len(self._split.ordinals))
@@ -177,7 +178,7 @@ class Texts:
         goes_on[:-1] = (
             (pieces[rows[:-1]] >= 0) & (pieces[rows[1:]] >= 0) & (starts[rows[:-1]] == starts[rows[1:]])
         )
-        cuts = np.flatnonzero(np.diff(paths[rows])) + 1
+        cuts = np.flatnonzero((np.diff(paths[rows]) != 0) | self._alone[rows[1:]]) + 1
         for first, stop in pairwise([0, *cuts.tolist(), len(rows)] if len(rows) else []):
             texts = []
             for at, row in enumerate(rows[first:stop].tolist(), first):
@@ -195,7 +196,7 @@ class Texts:
             return reduce(np.union1d, [self._files_of(part, files) for part in needs.parts])
         paths = self._rows.columns["path"]
         for gram in needs.trigrams:
-            files = np.intersect1d(files, paths[self.candidates(Every((gram,)), self._covering)])
+            files = np.intersect1d(files, paths[self.candidates(Every((gram,)), self._searched)])
             if not len(files):
                 break
         for part in needs.parts:

@@ -11,7 +11,7 @@ import tantivy
 
 from cortex.terms import tokens
 from cortex.terms.kinds import NAMED_TYPE_KINDS
-from cortex.terms.records import COVERING_TYPES
+from cortex.terms.records import covers
 
 #: value of "tokenizer_name" for text in words, and for lists of ready tokens
 _WORDS, _READY, _RAW = "cortex_words", "cortex_ready", "raw"
@@ -133,7 +133,7 @@ def make_document(key: int, chunk: Mapping[str, Any]) -> tantivy.Document:
     defined = definitions_of(read.metadata, read.text) if read.kind != "documentation" else []
     for name in dict.fromkeys([*(name for name, _ in defined), *_strings(read.metadata.get("symbols"))]):
         document.add_text("symbols", tokens.split_name(name))
-    if read.kind in COVERING_TYPES:
+    if covers(read.kind):
         _add_lanes(document, read, found, defined)
     return document
 

@@ -15,7 +15,7 @@ from cortex.engines.text.compile import filtered
 from cortex.engines.text.limits import MASK_SHARE
 from cortex.generation.read import Rows
 from cortex.terms import tokens
-from cortex.terms.records import COVERING_TYPES
+from cortex.terms.records import covers
 from ipc.arrays import Array
 from ipc.messages import Filters
 
@@ -61,20 +61,30 @@ def make_sieve(rows: Rows, filters: Filters, query: Callable[[], Query | None]) 
 
 
 def find_lanes(
-    index: tantivy.Index, searcher: tantivy.Searcher, question: str, limit: int, sieve: Sieve
+    index: tantivy.Index, searcher: tantivy.Searcher, question: str, limit: int, sieves: tuple[Sieve, Array]
 ) -> tuple[Array, Array]:
     """(i64 [m] ordinals, float32 [lanes, m] values): the best `limit` chunks of each lane, 0 where
-    a lane has none.
+    a lane has none. `sieves`: the question's, and bool [all rows], the views that stand for their
+    files.
     """
     schema = index.schema
-    fields, words = schema_of.LANE_FIELDS, tokens.lane_words(question)[:_WORDS_MAX]
-    if not _has_lanes(sieve):
-        fields, words = _VIEW_FIELDS, tokens.part_words(question)[:_WORDS_MAX]
-    queries = {lane: _lane_query(schema, name, words) for lane, name in fields.items()}
-    queries["defx"] = _defined(schema, question)
-    found = [
-        _best(searcher, query, limit, sieve) if (query := queries.get(lane)) else _NOTHING for lane in LANES
-    ]
+    sieve, alone = sieves
+    by_lanes = _has_lanes(sieve)
+    found = [_NOTHING] * len(LANES)
+    if by_lanes:
+        words = tokens.lane_words(question)[:_WORDS_MAX]
+        queries = {lane: _lane_query(schema, name, words) for lane, name in schema_of.LANE_FIELDS.items()}
+        queries["defx"] = _defined(schema, question)
+        found = [
+            _best(searcher, query, limit, sieve) if (query := queries.get(lane)) else _NOTHING
+            for lane in LANES
+        ]
+    views = replace(sieve, mask=sieve.mask & alone) if by_lanes else sieve
+    if views.mask.any():
+        words = tokens.part_words(question)[:_WORDS_MAX]
+        for at, lane in enumerate(LANES):
+            if (name := _VIEW_FIELDS.get(lane)) and (query := _lane_query(schema, name, words)):
+                found[at] = _both(found[at], _best(searcher, query, limit, views))
     ordinals = np.unique(np.concatenate([ordinals for ordinals, _ in found]))
     values = np.zeros((len(LANES), len(ordinals)), np.float32)
     for row, (mine, scores) in enumerate(found):
@@ -82,12 +92,16 @@ def find_lanes(
     return ordinals, values
 
 
+def _both(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
+    return np.concatenate((one[0], other[0])), np.concatenate((one[1], other[1]))
+
+
 def _has_lanes(sieve: Sieve) -> bool:
     """Whether a covering chunk passes the sieve: only those have lanes. A filter may ask for views
     alone, and chunk files of another program may hold nothing else.
     """
     names = sieve.rows.names["type"]
-    covering = [at for at, name in enumerate(names) if name in COVERING_TYPES]
+    covering = [at for at, name in enumerate(names) if covers(name)]
     return bool((np.isin(sieve.rows.columns["type"], covering) & sieve.mask).any())
 
 

@@ -108,7 +108,9 @@ class TextSnapshot:
         limit = max(1, request.limit)
         filters = request.filters
         sieve = text_signals.make_sieve(self._rows, filters, lambda: self._filters(filters))
-        ordinals, values = text_signals.find_lanes(self._index, self._searcher, request.query, limit, sieve)
+        ordinals, values = text_signals.find_lanes(
+            self._index, self._searcher, request.query, limit, (sieve, self._folds.alone)
+        )
         stats = {
             f"{name}_max": float(row.max(initial=0.0))
             for name, row in zip(text_signals.LANES, values, strict=True)
@@ -226,7 +228,7 @@ class TextSnapshot:
         self, expressions: list[Expression], rest: Node | None, filters: Filters, deadline: float
     ) -> Scanned:
         """The rows in which every expression matches and that `rest`, where there is one, finds."""
-        texts, mask = self._texts, self._folds.covering & self._rows.mask(filters)
+        texts, mask = self._texts, self._folds.searched & self._rows.mask(filters)
         outcome = None
         if rest is not None:
             found, count = self._matching.best(compile_query(rest, self._index.schema), MATCHES_MAX)
@@ -318,7 +320,7 @@ class TextSnapshot:
 
     @cached_property
     def _texts(self) -> Texts:
-        return Texts(self._rows, self._folds.covering, self._words, self._limits.batch_bytes)
+        return Texts(self._rows, self._folds, self._words, self._limits.batch_bytes)
 
     @cached_property
     def _folds(self) -> Folds:
@@ -415,7 +417,8 @@ class TextSnapshot:
             tags = [t.lower() for t in filters.tags if not (("/" in t or "." in t) and t in self._paths)]
             paths = self._rows.paths(filters)
             languages = self._rows.languages(filters.language) if filters.language else []
-            self._kept[filters] = compile_filters(filters, paths, tags, languages, self._index.schema)
+            meant = replace(filters, chunk_types=tuple(self._rows.kinds(filters.chunk_types)))
+            self._kept[filters] = compile_filters(meant, paths, tags, languages, self._index.schema)
         return self._kept[filters]
 
     @cached_property

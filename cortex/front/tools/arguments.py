@@ -8,15 +8,13 @@ from msgspec import Meta
 
 from ipc.messages import Filters
 
-ChunkType = Literal["documentation", "symbols", "definitions", "data", "code"]
-
 #: hits of an answer; `auto` takes it as nobody's wish, and shows as many as are worth it
 LIMIT = 15
 
 Limit = Annotated[int, Meta(description="1 to 100.")]
 ChunkTypes = Annotated[
-    tuple[ChunkType, ...],
-    Meta(description="Only these kinds."),
+    tuple[str, ...],
+    Meta(description="Any of: code, documentation, symbols, definitions, data."),
 ]
 Tags = Annotated[
     tuple[str, ...],

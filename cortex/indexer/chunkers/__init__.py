@@ -13,7 +13,7 @@ from cortex.indexer.chunkers.views import data_chunks, definitions_chunks, symbo
 from cortex.indexer.syntax.parse import TooComplex, parse
 from cortex.indexer.syntax.source import Source
 from cortex.terms.languages import Language, sniff
-from cortex.terms.records import COVERING_TYPES, Chunk
+from cortex.terms.records import Chunk, covers
 
 __all__ = ["CHUNKERS_VERSION", "Cut", "cut", "embed_text"]
 
@@ -45,7 +45,7 @@ def cut(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool =
                 moved(one, cell, number)
                 for number, cell in enumerate(inside, 1)
                 for one in _cut(cell.source, cell.language, count_tokens, budget).chunks
-                if one.chunk_type in COVERING_TYPES
+                if covers(one.chunk_type)
             ]
             return Cut(chunks)
         return _cut(source, language, count_tokens, budget)
