@@ -100,7 +100,9 @@ async def _answer(turn: Turn, question: Related) -> dict[str, Any]:
     chunks, truncated = await _fetch(turn, question, [hit for hit, _ in shown])
     answer = _render(turn, target, kinds, chunks, question.limit)
     hit = target.spot.hit
-    if not any(answer[kind] for kind in ("similar", "callers", "tests", "documents")):
+    if target.remark:
+        answer["suggestion"] = target.remark
+    elif not any(answer[kind] for kind in ("similar", "callers", "tests", "documents")):
         answer["suggestion"] = (
             f"Nothing in the index is similar to {hit.path}:{hit.start_line} or refers to it."
         )

@@ -1,12 +1,19 @@
-"""Finds what find_related is asked about: a chunk by its id, a file, or what is around a line."""
+"""Finds what find_related is asked about: a chunk by its id, a file, what is around a line of one,
+or a definition by its name.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import orjson
 
 from cortex.ask.asking import Turn
+from cortex.ask.functions import ask_graph
 from cortex.ask.questions import Related
 from cortex.ranking.related import telling
+from cortex.terms.kinds import WHOLE_KINDS
+from cortex.terms.languages import OTHER, language_of
 from cortex.terms.paths import is_test
 from ipc.arrays import Array
 from ipc.errors import BadRequest, NotFound
@@ -18,12 +25,15 @@ LISTED = 5
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is asked about; `line` 0: the whole chunk or file. `vector`: float32 [dimensions]."""
+    """What is asked about; `line` 0: the whole chunk or file. `vector`: float32 [dimensions].
+    `remark`: how a name was read, when that was not certain.
+    """
 
     spot: Spot
     vector: Array
     model: str
     line: int
+    remark: str = ""
 
     @property
     def path(self) -> str:
@@ -61,6 +71,8 @@ async def find_target(turn: Turn, question: Related) -> Target:
             f"There is no chunk {question.chunk_id!r} in the index; ids are the `chunk.id` of search results, "
             "and change with the file: pass `file` and `line` instead."
         )
+    if not found.spots and not question.line:
+        return await _by_name(turn, question)
     if not found.spots:
         raise NotFound(await _why_no_file(turn, question))
     if len(found.spots) > 1:
@@ -68,6 +80,21 @@ async def find_target(turn: Turn, question: Related) -> Target:
         raise BadRequest(f"{question.file!r} may be several files; pass more of its path: {listed}, …")
     line = 0 if question.chunk_id else question.line
     return Target(found.spots[0], found.vectors[0], found.model, line)
+
+
+async def _by_name(turn: Turn, question: Related) -> Target:
+    """Of the definition that `file` names. Raises as `find_target`."""
+    name = question.file
+    # The way from a name to itself is the definition that it means.
+    found = await ask_graph(turn, "path", name, to=name) if language_of(name) is OTHER else None
+    if found is not None and not found.results and found.candidates:
+        raise BadRequest(found.suggestion)
+    node = orjson.loads(found.results[0])["node"] if found is not None and found.results else {}
+    if not node.get("file"):
+        raise NotFound(await _why_no_file(turn, question))
+    line = 0 if node["kind"] in WHOLE_KINDS else node["start_line"]
+    target = await find_target(turn, replace(question, file=node["file"], line=line))
+    return replace(target, remark=found.suggestion if found is not None else "")
 
 
 async def _why_no_file(turn: Turn, question: Related) -> str:
@@ -84,4 +111,5 @@ async def _why_no_file(turn: Turn, question: Related) -> str:
         if pending
         else "pass its path below the project's root"
     )
-    return f"There is no file {question.file!r} in the index; {why}."
+    kind = "file" if language_of(question.file) is not OTHER or question.line else "file or symbol"
+    return f"There is no {kind} {question.file!r} in the index; {why}."

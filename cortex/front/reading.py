@@ -71,8 +71,8 @@ def _one(name: str, value: str, root: str) -> str:
     if name in _NAMES:
         return value.replace(f"{root}/", "") if root != "/" else value
     if name == "scope":
-        globs = read_globs(value, root)
-        return "" if not globs else globs[0] if len(globs) == 1 else value
+        globs = _globs(tuple(map(str, read_list(value))), root, keep=False)
+        return globs[0] if len(globs) == 1 else f"{{{','.join(globs)}}}" if globs else ""
     return value
 
 

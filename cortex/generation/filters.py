@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import get_args
 
 import numpy as np
-from pathspec import GitIgnoreSpec
 
 from cortex.generation.segment import Segment
+from cortex.terms.globs import matching
 from cortex.terms.languages import canonical, covered, nearest
 from cortex.terms.records import ChunkType
 from cortex.terms.spelling import same_tags
@@ -57,10 +57,11 @@ class Masks:
             return None
         kept = [path for path in self.path_names if not exact or path in exact]
         if filters.paths:
-            kept = chosen(kept, filters.paths)
+            wanted = matching(kept, filters.paths)
+            kept = [path for path in kept if path in wanted]
         if filters.exclude_paths:
-            spec = _spec(filters.exclude_paths)
-            kept = [path for path in kept if not spec.match_file(path)]
+            unwanted = matching(self.path_names, filters.exclude_paths)
+            kept = [path for path in kept if path not in unwanted]
         return kept
 
     def _make_mask(self, filters: Filters) -> Array:
@@ -118,29 +119,8 @@ class Masks:
         return frozenset(self.path_names)
 
 
-def chosen(paths: Iterable[str], globs: Sequence[str]) -> list[str]:
-    """Those of `paths` that any of `globs` matches; when there are none, those that have such an
-    end: `auth/session.py` is `src/auth/session.py`, too. Raises BadRequest.
-    """
-    paths = list(paths)
-    spec = _spec(globs)
-    found = [path for path in paths if spec.match_file(path)]
-    ends = [f"**/{glob}" for glob in globs if "/" in glob.rstrip("/") and glob[0] not in "/!"]
-    if found or not ends:
-        return found
-    spec = _spec(ends)
-    return [path for path in paths if spec.match_file(path)]
-
-
 def _folded(kind: str) -> str:
     return kind.strip().lower().rstrip("s")
-
-
-def _spec(globs: Sequence[str]) -> GitIgnoreSpec:
-    try:
-        return GitIgnoreSpec.from_lines([glob.removeprefix("./") for glob in globs])
-    except ValueError as error:
-        raise BadRequest(f"A path glob cannot be read: {error}; write it as in .gitignore.") from error
 
 
 def tagged(segments: Sequence[Segment], starts: Array, tags: Iterable[str]) -> Array:

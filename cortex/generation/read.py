@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,14 @@ class Rows:
     @property
     def live_count(self) -> int:
         return int(self.live.sum())
+
+    @cached_property
+    def files_called(self) -> dict[str, list[int]]:
+        """The last part of a path, in small letters → the ordinals of the paths that end so."""
+        found: dict[str, list[int]] = {}
+        for file, path in enumerate(self.path_names):
+            found.setdefault(path.rpartition("/")[2].lower(), []).append(file)
+        return found
 
     def locate(self, keys: Array) -> Array:
         """u64 [m] row keys → i64 [m] ordinals, -1 where a key is absent or deleted."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
 import re
 from dataclasses import dataclass
 
@@ -97,19 +98,25 @@ def read_globs(text: str, root: str) -> tuple[str, ...]:
     glob = _unquoted(text)
     if not glob:
         return ()
-    if "/" not in glob:
-        glob = _SEPARATOR.sub("/", glob)
-    elif _DRIVE.match(glob):
-        glob = glob.replace("\\", "/")
     if match := _PLACE.match(glob):
         glob = (match["path"] if match["path"] is not None else match["hash"]) or glob
     glob = glob.removeprefix("file://")
     top = root.replace("\\", "/").rstrip("/")
-    if top and (glob == top or glob.startswith(f"{top}/")):
-        glob = glob[len(top) :] or "/"  # a glob that begins with a slash is the root's
+    if _DRIVE.match(glob):
+        glob = glob.replace("\\", "/")
+    if top and (glob == top or glob.startswith((f"{top}/", f"{top}\\"))):
+        glob = f"/{_slashes(glob[len(top) + 1 :])}"  # a glob that begins with a slash is the root's
+    else:
+        glob = _slashes(glob)
+    if "/../" in glob:
+        glob = posixpath.normpath(glob)
     while glob.startswith("./"):
         glob = glob[2:].lstrip("/")
     return () if glob in ("", ".", "/", "*", "**", "**/*", "/**") else _braces(glob)
+
+
+def _slashes(glob: str) -> str:
+    return glob if "/" in glob else _SEPARATOR.sub("/", glob)
 
 
 def same_tags(tag: str) -> tuple[str, ...]:

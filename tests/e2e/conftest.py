@@ -203,10 +203,27 @@ class Project:
 
 @pytest.fixture
 def project(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    with make_project(tmp_path, cache, monkeypatch) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shared_project(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Project]:
+    """One project for all tests of a module, which only ask."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        make_project(tmp_path_factory.mktemp("shared"), cache, patch) as made,
+    ):
+        yield made
+
+
+@contextlib.contextmanager
+def make_project(folder: Path, cache: Path, patch: pytest.MonkeyPatch) -> Iterator[Project]:
+    """The project in `folder`; when it is left, its processes have to end."""
     short = tempfile.mkdtemp(prefix="cx", dir="/tmp")
     environment = {
         "XDG_RUNTIME_DIR": short,
-        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "XDG_CONFIG_HOME": str(folder / "config"),
         "CORTEX_HOME": str(cache),
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         "CORTEX_SERVER_IDLE_EXIT_S": "1",
@@ -214,8 +231,8 @@ def project(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
         "CORTEX_INDEXING_DEBOUNCE_MS": "50",
     }
     for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    root = tmp_path / "project"
+        patch.setenv(name, value)
+    root = folder / "project"
     for name, text in SOURCES.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

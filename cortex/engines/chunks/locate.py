@@ -55,27 +55,39 @@ def _files(rows: Rows, places: Sequence[Place], mask: Array) -> dict[int, list[t
     """Place → (ordinal of a path, (shared parts, whole)) of the files that it names best,
     in order of their paths.
     """
-    wanted: dict[str, list[tuple[int, list[str]]]] = {}
-    for at, place in enumerate(places):
-        if parts := [part for part in place.path.split("/") if part not in ("", ".")]:
-            wanted.setdefault(parts[-1], []).append((at, parts))
-    found: dict[int, list[tuple[int, tuple[int, bool]]]] = {}
-    # One look at every path, whatever the number of places: 100 000 take some 15 ms.
-    for file, path in enumerate(rows.path_names):
-        for at, parts in wanted.get(path.rpartition("/")[2], ()):
-            own = path.split("/")
-            shared = _shared(own, parts)
-            whole = shared == min(len(own), len(parts))
-            if whole or shared >= SHARED_MIN:
-                found.setdefault(at, []).append((file, (shared, whole)))
     best: dict[int, list[tuple[int, tuple[int, bool]]]] = {}
-    for at, candidates in found.items():
-        most = max(shared for _, (shared, _) in candidates)
+    for path in dict.fromkeys(place.path for place in places):
+        candidates = _named(rows, path)
+        most = max((shared for _, (shared, _) in candidates), default=0)
         same = [one for one in candidates if one[1][0] == most and _rows_of(rows, one[0], mask)]
-        exact = [one for one in same if rows.path_names[one[0]] == places[at].path]
+        exact = [one for one in same if rows.path_names[one[0]] == path]
         same = exact or sorted(same, key=lambda one: rows.path_names[one[0]])
-        best[at] = same[:FILES_MAX]
+        best |= {at: same[:FILES_MAX] for at, place in enumerate(places) if place.path == path}
     return best
+
+
+def _named(rows: Rows, path: str) -> list[tuple[int, tuple[int, bool]]]:
+    """The files that `path` names as it is written; when there are none, in any case."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    files = rows.files_called.get(parts[-1].lower(), ()) if parts else ()
+    owns = [rows.path_names[file].split("/") for file in files]
+    low = [part.lower() for part in parts]
+    return _sharing(files, owns, parts) or _sharing(
+        files, [[part.lower() for part in own] for own in owns], low
+    )
+
+
+def _sharing(
+    files: Sequence[int], owns: Sequence[list[str]], parts: Sequence[str]
+) -> list[tuple[int, tuple[int, bool]]]:
+    """Those whose paths `owns` end as `parts` does, with how much of them does."""
+    found = []
+    for file, own in zip(files, owns, strict=True):
+        shared = _shared(own, parts)
+        whole = shared == min(len(own), len(parts))
+        if whole or shared >= SHARED_MIN:
+            found.append((file, (shared, whole)))
+    return found
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:

@@ -20,9 +20,10 @@ from cortex.engines.graph.targets import LISTED, Targets
 from cortex.engines.graph.walks import Limits, Scope, Step, Walk, Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.terms.bounds import clamp
+from cortex.terms.globs import matching
 from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
-from cortex.terms.spelling import read_place
+from cortex.terms.spelling import read_globs, read_place
 from ipc.arrays import Array
 from ipc.errors import BadRequest
 from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
@@ -54,6 +55,8 @@ class GraphSnapshot:
         self._sources = sources
         self._targets = Targets(graph)
         self._walker = Walker(graph, self._targets)
+        self._asked: tuple[str, tuple[str, ...]] = ("", ())
+        self._last = Scope()
 
     def search(self, request: GraphSearch) -> GraphHits:
         """Raises BadRequest for a question that cannot be asked."""
@@ -66,7 +69,7 @@ class GraphSnapshot:
             max_results=clamp(request.max_results, 1, RESULTS_MAX),
             max_per_level=clamp(request.max_per_level, 1, LEVEL_MAX),
         )
-        scope = _scope(request)
+        scope = self._scope(request)
         if request.operation == "path":
             if not request.to:
                 raise BadRequest("The operation path needs `to`: the name where the path ends.")
@@ -97,6 +100,7 @@ class GraphSnapshot:
         if hits.results or not path:
             return hits
         roots = self._targets.places.roots(path)
+        roots = [one for one in roots if one.lower() == path.strip("/").lower()] or roots
         if not roots and (nodes := self._targets.find(request.path).nodes):
             roots = [self.graph.file_of(nodes[0])]
         if len(roots) != 1:
@@ -120,6 +124,16 @@ class GraphSnapshot:
 
     def complete(self, request: NameSearch) -> GraphHits:
         return complete(self._paths if request.kind == "path" else self._symbols, request, self._number)
+
+    def _scope(self, request: GraphSearch) -> Scope:
+        """The files that the globs mean; those of the last question, which agents repeat."""
+        asked = (request.scope, request.exclude_patterns)
+        if asked != self._asked:
+            scope, exclude = asked
+            inside = matching(self._targets.files, read_globs(scope, "")) if scope else None
+            outside = matching(self._targets.files, exclude) if exclude else frozenset()
+            self._asked, self._last = asked, Scope(inside, outside)
+        return self._last
 
     @cached_property
     def _paths(self) -> list[str]:
@@ -192,10 +206,3 @@ def _shown(node: dict[str, Any]) -> dict[str, Any]:
     """
     kept: dict[str, Any] = {name: node[name] for name in SHOWN if name in node}
     return kept if kept.get("kind") in WHOLE_KINDS else kept | {"signature": signature(node)}
-
-
-def _scope(request: GraphSearch) -> Scope:
-    try:
-        return Scope(request.scope, request.exclude_patterns)
-    except ValueError as error:
-        raise BadRequest(f"A glob of scope or exclude_patterns cannot be read: {error}.") from error

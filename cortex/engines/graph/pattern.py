@@ -12,10 +12,9 @@ from typing import Any
 
 import orjson
 from ast_grep_py import SgNode, SgRoot
-from pathspec import GitIgnoreSpec
 
 from cortex.engines.graph.sources import Sources
-from cortex.generation.filters import chosen
+from cortex.terms.globs import matching
 from cortex.terms.languages import nearest
 from ipc.errors import BadRequest
 from ipc.messages import GraphHits, PatternSearch
@@ -66,7 +65,7 @@ def search_pattern(
     _check(request.pattern, language)
     limit = min(max(request.limit, 1), LIMIT_MAX)
     until = time.monotonic() + SEARCH_S
-    looked_at = list(_chosen(files, request))
+    looked_at = _chosen(files, request)
     results: list[tuple[str, bytes]] = []
     found = looked = 0
     for path in looked_at:
@@ -113,15 +112,10 @@ def _check(pattern: str, language: str) -> None:
         raise BadRequest(f"The pattern cannot be read: {reason}.") from error
 
 
-def _chosen(files: Iterable[str], request: PatternSearch) -> Iterator[str]:
-    try:
-        unwanted = GitIgnoreSpec.from_lines(request.exclude_paths) if request.exclude_paths else None
-    except ValueError as error:
-        raise BadRequest(f"A path glob cannot be read: {error}.") from error
-    kept = chosen(files, request.paths) if request.paths else files
-    for path in sorted(kept):
-        if not (unwanted and unwanted.match_file(path)):
-            yield path
+def _chosen(files: Iterable[str], request: PatternSearch) -> list[str]:
+    every = set(files)
+    kept = matching(every, request.paths) if request.paths else every
+    return sorted(kept - matching(every, request.exclude_paths))
 
 
 def _matches(pattern: str, language: str, text: str) -> Iterator[dict[str, Any]]:

@@ -5,10 +5,10 @@ bounded walks, level by level, with what was left out counted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 import numpy as np
-from pathspec import GitIgnoreSpec
 
 from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.targets import Targets
@@ -71,25 +71,18 @@ class Walk:
     truncated: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Scope:
-    """Which files a walk shows and which it enters, by globs as in .gitignore: it passes through
-    files outside `scope` and shows none of them; it stays out of excluded ones.
+    """Which files a walk shows and which it enters: it passes through files that are not `inside`
+    (None: all are) and shows none of them; it stays out of those `outside`.
     """
 
-    scope: str = ""
-    exclude: tuple[str, ...] = ()
-    _memo: dict[int, tuple[bool, bool]] = field(default_factory=dict)
-    _inside: GitIgnoreSpec | None = None
-    _outside: GitIgnoreSpec | None = None
-
-    def __post_init__(self) -> None:
-        self._inside = GitIgnoreSpec.from_lines([self.scope]) if self.scope else None
-        self._outside = GitIgnoreSpec.from_lines(self.exclude) if self.exclude else None
+    inside: AbstractSet[str] | None = None
+    outside: AbstractSet[str] = frozenset()
 
     @property
     def given(self) -> bool:
-        return self._inside is not None or self._outside is not None
+        return self.inside is not None or bool(self.outside)
 
     def of(self, graph: Graph, numbers: Array) -> tuple[Array, Array]:
         """(shown, entered), bool [n] each, for the nodes `numbers`."""
@@ -98,19 +91,16 @@ class Scope:
             return every, every
         rows = graph.node_of[numbers]
         files = np.where(rows >= 0, graph.nodes[rows, 2], -1) if len(graph.nodes) else np.full(len(rows), -1)
-        found = np.array([self._file(graph, file) for file in files.tolist()], dtype=bool).reshape(-1, 2)
+        paths = (graph.names[file] if file >= 0 else "" for file in files.tolist())
+        found = np.array([self._file(path) for path in paths], dtype=bool).reshape(-1, 2)
         return found[:, 0], found[:, 1]
 
     def shows(self, graph: Graph, number: int) -> bool:
         return bool(self.of(graph, np.array([number]))[0][0])
 
-    def _file(self, graph: Graph, file: int) -> tuple[bool, bool]:
-        if file not in self._memo:
-            path = graph.names[file] if file >= 0 else ""
-            entered = not (self._outside is not None and path and self._outside.match_file(path))
-            inside = self._inside is None or (bool(path) and self._inside.match_file(path))
-            self._memo[file] = (inside and entered, entered)
-        return self._memo[file]
+    def _file(self, path: str) -> tuple[bool, bool]:
+        entered = path not in self.outside
+        return entered and (self.inside is None or path in self.inside), entered
 
 
 class Walker:
