@@ -7,6 +7,7 @@ following a link, and never written, unless `server.chunks_dir` names it.
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import re
@@ -18,7 +19,7 @@ from typing import BinaryIO
 
 from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER
-from cortex.system.files import open_plain
+from cortex.system import files
 
 #: `_metadata.generator` of our files: only such files are ever replaced or deleted
 GENERATOR = "cortex"
@@ -33,7 +34,7 @@ def is_ours(path: Path) -> bool:
     somebody else's.
     """
     try:
-        with open_plain(path) as file:
+        with files.open_plain(path) as file:
             return _OURS.match(file.read(HEAD_BYTES)) is not None
     except OSError:
         return False
@@ -72,18 +73,17 @@ class Folder:
         Raises OSError when it cannot be listed.
         """
         found: dict[str, os.stat_result] = {}
-        if is_linked(self.path, self.root):
-            return found
         try:
-            with os.scandir(self.path) as entries:
-                for entry in entries:
-                    if not entry.name.endswith(".json") or entry.name.startswith("."):
-                        continue
-                    info = entry.stat(follow_symlinks=False)
-                    if stat.S_ISREG(info.st_mode) and not (self.others and self._wrote(entry.name, info)):
-                        found[self.prefix + entry.name] = info
-        except (FileNotFoundError, NotADirectoryError):
-            return {}
+            present = files.entries(self.path)
+        except OSError as error:
+            if isinstance(error, FileNotFoundError | NotADirectoryError) or error.errno == errno.ELOOP:
+                return {}
+            raise
+        for name, info in present.items():
+            if not name.endswith(".json") or name.startswith(".") or not stat.S_ISREG(info.st_mode):
+                continue
+            if not (self.others and self._wrote(name, info)):
+                found[self.prefix + name] = info
         return dict(sorted(found.items()))
 
     def _wrote(self, name: str, info: os.stat_result) -> bool:
@@ -94,7 +94,7 @@ class Folder:
 
     def open(self, name: str) -> BinaryIO:
         """The file of this name, opened without following a link. Raises OSError."""
-        return open_plain(self.place(name))
+        return files.open_plain(self.place(name))
 
 
 def folder_of(folders: Sequence[Folder], name: str) -> Folder:

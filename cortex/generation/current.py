@@ -10,7 +10,6 @@ import contextlib
 import functools
 import hashlib
 import os
-import shutil
 import time
 import zlib
 from collections.abc import Collection, Iterable
@@ -29,6 +28,8 @@ CURRENT = "CURRENT"
 
 #: seconds; a reader that has just read an older CURRENT gets this long to open what it names
 PRUNE_AFTER_S = 60.0
+#: bytes of CURRENT: it names each chunk file and segment, some 200 bytes for each
+CURRENT_BYTES_MAX = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def read_current(index_dir: Path) -> Generation:
     """
     path = index_dir / CURRENT
     try:
-        raw = path.read_bytes()
+        raw = files.read_ours(path, CURRENT_BYTES_MAX)
     except (FileNotFoundError, NotADirectoryError):
         return EMPTY
     head, _, body = raw.partition(b"\n")
@@ -138,15 +139,13 @@ def _user_key() -> bytes:
     """
     path = cache_base() / "origin.key"
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary = path.with_name(f".origin.{os.getpid()}")
+        files.make_folder(path.parent)
         if not path.exists():
-            temporary.write_bytes(os.urandom(32))
-            temporary.chmod(0o600)
+            temporary = files.write_new(path.parent, path.name, os.urandom(32))
             with contextlib.suppress(FileExistsError):
-                os.link(temporary, path)  # the first of several processes wins
-            temporary.unlink()
-        return path.read_bytes()[:64]
+                files.link(temporary, path)  # the first of several processes wins
+            files.remove(temporary)
+        return files.read_ours(path, 64)
     except OSError:
         return b""
 
@@ -174,16 +173,13 @@ def prune_folder(folder: Path, keep: Collection[str], older_than_s: float = PRUN
     """
     removed: list[str] = []
     limit = time.time() - older_than_s
-    with contextlib.suppress(FileNotFoundError):
-        for entry in list(os.scandir(folder)):
+    with contextlib.suppress(OSError):
+        for name, info in files.entries(folder).items():
+            if name in keep or info.st_mtime >= limit:
+                continue
             with contextlib.suppress(OSError):
-                if entry.name in keep or entry.stat(follow_symlinks=False).st_mtime >= limit:
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path)
-                else:
-                    os.unlink(entry.path)
-                removed.append(entry.name)
+                files.remove_tree(folder / name)
+                removed.append(name)
     return removed
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from cortex.generation.current import CURRENT
+from cortex.system import files
 from ipc.locks import holder_of
 
 #: the lock of the one writer of a format
@@ -48,10 +48,7 @@ def prune_others(index_dir: Path, unused_s: float = UNUSED_S) -> list[str]:
             continue
         for path in paths:
             with contextlib.suppress(OSError):
-                if path.is_dir() and not path.is_symlink():
-                    shutil.rmtree(path)
-                else:
-                    path.unlink()
+                files.remove_tree(path)
                 removed.append(path.name)
     return removed
 
@@ -60,7 +57,7 @@ def _others(index_dir: Path) -> Iterator[tuple[Path, list[Path]]]:
     """(folder, what belongs to the index in it) of each other format."""
     base = index_dir.parent
     with contextlib.suppress(OSError):
-        for name in sorted(os.listdir(base)):
+        for name in sorted(files.names(base)):
             if name.isdigit() and name != index_dir.name:
                 yield base / name, [base / name]
     if unnumbered := [base / name for name in _UNNUMBERED if os.path.lexists(base / name)]:
@@ -73,7 +70,7 @@ def _last_change(folder: Path, paths: list[Path]) -> float:
     """
     names: list[str] = []
     with contextlib.suppress(OSError):
-        names = os.listdir(folder) if paths[0] == folder else []
+        names = files.names(folder) if paths[0] == folder else []
     times = [0.0]
     for path in (*paths, *(folder / name for name in names)):
         with contextlib.suppress(OSError):

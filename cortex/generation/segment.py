@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.system.files import replacing
+from cortex.system import files
 from ipc.arrays import Array
 from ipc.errors import Damaged, NotFound
 
@@ -75,7 +75,7 @@ def write_segment(path: Path, arrays: Mapping[str, Array], meta: Mapping[str, An
             list(array.shape),
         ]
     header = _place(layout, meta)
-    with replacing(path, sync=True) as temporary, open(temporary, "wb") as file:
+    with files.replacing(path, sync=True) as file:
         file.write(
             MAGIC + len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little") + header
         )
@@ -108,7 +108,7 @@ def open_segment(path: Path) -> Segment:
     Raises NotFound or Damaged, naming file and fault.
     """
     try:
-        with open(path, "rb") as file:
+        with files.open_ours(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size < _PREFIX:
                 raise Damaged(f"{path}: {size} bytes are no segment.")

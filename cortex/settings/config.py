@@ -16,7 +16,6 @@ from typing import Any, Literal, get_type_hints
 
 import msgspec
 import orjson
-import yaml
 
 from cortex.settings.home import (
     PROJECT_FOLDER,
@@ -29,7 +28,7 @@ from cortex.settings.home import (
     runtime_base,
     user_config,
 )
-from cortex.system.files import read_plain
+from cortex.settings.reading import read_settings
 from cortex.terms.languages import canonical, nearest
 from ipc.errors import Misconfigured
 from ipc.messages import PROTOCOL
@@ -38,8 +37,6 @@ Provider = Literal["static", "http", "local"]
 
 #: bumped when the files of an index change shape; each number has a folder of its own in `index/`
 INDEX_FORMAT = 7
-#: bytes of a configuration file
-FILE_BYTES_MAX = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +173,7 @@ def load(
     cache_base()  # raises early what every path would
     values: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
     for source, layer in (
-        (str(user_config()), _read_yaml(user_config())),
+        (str(user_config()), _read_user()),
         (str(project_config(root)), check_trust(_read_project(root), root)),
         ("the environment", _from_environment(os.environ)),
         ("the command line", flags or {}),
@@ -197,13 +194,10 @@ def load(
     return config
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        return _parsed(path, path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise Misconfigured(f"Cannot read {path}: {error}.") from error
+def _read_user() -> dict[str, Any]:
+    """The user's own file, which links of the user may lead to."""
+    path = user_config()
+    return _sections(path, read_settings(Path(os.path.realpath(path))))
 
 
 def _read_project(root: Path) -> dict[str, Any]:
@@ -213,21 +207,10 @@ def _read_project(root: Path) -> dict[str, Any]:
         return {}  # refused by whoever opens the project
     if path.is_symlink():
         raise Misconfigured(f"{path} must be a plain file, not a link; put a copy in its place.")
-    try:
-        return _parsed(path, read_plain(path, FILE_BYTES_MAX).decode("utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise Misconfigured(f"Cannot read {path}: {error}.") from error
+    return _sections(path, read_settings(path))
 
 
-def _parsed(path: Path, text: str) -> dict[str, Any]:
-    try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        where = getattr(error, "problem_mark", None)
-        line = f" at line {where.line + 1}" if where else ""
-        raise Misconfigured(f"{path} is not valid YAML{line}: {getattr(error, 'problem', error)}.") from error
+def _sections(path: Path, data: Any) -> dict[str, Any]:
     if data is None:
         return {}
     if not isinstance(data, dict):

@@ -4,11 +4,11 @@ cache, and the runtime folders. No values.
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import json
 import os
 import re
-import stat
 import tempfile
 import urllib.parse
 from pathlib import Path
@@ -67,7 +67,13 @@ def cache_base() -> Path:
     base = os.path.expanduser(os.environ.get("CORTEX_HOME") or usual)
     if not os.path.isabs(base):
         raise Misconfigured(f"The cache folder {base!r} is not an absolute path; set CORTEX_HOME to one.")
-    return Path(base)
+    return _real(base)
+
+
+@functools.lru_cache(maxsize=16)
+def _real(folder: str) -> Path:
+    """A folder that the user named, which links may lead to. Below it none is followed."""
+    return Path(os.path.realpath(folder))
 
 
 def cache_home(root: Path, root_id: str) -> Path:
@@ -134,7 +140,7 @@ def runtime_base() -> Path:
     named = os.environ.get("XDG_RUNTIME_DIR") or usual
     for base in (named, "/tmp", tempfile.gettempdir()):  # noqa: S108 - private_dir checks it
         if os.path.isdir(base) and os.access(base, os.W_OK):
-            path = Path(base) / f"cortex-{uid}"
+            path = _real(base) / f"cortex-{uid}"
             if len(os.fsencode(path)) + 40 <= SOCKET_PATH_MAX:
                 return path
     raise Misconfigured("No folder for sockets: set XDG_RUNTIME_DIR to a short, writable folder.")
@@ -143,17 +149,14 @@ def runtime_base() -> Path:
 def private_dir(path: Path) -> Path:
     """Make `path` (0700) and check that it is a real folder owned by this user.
 
-    Raises Misconfigured for a link, another owner, or rights that others have.
+    Raises Misconfigured for a link, another owner, or one that cannot be made.
     """
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        info = path.lstat()
+        files.make_private(path)
     except OSError as error:
-        raise Misconfigured(f"Cannot make the folder {path}: {error.strerror}.") from error
-    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
-        raise Misconfigured(f"{path} must be a real folder owned by you; move it away.")
-    if info.st_mode & 0o077:
-        os.chmod(path, 0o700)
+        raise Misconfigured(
+            f"{path} must be a real folder owned by you ({_why(error)}); move away what is there."
+        ) from error
     return path
 
 
@@ -170,37 +173,29 @@ def open_home(project: Folders) -> Path:
     in the project is a link: nothing behind one is read.
     """
     refuse_link(project.root / PROJECT_FOLDER)
-    home, base = project.home, cache_base()
+    home = project.home
     try:
-        base.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _check_owner(base, base.stat())  # it may be a link of the user's own; nothing below it may
+        files.make_folder(cache_base())
         for folder in (home.parent, home, project.run_dir):
-            folder.mkdir(mode=0o700, exist_ok=True)
-            info = folder.lstat()
-            _check_owner(folder, info)
-            if info.st_mode & 0o077:
-                folder.chmod(0o700)
+            files.make_private(folder)
         note = json.dumps({"root": os.fspath(project.root)}).encode()
         if not _holds(home / "project.json", note):
             files.replace(home / "project.json", note)
     except OSError as error:
         raise Misconfigured(
-            f"Cannot write {home}: {error.strerror or error}; free some space, make it writable, or set "
-            "CORTEX_HOME to a folder of yours."
+            f"Cannot write {home}: {_why(error)}; free some space, make it a writable folder "
+            "of yours, or set CORTEX_HOME to one."
         ) from error
     return home
 
 
-def _check_owner(folder: Path, info: os.stat_result) -> None:
-    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
-        raise Misconfigured(
-            f"{folder} must be a real folder owned by you, not a link; move it away or set CORTEX_HOME."
-        )
+def _why(error: OSError) -> str:
+    return error.strerror or str(error)
 
 
 def _holds(path: Path, raw: bytes) -> bool:
     try:
-        return path.read_bytes() == raw
+        return files.read_ours(path, len(raw)) == raw
     except OSError:
         return False
 
@@ -221,9 +216,9 @@ def open_project_folder(root: Path) -> Path:
     folder = root / PROJECT_FOLDER
     refuse_link(folder)
     try:
-        folder.mkdir(exist_ok=True)
+        files.make_folder(folder)
     except OSError as error:
-        raise Misconfigured(f"Cannot make {folder}: {error.strerror}.") from error
+        raise Misconfigured(f"Cannot make {folder}: {_why(error)}.") from error
     return folder
 
 

@@ -1,5 +1,11 @@
-"""Files of this machine: how one is replaced while others read it, and how one is opened without
-following a link.
+"""The one place that opens, makes, replaces and removes files: of the project, of its folder in the
+cache, of the runtime folder. What is written in them is known elsewhere.
+
+A clone can bring links, pipes and files of any size, so nothing here follows a link, on no step of
+the way: whoever names a folder of the user's own resolves it first (`cache_base`, `find_root`).
+Only regular files are opened, never waiting for the other end of a pipe, and reads are bounded.
+What is to be changed lies in a folder of this user; new files are 0600, new folders 0700, and
+temporary names are random and new.
 """
 
 from __future__ import annotations
@@ -7,66 +13,334 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+Name = str | os.PathLike[str]
 
-@contextlib.contextmanager
-def replacing(path: Path, *, sync: bool = False) -> Iterator[Path]:
-    """A temporary name beside `path`, renamed over it at the end of the `with`: readers see the old
-    or the new file.
+#: how a folder on the way is opened; O_PATH (Linux) needs no right to list it
+_STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+#: how a folder is opened whose names are wanted
+_LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+#: how a file is opened: O_NONBLOCK does not wait for the writer of a pipe
+_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+#: random bytes of a temporary name
+_RANDOM_BYTES = 8
 
-    `sync` has the system write the file to the disk first, so that a power cut leaves no empty one.
-    When the body or the rename fails, the temporary file is removed, `path` stays as it was, and
-    what was raised goes on.
+
+def open_plain(path: Name) -> BinaryIO:
+    """Open a regular file for reading, whoever owns it: a source, a file of another program.
+
+    Raises OSError, also for a link on the way and for everything that is not a regular file.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    return os.fdopen(_regular(_readable(_absolute(path)), path), "rb")
+
+
+def open_ours(path: Name) -> BinaryIO:
+    """As `open_plain`, for a file that Cortex made: raises PermissionError for another's."""
+    file = open_plain(path)
     try:
-        yield temporary
-        if sync:
-            _sync(temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        _check_owner(file.fileno(), path)
+    except OSError:
+        file.close()
         raise
+    return file
 
 
-def replace(path: Path, raw: bytes, *, sync: bool = False) -> None:
-    """Make `raw` the content of `path` by one rename, as `replacing` does. Raises OSError."""
-    with replacing(path, sync=sync) as temporary:
-        temporary.write_bytes(raw)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def open_plain(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a regular file for reading: never through a link in its last part, never waiting for a
-    pipe's writer.
-
-    Raises OSError, also for everything that is not a regular file. A link among the folders above
-    is followed.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return os.fdopen(descriptor, "rb")
-    os.close(descriptor)
-    raise OSError(errno.EINVAL, "Not a regular file", os.fspath(path))
-
-
-def read_plain(path: str | os.PathLike[str], bytes_max: int) -> bytes:
+def read_plain(path: Name, bytes_max: int) -> bytes:
     """The first `bytes_max` bytes at most of a file that is opened as by `open_plain`. Raises
     OSError as it does.
 
     Who has to tell a file that is too large from one that fits asks for one byte more than fits.
     """
     with open_plain(path) as file:
+        return file.read(min(bytes_max, os.fstat(file.fileno()).st_size + 1))
+
+
+def read_ours(path: Name, bytes_max: int) -> bytes:
+    """All of a file that is opened as by `open_ours`. Raises OSError as it does, and when the file
+    has more than `bytes_max` bytes.
+    """
+    with open_ours(path) as file:
+        if os.fstat(file.fileno()).st_size > bytes_max:
+            raise OSError(errno.EFBIG, f"More than {bytes_max} bytes", os.fspath(path))
         return file.read(bytes_max)
+
+
+def entries(folder: Name) -> dict[str, os.stat_result]:
+    """What is in a folder, by name; of a link the link. Raises OSError as `open_plain` does."""
+    descriptor = _folder(folder, _LIST)
+    try:
+        with os.scandir(descriptor) as found:
+            listed: dict[str, os.stat_result] = {}
+            for entry in found:
+                with contextlib.suppress(FileNotFoundError):  # removed since
+                    listed[entry.name] = entry.stat(follow_symlinks=False)
+            return listed
+    finally:
+        os.close(descriptor)
+
+
+def names(folder: Name) -> list[str]:
+    """The names in a folder. Raises OSError as `open_plain` does."""
+    descriptor = _folder(folder, _LIST)
+    try:
+        return os.listdir(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def replacing(path: Name, *, sync: bool = False) -> Iterator[BinaryIO]:
+    """A new file to be written, renamed over `path` at the end of the `with`: readers see the old
+    or the new one.
+
+    `sync` has the system write the file to the disk first, so that a power cut leaves no empty one.
+    When the body or the rename fails, the new file is removed, `path` stays as it was, and what was
+    raised goes on. Raises OSError when it cannot be made.
+    """
+    with _ours(path) as (folder, name):
+        temporary, descriptor = _create(folder, name)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield file
+                if sync:
+                    file.flush()
+                    os.fsync(descriptor)
+            _rename((folder, temporary), (folder, name), path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=folder)
+            raise
+
+
+@contextlib.contextmanager
+def replacing_by_name(path: Name) -> Iterator[Path]:
+    """As `replacing`, for a library that writes to a path: that of a new, empty file.
+
+    Its folder is this user's and was reached without a link; nobody else can put another in its
+    place.
+    """
+    temporary = write_new(Path(path).parent, Path(path).name, b"")
+    try:
+        yield temporary
+        move(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            remove(temporary)
+        raise
+
+
+def replace(path: Name, raw: bytes, *, sync: bool = False) -> None:
+    """Make `raw` the content of `path` by one rename, as `replacing` does. Raises OSError."""
+    with replacing(path, sync=sync) as file:
+        file.write(raw)
+
+
+def write_new(folder: Name, stem: str, raw: bytes) -> Path:
+    """Write a file of a new name in `folder`, to be moved to its place; returns its path. Raises
+    OSError; nothing is left then.
+    """
+    path = Path(folder, stem)
+    with _ours(path) as (parent, name):
+        temporary, descriptor = _create(parent, name)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(raw)
+        except BaseException:
+            os.unlink(temporary, dir_fd=parent)
+            raise
+    return path.with_name(temporary)
+
+
+def move(source: Name, target: Name) -> None:
+    """Rename a file over another or to a new name, or a folder to a new name. Raises OSError."""
+    with _ours(source) as (here, old), _ours(target) as (there, new):
+        _rename((here, old), (there, new), target)
+
+
+def link(source: Name, target: Name) -> None:
+    """Give a file of ours a second name. Raises OSError, where there are no hard links too."""
+    with _ours(source) as (here, old), _ours(target) as (there, new):
+        os.link(old, new, src_dir_fd=here, dst_dir_fd=there, follow_symlinks=False)
+
+
+def remove(path: Name) -> None:
+    """Remove a file, or a link itself; one that is not there is removed. Raises OSError."""
+    with contextlib.suppress(FileNotFoundError), _ours(path) as (folder, name):
+        os.unlink(name, dir_fd=folder)
+
+
+def remove_tree(path: Name) -> None:
+    """Remove a folder with all that is in it, as `rm -r` does: of a link goes the link. What is not
+    there is removed. Raises OSError.
+    """
+    with contextlib.suppress(FileNotFoundError), _ours(path) as (folder, name):
+        info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if not stat.S_ISDIR(info.st_mode):
+            os.unlink(name, dir_fd=folder)
+        elif info.st_uid == os.getuid():
+            shutil.rmtree(name, dir_fd=folder)
+        else:
+            raise PermissionError(errno.EPERM, "Belongs to another user", os.fspath(path))
+
+
+def make_folder(path: Name) -> None:
+    """Make a folder (0700) and those above it. Raises OSError, also when there is one that is
+    another's or a link.
+    """
+    parent = os.path.dirname(_absolute(path))
+    if not os.path.lexists(parent):
+        make_folder(parent)
+    with _inside(path) as (folder, name), contextlib.suppress(FileExistsError):
+        os.mkdir(name, 0o700, dir_fd=folder)
+    descriptor = _folder(path)
+    try:
+        _check_owner(descriptor, path)
+    finally:
+        os.close(descriptor)
+
+
+def make_private(path: Name) -> None:
+    """As `make_folder`, and nobody else may look into it. Raises OSError."""
+    make_folder(path)
+    descriptor = _folder(path, _LIST)
+    try:
+        if os.fstat(descriptor).st_mode & 0o077:
+            os.fchmod(descriptor, 0o700)
+    finally:
+        os.close(descriptor)
+
+
+def open_log(path: Name) -> int:
+    """A descriptor that appends to a log, made if need be. What stands there and is no file of ours
+    alone (a link, a pipe, a second name of another file) gives way to a new one. Raises OSError.
+    """
+    with _ours(path) as (folder, name):
+        with contextlib.suppress(FileNotFoundError):
+            if not _ours_alone(os.stat(name, dir_fd=folder, follow_symlinks=False)):
+                os.unlink(name, dir_fd=folder)
+        descriptor = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FILE, 0o600, dir_fd=folder)
+    if _ours_alone(os.fstat(descriptor)):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EEXIST, "Is no log of ours", os.fspath(path))
+
+
+def trim_log(path: Name, bytes_max: int) -> None:
+    """Of a log with more than `bytes_max` bytes, move the newer half to `<path>.1` and empty it.
+
+    The writers append, so they go on at the new end. Raises OSError.
+    """
+    if os.lstat(path).st_size <= bytes_max:
+        return
+    with os.fdopen(open_log(path), "ab") as log, open_ours(path) as old:
+        size = os.fstat(old.fileno()).st_size  # not that of a link which has just given way
+        old.seek(max(0, size - bytes_max // 2))
+        replace(f"{os.fspath(path)}.1", old.read(bytes_max))
+        log.truncate(0)
+
+
+def _absolute(path: Name) -> str:
+    # No link is followed, so ".." leads back to where the words say.
+    return os.path.abspath(path)
+
+
+def _readable(path: str) -> int:
+    """A descriptor of `path`, reached without a link.
+
+    Linux tells where what was opened lies, which is quicker than going there step by step (on one
+    machine 30 us instead of 100); when that is not `path`, the steps decide.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | _FILE)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        descriptor = -1
+    if descriptor >= 0:
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/self/fd/{descriptor}") == path:
+                return descriptor
+        os.close(descriptor)
+    with _inside(path) as (folder, name):
+        try:
+            return os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
+        except OSError as error:
+            raise _explained(error, folder, name, path) from error
+
+
+def _regular(descriptor: int, path: Name) -> int:
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "Not a regular file", os.fspath(path))
+
+
+def _folder(path: Name, flags: int = _STEP) -> int:
+    """A descriptor of a folder, reached from / step by step."""
+    parts = [part for part in _absolute(path).split("/") if part]
+    descriptor = os.open("/", flags if not parts else _STEP)
+    for depth, part in enumerate(parts, 1):
+        try:
+            inner = os.open(part, flags if depth == len(parts) else _STEP, dir_fd=descriptor)
+        except OSError as error:
+            raise _explained(error, descriptor, part, path) from error
+        finally:
+            os.close(descriptor)
+        descriptor = inner
+    return descriptor
+
+
+def _explained(error: OSError, folder: int, name: str, path: Name) -> OSError:
+    """The error with the whole path, and with a word on a link."""
+    with contextlib.suppress(OSError):
+        if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            return OSError(errno.ELOOP, f"{name!r} is a link, and links are not followed", os.fspath(path))
+    return OSError(error.errno, error.strerror, os.fspath(path))
+
+
+@contextlib.contextmanager
+def _inside(path: Name) -> Iterator[tuple[int, str]]:
+    """(descriptor of the folder that `path` is in, its last part)."""
+    folder, name = os.path.split(_absolute(path))
+    descriptor = _folder(folder)
+    try:
+        yield descriptor, name
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _ours(path: Name) -> Iterator[tuple[int, str]]:
+    """As `_inside`, for something to be changed: the folder must be this user's."""
+    with _inside(path) as (folder, name):
+        _check_owner(folder, path)
+        yield folder, name
+
+
+def _rename(source: tuple[int, str], target: tuple[int, str], path: Name) -> None:
+    try:
+        os.replace(source[1], target[1], src_dir_fd=source[0], dst_dir_fd=target[0])
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+def _ours_alone(info: os.stat_result) -> bool:
+    return stat.S_ISREG(info.st_mode) and info.st_uid == os.getuid() and info.st_nlink == 1
+
+
+def _check_owner(descriptor: int, path: Name) -> None:
+    if os.fstat(descriptor).st_uid != os.getuid():
+        raise PermissionError(errno.EPERM, "Belongs to another user", os.fspath(path))
+
+
+def _create(folder: int, name: str) -> tuple[str, int]:
+    """(name, descriptor) of a new, empty file beside `name`, which nobody could know before."""
+    temporary = f".{name}.{secrets.token_hex(_RANDOM_BYTES)}.tmp"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE
+    return temporary, os.open(temporary, flags, 0o600, dir_fd=folder)

@@ -323,11 +323,11 @@ def test_a_run_that_is_killed_is_finished_by_the_next(project, monkeypatch, stop
     plain = os.replace
     calls = [0]
 
-    def failing(source, target):
+    def failing(source, target, **folders):
         calls[0] += 1
         if calls[0] > stop_at * 3:
             raise KeyboardInterrupt
-        plain(source, target)
+        plain(source, target, **folders)
 
     monkeypatch.setattr(os, "replace", failing)
     with pytest.raises(KeyboardInterrupt):
@@ -351,11 +351,11 @@ from cortex.indexer.store.limits import Limits
 limits = Limits(shard_files=4, flush_s=0.0, flush_share=float("inf"))  # as many steps in every run
 plain, left = os.replace, [int(sys.argv[2])]
 
-def replace(source, target):
+def replace(source, target, **folders):
     left[0] -= 1
     if left[0] < 0:
         os.kill(os.getpid(), signal.SIGKILL)
-    plain(source, target)
+    plain(source, target, **folders)
 
 os.replace = replace
 run.index(Config(root=Path(sys.argv[1])), limits=limits)

@@ -222,7 +222,7 @@ builder = Builder(config.load(sys.argv[1]))
 if sys.argv[2] == "before":
     generations.publish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 else:
-    os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+    os.replace = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 builder.refresh()
 """
 

@@ -218,7 +218,7 @@ def test_a_link_below_the_cache_is_refused(project, tmp_path, level):
     place = loaded.home if level == "home" else loaded.home.parent
     place.parent.mkdir(parents=True)
     place.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(Misconfigured, match="not a link"):
+    with pytest.raises(Misconfigured, match="is a link"):
         home.open_home(loaded)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 

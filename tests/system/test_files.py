@@ -1,11 +1,15 @@
-"""Files that are replaced under their readers, and files opened without following a link."""
+"""The one module that opens files: no links, no pipes, bounds, and only folders of our own."""
 
+import errno
 import os
+import socket
+import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cortex.system.files import open_plain, read_plain, replace, replacing
+from cortex.system import files
 
 
 @pytest.fixture
@@ -15,42 +19,82 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A folder of the user's own that nothing of ours may touch."""
+    folder = tmp_path / "elsewhere"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "kept").write_bytes(b"kept")
+    (folder / "inner" / "kept").write_bytes(b"kept")
+    return folder
+
+
+def content(folder: Path) -> dict[str, bytes | None]:
+    return {
+        os.fspath(one.relative_to(folder)): one.read_bytes() if one.is_file() else None
+        for one in sorted(folder.rglob("*"))
+    }
+
+
 def names(folder: Path) -> list[str]:
     return sorted(os.listdir(folder))
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+# How a file is replaced
 
 
 @pytest.mark.parametrize("sync", [False, True])
 def test_a_replaced_file_is_a_new_one_and_an_open_reader_keeps_the_old(path, sync):
     with path.open("rb") as reader:
-        replace(path, b"new", sync=sync)
+        files.replace(path, b"new", sync=sync)
         assert reader.read() == b"old"
     assert path.read_bytes() == b"new"
     assert names(path.parent) == ["state.json"]
 
 
-def test_a_file_that_was_not_there_is_made(tmp_path):
-    replace(tmp_path / "first", b"new")
+def test_a_file_that_was_not_there_is_made_for_its_owner_alone(tmp_path):
+    files.replace(tmp_path / "first", b"new")
     assert (tmp_path / "first").read_bytes() == b"new"
+    assert mode(tmp_path / "first") == 0o600
 
 
 def test_until_the_end_of_the_body_readers_see_the_old_file(path):
-    with replacing(path) as temporary:
-        temporary.write_bytes(b"half")
+    with files.replacing(path) as file:
+        file.write(b"half")
+        file.flush()
         assert path.read_bytes() == b"old"
-        assert temporary.parent == path.parent
-        assert temporary.name.startswith(".")
+        (temporary,) = set(names(path.parent)) - {path.name}
+        assert temporary.startswith(".")
     assert path.read_bytes() == b"half"
 
 
+def test_two_writers_of_one_file_do_not_meet(path):
+    with files.replacing(path) as first, files.replacing(path) as second:
+        first.write(b"first, which is longer")
+        second.write(b"second")
+    assert path.read_bytes() == b"first, which is longer"
+
+
 def interrupted(path: Path) -> None:
-    with replacing(path) as temporary:
+    with files.replacing(path) as file:
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+
+def interrupted_by_name(path: Path) -> None:
+    with files.replacing_by_name(path) as temporary:
         temporary.write_bytes(b"half")
         raise KeyboardInterrupt
 
 
-def test_a_body_that_fails_leaves_the_old_file_and_nothing_else(path):
+@pytest.mark.parametrize("write", [interrupted, interrupted_by_name])
+def test_a_body_that_fails_leaves_the_old_file_and_nothing_else(path, write):
     with pytest.raises(KeyboardInterrupt):
-        interrupted(path)
+        write(path)
     assert path.read_bytes() == b"old"
     assert names(path.parent) == ["state.json"]
 
@@ -58,50 +102,268 @@ def test_a_body_that_fails_leaves_the_old_file_and_nothing_else(path):
 def test_a_rename_that_fails_leaves_nothing_behind(tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="folder"):
-        replace(tmp_path / "folder", b"a file cannot take a folder's place")
+        files.replace(tmp_path / "folder", b"a file cannot take a folder's place")
     assert names(tmp_path) == ["folder"]
 
 
-def test_a_body_that_writes_nothing_is_refused(path):
-    with pytest.raises(FileNotFoundError), replacing(path, sync=True):
-        pass
-    assert path.read_bytes() == b"old"
+def test_a_library_writes_to_a_name_beside_the_file(path):
+    with files.replacing_by_name(path) as temporary:
+        assert temporary.parent == path.parent
+        assert mode(temporary) == 0o600
+        temporary.write_bytes(b"new")
+    assert path.read_bytes() == b"new"
+    assert names(path.parent) == ["state.json"]
+
+
+# How one is read
 
 
 def test_a_plain_file_is_read_up_to_the_bound(path):
-    assert read_plain(path, 100) == b"old"
-    assert read_plain(os.fspath(path), 2) == b"ol"
+    assert files.read_plain(path, 100) == b"old"
+    assert files.read_plain(os.fspath(path), 2) == b"ol"
+    assert files.read_ours(path, 3) == b"old"
+    with pytest.raises(OSError, match="More than 2 bytes"):
+        files.read_ours(path, 2)
 
 
-def test_a_link_is_not_opened(path):
+def test_a_file_of_a_terabyte_takes_no_memory(path):
+    os.truncate(path, 1 << 40)
+    with pytest.raises(OSError, match="More than") as raised:
+        files.read_ours(path, 1 << 20)
+    assert raised.value.errno == errno.EFBIG
+    assert len(files.read_plain(path, 1000)) == 1000
+
+
+def test_a_path_with_dots_is_what_its_words_say(path):
+    (path.parent / "inner").mkdir()
+    assert files.read_plain(f"{path.parent}/inner/../{path.name}", 100) == b"old"
+
+
+READS = [
+    lambda path: files.read_plain(path, 100),
+    lambda path: files.read_ours(path, 100),
+    files.open_plain,
+]
+
+
+@pytest.mark.parametrize("read", READS)
+def test_a_link_is_not_opened(path, read):
     link = path.with_name("link")
     link.symlink_to(path)
-    with pytest.raises(OSError, match="link"):
-        read_plain(link, 100)
+    with pytest.raises(OSError, match="is a link"):
+        read(link)
 
 
-def test_a_link_among_the_folders_above_is_followed(path, tmp_path):
+@pytest.mark.parametrize("read", READS)
+def test_a_link_among_the_folders_above_is_not_followed(path, tmp_path, read):
     (tmp_path / "folder").symlink_to(tmp_path)
-    assert read_plain(tmp_path / "folder" / path.name, 100) == b"old"
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "deep").symlink_to(tmp_path)
+    for folder in ("folder", "real/deep", "folder/real/deep/folder"):
+        with pytest.raises(OSError, match="is a link"):
+            read(tmp_path / folder / path.name)
 
 
-def test_a_pipe_is_refused_without_waiting_for_its_writer(tmp_path):
+def test_a_link_to_the_very_folder_is_a_link_as_well(path, tmp_path):
+    (tmp_path / "self").symlink_to(".")
+    with pytest.raises(OSError, match="is a link"):
+        files.read_plain(tmp_path / "self" / path.name, 100)
+
+
+@pytest.mark.parametrize("read", READS)
+def test_a_pipe_a_socket_and_a_device_are_refused_without_waiting(tmp_path, read):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="Not a regular file"):
-        open_plain(tmp_path / "pipe")
-
-
-def test_a_folder_and_what_is_missing_are_refused(tmp_path):
+        read(tmp_path / "pipe")
     with pytest.raises(OSError, match="Not a regular file"):
-        open_plain(tmp_path)
+        read("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(os.fspath(tmp_path / "s"))
+        with pytest.raises(OSError):  # noqa: PT011 - each system has a word of its own
+            read(tmp_path / "s")
+
+
+def test_a_folder_and_what_is_missing_are_refused(tmp_path, path):
+    with pytest.raises(OSError, match="Not a regular file"):
+        files.open_plain(tmp_path)
     with pytest.raises(FileNotFoundError):
-        open_plain(tmp_path / "missing")
+        files.open_plain(tmp_path / "missing")
+    with pytest.raises(NotADirectoryError):
+        files.open_plain(path / "inside a file")
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="descriptors are counted in /proc")
-def test_a_refused_file_leaves_no_descriptor_open(tmp_path):
-    before = len(os.listdir("/proc/self/fd"))
+def test_what_is_refused_leaves_no_descriptor_open(tmp_path, path, elsewhere):
+    (tmp_path / "link").symlink_to(elsewhere)
+    before = names(Path("/proc/self/fd"))
     for _ in range(5):
-        with pytest.raises(OSError, match="Not a regular file"):
-            open_plain(tmp_path)
-    assert len(os.listdir("/proc/self/fd")) == before
+        for bad in (tmp_path, tmp_path / "link" / "kept", path / "x", tmp_path / "missing" / "x"):
+            for use in (files.open_plain, files.names, files.remove_tree, files.make_folder, files.open_log):
+                if (use, bad) != (files.remove_tree, tmp_path) and use is not files.make_folder:
+                    try:
+                        opened = use(bad)
+                    except OSError:
+                        continue
+                    if isinstance(opened, int):
+                        os.close(opened)
+    assert names(Path("/proc/self/fd")) == before
+
+
+def test_a_folder_is_listed_without_following_links(tmp_path, path, elsewhere):
+    (tmp_path / "link").symlink_to(path)
+    assert sorted(files.names(tmp_path)) == ["elsewhere", "link", "state.json"]
+    listed = files.entries(tmp_path)
+    assert stat.S_ISLNK(listed["link"].st_mode)
+    assert listed["state.json"].st_size == 3
+    (tmp_path / "folder").symlink_to(elsewhere)
+    for look in (files.names, files.entries):
+        with pytest.raises(OSError, match="is a link"):
+            look(tmp_path / "folder")
+
+
+# What is changed
+
+
+def write_by_name(path: Path) -> None:
+    with files.replacing_by_name(path) as temporary:
+        temporary.write_bytes(b"hostile")
+
+
+WRITES: list[Callable[[Path], object]] = [
+    lambda path: files.replace(path, b"hostile"),
+    write_by_name,
+    lambda path: files.write_new(path.parent, path.name, b"hostile"),
+    lambda path: files.move(path, path.with_name("moved")),
+    lambda path: files.link(path, path.with_name("linked")),
+    lambda path: os.close(files.open_log(path)),
+    files.remove,
+    files.remove_tree,
+    lambda path: files.remove_tree(path.parent / "inner"),
+    lambda path: files.make_folder(path.with_name("made") / "deep"),
+    lambda path: files.make_private(path.with_name("made")),
+]
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_nothing_is_changed_behind_a_link(tmp_path, elsewhere, write):
+    before = content(elsewhere)
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "ours" / "link").symlink_to(elsewhere)
+    (tmp_path / "ours" / "again").symlink_to("link")
+    for folder in ("link", "again", "link/inner"):
+        with pytest.raises(OSError, match="is a link"):
+            write(tmp_path / "ours" / folder / "kept")
+    assert content(elsewhere) == before
+
+
+@pytest.mark.parametrize("write", [WRITES[0], write_by_name, files.remove, files.remove_tree])
+def test_a_link_in_the_place_of_a_file_goes_and_what_it_leads_to_stays(tmp_path, elsewhere, write):
+    before = content(elsewhere)
+    link = tmp_path / "link"
+    for target in ("elsewhere/kept", "elsewhere", "elsewhere/new"):
+        link.symlink_to(target)
+        write(link)
+        assert not link.is_symlink()
+        link.unlink(missing_ok=True)
+        assert content(elsewhere) == before
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+@pytest.mark.parametrize("write", [*WRITES[:9], WRITES[10]])
+def test_nothing_is_changed_in_a_folder_of_another_user(elsewhere, write):
+    os.chown(elsewhere / "kept", 12345, 12345)
+    os.chown(elsewhere / "inner", 12345, 12345)
+    (elsewhere / "made").mkdir()
+    os.chown(elsewhere / "made", 12345, 12345)
+    os.chown(elsewhere, 12345, 12345)
+    before = content(elsewhere)
+    with pytest.raises(PermissionError, match="another user"):
+        write(elsewhere / "kept")
+    assert content(elsewhere) == before
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_a_file_of_another_user_is_not_taken_for_ours(path):
+    os.chown(path, 12345, 12345)
+    assert files.read_plain(path, 100) == b"old"
+    with pytest.raises(PermissionError, match="another user"):
+        files.read_ours(path, 100)
+
+
+def test_a_removed_tree_takes_its_links_and_not_what_they_lead_to(tmp_path, elsewhere):
+    before = content(elsewhere)
+    tree = tmp_path / "tree" / "deep"
+    tree.mkdir(parents=True)
+    (tree / "folder").symlink_to(elsewhere)
+    (tree / "file").symlink_to(elsewhere / "kept")
+    files.remove_tree(tmp_path / "tree")
+    files.remove_tree(tmp_path / "tree")
+    files.remove(tmp_path / "tree")
+    assert names(tmp_path) == ["elsewhere"]
+    assert content(elsewhere) == before
+
+
+def test_made_folders_are_private_and_there_may_be_one_already(tmp_path):
+    files.make_folder(tmp_path / "a" / "b" / "c")
+    files.make_folder(tmp_path / "a" / "b" / "c")
+    assert {mode(tmp_path / name) for name in ("a", "a/b", "a/b/c")} == {0o700}
+    (tmp_path / "a").chmod(0o777)
+    files.make_private(tmp_path / "a")
+    assert mode(tmp_path / "a") == 0o700
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"):
+        files.make_folder(tmp_path / "file")
+
+
+# Logs
+
+
+def append(path: Path, raw: bytes) -> None:
+    with os.fdopen(files.open_log(path), "ab") as log:
+        log.write(raw)
+
+
+def test_a_log_is_appended_to_by_all_its_writers(tmp_path):
+    for word in (b"one ", b"two"):
+        append(tmp_path / "worker.log", word)
+    assert (tmp_path / "worker.log").read_bytes() == b"one two"
+    assert mode(tmp_path / "worker.log") == 0o600
+
+
+@pytest.mark.parametrize("make", [Path.symlink_to, Path.hardlink_to])
+def test_a_log_that_is_another_name_of_a_file_elsewhere_is_made_anew(tmp_path, elsewhere, make):
+    before = content(elsewhere)
+    make(tmp_path / "worker.log", elsewhere / "kept")
+    append(tmp_path / "worker.log", b"rm -rf ~\n")
+    assert (tmp_path / "worker.log").read_bytes() == b"rm -rf ~\n"
+    assert content(elsewhere) == before
+
+
+def test_a_log_that_is_a_pipe_or_leads_to_nothing_is_made_anew(tmp_path):
+    os.mkfifo(tmp_path / "pipe.log")
+    (tmp_path / "dangling.log").symlink_to(tmp_path / "made by us")
+    for name in ("pipe.log", "dangling.log"):
+        append(tmp_path / name, b"a line\n")
+        assert (tmp_path / name).read_bytes() == b"a line\n"
+    assert not (tmp_path / "made by us").exists()
+
+
+def test_of_a_large_log_the_newer_half_is_kept_beside_it(tmp_path):
+    append(tmp_path / "worker.log", b"0" * 60 + b"1" * 50)
+    files.trim_log(tmp_path / "worker.log", 200)
+    assert names(tmp_path) == ["worker.log"]
+    files.trim_log(tmp_path / "worker.log", 100)
+    assert (tmp_path / "worker.log").read_bytes() == b""
+    assert (tmp_path / "worker.log.1").read_bytes() == b"1" * 50
+
+
+def test_a_log_to_be_trimmed_that_is_a_link_empties_nothing(tmp_path, elsewhere):
+    (elsewhere / "kept").write_bytes(b"x" * 1000)
+    before = content(elsewhere)
+    (tmp_path / "worker.log").write_bytes(b"y" * 1000)
+    (tmp_path / "worker.log.1").symlink_to(elsewhere / "kept")
+    files.trim_log(tmp_path / "worker.log", 100)
+    (tmp_path / "worker.log").unlink()
+    (tmp_path / "worker.log").symlink_to(elsewhere / "kept")
+    files.trim_log(tmp_path / "worker.log", 10)
+    assert content(elsewhere) == before

@@ -18,7 +18,7 @@ import numpy as np
 from usearch.index import Index
 
 from cortex.generation.read import ABOUT, Rows
-from cortex.system.files import replacing
+from cortex.system import files
 from ipc.arrays import Array
 from ipc.errors import BadRequest, Damaged, NotReady
 from ipc.messages import Signals, VectorSearch
@@ -205,9 +205,9 @@ def build_vectors(rows: Rows, folder: Path) -> str:
     for batch in np.array_split(ordinals, max(1, len(ordinals) // 10_000)):
         index.add(rows.keys[batch], rows.vectors(batch).astype(np.float16), threads=1)
     watermark = int(rows.keys.max()) if len(rows) else 0
-    folder.mkdir(parents=True, exist_ok=True)
+    files.make_folder(folder)
     name = f"hnsw-{rows.generation:08d}-{watermark}.usearch"
-    with replacing(folder / name) as temporary:
+    with files.replacing_by_name(folder / name) as temporary:
         index.save(os.fspath(temporary))
     return name
 
@@ -234,8 +234,9 @@ def open_vectors(rows: Rows, folder: Path, name: str = "", limits: Limits = Limi
 
 def _map(path: Path, dimensions: int) -> Index:
     # usearch 2.26 closes descriptor 0, a worker's life line, when the file is missing or empty.
-    if not path.stat().st_size:
-        raise Damaged(f"{path} is empty.")
+    with files.open_ours(path) as file:
+        if not os.fstat(file.fileno()).st_size:
+            raise Damaged(f"{path} is empty.")
     index = Index(ndim=dimensions, metric="ip", dtype="f16", expansion_search=EXPANSION_SEARCH)
     index.view(os.fspath(path))
     return index
