@@ -6,12 +6,13 @@ One thread; replies in the order of arrival.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import logging
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
@@ -32,6 +33,9 @@ log = logging.getLogger(__name__)
 CHECK_S = 1.0
 #: seconds that a stopping worker goes on answering what has already arrived
 DRAIN_S = 1.0
+#: seconds of processor time that every question may use, however soon its asker gives up: the first
+#: one after a start opens tables
+LEAST_S = 5.0
 #: requests that may wait in front of a worker; more are refused by the sender's queue
 QUEUE_MESSAGES_MAX = 1000
 
@@ -74,20 +78,30 @@ class Identity:
         )
 
 
-def serve(name: str, worker: Worker, runtime_dir: Path, *, replica: int = 0, bind: str = "") -> int:
+def serve(
+    name: str,
+    worker: Worker,
+    runtime_dir: Path,
+    *,
+    replica: int = 0,
+    bind: str = "",
+    least_s: float = LEAST_S,
+) -> int:
     """Answer requests for `worker` until SIGTERM, SIGINT or the end of the life line.
 
     Binds `<runtime_dir>/<name>.<replica>.sock`, or `bind` (an ipc:// or loopback tcp:// address for
-    load tests). Returns the exit code.
+    load tests). Returns the exit code. A question that uses more processor time than its asker
+    waits for it, and more than `least_s` seconds, ends the process by SIGPROF: whoever waits behind
+    it asks the one that is started in its place.
     """
     context: zmq.Context[Any] = zmq.Context()
     with hold_place(runtime_dir, f"{name}.{replica}"):
         path = runtime_dir / f"{name}.{replica}.sock"
         socket = _bind(context, bind or f"ipc://{path}", None if bind else path)
         listener = Listener(context, runtime_dir)
-        stop, wake = _stop_signals()
+        ending = _stop_signals()
         try:
-            _loop(worker, socket, listener, stop, wake)
+            _loop(worker, socket, listener, ending, least_s)
         finally:
             if not bind:
                 path.unlink(missing_ok=True)
@@ -145,13 +159,19 @@ def _stop_signals() -> tuple[threading.Event, int]:
 
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, on_signal)
+    faulthandler.register(signal.SIGPROF, chain=True)  # the log says where it was; then the process ends
     watch_life_line(lambda: on_signal(0, None))
     return stop, read
 
 
 def _loop(
-    worker: Worker, socket: zmq.Socket[bytes], listener: Listener, stop: threading.Event, wake: int
+    worker: Worker,
+    socket: zmq.Socket[bytes],
+    listener: Listener,
+    ending: tuple[threading.Event, int],
+    least_s: float,
 ) -> None:
+    stop, wake = ending
     poller = zmq.Poller()
     poller.register(socket, zmq.POLLIN)
     poller.register(listener.socket, zmq.POLLIN)
@@ -164,8 +184,8 @@ def _loop(
             _reload(worker)
             checked = time.monotonic()
         if socket in ready:
-            _answer_waiting(worker, socket, until=checked + CHECK_S)
-    _answer_waiting(worker, socket, until=time.monotonic() + DRAIN_S)
+            _answer_waiting(worker, socket, checked + CHECK_S, least_s)
+    _answer_waiting(worker, socket, time.monotonic() + DRAIN_S, least_s)
 
 
 def _reload(worker: Worker) -> None:
@@ -175,7 +195,7 @@ def _reload(worker: Worker) -> None:
         log.exception("reload failed; the old generation is kept")
 
 
-def _answer_waiting(worker: Worker, socket: zmq.Socket[bytes], until: float) -> None:
+def _answer_waiting(worker: Worker, socket: zmq.Socket[bytes], until: float, least_s: float) -> None:
     """Answer what has arrived, until the queue is empty or the clock says `until`."""
     while True:
         try:
@@ -188,11 +208,26 @@ def _answer_waiting(worker: Worker, socket: zmq.Socket[bytes], until: float) -> 
             log.warning("dropped a message: %s", error)
             continue
         if not deadline or deadline > time.monotonic():  # nobody waits for a late answer
-            reply = answer(worker, frames)
+            allotted_s = max(deadline - time.monotonic(), least_s) if deadline else 0.0
+            reply = answer(worker, frames, allotted_s)
             with contextlib.suppress(zmq.Again):
                 socket.send_multipart([identity, *reply_frames(reply, request)], zmq.NOBLOCK)
         if time.monotonic() >= until:
             return
+
+
+@contextlib.contextmanager
+def _allotted(seconds: float) -> Iterator[None]:
+    """So much processor time for one question; 0 for any. Code of libraries cannot be broken off,
+    but a process can.
+
+    Waiting for others (a model server, a busy machine) does not count.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def reply_frames(reply: Message, request: int) -> list[Any]:
@@ -203,8 +238,11 @@ def reply_frames(reply: Message, request: int) -> list[Any]:
         return encode(Failure(error.code, str(error)), request)
 
 
-def answer(worker: Worker, frames: list[bytes]) -> Message:
-    """The reply to one request: what its handler returned, or a Failure. Never raises."""
+def answer(worker: Worker, frames: list[bytes], allotted_s: float = 0.0) -> Message:
+    """The reply to one request: what its handler returned, or a Failure. Never raises.
+
+    `allotted_s`: seconds of processor time that its handler may use, 0 for any; see `serve`.
+    """
     try:
         message = decode(frames)
         if isinstance(message, GetStatus):
@@ -212,7 +250,8 @@ def answer(worker: Worker, frames: list[bytes]) -> Message:
         handler = worker.handlers.get(type(message))
         if handler is None:
             return Failure("bad_request", f"This worker does not answer {type(message).__name__}.")
-        return handler(message)
+        with _allotted(allotted_s):
+            return handler(message)
     except CortexError as error:
         return Failure(error.code, str(error))
     except Exception as error:  # a bug in one handler must not end the worker

@@ -8,14 +8,13 @@ operand = ("+" | "-" | "NOT" | field)* (leaf | "(" query ")") boost?
 from __future__ import annotations
 
 from cortex.query.leaf import make_leaf
-from cortex.query.lex import Token, cut_query
+from cortex.query.lex import LEAVES, Token, cut_query
 from cortex.query.tree import DEFAULT_FIELD, Anything, Boost, Node, Or, joined, negated
 from ipc.errors import BadQuery
 
 #: a larger boost is a mistake, and would swallow every other clause
 BOOST_MAX = 1_000.0
 
-_LEAVES = ("word", "phrase", "regex", "range", "compare")
 _PREFIXES = ("+", "-", "not", "field")
 
 
@@ -95,7 +94,7 @@ class Reader:
             node = self._alternatives(name)
             self._next()
             return node
-        if token.kind not in _LEAVES:
+        if token.kind not in LEAVES:
             shown = self._query[token.at : token.at + 12]
             raise BadQuery(
                 f"The query cannot be read at position {token.at + 1} (`{shown}`); quote or escape it."

@@ -15,6 +15,11 @@ from ipc.errors import BadQuery
 
 #: groups inside groups; parsing and compiling recurse, so the depth is bounded
 DEPTH_MAX = 50
+#: terms of a query; each is a walk over postings
+TERMS_MAX = 1_024
+
+#: kinds of tokens that are terms
+LEAVES = frozenset(("word", "phrase", "regex", "range", "compare"))
 
 _FIELD = re.compile(r"([^\W\d]\w*):(?!:)")
 _RANGE = re.compile(r"[\[{]\s*[^\s\[\]{}]+\s+TO\s+[^\s\[\]{}]+\s*[\]}]")
@@ -45,10 +50,16 @@ class _Scanner:
     query: str
     at: int = 0
     tokens: list[Token] = field(default_factory=list)
+    terms: int = 0
     #: open parentheses: (position, is a group); the others belong to words: foo(
     open: list[tuple[int, bool]] = field(default_factory=list)
 
     def take(self, kind: str, end: int) -> None:
+        self.terms += kind in LEAVES
+        if self.terms > TERMS_MAX:
+            raise BadQuery(
+                f"The query has more than {TERMS_MAX} terms (the next is at position {self.at + 1}); ask for fewer."
+            )
         self.tokens.append(Token(kind, self.query[self.at : end], self.at))
         self.at = end
 
@@ -61,7 +72,8 @@ class _Scanner:
 def cut_query(query: str) -> list[Token]:
     """The tokens of `query`, "end" the last; every group is closed.
 
-    Raises BadQuery, with the position, for an open quote or parenthesis and for an unknown field.
+    Raises BadQuery, with the position, for an open quote or parenthesis, an unknown field, and more
+    terms than TERMS_MAX.
     """
     scan = _Scanner(query)
     literal_names = "::" in query

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -27,8 +29,11 @@ from cortex.query.tree import (
 from ipc.errors import BadQuery
 from ipc.messages import MatchType
 
-#: terms of a query; each is a walk over postings
-TERMS_MAX = 1_024
+#: words of all terms and phrases of a query together; those of a phrase are looked for one by one
+WORDS_MAX = 1_024
+#: ways in which the words of a phrase may stand apart: the search goes through all of them wherever
+#: a text repeats a word, and 12 words at a distance of 100 took minutes and gigabytes
+WAYS_MAX = 2_000
 #: terms of a query that stand for many words (wildcards, edits); each walks through all indexed
 #: words, 10 ms for ~2
 WIDE_MAX = 64
@@ -58,18 +63,23 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
     if reader.case:
         node = joined([_with_case(child) for child in (node.children if isinstance(node, And) else (node,))])
     found = leaves(node)
-    if len(found) > TERMS_MAX:
-        raise BadQuery(
-            f"The query has {len(found)} terms; at most {TERMS_MAX} are answered (the next is at position "
-            f"{found[TERMS_MAX].position + 1})."
-        )
     if reader.boolean or match_type == "boolean":
         return Parsed(_checked(node), "boolean")
     return Parsed(_checked(_as_asked(node, match_type)), match_type or _kind(found))
 
 
 def _checked(node: Node) -> Node:
-    """`node`, unless it has too many terms that stand for many words."""
+    """`node`, unless it has too many words, or terms that stand for many words."""
+    words = 0
+    for leaf in leaves(node, excluded=True):
+        if isinstance(leaf, Term | Phrase):
+            own = len(re.findall(r"\w+", leaf.text))
+            words += own
+            _check_ways(leaf, own)
+        if words > WORDS_MAX:
+            raise BadQuery(
+                f"The query has more than {WORDS_MAX} words (the next are at position {leaf.position + 1}); ask for fewer."
+            )
     wide = [leaf for leaf in leaves(node, excluded=True) if isinstance(leaf, Wildcard | Fuzzy)]
     if len(wide) > WIDE_MAX:
         raise BadQuery(
@@ -77,6 +87,17 @@ def _checked(node: Node) -> Node:
             f"position {wide[WIDE_MAX].position + 1})."
         )
     return node
+
+
+def _check_ways(leaf: Term | Phrase, words: int) -> None:
+    """Raises BadQuery for words that may stand apart in too many ways."""
+    slop = leaf.slop if isinstance(leaf, Phrase) else 0
+    if not slop or math.comb(slop + words - 1, slop) <= WAYS_MAX:
+        return
+    most = next(less for less in range(slop - 1, -1, -1) if math.comb(less + words - 1, less) <= WAYS_MAX)
+    raise BadQuery(
+        f"~{slop} at position {leaf.position + 1} is too far for {words} words; at most ~{most}, or join them by AND."
+    )
 
 
 def _with_case(node: Node) -> Node:

@@ -248,3 +248,14 @@ def test_a_query_finds_the_same_with_and_without_remembered_sets(tmp_path, query
     warm = snapshot.search(ExactSearch(query, limit=100))
     assert (ids(warm), warm.total_found) == (ids(cold), cold.total_found)
     assert warm.total_found == len(warm.hits)
+
+
+def test_what_there_is_no_time_to_mark_is_found_all_the_same(tmp_path):
+    parts = [chunk(f"c{at}", "one word\nanother word", path=f"{at}.py", end=2) for at in range(3)]
+    snapshot = open_parts(tmp_path, parts, limits=Limits(mark_s=0.0))
+    whole = snapshot.search(ExactSearch("word"))
+    assert (len(whole.hits), whole.truncated) == (3, False)
+    assert whole.highlights == ((), (), ())
+    lines = snapshot.search(ExactSearch("word", lines=100))
+    assert (len(lines.hits), lines.truncated) == (1, True)
+    assert open_parts(tmp_path / "unhurried", parts).search(ExactSearch("word", lines=100)).total_found == 6

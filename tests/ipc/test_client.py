@@ -32,10 +32,10 @@ class Note:
 
 register(Note)
 
-#: a real worker: answers Embed with its pid; "hang" takes long, "bad" and "bug" fail. A Note takes
-#: long too
+#: a real worker: answers Embed with its pid; "hang" takes long, "burn" never ends and listens to
+#: nobody, "bad" and "bug" fail. A Note takes long too
 WORKER = """
-import os, sys, time
+import os, re, sys, time
 import numpy as np
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +59,8 @@ class Worker:
     def embed(self, request):
         if request.texts[0] == "hang":
             self.take(request)
+        if request.texts[0] == "burn":
+            re.match("(a+)+$", "a" * 60 + "b")
         if request.texts[0] == "bad":
             raise BadRequest("That is bad.")
         if request.texts[0] == "bug":
@@ -70,7 +72,7 @@ class Worker:
         return Status("embed", os.getpid(), "0", "", 0, 0.0)
 
 try:
-    sys.exit(serve("embed", Worker(), Path(sys.argv[1]), replica=int(sys.argv[2])))
+    sys.exit(serve("embed", Worker(), Path(sys.argv[1]), replica=int(sys.argv[2]), least_s=0.2))
 except CortexError as error:
     sys.exit(f"{error}")
 """
@@ -165,6 +167,23 @@ def test_a_silent_worker_is_given_up_at_the_deadline_and_others_go_on(start):
     asked(start.folder, Embed(("a",)))
     (error,) = asked(start.folder, Embed(("hang",)), deadline_s=0.5)
     assert isinstance(error, Unavailable)
+
+
+def test_a_question_that_never_ends_ends_its_worker_and_nothing_else(start):
+    burning = start()
+    (error,) = asked(start.folder, Embed(("burn",)), deadline_s=1.0)
+    assert isinstance(error, Unavailable)
+    assert burning.wait(60) == -signal.SIGPROF
+    assert b"in embed" in burning.stderr.read()  # the log says where it was
+    start()
+    (reply,) = asked(start.folder, Embed(("a",)))
+    assert isinstance(reply, Embedded)
+
+
+def test_a_question_that_waits_may_outlast_its_asker_and_the_worker_lives(start):
+    process = start()
+    asked(start.folder, Embed(("hang",)), deadline_s=0.3)
+    assert process.poll() is None
 
 
 def test_replicas_take_turns_and_a_killed_ones_question_is_asked_again(start):

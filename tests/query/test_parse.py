@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from cortex.engines.text.compile import compile_query
 from cortex.engines.text.schema import make_schema
 from cortex.query.check import QUERY_BYTES_MAX
-from cortex.query.lex import DEPTH_MAX
-from cortex.query.parse import TERMS_MAX, parse
+from cortex.query.lex import DEPTH_MAX, TERMS_MAX
+from cortex.query.parse import WORDS_MAX, parse
 from cortex.query.tree import (
     And,
     Anything,
@@ -207,7 +207,17 @@ def test_match_type_applies_to_bare_terms_and_operators_win(query, match_type, e
         ("title:/a/", "searches the text"),
         ('"a b"~1000', "too far"),
         ("(" * 60 + "a" + ")" * 60, "groups inside each other"),
-        ("a " * (TERMS_MAX + 1), "at most"),
+        (
+            "a " * (TERMS_MAX + 1),
+            f"more than {TERMS_MAX} terms (the next is at position {2 * TERMS_MAX + 1})",
+        ),
+        ("-a " * (TERMS_MAX + 1), f"more than {TERMS_MAX} terms"),
+        ("(NOT a OR b) " * TERMS_MAX, f"more than {TERMS_MAX} terms"),
+        ('"' + "a " * (WORDS_MAX + 1) + '"', f"more than {WORDS_MAX} words (the next are at position 1)"),
+        ('b NOT "' + "a " * WORDS_MAX + '"', "more than"),
+        ("a." * (WORDS_MAX + 1), "more than"),
+        ('"' + "self " * 12 + '"~100', "~100 at position 1 is too far for 12 words; at most ~4"),
+        ('x "a b c d"~21', "~21 at position 3 is too far for 4 words; at most ~20"),
         ("\ud800", "surrogate at position 1"),
         ("a~2 " * 65, "at most 64 are answered (the next is at position 257)"),
     ],
@@ -232,7 +242,7 @@ def test_a_query_nested_too_deeply_is_refused_with_the_place(query):
         ("NOT " * 10_001 + "a", Not(t("a"))),
         ("-NOT " * 10_000 + "a", t("a")),
         ("NOT text:" * 5001 + "a", Not(t("a"))),
-        ("f(" * 9000, t("f(" * 9000)),
+        ("f(" * 1000, t("f(" * 1000)),
     ],
 )
 def test_what_only_looks_nested_is_read_at_any_length(query, meaning):

@@ -1,4 +1,4 @@
-"""How much the text engine takes in one go: bounds that change its speed and never its answers."""
+"""How much the text engine takes in one go."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ class Limits:
 
     `batch_bytes`: bytes searched between two looks at the clock. They fit the processor's cache,
     and RE2 reads 30 MB/s where its automaton does not fit the memory.
+
+    `mark_s`: seconds for marking what the chosen chunks hold. A hundred short words may be in every
+    line of thousands of them: chunks after that are shown without marks, of lines not at all.
     """
 
     fetch: int = 400
     batch_bytes: int = 1 << 18
+    mark_s: float = 1.0
 
 
 LIMITS = Limits()

@@ -154,9 +154,8 @@ class TextSnapshot:
             best = page(outcome.found, self._id_ranks, 0, CHUNKS_MAX)
             found = ExactHits(self._rows.generation, parsed.match_type, suggestion=suggestion)
             found = replace(found, total_found=total, truncated=outcome.truncated)
-            return self._show_lines(
-                request, found, self._matching_lines(parsed, best, expressions, outcome.marks)
-            )
+            marked, whole = self._matching_lines(parsed, best, expressions, outcome.marks)
+            return self._show_lines(request, replace(found, truncated=found.truncated or not whole), marked)
         best = page(outcome.found, self._id_ranks, offset, limit)
         hits, fragments, lines, blobs, cut_short = self._show(
             request, parsed, best, expressions, outcome.marks
@@ -339,10 +338,11 @@ class TextSnapshot:
         ordinals, hits = best.ordinals.tolist(), rows.hits(best.ordinals)
         texts = [rows.text(ordinal) for ordinal in ordinals]
         chunks = [rows.chunk(ordinal, text) for ordinal, text in zip(ordinals, texts, strict=True)]
-        shown = []
+        shown, until = [], time.monotonic() + self._limits.mark_s
         for ordinal, hit, text in zip(ordinals, hits, texts, strict=True):
             spans = mark(text, expressions, marks.get(ordinal, []))
-            spans += find_spans(text, needles, alone=not expressions)
+            if time.monotonic() < until:
+                spans += find_spans(text, needles, alone=not expressions)
             shown.append(fragments(text, spans, line_numbers(text, hit.chunk_type, hit.start_line)))
         words = query_words(request.query) if request.detail == "snippet" else frozenset()
         blobs, cut_short = fit([cut(chunk, request.detail, words) for chunk in chunks], request.max_bytes)
@@ -373,17 +373,20 @@ class TextSnapshot:
 
     def _matching_lines(
         self, parsed: Parsed, best: Found, expressions: list[Expression], marks: dict[int, list[Span]]
-    ) -> list[Line]:
-        """The lines of the chunks `best` that are marked."""
+    ) -> tuple[list[Line], bool]:
+        """The lines of the chunks `best` that are marked, and whether there was time for all."""
         needles = make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self._words.near)
         lines: list[Line] = []
         hits = self._rows.hits(best.ordinals)
+        until = time.monotonic() + self._limits.mark_s
         for ordinal, hit, score in zip(best.ordinals.tolist(), hits, best.scores.tolist(), strict=True):
+            if lines and time.monotonic() >= until:
+                return lines, False
             text = self._rows.text(ordinal)
             spans = mark(text, expressions, marks.get(ordinal, []))
             spans += find_spans(text, needles, alone=False)
             lines += self._lines_of(ordinal, hit, round(score / (score + _SCORE_HALF), 2), text, spans)
-        return lines
+        return lines, True
 
     def _lines_of(
         self, ordinal: int, hit: Hit, score: float, text: str, spans: list[list[Span]]
