@@ -201,7 +201,7 @@ class Turn:
         if not self.generation.number:
             return self.asking.freshness.explain_nothing()
         if not self.generation.rows:
-            return f"The index holds nothing yet. {self.asking.freshness.explain_nothing()}"
+            return self.asking.freshness.explain_nothing()
         if floor is not None:
             return f"No hit reaches min_score {floor:g}; leave it out to see the best there are."
         if filters != NO_FILTERS:

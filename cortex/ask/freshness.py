@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from cortex.generation.contract import chunk_folders
 from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
 from cortex.generation.formats import has_other
 from cortex.generation.manifest import Listing, Seen
@@ -149,7 +150,16 @@ class Freshness:
         """Whether `generation` is one to answer from: it holds something, or there is nothing to
         come.
         """
-        return bool(generation.rows) or (bool(generation.number) and self.share(generation).whole)
+        if generation.rows or self.nothing_to_search():
+            return True
+        return bool(generation.number) and self.share(generation).whole
+
+    def nothing_to_search(self) -> bool:
+        """Whether the project has been read and holds no text, nor chunk files of others."""
+        seen, progress = self._seen(), self.progress()
+        if not seen.recipe or len(seen.files) > self._nothing_in or progress.indexing or progress.dirty:
+            return False
+        return not any(folder.files() for folder in chunk_folders(self._config))
 
     def pending(self, generation: Generation) -> list[str]:
         """The saved files that `generation` does not hold yet, in order of their names."""
@@ -237,6 +247,10 @@ class Freshness:
             return progress.message
         if upgrade:
             return f"{upgrade} Ask again in a few seconds."
+        if self.nothing_to_search():
+            left_out = self._nothing_in + sum(self._seen().left_out.values())
+            found = f"; {left_out} files were left out, see `cortex status`" if left_out else ""
+            return f"There are no text files to be searched in {self._root}{found}."
         if not self._config.server.auto_index:
             return "Nothing is indexed and server.auto_index is off; run `cortex index` in the project."
         if progress.running:

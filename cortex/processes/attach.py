@@ -316,6 +316,12 @@ def check_start(config: Config) -> None:
         raise Misconfigured(
             f"The chunks folder {config.chunks_dir} does not exist; make it, or correct server.chunks_dir."
         )
+    folders = [folder.path for folder in chunk_folders(config)]
+    if not config.server.auto_index and not any(path.is_dir() for path in folders):
+        raise Misconfigured(
+            f"server.auto_index is off and there are no chunk files: make {folders[-1]}, run `cortex index`, or "
+            "switch server.auto_index on."
+        )
     _check_dimensions(config)
     if config.embedding.provider == "http":
         _probe(config.embedding.endpoint)

@@ -12,7 +12,7 @@ import pytest
 from cortex.ask.freshness import Freshness
 from cortex.generation import current as generations
 from cortex.generation.current import EMPTY, Generation, SegmentRef
-from cortex.settings.config import Config, Server
+from cortex.settings.config import INDEX_FORMAT, Config, Server
 from cortex.terms.records import IndexerState
 
 
@@ -70,6 +70,27 @@ def test_a_file_that_was_removed_is_stale(config):
     indexed(config, a="one")
     (config.root / "a.py").unlink()
     assert Freshness(config).stale(["a.py"], EMPTY) == {"a.py"}
+
+
+@pytest.mark.parametrize(
+    "gone", ["the manifest", "the end of the run", "nothing new", "their chunk files", ""]
+)
+def test_a_project_that_was_read_and_holds_no_text_is_not_waited_for(config, gone):
+    entry = {"size": 9, "mtime_ns": 1, "chunks": 0}
+    if gone != "the manifest":
+        listing = {"recipe": "x", "files": {"a.bin": entry}, "left_out": {"larger than 1024 kB": 2}}
+        config.manifest.write_bytes(orjson.dumps(listing))
+    if gone == "the end of the run":
+        indexer(config, state="indexing")
+    if gone == "nothing new":
+        indexer(config, dirty={"a.py": 1})
+    if gone == "their chunk files":
+        (config.root / ".cortex" / "chunks").mkdir(parents=True)
+        (config.root / ".cortex" / "chunks" / "a.json").write_text("[]")
+    fresh = Freshness(config)
+    assert fresh.serves(EMPTY) == (not gone)
+    said = f"There are no text files to be searched in {config.root}; 3 files were left out"
+    assert (said in fresh.explain_nothing()) == (not gone)
 
 
 def test_a_file_that_is_indexed_but_not_served_yet_is_stale_and_pending(config):
@@ -165,7 +186,7 @@ def test_an_indexer_that_cannot_report_is_noticed(config):
     assert "has not reported for 60 s" in Freshness(config).block(EMPTY)["message"]
 
 
-@pytest.mark.parametrize("place", [".", "5", "7"])
+@pytest.mark.parametrize("place", [".", str(INDEX_FORMAT - 1), str(INDEX_FORMAT + 1)])
 def test_while_only_another_format_is_there_answers_say_that_the_index_is_rebuilt(config, place):
     other = config.index_dir.parent / place
     other.mkdir(exist_ok=True)

@@ -38,6 +38,33 @@ def test_a_chunks_folder_that_was_named_and_is_missing(project, monkeypatch):
     refused(project, 2, "nowhere")
 
 
+def test_without_auto_index_and_without_chunk_files(project):
+    project.environment["CORTEX_SERVER_AUTO_INDEX"] = "false"
+    refused(project, 2, "server.auto_index", str(project.root / ".cortex" / "chunks"), "cortex index")
+
+
+def test_a_language_that_there_is_not(project):
+    project.environment["CORTEX_INDEXING_LANGUAGES"] = "js,pyhton"
+    refused(project, 2, "'pyhton'", "'python'")
+
+
+def test_a_project_without_text_says_so_at_once(project):
+    for path in [path for path in project.root.rglob("*") if path.is_file()]:
+        path.unlink()
+    (project.root / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00")
+    indexed = project.run("index")
+    assert (indexed.returncode, indexed.stderr) == (0, "")
+    assert "there is no text to be searched" in indexed.stdout
+
+    async def ask():
+        async with project.front() as front:
+            return [await front.call("cortex_search", query="x"), await front.call("cortex_outline")]
+
+    for answer in asyncio.run(ask()):
+        assert answer["results"] == []
+        assert f"no text files to be searched in {project.root}" in answer["suggestion"]
+
+
 def test_a_cloned_repository_may_not_send_code_away(project):
     home = project.root / ".cortex"
     home.mkdir()

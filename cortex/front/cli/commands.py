@@ -122,7 +122,7 @@ def index(options: Namespace) -> int:
         if report is not None:  # it is done, even if serving it fails or is broken off
             render.print_report(report, verbose=options.verbose)
     if served is not None:
-        print(f"all of it is served, as generation {served}")
+        print(f"all of it is served, as generation {served}" if served else "there is no text to be searched")
     return EXIT_OK
 
 

@@ -31,13 +31,14 @@ LOOK_S = 0.1
 
 
 def wait_served(config: Config, manifest: Manifest, tell: Tell) -> Generation:
-    """Return the generation that holds all that `manifest` and the graph folder name.
+    """Return the generation that holds all that `manifest` and the graph folder name; the one there
+    is when that is nothing.
 
     Raises Misconfigured and Unavailable: no set can be started or used, or it gets no further.
     """
     freshness = Freshness(config)
     generation = freshness.current()
-    if generation.number and not _waiting(config, manifest, generation):
+    if not (_waiting(config, manifest, generation) if generation.number else manifest.chunk_files):
         return generation
     return asyncio.run(_wait(config, manifest, freshness, tell))
 
