@@ -1,0 +1,88 @@
+"""scripts/torture: what is drawn depends on seed and step alone, what is counted survives a
+restart, and the checks see what they are for.
+"""
+
+import os
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+
+from torture import clones, corruptions, grammar, wire
+from torture.record import Record
+
+
+def test_a_step_draws_the_same_whatever_was_drawn_before():
+    begun, resumed = Record(7), Record(7, steps={"kills": 2})
+    begun.draws("wire").random()
+    drawn = [begun.draws("kills").random() for _ in range(3)]
+    assert resumed.draws("kills").random() == drawn[2]
+    assert len(set(drawn)) == 3
+
+
+def test_a_run_goes_on_from_the_last_line_that_it_printed(capsys):
+    record = Record(7, asked_s=60.0)
+    record.draws("kills")
+    record.count("kills", 3)
+    record.measure("a call, s", 1.5)
+    record.breaks("kills", "every call ends", "it did not")
+    again = Record.load(record.dump())
+    assert again == record
+    assert "--seed 7 --only kills --step 0" in capsys.readouterr().err
+
+
+def test_figures_of_two_processes_are_added_and_their_worst_is_kept():
+    one, other = Record(1, steps={"kills": 4}), Record(1, steps={"queries": 9})
+    one.count("broken")
+    one.measure("s", 2)
+    other.count("queries drawn", 5)
+    other.measure("s", 3)
+    joined = one.join(other)
+    assert dict(joined.counts) == {"broken": 1, "queries drawn": 5}
+    assert (joined.worst, joined.steps) == ({"s": 3}, {"kills": 4, "queries": 9})
+
+
+def test_drawn_queries_hold_every_form_of_the_language():
+    draws = random.Random(1)
+    queries = [grammar.draw_query(draws) for _ in range(3000)]
+    for piece in (" AND ", "NOT ", "file_path:", '"', "*", "~2", "/get", "[1 TO 9]", "^"):
+        assert any(piece in query for query in queries), piece
+    assert max(map(len, queries)) > 5000
+
+
+@pytest.mark.parametrize("how", sorted(corruptions.DAMAGES))
+def test_every_damage_changes_the_file_and_nothing_beside_it(tmp_path, how):
+    path, other = tmp_path / "a.seg", tmp_path / "b.seg"
+    path.write_bytes(bytes(range(1, 256)) * 40)
+    path.chmod(0o600)
+    other.write_bytes(b"other")
+    before, changed = (path.lstat().st_mode, path.read_bytes()), False
+    for seed in range(5):  # a place of no length, or what it holds anyway, is drawn as well
+        if not path.is_file() or path.is_symlink():
+            break
+        corruptions.DAMAGES[how](path, random.Random(seed))
+        regular = path.is_file() and not path.is_symlink() and os.access(path, os.R_OK)
+        content = path.read_bytes() if regular else None
+        changed = changed or (path.exists() and (path.lstat().st_mode, content) != before) or content is None
+    assert changed
+    assert other.read_bytes() == b"other"
+
+
+def test_a_canary_that_was_touched_is_seen(tmp_path):
+    with clones._attack(tmp_path) as attack:
+        before = attack.state()
+        assert attack.state() == before
+        (attack.canaries / "folder" / "old").write_text("left alone\n")  # the same, written anew
+        changed = attack.state()
+        (attack.canaries / "new").touch()
+        assert before != changed != attack.state()
+
+
+def test_garbage_is_drawn_with_the_answer_that_it_must_have():
+    draws = random.Random(1)
+    drawn = [wire.draw_garbage(draws) for _ in range(200)]
+    assert {garbage.code for garbage in drawn} == {wire.PARSE_ERROR, wire.INVALID_REQUEST, None}
+    assert all(b"\n" not in garbage.line for garbage in drawn)
