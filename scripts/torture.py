@@ -38,6 +38,8 @@ SHARES = {
 BESIDE = "queries"
 #: seconds of one round over all parts: long runs do it again, with what the steps draw next
 ROUND_S = 600.0
+#: seconds that are too few for another one
+LEAST_S = 5.0
 #: seconds between two printed counts
 PRINT_S = 60.0
 #: broken promises after which a run ends early: something is wrong that a longer run does not show
@@ -90,13 +92,12 @@ def go(record: Record, options: argparse.Namespace) -> None:
     """The parts in rounds, until the time is over."""
     shares = {options.only: 1.0} if options.only else SHARES
     left = options.seconds - record.seconds
-    while left > 1.0 and record.counts["broken"] < BROKEN_MAX:
+    while left > LEAST_S and record.counts["broken"] < BROKEN_MAX:
         round_s = left if left < 2 * ROUND_S else ROUND_S
         for part, share in shares.items():
             module = importlib.import_module(f"torture.{part}")
             attempt(module.run, part, record, round_s * share)
-        left -= round_s
-        record.seconds += round_s
+        left = options.seconds - record.seconds
 
 
 def attempt(run: Callable[[Record, float], None], part: str, record: Record, seconds: float) -> None:
@@ -112,7 +113,9 @@ def attempt(run: Callable[[Record, float], None], part: str, record: Record, sec
         record.breaks(
             part, "the part itself ends without an error", f"{type(error).__name__}: {error} at {place}"
         )
-    record.counts[f"seconds of {part}"] += round(time.monotonic() - started)
+    took = time.monotonic() - started
+    record.seconds += took
+    record.count(f"seconds of {part}", round(took))
 
 
 class Beside:

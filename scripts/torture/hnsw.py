@@ -18,6 +18,7 @@ from cortex.engines.vector.usearch import Limits, VectorSnapshot, build_vectors,
 from cortex.generation.read import Rows, assemble
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
+from ipc.errors import Damaged
 from ipc.messages import VectorSearch
 from torture.corruptions import DAMAGES
 from torture.record import Record
@@ -83,6 +84,8 @@ def _in_a_child(rows: Rows, path: Path, draws: random.Random) -> str:
         signal.alarm(ANSWERED_S)
         try:
             _ask(open_vectors(rows, path.parent, path.name, LIMITS), seed)
+        except (Damaged, OSError):
+            pass  # refused: the engine begins again without it
         except BaseException as error:
             os.write(2, f"{type(error).__name__}: {error}\n".encode())
             os._exit(1)

@@ -23,7 +23,7 @@ FILES, AGENTS = 30, 2
 #: files of a burst, which keep the indexer and its pool busy
 BURST_FILES = 300
 #: kills between two looks at whether everything is found again
-KILLS_BETWEEN = 12
+KILLS_BETWEEN = 20
 #: seconds until everything must be found again after the last kill: one that was killed again and
 #: again is started after 30 at the latest, and then has to read what it serves
 WHOLE_S = 90.0
@@ -87,7 +87,7 @@ def _change(world: World, record: Record, draws: random.Random) -> None:
     """Save a file anew, add one, rename or delete one, or add many."""
     paths = sorted(set(world.words.values()))
     kind = draws.random()
-    if kind < 0.06:
+    if kind < 0.08:
         folder = world.root / f"burst_{draws.randrange(4)}"
         folder.mkdir(exist_ok=True)
         for number in range(BURST_FILES):
