@@ -20,7 +20,7 @@ from torture.world import World, made_world
 
 PART = "corruptions"
 #: files of the project
-FILES = 16
+FILES = 8
 #: seconds in which what was damaged must be whole again without a save, on a machine that does
 #: nothing else; counted above it, and broken above HEALED_S_MAX, which leaves room for a load
 HEALED_S, HEALED_S_MAX = 5.0, 40.0
