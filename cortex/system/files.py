@@ -100,8 +100,9 @@ def replacing(path: Name, *, sync: bool = False) -> Iterator[BinaryIO]:
     or the new one.
 
     `sync` has the system write the file to the disk first, so that a power cut leaves no empty one.
-    When the body or the rename fails, the new file is removed, `path` stays as it was, and what was
-    raised goes on. Raises OSError when it cannot be made.
+    A folder that stands at `path` is moved aside, with all that is in it. When the body or the
+    rename fails, the new file is removed, `path` stays as it was, and what was raised goes on.
+    Raises OSError when it cannot be made.
     """
     with _ours(path) as (folder, name):
         temporary, descriptor = _create(folder, name)
@@ -218,11 +219,15 @@ def make_private(path: Name) -> None:
 
 def open_log(path: Name) -> int:
     """A descriptor that appends to a log, made if need be. What stands there and is no file of ours
-    alone (a link, a pipe, a second name of another file) gives way to a new one. Raises OSError.
+    alone (a link, a pipe, a second name of another file) gives way to a new one, a folder by moving
+    aside. Raises OSError.
     """
     with _ours(path) as (folder, name):
         with contextlib.suppress(FileNotFoundError):
-            if not _ours_alone(os.stat(name, dir_fd=folder, follow_symlinks=False)):
+            info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if stat.S_ISDIR(info.st_mode):
+                _move_aside(folder, name)
+            elif not _ours_alone(info):
                 os.unlink(name, dir_fd=folder)
         descriptor = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FILE, 0o600, dir_fd=folder)
     if _ours_alone(os.fstat(descriptor)):
@@ -325,9 +330,21 @@ def _ours(path: Name) -> Iterator[tuple[int, str]]:
 
 def _rename(source: tuple[int, str], target: tuple[int, str], path: Name) -> None:
     try:
-        os.replace(source[1], target[1], src_dir_fd=source[0], dst_dir_fd=target[0])
+        try:
+            os.replace(source[1], target[1], src_dir_fd=source[0], dst_dir_fd=target[0])
+        except IsADirectoryError:
+            _move_aside(*target)
+            os.replace(source[1], target[1], src_dir_fd=source[0], dst_dir_fd=target[0])
     except OSError as error:
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+def _move_aside(folder: int, name: str) -> None:
+    """Give a folder that stands where a file belongs another name: whose it is nobody knows, so
+    nothing of it is deleted.
+    """
+    aside = f".{name}.{secrets.token_hex(_RANDOM_BYTES)}.aside"
+    os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _ours_alone(info: os.stat_result) -> bool:

@@ -100,10 +100,11 @@ def test_a_body_that_fails_leaves_the_old_file_and_nothing_else(path, write):
 
 
 def test_a_rename_that_fails_leaves_nothing_behind(tmp_path):
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="folder"):
-        files.replace(tmp_path / "folder", b"a file cannot take a folder's place")
-    assert names(tmp_path) == ["folder"]
+    name = "f" * 233  # a folder that cannot move aside: its name there would be too long
+    (tmp_path / name).mkdir()
+    with pytest.raises(OSError, match=name):
+        files.replace(tmp_path / name, b"new")
+    assert names(tmp_path) == [name]
 
 
 def test_a_library_writes_to_a_name_beside_the_file(path):
@@ -346,6 +347,17 @@ def test_a_log_that_is_a_pipe_or_leads_to_nothing_is_made_anew(tmp_path):
         append(tmp_path / name, b"a line\n")
         assert (tmp_path / name).read_bytes() == b"a line\n"
     assert not (tmp_path / "made by us").exists()
+
+
+@pytest.mark.parametrize("write", [append, files.replace], ids=["a log", "a file that is replaced"])
+def test_a_folder_in_the_place_of_a_file_moves_aside_with_what_is_in_it(tmp_path, write):
+    place = tmp_path / "worker.log"
+    place.mkdir()
+    (place / "kept").write_bytes(b"kept")
+    write(place, b"a line\n")
+    assert place.read_bytes() == b"a line\n"
+    [aside] = [one for one in tmp_path.iterdir() if one != place]
+    assert (aside / "kept").read_bytes() == b"kept"
 
 
 def test_of_a_large_log_the_newer_half_is_kept_beside_it(tmp_path):
