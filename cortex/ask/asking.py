@@ -25,8 +25,9 @@ T = TypeVar("T")
 
 #: what a lane gets of the deadline of a call
 LANE_SHARE = 0.6
-#: seconds from its beginning that a call waits for the very first generation
-FIRST_GENERATION_S = 3.0
+#: seconds from its beginning that a call waits for the very first generation: the answer, which
+#: then says that there is nothing yet, has to be there within three
+FIRST_GENERATION_S = 2.5
 #: seconds between two looks at CURRENT while waiting for the first generation
 LOOK_S = 0.05
 #: seconds after the start of a front, or of the set that it uses, in which an absent worker is

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from cortex.ask.asking import SETTLE_S, Asking
+from cortex.ask.asking import FIRST_GENERATION_S, SETTLE_S, Asking
 from cortex.ask.freshness import Freshness
 from cortex.front.tool import Tool
 from cortex.processes import attach
@@ -76,17 +76,19 @@ class Link:
                     raise
 
     async def ready(self, until: float) -> None:
-        """Wait until there is a set, at most READY_S. Raises Unavailable when there is none that we
-        may use.
+        """Wait until there is a set, at most READY_S; where nothing is served yet only as long as a
+        call waits for that, for the answer needs no worker then. Raises Unavailable when there is
+        none that we may use.
         """
-        until = min(until - 1.0, time.monotonic() + READY_S)
+        served = self.freshness.serves(self.freshness.current())
+        until = min(until - 1.0, time.monotonic() + (READY_S if served else FIRST_GENERATION_S))
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + until - time.monotonic()):
                 await self._tried.wait()
                 while self._lost:  # noqa: ASYNC110 - an attachment has no event to wait for
                     await asyncio.sleep(LOOK_S)
         except TimeoutError:
-            if self._attachment is None:
+            if self._attachment is None and served:
                 raise Unavailable(
                     "The workers are still being started; ask again in a few seconds."
                 ) from None

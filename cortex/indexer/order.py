@@ -1,7 +1,8 @@
 """Which files a first run reads first: those that questions are about. Tests and documents come
 last.
 
-Cheap signals only, for nothing has been read yet: what a path says, and what git saw change last.
+Cheap signals only, for nothing has been parsed yet: what a path says, what git saw change last, and
+which names stand in imports.
 The order decides when a file is served, never what becomes of it.
 """
 
@@ -13,6 +14,7 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from cortex.indexer.referred import most_referred
 from cortex.terms.languages import OTHER, language_of
 from cortex.terms.paths import EMPTY_STEMS, is_built, is_example, is_foreign, is_test
 
@@ -46,7 +48,10 @@ def in_groups(root: Path, paths: Iterable[str], first: int) -> list[set[str]]:
     for path in paths:
         late.add(path) if _is_late(path) else early.append(path)
     recent = recently_changed(root)
-    early.sort(key=lambda path: (_rank(path, recent), path.count("/"), path))
+    ranks = {path: min(recent.get(path, NEVER), _entry_rank(path)) for path in early}
+    for rank, path in enumerate(most_referred(root, early) if len(early) > first else ()):
+        ranks[path] = min(ranks[path], rank)
+    early.sort(key=lambda path: (ranks[path], path.count("/"), path))
     return [group for group in (set(early[:first]), set(early[first:]), late) if group]
 
 
@@ -58,11 +63,10 @@ def recently_changed(root: Path) -> dict[str, int]:
     return found
 
 
-def _rank(path: str, recent: dict[str, int]) -> int:
+def _entry_rank(path: str) -> int:
     """Entry points as if they had just been changed: the less deep, the sooner."""
     stem = path.rpartition("/")[2].partition(".")[0].lower()
-    entry = stem in ENTRY_STEMS or stem in EMPTY_STEMS
-    return min(recent.get(path, NEVER), path.count("/") if entry else NEVER)
+    return path.count("/") if stem in ENTRY_STEMS or stem in EMPTY_STEMS else NEVER
 
 
 def _is_late(path: str) -> bool:

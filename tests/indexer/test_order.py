@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cortex.indexer.order import in_groups, recently_changed
+from cortex.indexer.referred import most_referred
 
 PATHS = [
     "docs/guide.md", "package.json", "src/deep/er/old.py", "src/main.py", "src/worked_on.py", "src/also.py",
@@ -93,3 +94,60 @@ def test_every_file_is_in_exactly_one_group(tree, first):
     groups = in_groups(tree, PATHS, first)
     assert sorted(path for group in groups for path in group) == sorted(PATHS)
     assert all(groups)
+
+
+def write(root: Path, files: dict[str, str]) -> list[str]:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return list(files)
+
+
+@pytest.mark.parametrize(
+    ("named", "importing"),
+    [
+        ("app/core/ledger.py", "from app.core.ledger import Book"),
+        ("app/core/ledger.py", "    import app.core.ledger as book"),
+        ("src/ledger.h", '#include "src/ledger.h"'),
+        ("src/ledger.rs", "use crate::ledger::{Book, Page};"),
+        ("src/ledger/mod.rs", "mod ledger;"),
+        ("src/ledger/index.js", "import { book } from './ledger'"),
+        ("src/ledger.ts", 'export * from "./ledger";'),
+        ("src/ledger.js", "const { book } = require('../ledger')"),
+        ("lib/ledger.rb", "require_relative 'ledger'"),
+        ("com/shop/Ledger.java", "import com.shop.Ledger;"),
+        ("src/Ledger.php", "use Shop\\Books\\Ledger;"),
+        ("src/Ledger.cs", "using Shop.Ledger;"),
+        ("internal/ledger/store.go", 'import (\n\tbook "shop/internal/ledger"\n)'),
+        ("lua/ledger.lua", "local ledger = require 'shop.ledger'"),
+    ],
+)
+def test_what_others_import_is_known_in_any_language(tmp_path, named, importing):
+    suffix = named.rpartition(".")[2]
+    users = {f"users/u{number}.{suffix}": f"{importing}\n" for number in range(3)}
+    paths = write(tmp_path, {named: "\n", f"other/alone.{suffix}": "ledger = 1\n", **users})
+    assert most_referred(tmp_path, paths) == [named]
+
+
+def test_of_the_files_that_are_no_entry_the_most_imported_are_read_first(tmp_path):
+    users = {f"src/u{number}.py": "from src.deep.er.ledger import Book\n" for number in range(6)}
+    few = {f"src/v{number}.py": "from src.deep.page import Page\n" for number in range(3)}
+    paths = write(
+        tmp_path, {**users, **few, "src/deep/er/ledger.py": "", "src/deep/page.py": "", "main.py": ""}
+    )
+    first, *_ = in_groups(tmp_path, paths, 3)
+    assert first == {"main.py", "src/deep/er/ledger.py", "src/deep/page.py"}
+
+
+def test_files_that_share_a_name_and_files_that_cannot_be_read_say_little(tmp_path):
+    users = {f"src/u{number}.py": "import ledger\n" for number in range(4)}
+    paths = write(tmp_path, {**users, **{f"{folder}/ledger.py": "" for folder in "abcd"}})
+    assert most_referred(tmp_path, paths) == []
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    assert most_referred(tmp_path, [*paths, "loop.py", "gone.py", "src"]) == []
+
+
+def test_a_look_that_takes_too_long_goes_on_with_what_it_has(tmp_path, monkeypatch):
+    paths = write(tmp_path, {"ledger.py": "", **{f"u{number}.py": "import ledger\n" for number in range(9)}})
+    monkeypatch.setattr("cortex.indexer.referred.LOOK_S", 0.0)
+    assert most_referred(tmp_path, paths) == []

@@ -5,6 +5,7 @@ Pure over Rows.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -29,37 +30,52 @@ _DATA = ("constant", "variable")
 
 def locate(rows: Rows, request: Locate) -> Located:
     """The spots of each place, in the order of the places, those of one place by path."""
-    mask = rows.mask(request.filters)
-    files = _files(rows, request.places, mask)
+    look = _Look(rows, rows.mask(request.filters))
+    files = _files(look, request.places)
     spots: list[Spot] = []
     vectors: list[Array] = []
     for at, place in enumerate(request.places):
         if place.id:
-            for ordinal in _with_id(rows, place.id, mask):
-                file = int(rows.columns["path"][ordinal])
-                count = len(_rows_of(rows, file, mask))
-                spots.append(Spot(at, rows.hit(ordinal), 0, True, count, _symbols(rows, [ordinal])))
-                vectors.append(_vector(rows, [ordinal]))
+            for ordinal in _with_id(rows, place.id, look.mask):
+                count = len(look.rows_of(int(rows.columns["path"][ordinal])))
+                spots.append(Spot(at, rows.hit(ordinal), 0, True, count, look.symbols((ordinal,))))
+                vectors.append(look.vector((ordinal,)))
         for file, shared in files.get(at, ()):
-            own = _rows_of(rows, file, mask)
+            own = look.rows_of(file)
             chosen = _at_line(rows, own, place.line) if place.line else own
             if chosen:
-                hit, symbols = _span(rows, chosen), _symbols(rows, chosen, place.line)
-                spots.append(Spot(at, hit, *shared, len(own), symbols))
-                vectors.append(_vector(rows, chosen))
+                spots.append(Spot(at, look.span(chosen), *shared, len(own), look.symbols(chosen, place.line)))
+                vectors.append(look.vector(chosen))
     matrix = np.stack(vectors) if vectors else np.zeros((0, rows.dimensions), np.float32)
     return Located(rows.generation, tuple(spots), rows.model, matrix)
 
 
-def _files(rows: Rows, places: Sequence[Place], mask: Array) -> dict[int, list[tuple[int, tuple[int, bool]]]]:
+class _Look:
+    """One look at rows within a mask: many places of a request lie in few files and chunks, and
+    what is found out of those is kept.
+    """
+
+    def __init__(self, rows: Rows, mask: Array) -> None:
+        self.rows, self.mask = rows, mask
+        self.rows_of = functools.cache(lambda file: _rows_of(rows, file, mask))
+        self.span = functools.cache(lambda chosen: _span(rows, chosen))
+        self.vector = functools.cache(lambda chosen: _vector(rows, chosen))
+        self._body = functools.cache(lambda at: orjson.loads(rows.chunk(at)).get("metadata") or {})
+
+    def symbols(self, chosen: Sequence[int], line: int = 0) -> tuple[str, ...]:
+        return _symbols([self._body(at) for at in chosen], line)
+
+
+def _files(look: _Look, places: Sequence[Place]) -> dict[int, list[tuple[int, tuple[int, bool]]]]:
     """Place → (ordinal of a path, (shared parts, whole)) of the files that it names best,
     in order of their paths.
     """
+    rows = look.rows
     best: dict[int, list[tuple[int, tuple[int, bool]]]] = {}
     for path in dict.fromkeys(place.path for place in places):
         candidates = _named(rows, path)
         most = max((shared for _, (shared, _) in candidates), default=0)
-        same = [one for one in candidates if one[1][0] == most and _rows_of(rows, one[0], mask)]
+        same = [one for one in candidates if one[1][0] == most and look.rows_of(one[0])]
         exact = [one for one in same if rows.path_names[one[0]] == path]
         same = exact or sorted(same, key=lambda one: rows.path_names[one[0]])
         best |= {at: same[:FILES_MAX] for at, place in enumerate(places) if place.path == path}
@@ -99,7 +115,7 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
     return count
 
 
-def _rows_of(rows: Rows, file: int, mask: Array) -> list[int]:
+def _rows_of(rows: Rows, file: int, mask: Array) -> tuple[int, ...]:
     """The rows of a file within the mask: the kinds that hold each line once, where it has any.
 
     In the order of their lines.
@@ -109,15 +125,14 @@ def _rows_of(rows: Rows, file: int, mask: Array) -> list[int]:
     first = own[np.isin(rows.columns["type"][own], covering)]
     own = first if len(first) else own
     order = np.lexsort((rows.columns["end_line"][own], rows.columns["start_line"][own]))
-    ordered: list[int] = own[order].tolist()
-    return ordered
+    return tuple(own[order].tolist())
 
 
-def _at_line(rows: Rows, own: Sequence[int], line: int) -> list[int]:
+def _at_line(rows: Rows, own: Sequence[int], line: int) -> tuple[int, ...]:
     """The smallest chunk that holds `line`."""
     start, end = rows.columns["start_line"], rows.columns["end_line"]
     holding = [at for at in own if start[at] <= line <= end[at]]
-    return sorted(holding, key=lambda at: int(end[at]) - int(start[at]))[:1]
+    return tuple(sorted(holding, key=lambda at: int(end[at]) - int(start[at]))[:1])
 
 
 def _with_id(rows: Rows, name: str, mask: Array) -> Iterable[int]:
@@ -140,11 +155,10 @@ def _span(rows: Rows, chosen: Sequence[int]) -> Hit:
     return Hit(first.key, first.id, first.chunk_type, first.path, first.start_line, last)
 
 
-def _symbols(rows: Rows, chosen: Sequence[int], line: int = 0) -> tuple[str, ...]:
+def _symbols(bodies: Sequence[dict[str, Any]], line: int = 0) -> tuple[str, ...]:
     """The names that chunks define, `Scope.name`: types and functions before data, outer before
     inner. Of those around `line`, if there are any, only the innermost.
     """
-    bodies = [orjson.loads(rows.chunk(at)).get("metadata") or {} for at in chosen]
     found = [one for body in bodies for one in body.get("definitions") or () if _is_definition(one)]
     around = [one for one in found if line and one["start_line"] <= line <= one["end_line"]]
     if around:

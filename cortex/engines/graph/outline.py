@@ -48,16 +48,14 @@ def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int)
     """
     prefix = request.path.strip().strip("/").removeprefix("./")
     names = graph.names
-    packages, modules = (graph.kinds.get(kind, -1) for kind in ("package", "module"))
-    rows = np.flatnonzero(graph.node_of[graph.nodes[:, 0]] == np.arange(len(graph.nodes)))
-    rows = rows[graph.nodes[rows, 1] != packages]
+    rows = _rows(graph, prefix)
     files = {n: names[n] for n in np.unique(graph.nodes[rows, 2]).tolist() if _inside(names[n], prefix)}
     if not files:
         suggestion = f"The graph has no file {prefix!r} and none below it."
         return GraphHits(generation, prefix, suggestion=suggestion)
     rows = rows[np.isin(graph.nodes[rows, 2], list(files))]
     weight = np.bincount(graph.nodes[rows, 2], weights=users[graph.nodes[rows, 0]], minlength=len(names))
-    rows = rows[graph.nodes[rows, 1] != modules]
+    rows = rows[graph.nodes[rows, 1] != graph.kinds.get("module", -1)]
     chosen = _choose(graph, users, rows, request.max_bytes)
     results = [
         (
@@ -82,6 +80,17 @@ def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int)
         summary={"files": len(files), "shown": shown},
         results=tuple(raw for _, raw in results),
     )
+
+
+def _rows(graph: Graph, prefix: str) -> Array:
+    """The nodes in files that may be below `prefix`: those of the one file that it is, or all."""
+    file = graph.names.number(prefix)
+    rows = graph.by_file.of(np.array([file])) if file >= 0 else np.zeros(0, np.int64)
+    if not len(rows):
+        rows = np.arange(len(graph.nodes))
+    rows = rows[graph.node_of[graph.nodes[rows, 0]] == rows]
+    kept: Array = rows[graph.nodes[rows, 1] != graph.kinds.get("package", -1)]
+    return kept
 
 
 def _inside(path: str, prefix: str) -> bool:

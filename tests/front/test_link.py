@@ -1,0 +1,63 @@
+"""A front's way to the workers while it has none yet."""
+
+import asyncio
+
+import pytest
+
+from cortex.front.link import Link
+from cortex.front.tools import TOOLS
+from cortex.generation import current as generations
+from cortex.generation.current import Generation, SegmentRef
+from cortex.settings.config import Config
+from ipc.errors import Unavailable
+
+#: seconds after which a call counts as hanging
+HANGS_S = 30.0
+
+
+@pytest.fixture
+def config(tmp_path):
+    made = Config(root=tmp_path)
+    made.index_dir.mkdir(parents=True)
+    return made
+
+
+def call(config, tool, **arguments):
+    """What a call gets of a front whose set is being started: nobody has tried it yet."""
+
+    async def ask():
+        async with asyncio.timeout(HANGS_S):
+            return await Link(config).call(TOOLS[tool], arguments)
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("cortex_search", {"query": "how is it kept"}),
+        ("cortex_exact", {"query": "Store"}),
+        ("cortex_explore", {"query": "how is it kept"}),
+        ("cortex_graph", {"operation": "callers", "target": "Store"}),
+        ("cortex_outline", {}),
+        ("cortex_pattern", {"pattern": "f($A)", "language": "python"}),
+        ("code_context", {"query": "Store"}),
+        ("find_related", {"file": "a.py"}),
+    ],
+)
+def test_before_anything_is_served_no_call_waits_for_a_set_longer_than_for_the_first_generation(
+    config, monkeypatch, tool, given
+):
+    for module in ("cortex.ask.asking", "cortex.front.link"):
+        monkeypatch.setattr(f"{module}.FIRST_GENERATION_S", 0.05)
+    monkeypatch.setattr("cortex.front.link.READY_S", 2 * HANGS_S)
+    answer = call(config, tool, **given)
+    assert answer["index"]["generation"] == 0
+    assert "Nothing is indexed yet" in answer["suggestion"]
+
+
+def test_where_there_is_something_to_answer_from_a_set_that_does_not_come_is_an_error(config, monkeypatch):
+    monkeypatch.setattr("cortex.front.link.READY_S", 0.05)
+    generations.publish(config.index_dir, Generation(1, segments=(SegmentRef("s", 3, 3),), sources=12))
+    with pytest.raises(Unavailable, match="still being started; ask again"):
+        call(config, "cortex_search", query="how is it kept")
