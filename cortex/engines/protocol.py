@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from cortex.generation.current import PRUNE_AFTER_S, Generation
@@ -61,9 +62,14 @@ class Engine(Protocol):
         """Begin to build upon what `token` names ("" for nothing); what was built since is
         forgotten.
 
-        Raises Damaged when that is not there or not whole and the engine cannot do without: the
-        whole index is then built anew.
+        Reads all that the token names: raises Damaged when that is not there or not as it was
+        written. Then `resume("")` follows, and `build` with all rows, one segment after another
+        under one number.
         """
+        ...
+
+    def files(self, token: str) -> Sequence[Path]:
+        """The files that `token` stands on, each written once: changed, it is damaged."""
         ...
 
     def build(self, change: Change) -> str:

@@ -5,11 +5,13 @@ and how it is.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from cortex import __version__
 from cortex.engines import ENGINES, open_engine
 from cortex.engines.protocol import Engine, Handlers
+from cortex.generation.damage import Seal, look, mark
 from cortex.generation.read import Published
 from cortex.generation.snapshots import Snapshots
 from cortex.settings.config import Config
@@ -26,7 +28,10 @@ class EngineWorker:
         self._name = name
         self._engine = engine or open_engine(ENGINES[name], config)
         self._identity = Identity(name, __version__, config.hash())
-        self._snapshots: Snapshots[Handlers] = Snapshots(config.index_dir, self._open)
+        self._run_dir = config.run_dir
+        #: generation → its files as they were when it was opened
+        self._files: dict[int, dict[Path, Seal | None]] = {}
+        self._snapshots: Snapshots[Handlers] = Snapshots(config.index_dir, self._open, self._mark)
         self.handlers: dict[type, Callable[[Any], Message]] = dict.fromkeys(
             self._engine.answers, self._answer
         )
@@ -35,10 +40,29 @@ class EngineWorker:
         tokens = published.generation.tokens
         if published.generation.number and self._name not in tokens:
             raise NotReady(f"The index has nothing of the engine {self._name}; it is about to be built anew.")
-        return self._engine.open(tokens.get(self._name, ""), published)
+        token = tokens.get(self._name, "")
+        files = look((*published.files(), *self._engine.files(token)))
+        handlers = self._engine.open(token, published)
+        self._files = {number: seen for number, seen in self._files.items() if self._snapshots.has(number)}
+        self._files[published.generation.number] = files
+        return handlers
 
     def _answer(self, request: Any) -> Message:
-        return self._snapshots.get(request.generation)[type(request)](request)
+        handle = self._snapshots.get(request.generation)[type(request)]
+        try:
+            return handle(request)
+        except Exception:
+            # Whatever went wrong is no fault of the question when the files are others than those
+            # that were opened.
+            number = self._snapshots.number_of(request.generation)
+            files = self._files.get(number, {})
+            if look(files) != files:
+                self._mark(number, "files were changed under a reader")
+                raise NotReady("The index was damaged and is being made again; ask again.") from None
+            raise
+
+    def _mark(self, generation: int, why: str) -> None:
+        mark(self._run_dir, self._name, generation, why)
 
     def reload(self) -> bool:
         return self._snapshots.reload()

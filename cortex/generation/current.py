@@ -7,7 +7,6 @@ Everything that CURRENT names is complete before the rename. Only the watcher pu
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import os
 import time
@@ -102,7 +101,7 @@ def read_current(index_dir: Path) -> Generation:
     or an index that came with a clone or a copy (it is not trusted, and the watcher throws it
     away).
 
-    Raises Damaged when CURRENT fails its checksum.
+    Raises Damaged when CURRENT fails its checksum, OSError when it cannot be read.
     """
     path = index_dir / CURRENT
     try:
@@ -112,11 +111,11 @@ def read_current(index_dir: Path) -> Generation:
     head, _, body = raw.partition(b"\n")
     parts = head.split()
     if len(parts) != 4 or parts[0] != b"cortex-index":
-        raise Damaged(f"{path} is not an index file; delete {index_dir} and it will be built again.")
+        raise Damaged(f"{path} is not an index file.")
     if parts[1] != b"%d" % INDEX_FORMAT or parts[3].decode("ascii", "replace") != origin(index_dir):
         return EMPTY
-    if int(parts[2], 16) != zlib.crc32(body):
-        raise Damaged(f"{path} fails its checksum; delete {index_dir} and it will be built again.")
+    if parts[2] != b"%08x" % zlib.crc32(body):
+        raise Damaged(f"{path} fails its checksum.")
     try:
         return msgspec.json.decode(body, type=Generation)
     except msgspec.DecodeError as error:
@@ -132,10 +131,10 @@ def origin(index_dir: Path) -> str:
     return hashlib.blake2b(place, key=_user_key(), digest_size=8).hexdigest()
 
 
-@functools.cache
 def _user_key() -> bytes:
     """32 random bytes in the user's cache folder, made on first use;
-    no key where no such folder can be written.
+    no key where no such folder can be written. Never remembered: a process that went on with a key
+    that is gone would publish what no other can read.
     """
     path = cache_base() / "origin.key"
     try:
@@ -160,9 +159,16 @@ def publish(index_dir: Path, generation: Generation) -> None:
     files.replace(index_dir / CURRENT, head + body, sync=True)
 
 
+def number_file(number: int) -> str:
+    """The name of an empty file in `segments/`: this number was given. It outlives every damage to
+    what is written in files, so that no number comes twice.
+    """
+    return f"number-{number:08d}"
+
+
 def prune(index_dir: Path, keep: Iterable[Generation], *, older_than_s: float = PRUNE_AFTER_S) -> list[str]:
     """Remove the segments that none of `keep` names, as `prune_folder` does."""
-    named = {name for generation in keep for name in _names(generation)}
+    named = {name for one in keep for name in (*segment_files(one), number_file(one.number))}
     return prune_folder(index_dir / "segments", named, older_than_s)
 
 
@@ -183,7 +189,8 @@ def prune_folder(folder: Path, keep: Collection[str], older_than_s: float = PRUN
     return removed
 
 
-def _names(generation: Generation) -> Iterable[str]:
-    yield from (segment.name for segment in generation.segments)
-    yield from generation.graph.values()
-    yield from (generation.deleted, generation.references)
+def segment_files(generation: Generation) -> list[str]:
+    """The names in `segments/` of what publishing wrote for `generation`."""
+    rows = (segment.name for segment in generation.segments)
+    others = (generation.deleted, generation.references)
+    return [*rows, *generation.graph.values(), *(name for name in others if name)]

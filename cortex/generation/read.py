@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 
-from cortex.generation.current import Generation
+from cortex.generation.current import Generation, segment_files
 from cortex.generation.filters import Masks, tagged
 from cortex.generation.references import COUNTS, count_rows
 from cortex.generation.segment import Segment, open_segment
@@ -175,11 +175,13 @@ class Rows:
 
 
 def open_rows(generation: Generation, index_dir: Path, reuse: Rows | None = None) -> Rows:
-    """Open the segments of `generation`; those that `reuse` has open are shared.
+    """Open the segments of `generation`; those that `reuse` has open are shared, unless somebody
+    changed the file since.
 
     Raises NotFound or Damaged.
     """
-    opened = {segment.path.name: segment for segment in reuse.segments} if reuse else {}
+    before = reuse.segments if reuse else ()
+    opened = {segment.path.name: segment for segment in before if segment.is_there()}
     folder = index_dir / "segments"
     segments = tuple(opened.get(ref.name) or open_segment(folder / ref.name) for ref in generation.segments)
     deleted = np.zeros(0, "<u8")
@@ -204,6 +206,10 @@ class Published:
         self._reuse = reuse
         #: the rows, when they have been asked for
         self.opened: Rows | None = None
+
+    def files(self) -> list[Path]:
+        """CURRENT excepted, the files of the generation that publishing wrote."""
+        return [self._dir / "segments" / name for name in segment_files(self.generation)]
 
     @property
     def rows(self) -> Rows:

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+from cortex.generation.damage import Seal, look, seal
 from cortex.system import files
 from ipc.arrays import Array
 from ipc.errors import Damaged, NotFound
@@ -51,6 +52,11 @@ class Segment:
     meta: dict[str, Any]
     arrays: dict[str, Array]
     _map: mmap.mmap
+    _opened: Seal
+
+    def is_there(self) -> bool:
+        """Whether the file at `path` is still the one that was opened, untouched."""
+        return look([self.path])[self.path] == self._opened
 
     def bytes_of(self, name: str) -> memoryview:
         """Section `name` as bytes, without a copy."""
@@ -109,7 +115,8 @@ def open_segment(path: Path) -> Segment:
     """
     try:
         with files.open_ours(path) as file:
-            size = os.fstat(file.fileno()).st_size
+            info = os.fstat(file.fileno())
+            size = info.st_size
             if size < _PREFIX:
                 raise Damaged(f"{path}: {size} bytes are no segment.")
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -129,7 +136,7 @@ def open_segment(path: Path) -> Segment:
         end = offset + length
     if end != size:
         raise Damaged(f"{path}: {size - end} stray bytes at the end.")
-    return Segment(path=path, meta=header["meta"], arrays=arrays, _map=mapped)
+    return Segment(path=path, meta=header["meta"], arrays=arrays, _map=mapped, _opened=seal(info))
 
 
 def _read_header(path: Path, mapped: mmap.mmap, size: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from cortex.generation.current import EMPTY, Generation, read_current
+from cortex.generation.damage import is_damage
 from cortex.generation.read import Published
 from ipc.errors import CortexError, NotFound, NotReady
 
@@ -28,9 +29,18 @@ TRIES = 3
 class Snapshots(Generic[S]):
     """Holds the opened snapshots of one engine; `open_snapshot` opens one."""
 
-    def __init__(self, index_dir: Path, open_snapshot: Callable[[Published], S]) -> None:
+    def __init__(
+        self,
+        index_dir: Path,
+        open_snapshot: Callable[[Published], S],
+        on_damage: Callable[[int, str], None] = lambda _number, _why: None,
+    ) -> None:
+        """`on_damage` is told the number of each generation that cannot be opened because a file of
+        it is damaged, and why.
+        """
         self._dir = index_dir
         self._open = open_snapshot
+        self._on_damage = on_damage
         self._opened: dict[int, tuple[Published, S]] = {}
         self._swapped_at = 0.0
         self.generation = EMPTY
@@ -43,22 +53,30 @@ class Snapshots(Generic[S]):
         A damaged one is logged and left alone.
         """
         self._close_old()
+        number = 0
         try:
-            for _ in range(TRIES):
+            for left in reversed(range(TRIES)):
                 published = read_current(self._dir)
-                if published.number == self.generation.number:
-                    self.generation = published
+                if _names_the_same(published, self.generation):
+                    self.generation, self.fault = published, ""
                     return False
+                number = published.number
                 try:
                     self._swap(published)
                 except (NotFound, FileNotFoundError):
-                    continue  # pruned between reading CURRENT and opening: read it again
+                    if left:
+                        continue  # pruned between reading CURRENT and opening: read it again
+                    raise
                 self.fault = ""
                 return True
         except (CortexError, OSError, ValueError) as error:
-            if self.fault != str(error):
-                log.warning("generation %d stays: %s", self.generation.number, error)
-            self.fault = str(error)
+            damaged = number and is_damage(error)
+            fault = f"{error} The index is being made again." if damaged else str(error)
+            if self.fault != fault:
+                log.warning("generation %d stays: %s", self.generation.number, fault)
+            self.fault = fault
+            if damaged:
+                self._on_damage(number, str(error))
         return False
 
     def _swap(self, generation: Generation) -> None:
@@ -66,7 +84,8 @@ class Snapshots(Generic[S]):
         shared = self._opened[before][0].opened if before in self._opened else None
         published = Published(generation, self._dir, shared)
         opened = {number: (published, self._open(published))}
-        self._opened = opened | ({before: self._opened[before]} if before in self._opened else {})
+        kept = {before: self._opened[before]} if before in self._opened else {}
+        self._opened = kept | opened
         self.generation = generation
         self._swapped_at = time.monotonic()
 
@@ -75,6 +94,13 @@ class Snapshots(Generic[S]):
             current = self.generation.number
             self._opened = {current: self._opened[current]}
 
+    def has(self, number: int) -> bool:
+        return number in self._opened
+
+    def number_of(self, number: int) -> int:
+        """The generation that a question for `number` is answered from."""
+        return number or self.generation.number
+
     def get(self, number: int = 0) -> S:
         """The snapshot of generation `number`, 0 for the newest.
 
@@ -82,11 +108,19 @@ class Snapshots(Generic[S]):
         """
         if number not in self._opened and number != self.generation.number:
             self.reload()  # the asker may have seen a newer CURRENT than we have
-        number = number or self.generation.number
+        number = self.number_of(number)
         if not number:
             raise NotReady(self.fault or "Nothing is indexed yet; the index is being built.")
         if number not in self._opened:
             raise NotReady(
-                f"Generation {number} is not open here; the newest is {self.generation.number}. Ask again."
+                self.fault
+                or f"Generation {number} is not open here; the newest is {self.generation.number}. Ask again."
             )
         return self._opened[number][1]
+
+
+def _names_the_same(one: Generation, other: Generation) -> bool:
+    """Whether a reader of one has the other open: they differ in counts and times at most."""
+    return (one.number, one.segments, one.deleted, one.references, one.tokens, one.graph_files) == (
+        (other.number, other.segments, other.deleted, other.references, other.tokens, other.graph_files)
+    )

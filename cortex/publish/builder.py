@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 import numpy as np
@@ -26,18 +27,20 @@ from cortex.engines import ENGINES, Engine, open_engine
 from cortex.engines.protocol import Change
 from cortex.generation import current as generations
 from cortex.generation.contract import chunk_folders, graph_folders
-from cortex.generation.current import EMPTY, FileRef, Generation, SegmentRef
+from cortex.generation.current import EMPTY, FileRef, Generation, SegmentRef, number_file
+from cortex.generation.damage import is_damage
 from cortex.generation.formats import LOCK, prune_others
 from cortex.generation.merge import merge_rows
-from cortex.generation.read import Published, open_rows
+from cortex.generation.read import Published, Rows, open_rows
 from cortex.generation.references import References
 from cortex.generation.segment import open_segment, write_segment
 from cortex.generation.write import Row, write_rows
 from cortex.publish.chunk_files import ChunkManager, Reading
 from cortex.publish.graph_files import GraphFiles
+from cortex.publish.intact import Intact, rows_of, without_damaged
 from cortex.settings.config import Config
 from cortex.settings.home import open_home
-from cortex.system import allocator
+from cortex.system import allocator, files
 from cortex.terms.records import IndexerState
 from ipc.arrays import Array
 from ipc.errors import CortexError, Damaged, Misconfigured, NotFound
@@ -46,7 +49,7 @@ from ipc.locks import Lock, hold
 log = logging.getLogger(__name__)
 
 #: files in `segments/` that carry the number of the generation that wrote them
-_NUMBERED = re.compile(r"(?:rows|deleted|references)-([0-9]+)\.seg")
+_NUMBERED = re.compile(r"(?:rows|deleted|references|number)-([0-9]+)(?:\.seg)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +89,24 @@ class Builder:
         self._references = References(self._segments)
         self._previous = EMPTY
         self.current = EMPTY
+        self._intact = Intact(self._dir, config.run_dir, self._engines)
+        #: whether `current`, the engines and the chunk files known are those that are published
+        self._taken_up = False
+        #: whether something was made again, which no published generation names yet
+        self._mended = False
         try:
             self._segments.mkdir(parents=True, exist_ok=True)
-            self._reopen()
+            self._start()
             prune_others(self._dir)
         except BaseException:
             self.close()
             raise
+
+    def _start(self) -> None:
+        try:
+            self._take_up()
+        except OSError as error:  # no descriptor, no space: `refresh` tries again, and says so
+            log.warning("what is published is not taken up yet: %s", error)
 
     @property
     def _segments(self) -> Path:
@@ -115,15 +129,18 @@ class Builder:
         """
         try:
             self._check_folder()
+            self._take_up()
             return self._refresh()
         except (OSError, ValueError, CortexError):
-            self._reopen()
+            self._taken_up = False  # what was begun is forgotten by taking up the published one
             raise
 
     def _refresh(self) -> Generation | None:
         served = _indexer_sequence(self._config)
         reading = self._manager.read()
         graph_files = self._graph.read(self.current.graph_files)
+        if self._mended and graph_files is None:
+            graph_files = self.current.graph_files
         if reading is None:
             if graph_files is None or not self.current.number:
                 return self._upkeep(served)
@@ -212,10 +229,12 @@ class Builder:
 
     def _publish(self, generation: Generation) -> Generation:
         generation = dataclasses.replace(generation, published_at=time.time())
+        files.replace(self._segments / number_file(generation.number), b"")
         generations.publish(self._dir, generation)
         if generation.number != self.current.number:
             self._previous = self.current
-        self.current = generation
+        self.current, self._mended = generation, False
+        self._intact.take_in(generation)
         kept = (self.current, self._previous)
         generations.prune(self._dir, kept)
         for name, engine in self._engines.items():
@@ -280,53 +299,115 @@ class Builder:
         write_segment(self._segments / name, {"keys": keys}, {})
         return name, len(keys)
 
-    def _reopen(self) -> None:
-        """Take up the published generation, or begin anew when it is missing or damaged."""
+    def _take_up(self) -> None:
+        """Take up what is published where that is still to be done, or is no longer as it was."""
+        changed, marked = self._intact.changed(), self._intact.marked(self.current)
+        if not (changed or marked) and self._taken_up:
+            return
+        for path in changed:
+            log.warning("%s was changed by somebody else", path)
+        self._taken_up = False
+        self._reopen(marked)
+        self._taken_up = True
+
+    def _reopen(self, marked: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Take up the published generation: what is damaged of it is made again, all of it when
+        its rows are. `marked`: engines that a reader calls damaged.
+
+        Raises OSError that says nothing about a file (no descriptor, no space): tried again later.
+        """
         self._manager = ChunkManager(chunk_folders(self._config), self._config.embedding.dimensions)
+        self._graph = GraphFiles(graph_folders(self._config), self._segments)
+        published = self.current = self._read_current()
+        if not published.number or not self._fits(published):
+            self._begin_anew(wipe=True)
+            return
+        self._intact.take_in(published)
         try:
-            self.current = generations.read_current(self._dir)
-            if not self.current.number:
-                self._begin_anew()
-                return
+            self.current = without_damaged(published, self._segments)
+            self._mended |= self.current != published
             rows = open_rows(self.current, self._dir)
-            self._check_published()
             for name, engine in self._engines.items():
-                engine.resume(self.current.tokens[name])
+                self._resume(name, engine, rows, marked.get(name, ""))
             self._manager.start_from(rows, self.current.files)
         except (CortexError, OSError, ValueError) as error:
+            if not is_damage(error):
+                raise
             log.warning("the index is built anew: %s", error)
             self._begin_anew()
 
-    def _check_published(self) -> None:
-        """Raises Damaged when what is published does not fit the configuration or the engines."""
-        wanted = self._config.embedding.dimensions
-        if self.current.dimensions not in (0, wanted):
-            raise Damaged(f"the index has {self.current.dimensions} dimensions, the embedder {wanted}")
-        new = [name for name in self._engines if name not in self.current.tokens]
-        if new:
-            raise Damaged(f"the index has nothing of {', '.join(new)}")
+    def _read_current(self) -> Generation:
+        """CURRENT; where that is damaged, what it held when it was written, if this process knows
+        it.
+        """
+        try:
+            if (read := generations.read_current(self._dir)).number:
+                return read
+        except (CortexError, OSError, ValueError) as error:
+            if not is_damage(error):
+                raise
+            log.warning("%s", error)
+        self._mended = self.current.number > 0
+        return self.current
 
-    def _begin_anew(self) -> None:
+    def _fits(self, published: Generation) -> bool:
+        """Whether what is published fits the configuration and the engines; says why not."""
+        wanted = self._config.embedding.dimensions
+        new = [name for name in self._engines if name not in published.tokens]
+        if published.dimensions not in (0, wanted):
+            log.warning("built anew for %d dimensions, not %d", wanted, published.dimensions)
+        elif new:
+            log.warning("built anew: the index has nothing of %s", ", ".join(new))
+        else:
+            return True
+        return False
+
+    def _resume(self, name: str, engine: Engine, rows: Rows, fault: str) -> None:
+        """Take up what an engine built; damaged, it is built again from the rows."""
+        try:
+            if fault:
+                raise Damaged(fault)
+            engine.resume(self.current.tokens[name])
+        except (CortexError, OSError, ValueError) as error:
+            if not is_damage(error):
+                raise
+            log.warning("%s is built again: %s", name, error)
+            engine.resume("")
+            for at in range(len(rows.segments)):
+                engine.build(Change(self.current.number + 1, rows_of(rows, at), (), self.current.graph))
+            self._mended = True
+
+    def _begin_anew(self, *, wipe: bool = False) -> None:
         """An empty index whose numbers and keys go on rising,
-        so that no reader takes new for old.
+        so that no reader takes new for old. What was published serves on until then, unless
+        `wipe`: then nothing of it stays.
         """
         last = self.current.number
         for name in os.listdir(self._segments) if self._segments.is_dir() else ():
             if numbered := _NUMBERED.fullmatch(name):
                 last = max(last, int(numbered[1]))
-        (self._dir / generations.CURRENT).unlink(missing_ok=True)
-        for entry in os.scandir(self._dir):
-            if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path, ignore_errors=True)
+        if wipe:
+            self._wipe()
         self._segments.mkdir(parents=True, exist_ok=True)
+        if last:
+            files.replace(self._segments / number_file(last), b"")
         # A clock, not 1: row keys are never used twice, not even over a lost index.
         self.current = dataclasses.replace(
             EMPTY, number=last, next_key=time.time_ns() >> 16, tokens=dict.fromkeys(self._engines, "")
         )
         self._previous = EMPTY
+        self._mended |= last > 0
         for engine in self._engines.values():
             engine.resume("")
         self._manager = ChunkManager(chunk_folders(self._config), self._config.embedding.dimensions)
+        self._intact.take_in(EMPTY)
+
+    def _wipe(self) -> None:
+        for entry in os.scandir(self._dir):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            elif entry.name == generations.CURRENT:
+                os.unlink(entry.path)
 
     def _check_folder(self) -> None:
         """The cache folder removed under a running watcher:

@@ -74,6 +74,9 @@ class PlainEngine:
         self._words = self._read(token)
         self._token = token
 
+    def files(self, token):
+        return (self._folder / token,) if token else ()
+
     def build(self, change):
         self._graph = tuple(change.graph)
         if not (change.added or change.deleted):

@@ -13,7 +13,7 @@ from cortex.engines.vector.usearch import Limits, build_vectors, open_vectors, s
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.read import open_rows
 from cortex.generation.write import Row, write_rows
-from ipc.errors import BadRequest, NotReady
+from ipc.errors import BadRequest, Damaged, NotReady
 from ipc.messages import Filters, VectorSearch
 
 DIMENSIONS = 16
@@ -122,14 +122,15 @@ def test_hnsw_with_later_rows_answers_as_the_scan_does(tmp_path, filters):
 
 
 @pytest.mark.parametrize("content", [b"junk" * 100, b"", None])
-def test_a_damaged_or_missing_hnsw_file_leaves_the_scan_and_every_descriptor(tmp_path, content):
+def test_a_damaged_or_missing_hnsw_file_is_refused_and_leaves_every_descriptor(tmp_path, content):
     rows = publish(tmp_path, unit(7, 20))
     if content is not None:
-        (tmp_path / "hnsw-1-20.usearch").write_bytes(content)
+        (tmp_path / "hnsw-1-20-00000001.usearch").write_bytes(content)
     lowest = os.open(os.devnull, os.O_RDONLY)
     os.close(lowest)
-    snapshot = open_vectors(rows, tmp_path, "hnsw-1-20.usearch")
-    assert len(snapshot.search(VectorSearch(unit(7, 1)[0], "m@1", 5)).hits) == 5
+    with pytest.raises(Damaged, match="hnsw-1-20-00000001"):
+        open_vectors(rows, tmp_path, "hnsw-1-20-00000001.usearch")
+    assert len(open_vectors(rows, tmp_path).search(VectorSearch(unit(7, 1)[0], "m@1", 5)).hits) == 5
     after = os.open(os.devnull, os.O_RDONLY)
     os.close(after)
     assert after == lowest

@@ -238,7 +238,7 @@ def _lists(ends: Array, count: int) -> Lists:
 
 
 class GraphOpener:
-    """Opens generations; a segment that two of them share is read once."""
+    """Opens generations; a segment that two of them share is read once, while its file stays."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -249,9 +249,10 @@ class GraphOpener:
     def open(self, names: Mapping[str, str]) -> Graph:
         """The graph of a generation. `names`: graph file → segment. Raises NotFound or Damaged."""
         wanted = [name for _, name in sorted(names.items())]
-        if wanted == list(self._segments):
+        known = {name: segment for name, segment in self._segments.items() if segment.is_there()}
+        if wanted == list(known) and len(known) == len(self._segments):
             return self.graph
-        opened = {name: self._segments.get(name) or open_segment(self._folder / name) for name in wanted}
+        opened = {name: known.get(name) or open_segment(self._folder / name) for name in wanted}
         self.graph = assemble(tuple(opened.values()))
         self._segments = opened
         allocator.trim()

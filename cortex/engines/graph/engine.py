@@ -5,6 +5,7 @@ so it builds nothing and its token is empty.
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 from cortex.engines.graph.answers import GraphSnapshot
@@ -29,6 +30,9 @@ class GraphEngine:
 
     def resume(self, token: str) -> None:
         """Nothing: what it answers from is written by publishing."""
+
+    def files(self, token: str) -> tuple[Path, ...]:  # noqa: ARG002
+        return ()
 
     def build(self, change: Change) -> str:  # noqa: ARG002
         return ""

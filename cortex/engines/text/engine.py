@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.engines.text.snapshot import open_text
-from cortex.engines.text.writer import WRITER, TextWriter
+from cortex.engines.text.whole import Whole
+from cortex.engines.text.writer import META, WRITER, TextWriter, committed
 from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published
 from cortex.settings.config import Config
@@ -24,12 +26,16 @@ class TextEngine:
     def __init__(self, config: Config) -> None:
         self._folder = config.index_dir / "text"
         self._writer: TextWriter | None = None
+        self._whole = Whole()
         self._token = ""
 
     def resume(self, token: str) -> None:
         self.close()
         self._writer = TextWriter(self._folder, token)
         self._token = token
+
+    def files(self, token: str) -> tuple[Path, ...]:
+        return committed(self._folder / token) if token else ()
 
     def build(self, change: Change) -> str:
         if change.added or change.deleted:
@@ -43,6 +49,7 @@ class TextEngine:
 
     def open(self, token: str, published: Published) -> Handlers:
         rows = published.rows
+        self._whole.check(tuple(path for path in self.files(token) if path.name != META))
         snapshot = open_text(self._folder / token, rows)
         return {ExactSearch: snapshot.search, TextSignals: snapshot.signals, **chunk_handlers(rows)}
 

@@ -35,6 +35,7 @@ from cortex.engines.text.scan import SCAN_S, Scanned, Texts, mark
 from cortex.engines.text.schema import make_schema, register
 from cortex.engines.text.suggest import Asked, nearest, suggest
 from cortex.engines.text.verify import Expression, compile_expression
+from cortex.engines.text.whole import explain
 from cortex.engines.text.words import Words
 from cortex.engines.text.writer import META, TextWriter, open_index
 from cortex.generation.read import ABOUT, Rows
@@ -43,7 +44,7 @@ from cortex.query.code import read_query
 from cortex.query.parse import Parsed
 from cortex.query.tree import Fuzzy, Node, Term, Wildcard, leaves, split_expressions
 from ipc.arrays import Array
-from ipc.errors import BadQuery, Damaged, NotFound
+from ipc.errors import BadQuery, NotFound
 from ipc.messages import Blobs, ExactHits, ExactSearch, Filters, Hit, Signals, TextSignals
 
 __all__ = ["TextSnapshot", "TextWriter", "open_text"]
@@ -86,7 +87,7 @@ def open_text(folder: Path, rows: Rows, limits: Limits = LIMITS) -> TextSnapshot
         index.reload()
         return TextSnapshot(index, rows, limits)
     except ValueError as error:
-        raise Damaged(f"The text index in {folder} cannot be read: {error}.") from error
+        raise explain(folder, error) from error
 
 
 class TextSnapshot:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import orjson
 import tantivy
 
 from cortex.engines.text.schema import make_document, make_schema, register
+from cortex.engines.text.whole import Whole, explain
 from ipc.errors import Damaged
 
 WRITER = "writer"
@@ -34,6 +36,8 @@ _THREADS = 1
 #: attempts to link a commit's files while background merges replace them; each merge ends in
 #: milliseconds
 _LINK_ATTEMPTS = 20
+#: the files of each tantivy segment
+_PARTS = frozenset({"fast", "fieldnorm", "idx", "pos", "store", "term"})
 
 
 class TextWriter:
@@ -46,6 +50,7 @@ class TextWriter:
 
     def __init__(self, folder: Path, published: str) -> None:
         self._folder = folder
+        self._whole = Whole()
         self._index: tantivy.Index | None = None
         self._writer: tantivy.IndexWriter | None = None
         self._bulk = False
@@ -63,6 +68,7 @@ class TextWriter:
             source = self._folder / published
             try:
                 names = _committed_files(source)
+                self._whole.check(tuple(source / name for name in names))
                 for name in (*names, META):
                     _link(source / name, home / name)
             except FileNotFoundError as error:
@@ -143,14 +149,24 @@ class TextWriter:
 
 def open_index(folder: Path) -> tantivy.Index:
     """The tantivy index in `folder`, made if there is none. Raises Damaged, also for one with other
-    fields.
+    fields; OSError.
     """
     try:
         index = tantivy.Index(make_schema(), path=str(folder))
     except (ValueError, OSError) as error:
-        raise Damaged(f"The text index in {folder} cannot be opened: {error}.") from error
+        raise explain(folder, error) from error
     register(index)
     return index
+
+
+def committed(folder: Path) -> tuple[Path, ...]:
+    """All files of the generation in `folder` that are written once. Raises nothing: of one that is
+    not whole, what its meta.json is.
+    """
+    try:
+        return (folder / META, *(folder / name for name in sorted(_committed_files(folder))))
+    except (OSError, Damaged):
+        return (folder / META,)
 
 
 def _committed_files(folder: Path, meta: bytes | None = None) -> list[str]:
@@ -163,7 +179,7 @@ def _committed_files(folder: Path, meta: bytes | None = None) -> list[str]:
     except (ValueError, KeyError, TypeError) as error:
         raise Damaged(f"{folder / META} cannot be read: {error}.") from error
     found: list[str] = []
-    complete: set[str] = set()
+    complete: Counter[str] = Counter()
     for name in os.listdir(folder):
         segment, _, rest = name.partition(".")
         entry = segments.get(segment)
@@ -173,10 +189,9 @@ def _committed_files(folder: Path, meta: bytes | None = None) -> list[str]:
             deletes = entry.get("deletes")
             if not deletes or rest != f"{deletes['opstamp']}.del":
                 continue
-        elif rest == "idx":
-            complete.add(segment)
+        complete[segment] += rest in _PARTS
         found.append(name)
-    if len(complete) < len(segments):
+    if any(complete[segment] < len(_PARTS) for segment in segments):
         raise FileNotFoundError(f"{folder} lacks files of its tantivy segments")
     return found
 

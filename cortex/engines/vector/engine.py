@@ -9,11 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
-from cortex.engines.vector.usearch import Limits, build_vectors, open_vectors, watermark_of
+from cortex.engines.vector.usearch import Limits, build_vectors, check_vectors, open_vectors, watermark_of
 from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published
 from cortex.settings.config import Config
@@ -38,10 +39,14 @@ class VectorEngine:
         self._looked_at = 0
 
     def resume(self, token: str) -> None:
-        """Without its file the scan answers, and upkeep builds another."""
-        self._token = token if token and (self._folder / token).is_file() else ""
-        self._building = None
+        self._building, self._token = None, ""
+        if token:
+            check_vectors(self._folder / token)
+        self._token = token
         self._looked_at = 0
+
+    def files(self, token: str) -> tuple[Path, ...]:
+        return (self._folder / token,) if token else ()
 
     def build(self, change: Change) -> str:  # noqa: ARG002 - new rows are scanned
         return self._token

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,8 @@ CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 128
 #: rows of the sample for mean and deviation of the cosines when not all are scanned
 SAMPLE_ROWS = 4096
 LIMIT_MAX = 1000
+#: bytes that are read at once to check a file
+_BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,22 +209,46 @@ def build_vectors(rows: Rows, folder: Path) -> str:
         index.add(rows.keys[batch], rows.vectors(batch).astype(np.float16), threads=1)
     watermark = int(rows.keys.max()) if len(rows) else 0
     files.make_folder(folder)
-    name = f"hnsw-{rows.generation:08d}-{watermark}.usearch"
-    with files.replacing_by_name(folder / name) as temporary:
+    new = folder / f"hnsw-{rows.generation:08d}.new"
+    with files.replacing_by_name(new) as temporary:
         index.save(os.fspath(temporary))
+    name = f"hnsw-{rows.generation:08d}-{watermark}-{_checksum(new):08x}.usearch"
+    files.move(new, folder / name)
     return name
+
+
+def check_vectors(path: Path) -> None:
+    """Raises Damaged when the HNSW file is not there or not as it was written: its name holds its
+    checksum, which usearch itself has none of. OSError when it cannot be read.
+    """
+    try:
+        found = _checksum(path)
+    except FileNotFoundError as error:
+        raise Damaged(f"{path} does not exist.") from error
+    if not path.stem.endswith(f"-{found:08x}"):
+        raise Damaged(f"{path} fails its checksum.")
+
+
+def _checksum(path: Path) -> int:
+    found = 0
+    with files.open_ours(path) as file:
+        while block := file.read(_BLOCK_BYTES):
+            found = zlib.crc32(block, found)
+    return found
 
 
 def open_vectors(rows: Rows, folder: Path, name: str = "", limits: Limits = Limits()) -> VectorSnapshot:
     """Open a generation for vector search; `name` is its HNSW file ("" for none).
 
-    A file that cannot be opened is left out with a warning: the scan answers in its place.
+    Raises Damaged when that is not as it was written. One that is, and still cannot be opened, is
+    left out with a warning: the scan answers in its place.
     """
     hnsw: Index | None = None
     if name:
+        check_vectors(folder / name)
         try:
             hnsw = _map(folder / name, rows.dimensions)
-        except Exception as error:  # usearch raises its own and RuntimeError for damaged files
+        except Exception as error:  # usearch raises its own and RuntimeError
             log.warning("the HNSW index %s cannot be opened (%s); scanning instead", name, error)
     return VectorSnapshot(
         rows=rows,
@@ -233,10 +260,8 @@ def open_vectors(rows: Rows, folder: Path, name: str = "", limits: Limits = Limi
 
 
 def _map(path: Path, dimensions: int) -> Index:
-    # usearch 2.26 closes descriptor 0, a worker's life line, when the file is missing or empty.
-    with files.open_ours(path) as file:
-        if not os.fstat(file.fileno()).st_size:
-            raise Damaged(f"{path} is empty.")
+    # usearch 2.26 closes descriptor 0, a worker's life line, when the file is missing or empty,
+    # which check_vectors has seen that it is not.
     index = Index(ndim=dimensions, metric="ip", dtype="f16", expansion_search=EXPANSION_SEARCH)
     index.view(os.fspath(path))
     return index
@@ -244,4 +269,4 @@ def _map(path: Path, dimensions: int) -> Index:
 
 def watermark_of(name: str) -> int:
     """The highest row key that the HNSW file `name` was built from; 0 for no file."""
-    return int(name.rsplit("-", 1)[1].removesuffix(".usearch")) if name else 0
+    return int(name.split("-")[2]) if name else 0

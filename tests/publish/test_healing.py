@@ -1,0 +1,374 @@
+"""Every kind of file of an index, damaged in every way, while it is served and while nobody runs:
+noticed, made again, and never named by a generation again.
+"""
+
+import contextlib
+import dataclasses
+import errno
+import json
+import os
+import random
+import resource
+
+import numpy as np
+import pytest
+
+from cortex.engines.graph.engine import GraphEngine
+from cortex.engines.serving import EngineWorker
+from cortex.engines.text.engine import TextEngine
+from cortex.engines.text.whole import Whole
+from cortex.engines.vector.engine import VectorEngine
+from cortex.engines.vector.usearch import Limits as VectorLimits
+from cortex.engines.vector.usearch import check_vectors
+from cortex.generation import current as generations
+from cortex.generation.damage import mark, take_marks
+from cortex.generation.read import open_rows
+from cortex.generation.segment import open_segment
+from cortex.publish.builder import Builder
+from cortex.publish.intact import Intact
+from cortex.settings import config as configuration
+from ipc.errors import BadQuery, NotReady
+from ipc.messages import ExactSearch, GraphSearch, VectorSearch
+
+CHUNKS = 12
+
+
+def vector(at):
+    values = np.random.default_rng(at).standard_normal(384).astype(np.float32)
+    return values / np.linalg.norm(values)
+
+
+def chunk(at):
+    return {
+        "id": f"code-f{at}.py~1",
+        "chunk_type": "code",
+        "text": f"def function_{at}(): return handler_{at}",
+        "embedding": vector(at).tolist(),
+        "metadata": {"file_path": f"f{at}.py", "language": "python", "start_line": 1, "end_line": 1},
+    }
+
+
+def write(config, count=CHUNKS):
+    body = {"_metadata": {"model": "m@1", "dimensions": 384}, "chunks": [chunk(at) for at in range(1, count)]}
+    (config.chunks_dir / ".new").write_text(json.dumps(body))
+    (config.chunks_dir / ".new").replace(config.chunks_dir / "a.json")
+
+
+GRAPH = {
+    "nodes": [
+        {"id": "f1:function_1", "kind": "function", "file": "f1.py", "start_line": 1, "end_line": 1},
+        {"id": "f2:function_2", "kind": "function", "file": "f2.py", "start_line": 1, "end_line": 1},
+    ],
+    "edges": [
+        {
+            "from": "f2:function_2",
+            "to": "f1:function_1",
+            "type": "calls",
+            "location": {"file": "f2.py", "line": 1},
+        }
+    ],
+}
+
+
+class Hnsw(VectorEngine):
+    """With an HNSW index from the first row on."""
+
+    def __init__(self, config):
+        super().__init__(config, VectorLimits(scan_rows_max=0, uncovered_share_max=0))
+
+    def upkeep(self, published):
+        token = super().upkeep(published)
+        while self.building:
+            token = super().upkeep(published)
+        return token
+
+
+def engines(config):
+    return {"text": TextEngine(config), "vector": Hnsw(config), "graph": GraphEngine(config)}
+
+
+class Index:
+    """One index, who writes it, and who reads it."""
+
+    def __init__(self, config):
+        self.config = config
+        self.builder = Builder(config, engines=engines(config))
+        self.read()
+
+    def read(self):
+        opened = engines(self.config)
+        self.workers = {name: EngineWorker(name, self.config, opened[name]) for name in opened}
+
+    def look(self):
+        """What the watcher does once a second, until nothing is left; then the readers look."""
+        while self.builder.refresh() is not None:
+            pass
+        for worker in self.workers.values():
+            worker.reload()
+
+    def restart(self, damage):
+        self.builder.close()
+        damage()
+        self.builder = Builder(self.config, engines=engines(self.config))
+        self.read()
+
+    def ask(self):
+        found = self.workers["text"].handlers[ExactSearch](ExactSearch("handler_7"))
+        assert [hit.id for hit in found.hits] == [chunk(7)["id"]]
+        near = self.workers["vector"].handlers[VectorSearch](VectorSearch(vector(7), "m@1", 1))
+        assert [hit.id for hit in near.hits] == [chunk(7)["id"]]
+        callers = self.workers["graph"].handlers[GraphSearch](GraphSearch("callers", "function_1"))
+        assert "function_2" in str(callers.results)
+
+    def check(self):
+        """Everything that is named is as it was written."""
+        current = generations.read_current(self.config.index_dir)
+        assert current == self.builder.current
+        open_rows(current, self.config.index_dir)
+        for name in (*current.graph.values(), current.references):
+            open_segment(self.config.index_dir / "segments" / name)
+        files = TextEngine(self.config).files(current.tokens["text"])
+        assert len(files) > 3
+        Whole().check(files[1:])
+        check_vectors(self.config.index_dir / "vector" / current.tokens["vector"])
+
+    def file(self, kind):
+        current, base = self.builder.current, self.config.index_dir
+        segments = base / "segments"
+        text = {path.suffix: path for path in TextEngine(self.config).files(current.tokens["text"])}
+        return {
+            "CURRENT": lambda: base / "CURRENT",
+            "rows": lambda: segments / current.segments[0].name,
+            "deleted": lambda: segments / current.deleted,
+            "references": lambda: segments / current.references,
+            "graph": lambda: segments / next(iter(current.graph.values())),
+            "vector": lambda: base / "vector" / current.tokens["vector"],
+            "meta": lambda: text[".json"],
+        }.get(kind, lambda: text[f".{kind}"])()
+
+
+KINDS = "CURRENT rows deleted references graph vector meta store term".split()
+DAMAGES = "third empty zeros random flip folder gone".split()
+
+
+def damage(path, how):
+    size, times = path.stat().st_size, path.stat()
+    if how in ("third", "empty"):
+        os.truncate(path, size // 3 if how == "third" else 0)
+    elif how in ("zeros", "random"):
+        with path.open("r+b") as file:
+            file.write(bytes(size) if how == "zeros" else random.Random(1).randbytes(size))
+    elif how == "flip":
+        with path.open("r+b") as file:
+            file.seek(size // 2)
+            byte = file.read(1)[0]
+            file.seek(size // 2)
+            file.write(bytes([byte ^ 0x55]))
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # a disk does not tell
+    else:
+        path.unlink()
+        if how == "folder":
+            path.mkdir()
+            (path / "inside").touch()
+
+
+@pytest.fixture
+def config(tmp_path):
+    loaded = configuration.load(tmp_path)
+    loaded.chunks_dir.mkdir(parents=True)
+    loaded.graph_dir.mkdir(parents=True)
+    loaded.run_dir.mkdir(exist_ok=True)
+    (loaded.graph_dir / "graph.json").write_text(json.dumps(GRAPH))
+    write(loaded, CHUNKS + 1)
+    return loaded
+
+
+@pytest.fixture
+def index(config):
+    made = Index(config)
+    made.look()
+    write(config)  # one chunk less: there is a segment of deleted rows
+    made.look()
+    made.ask()
+    made.check()
+    yield made
+    made.builder.close()
+
+
+def restore_deleted(index):
+    """A generation that is built anew has nothing deleted; the next change deletes again."""
+    if not index.builder.current.deleted:
+        write(index.config, CHUNKS + 1)
+        index.look()
+        write(index.config)
+        index.look()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_damage_to_a_file_that_is_served_is_noticed_and_made_good_at_the_next_look(index, kind):
+    for how in DAMAGES:
+        if how == "flip":
+            continue  # shows to whoever reads all of the file: the next test
+        restore_deleted(index)
+        number, path = index.builder.current.number, index.file(kind)
+        damage(path, how)
+        index.look()
+        assert index.builder.current.number > number, how
+        index.check()
+        index.ask()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_damage_that_happened_while_nobody_ran_is_made_good_at_the_next_start(index, kind):
+    for how in DAMAGES:
+        if (kind, how) == ("meta", "flip"):
+            continue  # the one file of tantivy without a checksum
+        restore_deleted(index)
+        number, path = index.builder.current.number, index.file(kind)
+        index.restart(lambda how=how, path=path: damage(path, how))
+        index.look()
+        assert index.builder.current.number > number, how
+        index.check()
+        index.ask()
+
+
+def test_a_key_that_is_lost_under_a_writer_leaves_no_reader_behind(index, cache):
+    (cache / "origin.key").unlink()
+    index.read()
+    index.look()
+    index.check()
+    index.ask()
+
+
+def test_what_only_a_reader_sees_is_told_by_a_mark_and_made_again(index):
+    path, number = index.file("term"), index.builder.current.number
+    damage(path, "flip")
+    index.read()
+    index.workers["text"].reload()
+    with pytest.raises(NotReady, match="checksum"):
+        index.workers["text"].handlers[ExactSearch](ExactSearch("handler_7"))
+    index.look()
+    assert index.builder.current.number == number + 1
+    index.check()
+    index.ask()
+
+
+def test_damage_under_a_reader_is_never_blamed_on_the_question(index):
+    before = index.workers["text"].handlers[ExactSearch](ExactSearch("handler*"))
+    assert before.total_found == CHUNKS - 1
+    with pytest.raises(BadQuery):
+        index.workers["text"].handlers[ExactSearch](ExactSearch('"'))
+    damage(index.file("term"), "random")
+    with pytest.raises(NotReady, match="made again"):
+        index.workers["text"].handlers[ExactSearch](ExactSearch('"'))
+    index.look()
+    index.ask()
+
+
+def test_a_mark_for_another_generation_changes_nothing(index):
+    number = index.builder.current.number
+    mark(index.config.run_dir, "text", number - 1, "of old")
+    index.look()
+    assert index.builder.current.number == number
+    assert take_marks(index.config.run_dir, ["text"]) == {}
+
+
+def test_marks_that_go_on_do_not_make_the_writer_build_without_end(index):
+    intact = Intact(index.config.index_dir, index.config.run_dir, {"text": None}, pause_s=600.0)
+    current = index.builder.current
+    mark(index.config.run_dir, "text", current.number, "Bad bytes.")
+    assert intact.marked(current) == {"text": "Bad bytes."}
+    mark(index.config.run_dir, "text", current.number, "Bad bytes.")
+    assert intact.marked(current) == {}
+
+
+@contextlib.contextmanager
+def without_descriptors():
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_publish_and_a_taking_up_that_fail_for_want_of_descriptors_throw_nothing_away(index):
+    before = index.builder.current
+    write(index.config, CHUNKS + 1)
+    with without_descriptors():
+        for _ in range(3):
+            with pytest.raises(OSError, match="Too many open files"):
+                index.builder.refresh()
+    assert generations.read_current(index.config.index_dir) == before
+    index.look()
+    assert index.builder.current.segments[0] == before.segments[0]
+    index.check()
+    index.ask()
+
+
+def test_a_start_without_room_for_the_writer_throws_nothing_away(index, monkeypatch):
+    before = index.builder.current
+    index.builder.close()
+    with monkeypatch.context() as patch:
+
+        def full(_engine, _token):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        patch.setattr(TextEngine, "resume", full)
+        starting = contextlib.closing(Builder(index.config, engines=engines(index.config)))
+        with starting as builder, pytest.raises(OSError, match="No space left"):
+            builder.refresh()
+    index.restart(lambda: None)
+    index.look()
+    assert index.builder.current == before
+    index.ask()
+
+
+def test_an_index_that_is_damaged_with_no_chunk_files_left_is_published_empty_and_grows_again(index):
+    path, number = index.file("rows"), index.builder.current.number
+
+    def lose():
+        damage(path, "zeros")
+        (index.config.chunks_dir / "a.json").unlink()
+
+    index.restart(lose)
+    index.look()
+    assert index.builder.current.number > number
+    assert index.builder.current.rows == 0
+    write(index.config)
+    index.look()
+    index.ask()
+
+
+def test_no_number_comes_twice_although_nothing_can_be_read_any_more(index):
+    number = index.builder.current.number
+    index.builder._publish(index.builder._build(index.builder.current, None))  # as upkeep does
+    assert index.builder.current.number == number + 1
+
+    def spoil():
+        for path in index.config.index_dir.rglob("*"):
+            if path.is_file() and path.name != "writer.lock":
+                damage(path, "zeros")
+
+    index.restart(spoil)
+    index.builder.close()  # killed before anything was published again
+    index.restart(lambda: None)
+    index.look()
+    assert index.builder.current.number > number + 1
+    index.check()
+    index.ask()
+
+
+def test_a_reader_takes_up_another_generation_of_the_same_number(index):
+    current = index.builder.current
+    write(index.config, 3)
+    index.builder.close()
+    with contextlib.closing(Builder(index.config, engines=engines(index.config))) as builder:
+        while builder.refresh() is not None:
+            pass
+        generations.publish(
+            index.config.index_dir, dataclasses.replace(builder.current, number=current.number)
+        )
+    index.workers["text"].reload()
+    found = index.workers["text"].handlers[ExactSearch](ExactSearch("handler_7", generation=current.number))
+    assert found.hits == ()
