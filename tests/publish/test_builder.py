@@ -26,7 +26,7 @@ from cortex.generation.formats import UNUSED_S
 from cortex.publish import builder as building
 from cortex.publish.builder import Builder, Limits
 from cortex.settings import config as configuration
-from cortex.settings.config import Config
+from cortex.settings.config import INDEX_FORMAT, Config
 from ipc.errors import Misconfigured, NotReady
 from ipc.messages import ExactSearch, VectorSearch
 
@@ -356,11 +356,11 @@ def test_an_engine_that_is_new_has_the_index_built_anew(config):
 
 
 class Other(Config):
-    """The same project for a version with the format 7."""
+    """The same project for a version with the next format."""
 
     @property
     def index_dir(self):
-        return self.home / "index" / "7"
+        return self.home / "index" / str(INDEX_FORMAT + 1)
 
 
 def test_versions_of_two_formats_build_and_serve_beside_each_other(config, builder):
