@@ -5,39 +5,69 @@ The indexer embeds passages by itself and never asks here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from cortex import __version__
-from cortex.embedders import open_embedder
+from cortex.embedders import Embedder, open_embedder
 from cortex.settings.config import Config
-from ipc.errors import TooLarge
+from ipc.errors import CortexError, TooLarge
 from ipc.messages import Embed, Embedded, Message, Status
 from ipc.service import Identity, serve
 
 #: texts in one request; a question is one
 TEXTS_MAX = 1024
+#: seconds in which a fault is told again without asking: questions that wait behind one that hung
+#: would hang, too
+PAUSE_S = 1.0
 
 
 class EmbedWorker:
+    """Lives on while the embedder cannot be used, because only it can say why."""
+
     def __init__(self, config: Config) -> None:
         self._identity = Identity("embed", __version__, config.hash())
-        self._embedder = open_embedder(config)
+        self._config = config
+        self._embedder: Embedder | None = None
+        self._fault: CortexError | None = None
+        self._again = 0.0
         self.handlers: dict[type, Callable[[Any], Message]] = {Embed: self.embed}
+        self.reload()
 
     def embed(self, request: Embed) -> Embedded:
         if len(request.texts) > TEXTS_MAX:
             raise TooLarge(f"{len(request.texts)} texts in one request; {TEXTS_MAX} are allowed.")
-        return Embedded(
-            model=self._embedder.identity, vectors=self._embedder.embed(list(request.texts), request.mode)
-        )
+        if self._fault is not None and time.monotonic() < self._again:
+            raise self._fault.with_traceback(None)
+        with self._noticing():
+            embedder = self._embedder = self._embedder or open_embedder(self._config)
+            return Embedded(embedder.identity, embedder.embed(list(request.texts), request.mode))
 
     def reload(self) -> bool:
+        """Try again what failed, so that the fault is told without being met first."""
+        if self._embedder is None and time.monotonic() >= self._again:
+            with contextlib.suppress(CortexError), self._noticing():
+                self._embedder = open_embedder(self._config)
         return False
 
+    @contextlib.contextmanager
+    def _noticing(self) -> Iterator[None]:
+        began = time.monotonic()
+        try:
+            yield
+        except CortexError as error:
+            self._embedder = None  # what answers there next may be another model
+            now = time.monotonic()
+            self._fault, self._again = error, now + max(PAUSE_S, now - began)
+            raise
+        self._fault = None
+
     def status(self) -> Status:
-        info = {"model": self._embedder.identity, "dimensions": self._embedder.dimensions}
-        return self._identity.status(0, info)
+        found = self._embedder
+        info = {"model": found.identity, "dimensions": found.dimensions} if found else {}
+        return self._identity.status(0, info | ({"fault": str(self._fault)} if self._fault else {}))
 
 
 def run(config: Config, *, replica: int = 0, bind: str = "") -> int:

@@ -100,13 +100,15 @@ class Asking:
 
     async def ask(self, worker: str, message: Message, kind: type[M], until: float) -> M:
         """One reply of the class `kind`. Raises what the worker raised, Unavailable for silence."""
+        last = Unavailable(f"The {worker} worker did not answer in time; see `cortex status`.")
         while True:
             left = until - time.monotonic()
             if left <= 0:
-                raise Unavailable(f"The {worker} worker did not answer in time; see `cortex status`.")
+                raise last
             try:
                 reply = await self.client.ask(worker, message, left)
-            except Unavailable:
+            except Unavailable as error:
+                last = error
                 if time.monotonic() >= min(until, self.settled) or not is_repeatable(message):
                     raise
                 # The set has just been started, and this worker with it.

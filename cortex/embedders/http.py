@@ -1,125 +1,124 @@
-"""An embedder behind HTTP: a cortex-embed server, or our own that is started on demand. No model in
-this process.
+"""An embedder behind HTTP: a cortex-embed server. No model in this process, and none is started.
 
 POST {"texts": [...], "mode": "query" | "passage"} → {"embeddings": [[...], ...]}, and "model" where
-the server names it.
+the server names it. Redirects are not followed, and no proxy of the environment stands before a
+server on this machine: texts go where the configuration says, or nowhere.
 """
 
 from __future__ import annotations
 
 import hashlib
 import http.client
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import orjson
 
 from cortex.embedders.protocol import estimate_tokens
-from cortex.settings.config import Config, Embedding
+from cortex.embedders.token import find_token, given_token
+from cortex.settings.config import Config
 from cortex.settings.home import is_loopback
+from cortex.settings.table import ENDPOINT_DEFAULT
 from ipc.arrays import Array
 from ipc.errors import Misconfigured, Unavailable
 from ipc.messages import Mode
 
-#: where a server is looked for when nothing is configured
-ENDPOINT_DEFAULT = "http://127.0.0.1:8121/embed"
 #: seconds; one probe at start must not hold up a front
 PROBE_S = 1.0
 #: seconds for one batch: a transformer on a slow CPU takes about 25 ms a passage
 BATCH_S = 30.0
+#: what a question gets of the deadline of a call: less than a lane has, so that the reason of a
+#: silence gets into the answer
+QUESTION_SHARE = 0.4
 #: texts in one request; at 1 500 characters each it stays far below any server's body limit
 BATCH_TEXTS = 64
-#: seconds that our own server gets to answer after it was started
-START_S = 10.0
-#: seconds between two looks at a server that is starting
-POLL_S = 0.05
 #: bytes of an answer: 64 vectors of 8 192 dimensions at 20 characters a number, with room
 ANSWER_BYTES_MAX = 32 << 20
+#: characters of a model's name, and of a server's word about an error
+NAME_CHARS_MAX, REASON_CHARS_MAX = 200, 100
 
 
-def open_http(settings: Embedding) -> HttpEmbedder:
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect is an answer like any other that is no embedding."""
+
+    def redirect_request(self, *_arguments: Any) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a server is, taken apart and checked."""
+
+    url: str
+    host: str
+    port: int
+    local: bool
+    opener: urllib.request.OpenerDirector = field(compare=False, repr=False)
+
+    def headers(self) -> dict[str, str]:
+        """With the token, read anew each time: a server that was started again has another."""
+        token = find_token(self.port) if self.local else given_token()
+        return {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+
+
+def parse_endpoint(named: str) -> Endpoint:
+    """The endpoint of `embedding.endpoint`: the usual one for "", `/embed` where it has no path.
+
+    Raises Misconfigured for what is no plain http or https URL.
+    """
+    named = named or ENDPOINT_DEFAULT
+    try:
+        url = urllib.parse.urlsplit(named)
+        host, port = url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
+    except ValueError:
+        url, host, port = urllib.parse.urlsplit(""), "", 0
+    odd = not named.isascii() or not named.isprintable() or " " in named or "\\" in named
+    if odd or url.scheme not in ("http", "https") or not host or "@" in url.netloc or url.fragment:
+        raise Misconfigured(
+            f"embedding.endpoint is {named!r}; it must be a URL such as {ENDPOINT_DEFAULT}, with http:// or https://."
+        )
+    local = is_loopback(named)
+    proxies = urllib.request.ProxyHandler({} if local else None)
+    whole = named if url.path.strip("/") or url.query else f"{url.scheme}://{url.netloc}/embed"
+    return Endpoint(whole, host, port, local, urllib.request.build_opener(proxies, _NoRedirect))
+
+
+def open_http(config: Config) -> HttpEmbedder:
     """Probe the endpoint once. Raises Unavailable (one sentence) after at most PROBE_S,
     Misconfigured for an answer that is no embedding.
     """
-    endpoint = settings.endpoint or ENDPOINT_DEFAULT
-    if not endpoint.startswith(("http://", "https://")):
-        raise Misconfigured(f"embedding.endpoint is {endpoint!r}; it must begin with http:// or https://.")
+    endpoint = parse_endpoint(config.embedding.endpoint)
     vectors, model = _ask(endpoint, ["dimensions"], "query", PROBE_S)
-    place = hashlib.sha256(f"{endpoint} {vectors.shape[1]}".encode()).hexdigest()[:12]
-    name = settings.model or model or "http"
-    return HttpEmbedder(endpoint, name if "@" in name else f"{name}@{place}", int(vectors.shape[1]))
-
-
-def open_local(config: Config) -> HttpEmbedder:
-    """As `open_http`, but `cortex embed serve` is started when nothing answers; it ends with this
-    process.
-
-    Raises Misconfigured for an endpoint that is not on this machine.
-    """
-    endpoint = urllib.parse.urlsplit(config.embedding.endpoint or ENDPOINT_DEFAULT)
-    if not is_loopback(endpoint.geturl()):
-        raise Misconfigured(
-            f"embedding.provider is local, but embedding.endpoint ({endpoint.geturl()}) is not on this machine; set the "
-            "provider to http."
-        )
-    try:
-        return open_http(config.embedding)
-    except Unavailable:
-        _start(config, endpoint.hostname or "127.0.0.1", endpoint.port or 80)
-    deadline = time.monotonic() + START_S
-    while True:
-        try:
-            return open_http(config.embedding)
-        except Unavailable as error:
-            if (
-                time.monotonic() > deadline
-            ):  # not when the child has ended: another may have taken the port first
-                raise Unavailable(f"`cortex embed serve` was started but does not answer: {error}") from error
-            time.sleep(POLL_S)
-
-
-def _start(config: Config, host: str, port: int) -> None:
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "cortex",
-        "embed",
-        "serve",
-        "--project",
-        str(config.root),
-    ]
-    command += ["--host", host, "--port", str(port)]
-    _CHILDREN.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL))
-
-
-#: servers that this process started; each pipe is a life line, closed when the process ends
-_CHILDREN: list[subprocess.Popen[bytes]] = []
+    return HttpEmbedder(endpoint, model, config, int(vectors.shape[1]))
 
 
 class HttpEmbedder:
     """See `protocol.Embedder`. One request at a time, each with a deadline."""
 
-    def __init__(self, endpoint: str, identity: str, dimensions: int) -> None:
-        self.identity = identity
+    def __init__(self, endpoint: Endpoint, model: str, config: Config, dimensions: int) -> None:
+        """`model`: what the server calls its model, "" when it does not say."""
+        name = config.embedding.model or model or "http"
+        place = hashlib.sha256(f"{endpoint.url} {dimensions}".encode()).hexdigest()[:12]
+        self.identity = name if "@" in name else f"{name}@{place}"
         self.dimensions = dimensions
-        self._endpoint = endpoint
+        self._endpoint, self._model = endpoint, model
+        self._seconds = {"query": min(BATCH_S, QUESTION_SHARE * config.server.deadline_s), "passage": BATCH_S}
 
     def embed(self, texts: Sequence[str], mode: Mode = "passage") -> Array:
         result = np.zeros((len(texts), self.dimensions), np.float32)
         for start in range(0, len(texts), BATCH_TEXTS):
             batch = texts[start : start + BATCH_TEXTS]
-            vectors, _ = _ask(self._endpoint, batch, mode, BATCH_S)
-            if vectors.shape[1] != self.dimensions:
+            vectors, model = _ask(self._endpoint, batch, mode, self._seconds[mode])
+            if (model, vectors.shape[1]) != (self._model, self.dimensions):
                 raise Misconfigured(
-                    f"{self._endpoint} now answers with {vectors.shape[1]} dimensions, but {self.dimensions} were "
-                    "opened; restart Cortex."
+                    f"{self._endpoint.url} now answers with {vectors.shape[1]} dimensions of {model or 'a model'}, but "
+                    f"{self.dimensions} of {self._model or 'a model'} were opened; restart Cortex."
                 )
             result[start : start + len(batch)] = vectors
         norms = np.linalg.norm(result, axis=1, keepdims=True)
@@ -130,33 +129,64 @@ class HttpEmbedder:
         return estimate_tokens(text)
 
 
-def _ask(endpoint: str, texts: Sequence[str], mode: Mode, deadline_s: float) -> tuple[Array, str]:
+def _ask(endpoint: Endpoint, texts: Sequence[str], mode: Mode, deadline_s: float) -> tuple[Array, str]:
     """(float32 [len(texts), dimensions], the server's name for its model or "")."""
     body = orjson.dumps({"texts": list(texts), "mode": mode})
-    request = urllib.request.Request(endpoint, body, {"Content-Type": "application/json"})  # noqa: S310 - http(s), checked
+    request = urllib.request.Request(endpoint.url, body, endpoint.headers())  # noqa: S310 - http(s), checked
+    until = time.monotonic() + deadline_s
     try:
-        with urllib.request.urlopen(request, timeout=deadline_s) as reply:  # noqa: S310
-            raw = reply.read(ANSWER_BYTES_MAX + 1)
+        with endpoint.opener.open(request, timeout=deadline_s) as reply:
+            raw = _read_all(reply, until)
     except urllib.error.HTTPError as error:
-        raise Unavailable(
-            f"The embedding server at {endpoint} answers HTTP {error.code} {error.reason}."
-        ) from error
+        error.close()
+        raise Unavailable(_refused(endpoint.url, error)) from error
     except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", error)
+        reason = _shown(getattr(error, "reason", error))
         raise Unavailable(
-            f"The embedding server at {endpoint} does not answer ({reason}); start it, or set embedding.provider to "
-            "static."
+            f"The embedding server at {endpoint.url} does not answer ({reason}); start it, or set embedding.provider "
+            "to static."
         ) from error
-    return _read(endpoint, raw, len(texts))
+    return _read(endpoint.url, raw, len(texts))
 
 
-def _read(endpoint: str, raw: bytes, count: int) -> tuple[Array, str]:
+def _read_all(reply: http.client.HTTPResponse, until: float) -> bytes:
+    """The whole body, by the clock: a server that sends it byte by byte is a silent one."""
+    parts, size = [], 0
+    while part := reply.read1(1 << 16):
+        parts.append(part)
+        size += len(part)
+        if size > ANSWER_BYTES_MAX or time.monotonic() > until:
+            raise TimeoutError("its answer is too long" if size > ANSWER_BYTES_MAX else "timed out")
+    if reply.length:
+        raise http.client.IncompleteRead(b"", reply.length)
+    return b"".join(parts)
+
+
+def _refused(url: str, error: urllib.error.HTTPError) -> str:
+    said = f"The embedding server at {url} answers HTTP {error.code} {_shown(error.reason)}"
+    if error.code in (401, 403):
+        return f"{said}; set CORTEX_EMBED_TOKEN to its token."
+    if 300 <= error.code < 400:
+        return f"{said}, a redirect, which is not followed; correct embedding.endpoint."
+    return f"{said}; see its log."
+
+
+def _shown(said: object) -> str:
+    """What a server, or the system, said: short, and nothing that a terminal obeys."""
+    return "".join(char if char.isprintable() else "?" for char in str(said))[:REASON_CHARS_MAX]
+
+
+def _read(url: str, raw: bytes, count: int) -> tuple[Array, str]:
     try:
         answer = orjson.loads(raw)
         vectors = np.asarray(answer["embeddings"], np.float32)
         model = str(answer.get("model") or "")
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise Misconfigured(f'{endpoint} does not answer with {{"embeddings": [[…]]}}: {error}.') from error
-    if vectors.ndim != 2 or len(vectors) != count or not np.isfinite(vectors).all():
-        raise Misconfigured(f"{endpoint} answered {count} texts with numbers of shape {vectors.shape}.")
+        raise Misconfigured(
+            f'{url} does not answer with {{"embeddings": [[…]]}}: {_shown(error)}.'
+        ) from error
+    if vectors.ndim != 2 or len(vectors) != count or not vectors.size or not np.isfinite(vectors).all():
+        raise Misconfigured(f"{url} answered {count} texts with numbers of shape {vectors.shape}.")
+    if len(model) > NAME_CHARS_MAX or not model.isprintable():
+        raise Misconfigured(f"{url} gives its model a name that cannot be used: {_shown(model)}.")
     return vectors, model

@@ -18,6 +18,7 @@ import numpy as np
 import orjson
 
 from cortex.embedders.protocol import estimate_tokens
+from cortex.settings.config import Config
 from ipc.arrays import Array
 from ipc.errors import Damaged
 from ipc.messages import Mode
@@ -38,6 +39,11 @@ GATHER_TOKENS = 1500
 #: regular expression
 _LETTERS_ONLY = bytes(byte if byte < 128 and chr(byte).isalpha() else 0x20 for byte in range(256))
 _SUBWORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+
+
+def open_configured(config: Config) -> StaticEmbedder:
+    """The model in the package, of the size that is configured. Raises as `open_static`."""
+    return open_static(dimensions=config.embedding.dimensions)
 
 
 @functools.cache

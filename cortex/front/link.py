@@ -15,6 +15,7 @@ from cortex.ask.freshness import Freshness
 from cortex.front.tool import Tool
 from cortex.processes import attach
 from cortex.settings.config import Config
+from cortex.settings.trust import say_ignored
 from ipc.client import Client
 from ipc.errors import CortexError, Unavailable
 
@@ -44,6 +45,8 @@ class Link:
         self._task: asyncio.Task[None] | None = None
         self._supervisor = 0
         self._settled = 0.0
+        #: what the first answer says beside what was asked
+        self._news = say_ignored(config.root, config.ignored)
 
     def open(self) -> None:
         """Begin to get the set; returns at once."""
@@ -69,11 +72,19 @@ class Link:
             asked = self._supervisor
             asking = Asking(self.config, self._client, self.freshness, until, self._settled)
             try:
-                return await tool.call(asking, checked)
+                return self._with_news(await tool.call(asking, checked))
             except Unavailable:
                 # A set that ended while it was asked has a successor that was not.
                 if time.monotonic() > until - LAST_TRY_S or not (self._lost or self._set != asked):
                     raise
+
+    def _with_news(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """The answer, the first one with a sentence about settings that are ignored."""
+        if self._news:
+            index = answer.get("index", {})
+            said = f"{self._news} {index.get('message', '')}".rstrip()
+            answer, self._news = answer | {"index": index | {"message": said}}, ""
+        return answer
 
     async def ready(self, until: float) -> None:
         """Wait until there is a set, at most READY_S; where nothing is served yet only as long as a

@@ -26,7 +26,8 @@ from cortex.embedders import Embedder, open_embedder
 from cortex.indexer.store.graph_shards import ShardBuilder, ShardTask
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import Built, Settings, Task, build
-from cortex.settings.config import Config, Embedding
+from cortex.settings.config import Config
+from cortex.settings.table import Embedding
 from cortex.system import allocator
 from ipc.errors import BY_CODE, CortexError, Unavailable
 

@@ -16,7 +16,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.parse
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from cortex.processes.child import SetSpec, trim_log
 from cortex.processes.supervisor import LINE_BYTES_MAX, Supervisor, socket_path
 from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER, open_home, open_runtime
+from cortex.settings.table import Embedding
 from cortex.system.files import open_plain
 from ipc.errors import EXIT_HOME_GONE, CortexError, Misconfigured, Unavailable
 from ipc.locks import holder_of
@@ -39,8 +39,6 @@ REPLY_S = 2.0
 STOP_S = 25.0
 #: seconds between two tries to get a set back: the first time, and at most
 RETRY_S, RETRY_MAX_S = 0.05, 5.0
-#: seconds of the one probe of an embedding endpoint
-PROBE_S = 1.0
 
 #: the size of the vectors in a chunk file's own metadata, which are the first in it
 _DIMENSIONS = re.compile(rb'\s*\{\s*"_metadata"\s*:\s*\{[^{}]*"dimensions"\s*:\s*(\d+)')
@@ -323,8 +321,10 @@ def check_start(config: Config) -> None:
             "switch server.auto_index on."
         )
     _check_dimensions(config)
-    if config.embedding.provider == "http":
-        _probe(config.embedding.endpoint)
+    if config.embedding != Embedding():  # the default cannot fail, and costs an import
+        from cortex.embedders import check_embedder
+
+        check_embedder(config)
 
 
 def _check_dimensions(config: Config) -> None:
@@ -341,21 +341,8 @@ def _check_dimensions(config: Config) -> None:
             if int(found[1]) != config.embedding.dimensions:
                 raise Misconfigured(
                     f"{path} holds vectors of {int(found[1])} dimensions, but embedding.dimensions is "
-                    f"{config.embedding.dimensions}; make the two equal."
+                    f"{config.embedding.dimensions}; make the two equal, and name their model (CORTEX_EMBEDDING_MODEL)."
                 )
-
-
-def _probe(endpoint: str) -> None:
-    url = urllib.parse.urlsplit(endpoint)
-    try:
-        port = url.port or (443 if url.scheme == "https" else 80)
-        with socket.create_connection((url.hostname or "", port), timeout=PROBE_S):
-            return
-    except (OSError, ValueError) as error:
-        raise Unavailable(
-            f"The embedding endpoint {endpoint!r} cannot be reached ({error}); start its server, or unset "
-            "embedding.endpoint to use the built-in model."
-        ) from error
 
 
 def set_folders(config: Config) -> list[Path]:

@@ -1,7 +1,8 @@
 """Configuration: one frozen dataclass of defaults, files, environment and flags; all paths.
 
-Order: defaults < the user's config.yml < the project's .cortex/config.yml < CORTEX_* < flags. Which
-folder is the project's, and what its own file may not set, is in home.py.
+Order: defaults < the user's config.yml < the project's .cortex/config.yml < CORTEX_* < flags. The
+settings are in table.py, what the project's own file may set in trust.py, which folder is the
+project's in home.py.
 """
 
 from __future__ import annotations
@@ -10,69 +11,34 @@ import dataclasses
 import difflib
 import hashlib
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_type_hints
+from typing import Any, get_type_hints
 
 import msgspec
 import orjson
 
 from cortex.settings.home import (
+    EMBED_TOKEN,
     PROJECT_FOLDER,
     REALLY,
     cache_base,
     cache_home,
-    check_trust,
     find_root,
     project_config,
     runtime_base,
     user_config,
 )
-from cortex.settings.reading import read_settings
+from cortex.settings.reading import parse_settings, read_raw, read_settings
+from cortex.settings.table import SECTIONS, Embedding, Fusion, Indexing, Server, rules
+from cortex.settings.trust import Layer, ProjectFile, find_asked
 from cortex.terms.languages import canonical, nearest
 from ipc.errors import Misconfigured
 from ipc.messages import PROTOCOL
 
-Provider = Literal["static", "http", "local"]
-
 #: bumped when the files of an index change shape; each number has a folder of its own in `index/`
 INDEX_FORMAT = 7
-
-
-@dataclass(frozen=True, slots=True)
-class Embedding:
-    provider: Provider = "static"
-    endpoint: str = ""
-    model: str = ""
-    dimensions: int = 384
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    #: "" is our own folder in the cache, beside which the project's `.cortex/chunks` is read
-    chunks_dir: str = ""
-    auto_index: bool = True
-    debounce_ms: int = 500
-    deadline_s: float = 10.0
-    idle_exit_s: float = 600.0
-    toolsets: tuple[str, ...] = ("code",)
-    answer_tokens: int = 1_500
-
-
-@dataclass(frozen=True, slots=True)
-class Indexing:
-    include: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    chunk_tokens: int = 300
-    respect_gitignore: bool = True
-    max_file_kb: int = 1024
-    debounce_ms: int = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Fusion:
-    bm25_weight: float = 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +54,8 @@ class Config:
     explicit_root: bool = False
     #: True when server.chunks_dir was set
     explicit_chunks: bool = False
+    #: settings of the project's file that count for nothing, because its user did not agree to them
+    ignored: tuple[str, ...] = ()
 
     @property
     def home(self) -> Path:
@@ -149,8 +117,6 @@ class Config:
         return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
 
 
-SECTIONS: dict[str, type] = {"embedding": Embedding, "server": Server, "indexing": Indexing, "fusion": Fusion}
-
 #: environment variables with names of their own, beside the CORTEX_<SECTION>_<FIELD> twins
 ALIASES = {
     "CORTEX_CHUNKS_DIR": ("server", "chunks_dir"),
@@ -158,7 +124,7 @@ ALIASES = {
 }
 
 #: environment variables with a meaning of their own
-OWN_VARIABLES = {"CORTEX_HOME", "CORTEX_PROJECT", REALLY}
+OWN_VARIABLES = {"CORTEX_HOME", "CORTEX_PROJECT", EMBED_TOKEN, REALLY}
 
 
 def load(
@@ -171,27 +137,29 @@ def load(
     """
     root, explicit = find_root(project)
     cache_base()  # raises early what every path would
+    project_layer, ignored = read_project(root).believed()
     values: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
     for source, layer in (
         (str(user_config()), _read_user()),
-        (str(project_config(root)), check_trust(_read_project(root), root)),
+        (str(project_config(root)), project_layer),
         ("the environment", _from_environment(os.environ)),
         ("the command line", flags or {}),
     ):
-        _check_keys(layer, source)
+        _check(layer, source)
         for section, fields in layer.items():
             values[section].update(fields)
-            _build(section, values[section], source)
     embedding = values["embedding"]
     if embedding.get("endpoint") and "provider" not in embedding:
         embedding["provider"] = "http"
     sections = {name: _build(name, fields, "the configuration") for name, fields in values.items()}
-    config = Config(
-        root=root, explicit_root=explicit, explicit_chunks=bool(sections["server"].chunks_dir), **sections
+    _check_languages(sections["indexing"].languages)
+    return Config(
+        root=root,
+        explicit_root=explicit,
+        explicit_chunks=bool(sections["server"].chunks_dir),
+        ignored=ignored,
+        **sections,
     )
-    _check_ranges(config)
-    _check_languages(config.indexing.languages)
-    return config
 
 
 def _read_user() -> dict[str, Any]:
@@ -200,14 +168,23 @@ def _read_user() -> dict[str, Any]:
     return _sections(path, read_settings(Path(os.path.realpath(path))))
 
 
-def _read_project(root: Path) -> dict[str, Any]:
-    """The project's own file, which is never read through a link: it comes with a clone."""
+def read_project(root: Path) -> ProjectFile:
+    """The project's own file, which is never read through a link: it comes with a clone.
+
+    Raises Misconfigured with one sentence for what cannot be read or understood.
+    """
     path = project_config(root)
+    raw = _read_plain(path, root)
+    layer = _sections(path, parse_settings(path, raw))
+    return ProjectFile(root, raw, layer, find_asked(layer, _check(layer, str(path))))
+
+
+def _read_plain(path: Path, root: Path) -> bytes:
     if (root / PROJECT_FOLDER).is_symlink():
-        return {}  # refused by whoever opens the project
+        return b""  # refused by whoever opens the project
     if path.is_symlink():
         raise Misconfigured(f"{path} must be a plain file, not a link; put a copy in its place.")
-    return _sections(path, read_settings(path))
+    return read_raw(path)
 
 
 def _sections(path: Path, data: Any) -> dict[str, Any]:
@@ -220,11 +197,16 @@ def _sections(path: Path, data: Any) -> dict[str, Any]:
     return data
 
 
-def _check_keys(layer: dict[str, Any], source: str) -> None:
+def _check(layer: Layer, source: str) -> dict[str, Any]:
+    """The sections of `layer`, of their types.
+
+    Raises Misconfigured for a section or setting that there is not, or a value that it cannot have.
+    """
+    built = {}
     for section, fields in layer.items():
         if section not in SECTIONS:
             raise Misconfigured(
-                f"Unknown section {section!r} in {source}{_nearest(section, list(SECTIONS))}."
+                f"Unknown section {section!r} in {source}{_nearest(str(section), list(SECTIONS))}."
             )
         if not isinstance(fields, dict):
             raise Misconfigured(
@@ -236,6 +218,9 @@ def _check_keys(layer: dict[str, Any], source: str) -> None:
                 raise Misconfigured(
                     f"Unknown setting {section}.{key} in {source}{_nearest(str(key), known)}."
                 )
+        built[section] = _build(section, fields, source)
+        _check_bounds(section, built[section], source)
+    return built
 
 
 def _nearest(word: str, known: list[str]) -> str:
@@ -280,27 +265,11 @@ def _parse(text: str, kind: Any) -> Any:
     return text
 
 
-def _build(section: str, values: dict[str, Any], source: str) -> Any:
+def _build(section: str, values: Mapping[str, Any], source: str) -> Any:
     try:
         return msgspec.convert(values, SECTIONS[section])
     except msgspec.ValidationError as error:
         raise Misconfigured(f"Wrong value in section {section!r} of {source}: {error}.") from error
-
-
-def _check_ranges(config: Config) -> None:
-    for name, value, low, high in (
-        ("embedding.dimensions", config.embedding.dimensions, 1, 8192),
-        ("server.debounce_ms", config.server.debounce_ms, 0, 60_000),
-        ("server.deadline_s", config.server.deadline_s, 0.5, 600),
-        ("server.idle_exit_s", config.server.idle_exit_s, 0, 7 * 86_400),
-        ("server.answer_tokens", config.server.answer_tokens, 100, 1_000_000),
-        ("indexing.chunk_tokens", config.indexing.chunk_tokens, 32, 8192),
-        ("indexing.max_file_kb", config.indexing.max_file_kb, 1, 1_048_576),
-        ("indexing.debounce_ms", config.indexing.debounce_ms, 0, 60_000),
-        ("fusion.bm25_weight", config.fusion.bm25_weight, 0, 1),
-    ):
-        if not low <= value <= high:
-            raise Misconfigured(f"{name} is {value}; it must be between {low} and {high}.")
 
 
 def _check_languages(names: tuple[str, ...]) -> None:
@@ -309,3 +278,12 @@ def _check_languages(names: tuple[str, ...]) -> None:
             near = nearest(name)
             hint = f"; did you mean {near!r}?" if near else "; docs/LANGUAGES.md lists those there are."
             raise Misconfigured(f"indexing.languages names {name!r}, which is no language{hint}")
+
+
+def _check_bounds(section: str, built: Any, source: str) -> None:
+    for name, rule in rules(section).items():
+        value = getattr(built, name)
+        if isinstance(value, int | float) and not rule.low <= value <= rule.high:
+            raise Misconfigured(
+                f"{section}.{name} is {value} in {source}; it must be between {rule.low} and {rule.high}."
+            )

@@ -1,5 +1,5 @@
-"""Whose folder this is: the project's root, what its own file may set, its folder in the user's
-cache, and the runtime folders. No values.
+"""Whose folder this is: the project's root, its folder in the user's cache, and the runtime
+folders. No values.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 import tempfile
 import urllib.parse
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from cortex.system import files
 from ipc.errors import Misconfigured
@@ -20,6 +20,8 @@ from ipc.errors import Misconfigured
 #: set by `--yes-really`, and so by whatever that process starts: a project may be / or the home
 #: folder
 REALLY = "CORTEX_YES_REALLY"
+#: the token that embedding servers want, and that ours is given
+EMBED_TOKEN = "CORTEX_EMBED_TOKEN"  # noqa: S105 - the name of a variable
 #: what to do about a project that cannot be used
 ADVICE = "pass an existing one with --project, as an absolute path"
 
@@ -220,27 +222,6 @@ def open_project_folder(root: Path) -> Path:
     except OSError as error:
         raise Misconfigured(f"Cannot make {folder}: {_why(error)}.") from error
     return folder
-
-
-def check_trust(layer: dict[str, Any], root: Path) -> dict[str, Any]:
-    """`layer`, the content of the project's own file. It comes with a cloned repository:
-    Misconfigured when it names an endpoint outside this machine or a path outside the root.
-    """
-    where = project_config(root)
-    embedding, server = layer.get("embedding"), layer.get("server")
-    endpoint = embedding.get("endpoint") if isinstance(embedding, dict) else None
-    if endpoint and not is_loopback(str(endpoint)):
-        raise Misconfigured(
-            f"{where} sets embedding.endpoint to {endpoint!r}, which is not on this machine; a project's file may "
-            f"not send your code away. Set CORTEX_EMBEDDING_ENDPOINT or {user_config()} if you want it."
-        )
-    chunks = server.get("chunks_dir") if isinstance(server, dict) else None
-    if chunks and not (root / str(chunks)).resolve().is_relative_to(root):
-        raise Misconfigured(
-            f"{where} sets server.chunks_dir to {chunks!r}, which is outside the project; set CORTEX_CHUNKS_DIR or "
-            f"{user_config()} if you want it."
-        )
-    return layer
 
 
 def is_loopback(endpoint: str) -> bool:

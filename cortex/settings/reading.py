@@ -27,23 +27,28 @@ def read_settings(path: Path) -> Any:
 
     Raises Misconfigured with one sentence: it cannot be read, is too large, is no plain YAML.
     """
+    return parse_settings(path, read_raw(path))
+
+
+def read_raw(path: Path) -> bytes:
+    """The file's bytes; none when there is no file. Raises as `read_settings`."""
     try:
         raw = files.read_plain(path, FILE_BYTES_MAX + 1)
-        if len(raw) > FILE_BYTES_MAX:
-            raise Misconfigured(f"{path} has more than {FILE_BYTES_MAX // 1024} kB; settings need far less.")
-        text = raw.decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return b""
     except OSError as error:
         raise Misconfigured(f"Cannot read {path}: {error.strerror or error}.") from error
+    if len(raw) > FILE_BYTES_MAX:
+        raise Misconfigured(f"{path} has more than {FILE_BYTES_MAX // 1024} kB; settings need far less.")
+    return raw
+
+
+def parse_settings(path: Path, raw: bytes) -> Any:
+    """What the bytes of the file at `path` say. Raises as `read_settings`."""
+    try:
+        data = yaml.load(raw.decode("utf-8"), _Loader)  # noqa: S506 - a SafeLoader that knows less
     except UnicodeDecodeError as error:
         raise Misconfigured(f"Cannot read {path}: {error}.") from error
-    return _parse(path, text)
-
-
-def _parse(path: Path, text: str) -> Any:
-    try:
-        data = yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader that knows less
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
         line = f" at line {where.line + 1}" if where else ""

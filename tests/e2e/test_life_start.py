@@ -65,16 +65,6 @@ def test_a_project_without_text_says_so_at_once(project):
         assert f"no text files to be searched in {project.root}" in answer["suggestion"]
 
 
-def test_a_cloned_repository_may_not_send_code_away(project):
-    home = project.root / ".cortex"
-    home.mkdir()
-    (home / "config.yml").write_text("embedding: {endpoint: 'http://example.com/embed'}\n")
-    refused(project, 2, "example.com", "CORTEX_EMBEDDING_ENDPOINT")
-    (home / "config.yml").write_text("server: {chunks_dir: ../elsewhere}\n")
-    refused(project, 2, "../elsewhere", "outside the project")
-    (home / "config.yml").unlink()
-
-
 def test_a_cortex_folder_that_is_a_link_is_refused(project, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (project.root / ".cortex").symlink_to(tmp_path / "elsewhere")
@@ -92,7 +82,7 @@ def test_an_embedding_endpoint_that_nobody_serves(project):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         project.environment["CORTEX_EMBEDDING_ENDPOINT"] = f"http://127.0.0.1:{free.getsockname()[1]}/embed"
-        refused(project, 3, "127.0.0.1", "cannot be reached")
+        refused(project, 3, "127.0.0.1", "does not answer")
 
 
 def test_vectors_of_another_size_name_both_sizes(project):

@@ -19,11 +19,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cortex.embedders import http as http_embedder
+from cortex.embedders import local as local_embedder
 from cortex.embedders import open_embedder
 from cortex.embedders.static import open_static
 from cortex.front.http.embedding import open_server
-from cortex.settings.config import Config, Embedding
+from cortex.settings.config import Config
+from cortex.settings.table import Embedding
 
 #: questions, each with the passage of PASSAGES that answers it
 QUESTIONS = ("parse json", "open a network socket", "hash a password")
@@ -43,16 +44,15 @@ def static(root, **fields):
 @contextlib.contextmanager
 def served(root):
     """The HTTP embedder over our own server, in this process."""
-    server = open_server(open_static(), "127.0.0.1", 0)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        endpoint = f"http://127.0.0.1:{server.server_address[1]}/embed"
-        yield open_embedder(Config(root=root, embedding=Embedding(provider="http", endpoint=endpoint)))
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with open_server(open_static(), "127.0.0.1", 0) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            endpoint = f"http://127.0.0.1:{server.server_address[1]}/embed"
+            yield open_embedder(Config(root=root, embedding=Embedding(provider="http", endpoint=endpoint)))
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @contextlib.contextmanager
@@ -65,7 +65,7 @@ def local(root):
     try:
         yield opened
     finally:
-        server = http_embedder._CHILDREN.pop()
+        server = local_embedder._CHILDREN.pop()
         server.stdin.close()
         server.wait(30)
 

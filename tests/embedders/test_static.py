@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from cortex.embedders import open_embedder
 from cortex.embedders.static import MODEL_DIR, open_static
-from cortex.settings.config import Config, Embedding
+from cortex.settings.config import Config
+from cortex.settings.table import Embedding
 from ipc.errors import Damaged, Misconfigured
 
 WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")

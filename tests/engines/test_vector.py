@@ -139,6 +139,5 @@ def test_a_damaged_or_missing_hnsw_file_is_refused_and_leaves_every_descriptor(t
 def test_models_are_one_space_only_when_name_and_hash_agree():
     assert same_model("a@1", "a@1")
     assert same_model("a", "a@1")
-    assert same_model("", "a@1")
     assert not same_model("a@1", "a@2")
     assert not same_model("a@1", "b@1")

@@ -63,7 +63,7 @@ def test_every_error_has_an_exit_code_and_a_json_rpc_code(code):
     ("arguments", "end"),
     [
         (["search", "x", "--mode", "magic"], (2, "The argument `mode` cannot be used")),
-        (["up"], (3, "The embedding endpoint 'http://127.0.0.1:1' cannot be reached")),
+        (["up"], (3, "The embedding server at http://127.0.0.1:1/embed does not answer")),
     ],
 )
 def test_an_error_is_one_sentence_on_standard_error(capsys, monkeypatch, tmp_path, arguments, end):
@@ -78,7 +78,7 @@ def test_an_error_is_one_sentence_on_standard_error(capsys, monkeypatch, tmp_pat
 
 
 COMMANDS = (
-    "init index mcp up down status search exact graph outline pattern context related doctor completion version"
+    "init index mcp up down status trust search exact graph outline pattern context related doctor completion version"
 ).split()
 
 

@@ -55,14 +55,15 @@ def test_flags_win_over_environment_over_project_over_user_over_defaults(project
         ("servr: {}", "Unknown section 'servr'.*did you mean 'server'"),
         ("server: {debounce: 1}", "server.debounce.*did you mean 'debounce_ms'"),
         ("server: {debounce_ms: soon}", "section 'server'.*Expected `int`.*debounce_ms"),
-        ("server: {debounce_ms: -1}", "server.debounce_ms is -1; it must be between"),
+        (
+            "server: {debounce_ms: -1}",
+            r"server.debounce_ms is -1 in .*config.yml; it must be between 0 and 60000",
+        ),
+        ("server: {deadline_s: .nan}", "server.deadline_s is nan"),
+        ("1: {}", "Unknown section 1"),
         ("server: [1]", "'server'.*must hold settings"),
         ("- 1", "must hold sections"),
         ("server: {", "not valid YAML"),
-        ("embedding: {endpoint: 'http://evil.example/embed'}", "not on this machine"),
-        ("embedding: {endpoint: 'http://127.0.0.1.evil.example/embed'}", "not on this machine"),
-        ("server: {chunks_dir: ../../etc}", "outside the project"),
-        ("server: {chunks_dir: /etc}", "outside the project"),
         ("indexing: {languages: [js, pyhton]}", "'pyhton', which is no language; did you mean 'python'"),
         ("indexing: {languages: [qqqqq]}", "'qqqqq', which is no language; docs/LANGUAGES.md"),
     ],
@@ -72,14 +73,6 @@ def test_a_fault_in_the_projects_file_is_one_sentence(project, text, sentence):
     with pytest.raises(Misconfigured, match=sentence) as caught:
         config.load(project)
     assert "\n" not in str(caught.value)
-
-
-def test_a_link_that_leads_out_of_the_project_is_outside(project, tmp_path):
-    (tmp_path / "elsewhere").mkdir()
-    (project / "chunks").symlink_to(tmp_path / "elsewhere")
-    write(project, "server: {chunks_dir: chunks}")
-    with pytest.raises(Misconfigured, match="outside the project"):
-        config.load(project)
 
 
 def test_the_user_may_set_what_a_project_may_not(project, monkeypatch):

@@ -32,6 +32,7 @@ class VectorEngine:
     def __init__(self, config: Config, limits: Limits | None = None) -> None:
         self._folder = config.index_dir / "vector"
         self._limits = limits or Limits()
+        self._takes_unnamed = config.embedding.provider != "static"
         self._token = ""
         self._pool: ThreadPoolExecutor | None = None
         self._building: Future[str] | None = None
@@ -81,7 +82,7 @@ class VectorEngine:
 
     def open(self, token: str, published: Published) -> Handlers:
         rows = published.rows
-        snapshot = open_vectors(rows, self._folder, token, self._limits)
+        snapshot = open_vectors(rows, self._folder, token, self._limits, takes_unnamed=self._takes_unnamed)
         return {VectorSearch: snapshot.search, **chunk_handlers(rows)}
 
     def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:

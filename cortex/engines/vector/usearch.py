@@ -57,6 +57,9 @@ class VectorSnapshot:
     #: highest row key that the HNSW index was built from; later rows are scanned
     watermark: int
     limits: Limits = Limits()
+    #: whether vectors that name no model count as those of the questions' one: the built-in model
+    #: never made them, a server that was configured may have
+    takes_unnamed: bool = True
 
     def search(self, request: VectorSearch) -> Signals:
         """The `limit` live, matching rows nearest to the query; names ("cosine", *ABOUT).
@@ -105,18 +108,22 @@ class VectorSnapshot:
 
     def _usable(self, model: str) -> Array:
         usable = self.rows.live & self.has_vector
-        if not model:
-            return usable
         names = self.rows.names["model"]
-        same = [at for at, name in enumerate(names) if same_model(name, model)]
+        same = [at for at, name in enumerate(names) if self._agree(name, model)]
         if len(same) < len(names):
             usable = usable & np.isin(self.rows.columns["model"], same)
         if not usable.any() and bool((self.rows.live & self.has_vector).any()):
+            named = ", ".join(name or "a model without a name" for name in names)
             raise NotReady(
-                f"The index was embedded with {', '.join(names)}, questions with {model}; "
-                "run `cortex index` to embed it anew."
+                f"The index was embedded with {named}, questions with {model}; run `cortex index` to embed it anew. "
+                "Chunk files of another program need its embedding server (CORTEX_EMBEDDING_ENDPOINT) and the name "
+                "that they give its model (CORTEX_EMBEDDING_MODEL)."
             )
         return usable
+
+    def _agree(self, name: str, model: str) -> bool:
+        """Whether vectors of the model `name` may be compared with one of `model`."""
+        return same_model(name, model) if name and model else self.takes_unnamed or name == model
 
     def _scan(
         self, query: Array, mask: Array, matching: int, wanted: int
@@ -184,7 +191,7 @@ def same_model(one: str, other: str) -> bool:
     """Whether two embedder identities (`name@content-hash`) name one vector space;
     an unknown hash agrees with any.
     """
-    if not one or not other or one == other:
+    if one == other:
         return True
     (one_name, _, one_hash), (other_name, _, other_hash) = one.partition("@"), other.partition("@")
     return one_name == other_name and not (one_hash and other_hash)
@@ -237,8 +244,11 @@ def _checksum(path: Path) -> int:
     return found
 
 
-def open_vectors(rows: Rows, folder: Path, name: str = "", limits: Limits = Limits()) -> VectorSnapshot:
-    """Open a generation for vector search; `name` is its HNSW file ("" for none).
+def open_vectors(
+    rows: Rows, folder: Path, name: str = "", limits: Limits = Limits(), *, takes_unnamed: bool = True
+) -> VectorSnapshot:
+    """Open a generation for vector search; `name` is its HNSW file ("" for none), `takes_unnamed`
+    as in VectorSnapshot.
 
     Raises Damaged when that is not as it was written. One that is, and still cannot be opened, is
     left out with a warning: the scan answers in its place.
@@ -256,6 +266,7 @@ def open_vectors(rows: Rows, folder: Path, name: str = "", limits: Limits = Limi
         hnsw=hnsw,
         watermark=watermark_of(name) if hnsw is not None else 0,
         limits=limits,
+        takes_unnamed=takes_unnamed,
     )
 
 

@@ -16,9 +16,11 @@ import orjson
 
 from cortex import __version__
 from cortex.front.cli import render
+from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import Command, Parser, make_tree
 from cortex.processes import attach
 from cortex.settings import config as configuration
+from cortex.settings import trust
 from cortex.settings.config import Config
 from cortex.settings.home import open_project_folder
 from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE
@@ -81,6 +83,7 @@ def init(options: Namespace) -> int:
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(render.CONFIG_TEMPLATE)
+        trust.give(configuration.read_project(config.root))
         print(f"{path} is written; every setting in it is a default.")
     except FileExistsError:
         print(f"{path} exists and stays as it is.")
@@ -109,6 +112,8 @@ def index(options: Namespace) -> int:
     config = configuration.load(options.project or options.path, flags)
     if options.watch:
         return _watch(config)
+    if ignored := trust.say_ignored(config.root, config.ignored):
+        print(f"cortex: {ignored}", file=sys.stderr)
     from cortex.indexer.run import index as run_index
 
     report, served = None, None
@@ -228,7 +233,6 @@ def _serve_options(parser: Parser) -> None:
 def embed_serve(options: Namespace) -> int:
     from cortex.front.http.embedding import serve_embedder
 
-    print(f"cortex: embedding on http://{options.host}:{options.port}/embed", file=sys.stderr)
     return serve_embedder(configuration.load(options.project), options.host, options.port)
 
 
@@ -269,6 +273,12 @@ COMMANDS = (
         "Check everything that Cortex needs, and say what to do about what is missing.",
         doctor,
         _json_option,
+    ),
+    Command(
+        "trust",
+        "Show what of the project's own configuration needs your consent, and ask for it.",
+        trusting.trust,
+        trusting.declare,
     ),
     Command("version", "The version.", version),
     Command("completion", "Print what makes Tab complete commands and options.", completion, _shell_word),

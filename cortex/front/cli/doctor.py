@@ -22,6 +22,7 @@ from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, open_home, open_runtime
+from cortex.settings.trust import say_ignored
 from ipc.errors import CortexError
 
 #: the distribution whose requirements are checked
@@ -60,6 +61,7 @@ def examine(project: str | None) -> list[Check]:
         return [*checks, Check("configuration", "wrong", str(error))]
     checks.append(Check("configuration", "fine", f"{config.root} (hash {config.hash()})"))
     for name, look in (
+        ("trust", _trust),
         ("folders", _folders),
         ("old index", _old_index),
         ("cache", _cache),
@@ -104,6 +106,12 @@ def _packages() -> Check:
     if missing:
         return Check("packages", "wrong", f"missing: {', '.join(missing)}; pip install {' '.join(missing)}")
     return Check("packages", "fine", f"{len(names)} required packages are installed")
+
+
+def _trust(config: Config) -> tuple[State, str]:
+    if said := say_ignored(config.root, config.ignored):
+        return "odd", said
+    return "fine", "nothing in the project's configuration is ignored"
 
 
 def _folders(config: Config) -> tuple[State, str]:

@@ -19,6 +19,7 @@ from cortex.generation.manifest import Listing, Noted
 from cortex.processes import attach
 from cortex.processes.names import WORKERS
 from cortex.settings.config import Config
+from cortex.settings.trust import say_ignored
 from ipc.client import Client
 from ipc.errors import CortexError
 from ipc.messages import GetStatus, Status
@@ -56,7 +57,8 @@ async def collect(config: Config) -> dict[str, Any]:
             **await asyncio.to_thread(_oddities, config.manifest),
             "foreign_files": _foreign_files(config, watcher, generation),
         },
-        "warnings": [*generation.warnings, *_faults(workers)],
+        "ignored": list(config.ignored),
+        "warnings": [*_ignored(config), *generation.warnings, *_faults(workers)],
     }
 
 
@@ -97,6 +99,11 @@ async def _ask_workers(config: Config) -> dict[str, dict[str, Any]]:
         return dict(zip(WORKERS, await asyncio.gather(*map(ask, WORKERS)), strict=True))
     finally:
         await client.close()
+
+
+def _ignored(config: Config) -> list[str]:
+    sentence = say_ignored(config.root, config.ignored)
+    return [sentence] if sentence else []
 
 
 def _faults(workers: dict[str, dict[str, Any]]) -> list[str]:

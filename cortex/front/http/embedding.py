@@ -1,13 +1,21 @@
 """Offers this process's embedder over HTTP: POST /embed and GET /health.
 
-Loopback unless told otherwise.
+Loopback unless told otherwise. Any program and any web page of this machine reaches a port of it:
+so a question needs the token, and a page's requests are refused by their Host and Origin.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import hmac
+import ipaddress
+import socket
+import socketserver
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -15,6 +23,7 @@ import orjson
 
 from cortex.embedders import open_embedder
 from cortex.embedders.protocol import Embedder
+from cortex.embedders.token import offered_token
 from cortex.settings.config import Config
 from ipc.errors import BadRequest, CortexError, TooLarge, Unavailable
 from ipc.lifeline import watch_life_line
@@ -23,12 +32,18 @@ HOST_DEFAULT = "127.0.0.1"
 PORT_DEFAULT = 8121
 #: bytes of one request; 64 texts of 1 500 characters are 100 kB
 BODY_BYTES_MAX = 8 << 20
+#: digits of a Content-Length; more are no length
+LENGTH_DIGITS_MAX = 12
 #: texts in one request
 TEXTS_MAX = 2048
 #: seconds that a connection may be silent
 SILENCE_S = 30.0
+#: connections at the same time, each with a thread: processes of one user, not the world
+CONNECTIONS_MAX = 64
 #: error code → HTTP status
 STATUS = {"bad_request": 400, "bad_query": 400, "too_large": 413, "unavailable": 503}
+#: addresses that stand for every one of the machine
+ANY = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
 
 
 def serve_embedder(
@@ -44,6 +59,7 @@ def serve_embedder(
     # The built-in model: asking ourselves would never end.
     own = dataclasses.replace(config.embedding, provider="static")
     with open_server(open_embedder(dataclasses.replace(config, embedding=own)), host, port) as server:
+        print(f"cortex: embedding on http://{host}:{server.server_address[1]}/embed", file=sys.stderr)
         thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
         thread.start()
         try:
@@ -56,8 +72,41 @@ def serve_embedder(
     return 0
 
 
-def open_server(embedder: Embedder, host: str, port: int) -> ThreadingHTTPServer:
-    """A bound server, not yet serving; `server_address` has the real port where `port` is 0."""
+class _Server(ThreadingHTTPServer):
+    """Bound where it is made, not yet listening. At most CONNECTIONS_MAX connections."""
+
+    daemon_threads = True
+
+    def __init__(self, host: str, port: int) -> None:
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._free = threading.Semaphore(CONNECTIONS_MAX)
+        super().__init__((host, port), BaseHTTPRequestHandler, bind_and_activate=False)
+        try:
+            # Not HTTPServer's, which looks up its own name: that may ask a server far away.
+            socketserver.TCPServer.server_bind(self)
+        except OSError:
+            self.server_close()
+            raise
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes in the middle is no error of ours; nothing of a request is logged."""
+
+
+@contextlib.contextmanager
+def open_server(embedder: Embedder, host: str, port: int) -> Iterator[ThreadingHTTPServer]:
+    """A listening server, not yet serving; `server_address` has the real port where `port` is 0."""
     lock = threading.Lock()
 
     def answer(raw: bytes) -> bytes:
@@ -71,13 +120,52 @@ def open_server(embedder: Embedder, host: str, port: int) -> ThreadingHTTPServer
 
     health = orjson.dumps({"status": "ok", "model": embedder.identity, "dimensions": embedder.dimensions})
     try:
-        server = ThreadingHTTPServer((host, port), _handler(answer, health))
-    except OSError as error:
-        raise Unavailable(
-            f"Cannot listen on {host}:{port}: {error.strerror}; choose another port."
-        ) from error
-    server.daemon_threads = True
-    return server
+        server = _Server(host, port)
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Unavailable(f"Cannot listen on {host}:{port}: {why}; choose another port.") from error
+    with server, offered_token(server.server_address[1]) as token:
+        server.RequestHandlerClass = _handler(answer, health, Door(host, token))
+        server.server_activate()  # from here on somebody may ask, and knows the token
+        yield server
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Who is let in."""
+
+    host: str
+    token: str
+
+    def refusal(self, headers: Any, *, asks: bool) -> tuple[int, str] | None:
+        """(HTTP status, sentence) for a request that is not let in; `asks`: it is a question."""
+        hosts, origins = headers.get_all("Host", []), headers.get_all("Origin", [])
+        if len(hosts) != 1 or not self._is_ours(hosts[0]):
+            return 403, "The Host of the request is not this server."
+        if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
+            return 403, "Requests of web pages are not answered."
+        if not asks:
+            return None
+        given = headers.get("Authorization", "").encode("latin-1", "replace")
+        if not hmac.compare_digest(given, f"Bearer {self.token}".encode()):
+            return 401, "Authorization: Bearer TOKEN is missing or wrong; the token is CORTEX_EMBED_TOKEN's."
+        if headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
+            return 415, "Content-Type must be application/json."
+        return None
+
+    def _is_ours(self, host: str) -> bool:
+        """Names of this machine, and addresses: a name of somebody else's may lead here, too (DNS
+        rebinding), an address is what it says.
+        """
+        name = host.lower()
+        name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
+        if name in ("localhost", self.host.lower()):
+            return bool(name)
+        try:
+            address = ipaddress.ip_address(name)
+        except ValueError:
+            return self.host in ANY and name == socket.gethostname().lower()
+        return self.host in ANY or address.is_loopback
 
 
 def _parse(raw: bytes) -> tuple[list[str], Any]:
@@ -95,27 +183,42 @@ def _parse(raw: bytes) -> tuple[list[str], Any]:
     return texts, mode
 
 
-def _handler(answer: Callable[[bytes], bytes], health: bytes) -> type[BaseHTTPRequestHandler]:
+def _length(headers: Any) -> int:
+    """Bytes of the body; -1 where it is not said once, in digits, and nothing else is said."""
+    lengths = headers.get_all("Content-Length", [])
+    if len(lengths) != 1 or "Transfer-Encoding" in headers:
+        return -1
+    digits = lengths[0].strip()
+    if not (digits.isascii() and digits.isdecimal()):
+        return -1
+    return int(digits[:LENGTH_DIGITS_MAX])
+
+
+def _handler(answer: Callable[[bytes], bytes], health: bytes, door: Door) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        server_version, sys_version = "cortex", ""
         timeout = SILENCE_S
 
         def do_GET(self) -> None:
-            if self.path == "/health":
+            if refusal := door.refusal(self.headers, asks=False):
+                self._refuse(*refusal)
+            elif self.path == "/health":
                 self._send(200, health)
             else:
                 self._refuse(404, "There is POST /embed and GET /health.")
 
         def do_POST(self) -> None:
-            length = self.headers.get("Content-Length", "")
-            if self.path != "/embed":
+            if refusal := door.refusal(self.headers, asks=True):
+                self._refuse(*refusal)
+            elif self.path != "/embed":
                 self._refuse(404, "There is POST /embed and GET /health.")
-            elif not length.isdecimal():
+            elif (length := _length(self.headers)) < 0:
                 self._refuse(411, "Content-Length is missing.")
-            elif int(length) > BODY_BYTES_MAX:
+            elif length > BODY_BYTES_MAX:
                 self._refuse(413, f"The body is larger than {BODY_BYTES_MAX} bytes; send it in parts.")
             else:
-                self._answer(self.rfile.read(int(length)))
+                self._answer(self.rfile.read(length))
 
         def _answer(self, raw: bytes) -> None:
             try:

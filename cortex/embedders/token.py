@@ -1,0 +1,69 @@
+"""The token of an embedding server: given in the environment, or made by the server when it starts
+and kept in a file that only its user can read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from cortex.settings.home import EMBED_TOKEN, cache_base
+from cortex.system import files
+from ipc.errors import Misconfigured, Unavailable
+
+#: random bytes of a token that we make
+TOKEN_BYTES = 32
+#: what a token may be: it stands in a header, and a short one could be guessed
+_TOKEN = re.compile(r"[\x21-\x7e]{16,512}")
+
+
+def given_token() -> str:
+    """The token in the environment, "" for none. Raises Misconfigured for an unusable one."""
+    token = os.environ.get(EMBED_TOKEN, "")
+    if token and not _TOKEN.fullmatch(token):
+        raise Misconfigured(f"{EMBED_TOKEN} must be 16 to 512 visible ASCII characters without blanks.")
+    return token
+
+
+def find_token(port: int) -> str:
+    """The token for a server on this machine: the given one, else that of our own server on this
+    port; "" for none, because a server of another program may need none.
+    """
+    if token := given_token():
+        return token
+    try:
+        token = files.read_ours(_place(port), 1024).decode("ascii")
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return token if _TOKEN.fullmatch(token) else ""
+
+
+@contextlib.contextmanager
+def offered_token(port: int) -> Iterator[str]:
+    """The token of a server on `port`: the given one; else a new one, in its file for as long as
+    the `with` lasts.
+
+    Raises Unavailable when the file cannot be made.
+    """
+    if token := given_token():
+        yield token
+        return
+    token, place = secrets.token_urlsafe(TOKEN_BYTES), _place(port)
+    try:
+        files.make_private(place.parent)
+        files.replace(place, token.encode())
+    except OSError as error:
+        raise Unavailable(f"Cannot write {place}: {error.strerror or error}; make it writable.") from error
+    try:
+        yield token
+    finally:
+        with contextlib.suppress(OSError):
+            files.remove(place)
+
+
+def _place(port: int) -> Path:
+    return cache_base() / "embed" / f"{port}.token"

@@ -1,0 +1,68 @@
+"""`cortex trust`: shows what of a project's own file needs its user's consent, and asks for it."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+
+from cortex.front.cli.parser import Parser
+from cortex.settings import trust as consent
+from cortex.settings.config import read_project
+from cortex.settings.home import find_root, project_config
+from cortex.settings.trust import ProjectFile
+from ipc.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
+
+
+def declare(parser: Parser) -> None:
+    parser.add_argument("--yes", action="store_true", help="agree without being asked, for scripts")
+    parser.add_argument(
+        "--show", action="store_true", help="only show what needs consent, and whether it is given"
+    )
+    parser.add_argument("--revoke", action="store_true", help="take the consent back")
+
+
+def trust(options: Namespace) -> int:
+    """The exit code: EXIT_NOTHING when a person said no. Raises Misconfigured."""
+    root, _ = find_root(options.project)
+    if options.revoke:
+        taken = consent.revoke(root)
+        print(f"The consent for {root} is taken back." if taken else f"There is no consent for {root}.")
+        return EXIT_OK
+    file = read_project(root)
+    print("\n".join(describe(file)))
+    if options.show or not file.asked or consent.is_given(file):
+        return EXIT_OK
+    if not (options.yes or _agrees()):
+        print("Nothing is changed: these settings stay ignored.")
+        return EXIT_NOTHING
+    consent.give(file)
+    print(
+        "They count from the next start of the project's workers on; `cortex down` ends those that run. "
+        "A change of the file needs consent again."
+    )
+    return EXIT_OK
+
+
+def describe(file: ProjectFile) -> list[str]:
+    """Lines: each setting with its value, as ASCII that no terminal obeys, and what it does."""
+    place = ascii(str(project_config(file.root)))[1:-1]
+    if not file.asked:
+        return [f"Nothing in {place} needs your consent."]
+    given = "you agreed to" if consent.is_given(file) else "needs your consent, and is ignored without it"
+    lines = [f"{place} (SHA-256 {file.digest}) sets what {given}:"]
+    for one in file.asked:
+        lines += [f"  {one.name}: {one.value!a}", f"      {one.effect}"]
+    return lines
+
+
+def _agrees() -> bool:
+    if not sys.stdin.isatty():
+        raise Misconfigured(
+            "`cortex trust` asks a person, and there is no terminal; run it in one, or add --yes if you have read "
+            "the file."
+        )
+    try:
+        answer = input("Did this come from somebody whom you trust with it? [y/N] ")
+    except EOFError:
+        return False
+    return answer.strip().lower() in ("y", "yes")

@@ -1,0 +1,131 @@
+"""Every setting: its type, its default, its bounds, and what of it a project's own file may set
+without its user's consent. Where values come from is in config.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_type_hints
+
+Provider = Literal["static", "http", "local"]
+
+#: where an embedding server is looked for when nothing is configured; its other spelling has no
+#: path
+ENDPOINT_DEFAULT = "http://localhost:8121/embed"
+#: endpoints that a project's file may name without consent
+ENDPOINTS_OPEN = ("", ENDPOINT_DEFAULT, ENDPOINT_DEFAULT.removesuffix("/embed"))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What holds for one setting, beside its type. `harmless` is asked of a value in the file of a
+    project that nobody agreed to: it comes with a clone, and whoever wrote it may mean ill.
+    """
+
+    #: the bounds of a number, for everybody
+    low: float = -math.inf
+    high: float = math.inf
+    #: whether a stranger may set this value
+    harmless: Callable[[Any], bool] = lambda _value: True
+    #: what a value that is not harmless does, for the person who is asked for consent
+    effect: str = ""
+
+
+#: the rule of a setting that needs none
+FREE = Rule()
+
+
+def _up_to(most: float) -> Callable[[float], bool]:
+    return lambda value: value <= most
+
+
+def _at_least(least: float) -> Callable[[float], bool]:
+    return lambda value: value >= least
+
+
+def _one_of(*values: Any) -> Callable[[Any], bool]:
+    return lambda value: value in values
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    provider: Annotated[
+        Provider, Rule(harmless=_one_of("static", "http"), effect="starts a server, on that port")
+    ] = "static"
+    endpoint: Annotated[
+        str,
+        Rule(harmless=_one_of(*ENDPOINTS_OPEN), effect="sends the project's text and every question there"),
+    ] = ""
+    model: Annotated[
+        str,
+        Rule(
+            harmless=lambda name: "@" not in name,
+            effect="says that the server's vectors are those of exactly that model, in other projects too",
+        ),
+    ] = ""
+    dimensions: Annotated[int, Rule(1, 8192)] = 384
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    #: "" is our own folder in the cache, beside which the project's `.cortex/chunks` is read
+    chunks_dir: Annotated[
+        str, Rule(harmless=_one_of(""), effect="writes chunk files there, and believes those that are there")
+    ] = ""
+    auto_index: bool = True
+    debounce_ms: Annotated[int, Rule(0, 60_000)] = 500
+    deadline_s: Annotated[float, Rule(0.5, 600, _up_to(60), "lets one call take that many seconds")] = 10.0
+    idle_exit_s: Annotated[
+        float,
+        Rule(
+            0,
+            7 * 86_400,
+            _up_to(3600),
+            "leaves the workers running for that many seconds after the last call",
+        ),
+    ] = 600.0
+    toolsets: Annotated[
+        tuple[str, ...], Rule(harmless=_one_of((), ("code",)), effect="offers agents more tools")
+    ] = ("code",)
+    answer_tokens: Annotated[
+        int, Rule(100, 1_000_000, _up_to(10_000), "fills an agent's context with that many tokens an answer")
+    ] = 1_500
+
+
+@dataclass(frozen=True, slots=True)
+class Indexing:
+    include: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    chunk_tokens: Annotated[
+        int, Rule(32, 8192, _at_least(100), "cuts the project into many small chunks")
+    ] = 300
+    respect_gitignore: Annotated[
+        bool,
+        Rule(harmless=_one_of(True), effect="indexes what git and your own global ignore file leave out"),
+    ] = True
+    max_file_kb: Annotated[int, Rule(1, 1_048_576, _up_to(8192), "reads files of that size as a whole")] = (
+        1024
+    )
+    debounce_ms: Annotated[int, Rule(0, 60_000)] = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    bm25_weight: Annotated[float, Rule(0, 1)] = 0.45
+
+
+SECTIONS: dict[str, type] = {"embedding": Embedding, "server": Server, "indexing": Indexing, "fusion": Fusion}
+
+
+@functools.cache
+def rules(section: str) -> Mapping[str, Rule]:
+    """Field → its rule, for the settings of one section."""
+    hints = get_type_hints(SECTIONS[section], include_extras=True)
+    return {
+        name: next((one for one in getattr(hint, "__metadata__", ()) if isinstance(one, Rule)), FREE)
+        for name, hint in hints.items()
+    }

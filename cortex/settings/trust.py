@@ -1,0 +1,152 @@
+"""What a project's own file may do: it comes with a clone, so its settings that are not harmless
+count only after the user's consent, which is kept by the project's path and the file's content.
+
+Which settings are harmless is said beside each in table.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cortex.settings.home import cache_base, project_config, user_config
+from cortex.settings.table import rules
+from cortex.system import files
+from ipc.errors import Misconfigured
+
+#: bytes of a note of consent; ours are a path and a hash
+NOTE_BYTES_MAX = 16_384
+
+#: sections whose settings belong together: one server's vector size is wrong for another model
+TOGETHER = ("embedding",)
+
+#: section → field → value, as a file holds them
+Layer = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One setting of a project's file that needs consent, and what it does."""
+
+    name: str
+    value: Any
+    effect: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """The configuration in a project: its bytes, its settings, and those that need consent."""
+
+    root: Path
+    raw: bytes
+    layer: Layer
+    asked: tuple[Asked, ...]
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.raw).hexdigest()
+
+    def believed(self) -> tuple[Layer, tuple[str, ...]]:
+        """(the settings that count, the names of those that are ignored).
+
+        Raises Misconfigured when a folder that was agreed to leads out of the project.
+        """
+        if self.asked and not is_given(self):
+            return _without(self.layer, {one.name for one in self.asked})
+        check_inside(self.layer, self.root)
+        return self.layer, ()
+
+
+def find_asked(layer: Layer, built: Mapping[str, Any]) -> tuple[Asked, ...]:
+    """The settings of `layer` that a stranger may not set; `built`: its sections, with types."""
+    return tuple(
+        Asked(f"{section}.{key}", value, rule.effect)
+        for section, fields in layer.items()
+        for key, value in ((key, getattr(built[section], key)) for key in fields)
+        if not (rule := rules(section)[key]).harmless(value)
+    )
+
+
+def _without(layer: Layer, asked: AbstractSet[str]) -> tuple[Layer, tuple[str, ...]]:
+    """`layer` without the settings `asked`, and the names of all that it lost."""
+    kept: dict[str, dict[str, Any]] = {}
+    lost = []
+    for section, fields in layer.items():
+        names = {f"{section}.{key}": key for key in fields}
+        gone = names.keys() & asked
+        if gone and section in TOGETHER:
+            gone = set(names)
+        kept[section] = {key: fields[key] for name, key in names.items() if name not in gone}
+        lost += [name for name in names if name in gone]
+    return kept, tuple(lost)
+
+
+def is_given(file: ProjectFile) -> bool:
+    """Whether the user agreed to exactly this file in this place.
+
+    A note that is another user's, or behind a link, counts for nothing.
+    """
+    try:
+        given = json.loads(files.read_ours(_note(file.root), NOTE_BYTES_MAX))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return bool(given == _content(file))
+
+
+def give(file: ProjectFile) -> None:
+    """Remember the user's consent to this file. Raises Misconfigured when it cannot be kept."""
+    note = _note(file.root)
+    try:
+        files.make_private(note.parent)
+        files.replace(note, json.dumps(_content(file)).encode(), sync=True)
+    except OSError as error:
+        raise Misconfigured(f"Cannot write {note}: {error.strerror or error}; make it writable.") from error
+
+
+def revoke(root: Path) -> bool:
+    """Forget the consent for the project in `root`; False when there was none."""
+    note = _note(root)
+    there = os.path.lexists(note)
+    try:
+        files.remove(note)
+    except OSError as error:
+        raise Misconfigured(f"Cannot remove {note}: {error.strerror or error}; remove it by hand.") from error
+    return there
+
+
+def _note(root: Path) -> Path:
+    return cache_base() / "trust" / f"{hashlib.sha256(os.fsencode(root)).hexdigest()}.json"
+
+
+def _content(file: ProjectFile) -> dict[str, str]:
+    return {"root": os.fsdecode(file.root), "sha256": file.digest}
+
+
+def check_inside(layer: Layer, root: Path) -> None:
+    """Misconfigured when `server.chunks_dir` of a project's file leads out of it: what is behind a
+    link can become another place after it was agreed to.
+    """
+    chunks = layer.get("server", {}).get("chunks_dir")
+    if chunks and not (root / str(chunks)).resolve().is_relative_to(root):
+        raise Misconfigured(
+            f"{project_config(root)} sets server.chunks_dir to {chunks!r}, which is outside the project; set "
+            f"CORTEX_CHUNKS_DIR or {user_config()} if you want it."
+        )
+
+
+def say_ignored(root: Path, names: tuple[str, ...]) -> str:
+    """One sentence about settings that are ignored; "" for none."""
+    if not names:
+        return ""
+    one = len(names) == 1
+    return (
+        f"{', '.join(names)} in {project_config(root)} {'is' if one else 'are'} ignored: such settings may come from "
+        f"whoever made the project, and its user has not agreed to {'it' if one else 'them'}. `cortex trust` shows "
+        "them to a person and asks."
+    )

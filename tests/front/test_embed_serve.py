@@ -1,0 +1,182 @@
+"""`cortex embed serve`: whom it answers, over real connections of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import orjson
+import pytest
+
+from cortex.embedders.static import open_static
+from cortex.embedders.token import find_token
+from cortex.front.http import embedding
+from cortex.front.http.embedding import BODY_BYTES_MAX, Door, open_server
+from cortex.settings.home import cache_base
+from ipc.errors import Unavailable
+
+QUESTION = b'{"texts": ["a", "b"]}'
+
+
+@dataclass
+class Place:
+    host: str
+    port: int
+
+    def ask(self, method: str, path: str, body: bytes = b"", **headers: str | None) -> tuple[int, dict]:
+        """(status, answer). Headers by name with _ for -; None leaves out one that is usual."""
+        usual = {
+            "Host": f"{self.host}:{self.port}",
+            "Content_Length": str(len(body)),
+            "Content_Type": "application/json",
+            "Authorization": f"Bearer {find_token(self.port)}",
+        }
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=5)
+        try:
+            connection.putrequest(method, path, skip_host=True)
+            for name, value in (usual | headers).items():
+                if value is not None:
+                    connection.putheader(name.replace("_", "-"), value)
+            connection.endheaders(body)
+            reply = connection.getresponse()
+            return reply.status, orjson.loads(reply.read())
+        finally:
+            connection.close()
+
+    def embed(self, **headers: str | None) -> int:
+        return self.ask("POST", "/embed", QUESTION, **headers)[0]
+
+
+@contextlib.contextmanager
+def serving(host: str = "127.0.0.1") -> Iterator[Place]:
+    with open_server(open_static(), host, 0) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield Place("127.0.0.1", server.server_address[1])
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    with serving() as found:
+        yield found
+
+
+def test_what_cannot_be_answered_is_refused(place):
+    assert place.ask("GET", "/health")[1]["dimensions"] == 384
+    assert place.ask("GET", "/other")[0] == 404
+    assert place.ask("POST", "/other", b"{}")[0] == 404
+    assert place.ask("POST", "/embed", b"[]")[0] == 400
+    assert place.ask("POST", "/embed", b'{"texts": [1]}')[0] == 400
+    assert place.ask("POST", "/embed", b'{"texts": [], "mode": "x"}')[0] == 400
+    assert place.ask("POST", "/embed", orjson.dumps({"texts": ["a"] * 3000}))[0] == 413
+    assert len(place.ask("POST", "/embed", QUESTION)[1]["embeddings"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("length", "status"),
+    [(str(BODY_BYTES_MAX + 1), 413), ("9" * 5000, 413), ("x", 411), ("-1", 411), ("\xb2", 411), (None, 411)],
+)
+def test_a_body_without_an_honest_length_is_not_read(place, length, status):
+    assert place.ask("POST", "/embed", Content_Length=length)[0] == status
+
+
+def test_a_body_in_pieces_is_refused(place):
+    assert place.embed(Transfer_Encoding="chunked") == 411
+
+
+@pytest.mark.parametrize(
+    "given", [None, "", "Bearer ", "Bearer wrong", "Basic {token}", "{token}", "Bearer {token}x"]
+)
+def test_without_the_token_nothing_is_embedded(place, given):
+    given = given and given.format(token=find_token(place.port))
+    assert place.embed(Authorization=given) == 401
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "", None])
+def test_a_name_that_somebody_else_may_have_pointed_here_is_refused(place, host):
+    host = host and host.format(port=place.port)
+    assert place.embed(Host=host) == 403
+    assert place.ask("GET", "/health", Host=host)[0] == 403
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:{port}", "127.0.0.1", "127.0.0.2:{port}", "[::1]:{port}"]
+)
+def test_names_of_this_machine_are_answered(place, host):
+    assert place.embed(Host=host.format(port=place.port)) == 200
+
+
+def test_requests_of_web_pages_are_refused_but_for_one_of_this_place(place):
+    for origin in ("http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1"):
+        assert place.embed(Origin=origin) == 403
+    assert place.embed(Origin=f"http://127.0.0.1:{place.port}") == 200
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", None])
+def test_what_a_page_may_send_without_asking_is_refused(place, kind):
+    assert place.embed(Content_Type=kind) == 415
+
+
+def test_json_with_a_charset_is_json(place):
+    assert place.embed(Content_Type="Application/JSON; charset=utf-8") == 200
+
+
+def test_the_given_token_is_the_only_one_and_stands_in_no_file(monkeypatch):
+    monkeypatch.setenv("CORTEX_EMBED_TOKEN", "a-token-that-the-user-gave")
+    with serving() as place:
+        assert place.embed() == 200
+        assert place.embed(Authorization="Bearer a-token-that-the-user-gav") == 401
+        assert not (cache_base() / "embed" / f"{place.port}.token").exists()
+
+
+def test_each_server_makes_its_own_token_private_and_takes_it_along():
+    with serving() as one, serving() as other:
+        tokens = {find_token(each.port) for each in (one, other)}
+        assert len(tokens) == 2
+        file = cache_base() / "embed" / f"{one.port}.token"
+        assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+        assert other.embed(Authorization=f"Bearer {find_token(one.port)}") == 401
+    assert find_token(one.port) == ""
+
+
+def test_a_token_behind_a_link_is_not_read(tmp_path):
+    folder = cache_base() / "embed"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (tmp_path / "token").write_text("a-token-of-somebody-else")
+    (folder / "1.token").symlink_to(tmp_path / "token")
+    assert find_token(1) == ""
+
+
+def test_on_all_addresses_an_address_or_its_own_name_is_this_server_and_another_name_is_not():
+    door = Door("0.0.0.0", "t")
+    assert all(door._is_ours(host) for host in ("10.1.2.3:8121", "[fe80::1]:8121", socket.gethostname()))
+    assert not door._is_ours("evil.example:8121")
+    assert Door("box.lan", "t")._is_ours("box.lan:8121")
+    assert not Door("box.lan", "t")._is_ours("10.1.2.3:8121")
+
+
+def test_a_taken_port_is_told(place):
+    with (
+        pytest.raises(Unavailable, match=str(place.port)),
+        open_server(open_static(), place.host, place.port),
+    ):
+        pass
+    assert place.embed() == 200  # the token of the one that serves is still there
+
+
+def test_more_connections_than_there_are_threads_for_are_hung_up(monkeypatch):
+    monkeypatch.setattr(embedding, "CONNECTIONS_MAX", 2)
+    with serving() as place:
+        silent = [socket.create_connection((place.host, place.port)) for _ in range(2)]
+        with socket.create_connection((place.host, place.port), 5) as third:
+            assert third.recv(1) == b""
+        for connection in silent:
+            connection.close()

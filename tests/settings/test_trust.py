@@ -1,0 +1,195 @@
+"""The project's own file: what of it counts without its user's consent, and how consent is kept."""
+
+import dataclasses
+import os
+from pathlib import Path
+
+import pytest
+
+from cortex.settings import config, trust
+from cortex.settings.table import SECTIONS, Embedding, rules
+from ipc.errors import Misconfigured
+
+#: a value for each setting that a project's file may not set by itself, and what it would do
+HOSTILE = {
+    "embedding.provider": "local",
+    "embedding.endpoint": "http://127.0.0.1:9/embed",
+    "embedding.model": "cortex-static-384@0123456789ab",
+    "server.chunks_dir": ".cortex/chunks",
+    "server.deadline_s": 600,
+    "server.idle_exit_s": 604800,
+    "server.toolsets": "[code, memory]",
+    "server.answer_tokens": 1000000,
+    "indexing.chunk_tokens": 32,
+    "indexing.respect_gitignore": "false",
+    "indexing.max_file_kb": 1048576,
+}
+#: settings whose every value is harmless: the worst that each can do is said beside it
+FREE = {
+    "embedding.dimensions": "another size than the model's ends the start with a sentence",
+    "server.auto_index": "no index, or one in the user's own cache",
+    "server.debounce_ms": "bounded for everybody; a clone does not save files",
+    "indexing.include": "globs are matched with paths below the project only",
+    "indexing.ignore": "hides what a .gitignore could hide, too",
+    "indexing.languages": "as include",
+    "indexing.debounce_ms": "as server.debounce_ms",
+    "fusion.bm25_weight": "another order of the project's own hits",
+}
+
+
+@pytest.fixture(autouse=True)
+def _clean(monkeypatch, tmp_path):
+    for name in list(os.environ):
+        if name.startswith(("CORTEX_", "CLAUDE_PROJECT")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def project(tmp_path):
+    root = tmp_path / "project"
+    (root / ".cortex").mkdir(parents=True)
+    return root.resolve()
+
+
+def write(project: Path, text: str) -> trust.ProjectFile:
+    (project / ".cortex" / "config.yml").write_text(text)
+    return config.read_project(project)
+
+
+def test_every_setting_is_either_guarded_or_harmless_for_a_reason():
+    names = {f"{s}.{field.name}" for s, cls in SECTIONS.items() for field in dataclasses.fields(cls)}
+    assert names == HOSTILE.keys() | FREE.keys()
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_setting_that_could_do_harm_counts_for_nothing_until_it_is_agreed_to(project, name):
+    section, key = name.split(".")
+    before = config.load(project)
+    file = write(project, f"{section}: {{{key}: {HOSTILE[name]}}}\nserver: {{debounce_ms: 7}}"
+                 if section != "server" else f"server: {{{key}: {HOSTILE[name]}, debounce_ms: 7}}")  # fmt: skip
+    loaded = config.load(project)
+    assert loaded.ignored == (name,)
+    assert getattr(getattr(loaded, section), key) == getattr(getattr(before, section), key)
+    assert loaded.server.debounce_ms == 7
+    trust.give(file)
+    agreed = config.load(project)
+    assert agreed.ignored == ()
+    assert getattr(getattr(agreed, section), key) != getattr(getattr(before, section), key)
+    assert rules(section)[key].effect
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "http://evil.example/embed",
+        "http://127.0.0.1.evil.example/embed",
+        "http://localhost:8122/embed",
+        "http://localhost:8121@evil.example/embed",
+        "http://localhost:8121/other",
+        "HTTP://LOCALHOST:8121/embed#x",
+        "http://localhost:8121/embed ",
+    ],
+)
+def test_an_endpoint_other_than_the_usual_one_is_ignored_and_the_built_in_model_stays(project, endpoint):
+    write(project, f"embedding: {{endpoint: '{endpoint}'}}")
+    loaded = config.load(project)
+    assert loaded.ignored == ("embedding.endpoint",)
+    assert (loaded.embedding.provider, loaded.embedding.endpoint) == ("static", "")
+
+
+@pytest.mark.parametrize("endpoint", ["http://localhost:8121", "http://localhost:8121/embed"])
+def test_the_usual_endpoint_needs_no_consent(project, endpoint):
+    write(project, f"embedding: {{endpoint: '{endpoint}', dimensions: 384}}")
+    loaded = config.load(project)
+    assert loaded.ignored == ()
+    assert (loaded.embedding.provider, loaded.embedding.endpoint) == ("http", endpoint)
+
+
+def test_with_an_endpoint_that_is_ignored_its_vector_size_is_too(project):
+    write(project, "embedding: {endpoint: 'http://10.1.2.3/', dimensions: 768}\nfusion: {bm25_weight: 0.4}")
+    loaded = config.load(project)
+    assert loaded.ignored == ("embedding.endpoint", "embedding.dimensions")
+    assert loaded.embedding == Embedding()
+    assert loaded.fusion.bm25_weight == 0.4
+
+
+def test_the_users_file_the_environment_and_flags_need_no_consent(project, monkeypatch, tmp_path):
+    user = tmp_path / "user" / "cortex" / "config.yml"
+    user.parent.mkdir(parents=True)
+    user.write_text("server: {chunks_dir: .cortex/chunks}\n")
+    monkeypatch.setenv("CORTEX_EMBEDDING_ENDPOINT", "http://10.1.2.3:8121/embed")
+    loaded = config.load(project, {"server": {"idle_exit_s": 604800}})
+    assert (loaded.server.chunks_dir, loaded.embedding.provider) == (".cortex/chunks", "http")
+    assert (loaded.server.idle_exit_s, loaded.ignored) == (604800, ())
+
+
+def test_consent_is_for_one_content_in_one_place(project, tmp_path):
+    text = "embedding: {provider: local}"
+    trust.give(write(project, text))
+    assert config.load(project).embedding.provider == "local"
+    write(project, text + "  # now with another port")
+    assert config.load(project).ignored == ("embedding.provider",)
+    write(project, text)
+    assert config.load(project).ignored == ()
+    other = tmp_path / "other"
+    project.rename(other)
+    assert config.load(other).ignored == ("embedding.provider",)
+
+
+def test_consent_that_was_taken_back_counts_no_more(project):
+    trust.give(write(project, "embedding: {provider: local}"))
+    assert trust.revoke(project)
+    assert config.load(project).ignored == ("embedding.provider",)
+    assert not trust.revoke(project)
+
+
+def test_the_note_of_consent_is_the_users_own_and_private(project, tmp_path):
+    file = write(project, "embedding: {provider: local}")
+    old = os.umask(0)
+    try:
+        trust.give(file)
+    finally:
+        os.umask(old)
+    [note] = (tmp_path / "cache" / "trust").iterdir()
+    assert note.stat().st_mode & 0o777 == 0o600
+    assert note.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("fault", ["linked", "damaged", "deep", "pipe"])
+def test_a_note_that_others_could_have_written_counts_for_nothing(project, tmp_path, fault):
+    file = write(project, "embedding: {provider: local}")
+    trust.give(file)
+    [note] = (tmp_path / "cache" / "trust").iterdir()
+    if fault == "linked":
+        note.rename(tmp_path / "note")
+        note.symlink_to(tmp_path / "note")
+    elif fault == "damaged":
+        note.write_bytes(note.read_bytes()[:-3])
+    elif fault == "deep":
+        note.write_text("[" * 10_000)
+    else:
+        note.unlink()
+        os.mkfifo(note)
+    assert not trust.is_given(file)
+
+
+@pytest.mark.parametrize("place", ["../../etc", "/etc", "linked"])
+def test_a_folder_outside_the_project_is_refused_even_when_it_was_agreed_to(project, tmp_path, place):
+    (tmp_path / "elsewhere").mkdir()
+    (project / "linked").symlink_to(tmp_path / "elsewhere")
+    file = write(project, f"server: {{chunks_dir: {place}}}")
+    assert config.load(project).ignored == ("server.chunks_dir",)
+    trust.give(file)
+    with pytest.raises(Misconfigured, match="outside the project"):
+        config.load(project)
+
+
+def test_what_is_ignored_is_named_in_one_sentence_with_the_file(project):
+    write(project, "embedding: {provider: local, endpoint: 'http://127.0.0.1:9/'}")
+    said = trust.say_ignored(project, config.load(project).ignored)
+    for word in ("embedding.provider", "embedding.endpoint", "config.yml", "`cortex trust`"):
+        assert word in said
+    assert "\n" not in said
+    assert trust.say_ignored(project, ()) == ""
