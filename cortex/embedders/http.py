@@ -29,8 +29,8 @@ from ipc.arrays import Array
 from ipc.errors import Misconfigured, Unavailable
 from ipc.messages import Mode
 
-#: seconds; one probe at start must not hold up a front
-PROBE_S = 1.0
+#: seconds of the one probe at start: it holds up a front, but a model may be cold
+PROBE_S = 3.0
 #: seconds for one batch: a transformer on a slow CPU takes about 25 ms a passage
 BATCH_S = 30.0
 #: what a question gets of the deadline of a call: less than a lane has, so that the reason of a

@@ -12,6 +12,7 @@ import pytest
 
 from cortex.ask import search as searching
 from cortex.ask.questions import Search
+from cortex.embedders.static import open_static
 from cortex.front.tools import INSTRUCTIONS, TOOLS
 from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
 from cortex.settings.config import Fusion
@@ -101,8 +102,9 @@ def test_semantic_mode_is_pure_cosine_and_asks_no_words(sample):
     sample.asked.clear()
     answer = search(sample, mode="semantic", explain=True, limit=50)
     assert not [one for one in sample.asked if isinstance(one, TextSignals)]
-    vector = sample.workers["embed"].embed(Embed((QUESTION,))).vectors[0]
-    found = sample.workers["vector"].handlers[VectorSearch](VectorSearch(vector, "", 50))
+    embedded = sample.workers["embed"].embed(Embed((QUESTION,)))
+    question = VectorSearch(embedded.vectors[0], embedded.model, 50)
+    found = sample.workers["vector"].handlers[VectorSearch](question)
     cosines = dict(zip([hit.id for hit in found.hits], found.values[0].tolist(), strict=True))
     assert answer["results"]
     for one in answer["results"]:
@@ -227,3 +229,16 @@ def test_generated_and_vendored_files_come_behind_the_projects_own_code(tmp_path
     for one in answer["results"]:
         foreign = one["explain"]["signals"]["foreign"]["value"]
         assert foreign == (one["chunk"]["metadata"]["file_path"] != own)
+
+
+def test_vectors_of_another_program_that_name_no_model_are_left_out_aloud(serve, tmp_path):
+    (tmp_path / "a.py").write_text("def sign_in(name): return name\n")
+    theirs = tmp_path / ".cortex" / "chunks" / "theirs.json"
+    theirs.parent.mkdir(parents=True)
+    vector = open_static().embed(["sign in"])[0].tolist()
+    chunk = {"id": "theirs-1", "chunk_type": "code", "text": "unrelated words", "embedding": vector}
+    theirs.write_bytes(orjson.dumps([chunk]))
+    answer = search(serve(tmp_path), query="sign in", mode="semantic", detail="full")
+    assert answer["results"]
+    assert "theirs-1" not in [one["chunk"]["id"] for one in answer["results"]]
+    assert "1 chunks have no vector of the model in use" in answer["index"]["message"]

@@ -19,7 +19,7 @@ from ipc.messages import Filters, VectorSearch
 DIMENSIONS = 16
 
 
-def publish(folder, vectors, *, cut=None, first=1):
+def publish(folder, vectors, *, cut=None, first=1, model="m@1"):
     (folder / "segments").mkdir(exist_ok=True)
     rows = [
         Row(
@@ -33,7 +33,7 @@ def publish(folder, vectors, *, cut=None, first=1):
             "f.json",
             bytes(16),
             vector,
-            "m@1",
+            model,
         )
         for at, vector in enumerate(vectors)
     ]
@@ -60,6 +60,16 @@ def test_the_scan_finds_the_nearest_chunks_of_all_segments(tmp_path_factory, see
     best = np.sort(rows.vectors(np.arange(len(rows))) @ query)[::-1][:limit]
     assert scores == pytest.approx(best, abs=2e-3)
     assert np.all(np.diff(answer.values[0]) <= 0)
+
+
+def test_vectors_without_a_models_name_are_compared_with_a_servers_model_alone(tmp_path):
+    rows = publish(tmp_path, unit(4, 3), model="")
+    question = VectorSearch(unit(4, 1)[0], "m@1", 10)
+    assert len(open_vectors(rows, tmp_path, takes_unnamed=True).search(question).hits) == 3
+    strict = open_vectors(rows, tmp_path, takes_unnamed=False)
+    with pytest.raises(NotReady, match=r"a model without a name.*CORTEX_EMBEDDING_MODEL"):
+        strict.search(question)
+    assert len(strict.search(VectorSearch(unit(4, 1)[0], "", 10)).hits) == 3
 
 
 def test_equal_scores_are_ordered_by_chunk_id_and_all_ties_at_the_cut_are_seen(tmp_path):
