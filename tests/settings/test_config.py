@@ -60,7 +60,6 @@ def test_flags_win_over_environment_over_project_over_user_over_defaults(project
             r"server.debounce_ms is -1 in .*config.yml; it must be between 0 and 60000",
         ),
         ("server: {deadline_s: .nan}", "server.deadline_s is nan"),
-        ("1: {}", "Unknown section 1"),
         ("server: [1]", "'server'.*must hold settings"),
         ("- 1", "must hold sections"),
         ("server: {", "not valid YAML"),
