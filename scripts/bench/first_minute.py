@@ -52,7 +52,9 @@ def copy_sources(folders: list[Path], root: Path, files: int) -> int:
 
 
 async def follow(root: Path) -> list[Figures]:
-    """One row for each question until the project is whole; times from the start of the front."""
+    """One row for each question until the project is whole, or BOUND_S; times from the start of the
+    front.
+    """
     rows: list[Figures] = []
     async with connect(root) as front:
         while time.perf_counter() - front.started < BOUND_S:
@@ -60,9 +62,9 @@ async def follow(root: Path) -> list[Figures]:
             answer = await front.call("cortex_search", query=QUESTION, limit=5)
             rows.append(row(asked - front.started, time.perf_counter() - asked, answer))
             if rows[-1]["whole"]:
-                return rows
+                break
             await asyncio.sleep(max(0.0, asked + EVERY_S - time.perf_counter()))
-    raise SystemExit(f"the project was not served in {BOUND_S:.0f} s")
+    return rows
 
 
 def row(second: float, seconds: float, answer: dict[str, Any]) -> Figures:
@@ -83,7 +85,7 @@ def row(second: float, seconds: float, answer: dict[str, Any]) -> Figures:
 
 def faults(rows: list[Figures]) -> list[str]:
     """What contradicts the sentences of this program, each with its second."""
-    found = []
+    found = [] if rows[-1]["whole"] else [f"the project was not served in {BOUND_S:.0f} s"]
     most = 0.0
     for one in rows:
         at = f"second {one['second']}"
