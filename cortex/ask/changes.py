@@ -7,14 +7,14 @@ them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from cortex.ask.asking import Turn
-from cortex.ask.functions import Function, ask_graph, outline, read_lines
+from cortex.ask.functions import PIECE, Function, ask_graph, outline, read_lines
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.paths import is_test
 from ipc.errors import BadRequest
@@ -22,6 +22,8 @@ from ipc.messages import Locate, Located, Place
 
 #: files and hunks of a diff that are looked at
 FILES_MAX, HUNKS_MAX = 40, 200
+#: lines that are shown on each side of changed ones outside of definitions
+BESIDE_LINES = 3
 #: hunks by which is told which side of a diff is indexed
 TRIED_MAX = 24
 #: touched definitions whose impact is asked for; levels, and results of each
@@ -50,8 +52,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """Definitions with changed lines, the lines of each, paths that the index does not hold, and
-    how many definitions and files were left out.
+    """Definitions with changed lines, then the lines around changes outside of all; the changed
+    lines of each, paths that the index does not hold, and how many files were left out.
     """
 
     functions: tuple[Function, ...] = ()
@@ -128,15 +130,33 @@ async def find_touched(turn: Turn, changes: Sequence[Change]) -> Touched:
     )
     lines: dict[str, list[int]] = {}
     found: dict[str, Function] = {}
+    outside: dict[str, list[int]] = {}
     for one in used:
+        file = known[one.path]
         for number in (one.after if is_new else one.before).changed:
-            around = _innermost(definitions, known[one.path], number)
-            if around is not None:
-                found[around.id] = around
-                lines.setdefault(around.id, []).append(number)
+            around = _innermost(definitions, file, number)
+            if around is None:
+                outside.setdefault(file, []).append(number)
+                continue
+            found[around.id] = around
+            lines.setdefault(around.id, []).append(number)
+    for piece, own in _pieces(outside):
+        found[piece.id], lines[piece.id] = piece, own
     unknown = tuple(path for path in paths[:FILES_MAX] if path not in known)
     left_out = max(0, len(paths) - FILES_MAX)
     return Touched(tuple(found.values()), lines, unknown, left_out)
+
+
+def _pieces(outside: Mapping[str, list[int]]) -> Iterator[tuple[Function, list[int]]]:
+    """(the lines around changes that lie near each other, the changed ones of them)"""
+    for file, numbers in outside.items():
+        group: list[int] = []
+        for number in [*sorted(numbers), None]:
+            if group and (number is None or number - group[-1] > 2 * BESIDE_LINES + 1):
+                start = max(1, group[0] - BESIDE_LINES)
+                yield Function(f"{file}:{file}:{start}", file, start, group[-1] + BESIDE_LINES, PIECE), group
+                group = []
+            group += [] if number is None else [number]
 
 
 async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
@@ -183,12 +203,18 @@ def _innermost(definitions: Sequence[Function], file: str, line: int) -> Functio
 
 
 async def find_impact(turn: Turn, touched: Touched) -> Impact:
-    """What refers to the touched definitions, and what refers to that. Raises NotReady."""
+    """What refers to the touched definitions, and what refers to that; of a file of which only
+    lines outside of all were touched, to the file. Raises NotReady.
+    """
     own = {one.id for one in touched.functions}
+    defined = [one for one in touched.functions if one.kind != PIECE]
+    files = {one.file for one in defined}
+    asked = [one.id for one in defined]
+    asked += dict.fromkeys(one.file for one in touched.functions if one.file not in files)
     answers = await asyncio.gather(
         *(
-            ask_graph(turn, "impact", one.id, depth=IMPACT_DEPTH, max_results=IMPACT_MAX)
-            for one in touched.functions[:IMPACT_OF]
+            ask_graph(turn, "impact", one, depth=IMPACT_DEPTH, max_results=IMPACT_MAX)
+            for one in asked[:IMPACT_OF]
         )
     )
     found: dict[str, Entry] = {}

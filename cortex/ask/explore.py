@@ -12,6 +12,7 @@ from cortex.ask.asking import Asking, Turn
 from cortex.ask.changes import Impact, Touched, find_impact, find_touched, parse_diff
 from cortex.ask.flow import Evidence, Flow, choose_flow, score, weigh_words
 from cortex.ask.functions import (
+    PIECE,
     Calls,
     Function,
     at_places,
@@ -48,8 +49,8 @@ AROUND, SHORT_LINES = 0.5, 6
 #: what is called by what is asked about and shown beside the chain
 CALLEES_MAX = 3
 
-#: the kind of what is no definition, and lines of one around what the question names
-PIECE, PIECE_LINES = "piece", 16
+#: lines around what the question names where no definition is
+PIECE_LINES = 16
 
 _PLACE = re.compile(r"^[^\s:]+:\d+(?::\d+)?$|^[^\s:]+/[^\s:]+\.\w+$")
 _SYMBOL = re.compile(r"^[\w$.:#~/\\*()&<>\[\],!?-]+$")
@@ -278,7 +279,7 @@ async def _changed(turn: Turn, question: Explore, changes: list[Any]) -> Answer:
     beside = _beside_changes(touched, impact, users)
     answer = render(picture, bodies, beside, TOKEN_BYTES * question.max_tokens)
     if not shown:
-        answer["suggestion"] = "No changed line lies in a definition that the index holds."
+        answer["suggestion"] = "The index holds none of the changed lines."
     return _finish(turn, answer)
 
 

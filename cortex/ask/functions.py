@@ -23,6 +23,8 @@ OUTLINE_BYTES = 60_000
 STEP_LINES, PLACES_MAX = 30, 64
 #: bytes of the chunks that are read for one answer
 READ_BYTES_MAX = 2_000_000
+#: the kind of lines that no definition holds
+PIECE = "piece"
 #: callers and callees of one function that are looked at
 NEIGHBOURS_MAX = 40
 #: definitions that a call may mean, above which it says nothing

@@ -145,10 +145,12 @@ def users_beside(flow: Flow, users: Users) -> Answer:
 
 
 def name_tests(tests: list[Answer]) -> list[Answer]:
-    """The files with tests that call something first; their names without what is inside them."""
+    """The files with tests that call something first; their names without what is inside them, or
+    what else speaks for the file.
+    """
     named: list[Answer] = []
     for one in sorted(tests, key=lambda one: not one["tests"])[:TESTS_MAX]:
-        entry: Answer = {"file": one["file"], "line": one["line"]}
         names = list(dict.fromkeys(one["tests"]))[:NAMES_MAX]
-        named.append(entry | {"tests": names} if names else entry)
+        told = {"tests": names} if names else {"why": ", ".join(one["why"])} if one.get("why") else {}
+        named.append({"file": one["file"], "line": one["line"], **told})
     return named

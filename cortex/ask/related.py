@@ -40,6 +40,8 @@ from ipc.messages import (
 CHUNKS_PER_FILE, CHUNKS_MORE = 4, 40
 #: definitions whose callers are asked for, and callers of each
 DEFINITIONS_MAX, CALLERS_MAX = 16, 30
+#: what refers to a file that is looked at, for tests among it
+LEVEL_MAX = 100
 #: chunks that mention a name that are looked at, for tests and for documents
 MENTIONS_MAX = 30
 
@@ -122,7 +124,8 @@ async def _find_kinds(turn: Turn, question: Related, target: Target) -> _Kinds:
 
 async def find_users(turn: Turn, file: str, line: int) -> Users:
     """Of the definition around a line; nobody where the index does not hold it. Tests that only
-    import its file are left out: of a whole file's importers the graph knows slowly.
+    import its file are looked for where no test calls it or is named like it: of a whole file's
+    importers the graph knows slowly.
 
     Raises NotReady, and Unavailable when no worker with rows answers.
     """
@@ -134,6 +137,7 @@ async def find_users(turn: Turn, file: str, line: int) -> Users:
 
 
 async def _users(turn: Turn, target: Target, *, importing: bool) -> Users:
+    """`importing`: ask for the file's importers at once, and not only where no test calls it."""
     callers, importers, named, documents, mentioning = await asyncio.gather(
         _callers(turn, target),
         _importers(turn, target) if importing else asyncio.sleep(0, []),
@@ -142,6 +146,8 @@ async def _users(turn: Turn, target: Target, *, importing: bool) -> Users:
         _mentioning(turn, target, Filters(tags=("test",)), documents=False),
     )
     calling_tests = [one for one in callers if is_test(one["file"])]
+    if not (importing or calling_tests or named or target.in_tests):
+        importers = await _importers(turn, target)
     return Users(
         callers=[one for one in callers if not is_test(one["file"])],
         tests=_tests(target, calling_tests, importers, named, mentioning),
@@ -212,7 +218,9 @@ async def _graph(turn: Turn, request: GraphSearch) -> list[Entry]:
 
 
 async def _importers(turn: Turn, target: Target) -> list[Entry]:
-    return await _graph(turn, GraphSearch("dependents", target.path, include_context=False))
+    return await _graph(
+        turn, GraphSearch("dependents", target.path, include_context=False, max_per_level=LEVEL_MAX)
+    )
 
 
 async def _callers(turn: Turn, target: Target) -> list[Entry]:

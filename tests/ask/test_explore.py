@@ -344,3 +344,78 @@ def test_a_silent_lane_leaves_time_for_the_others(shop):
     answer = asyncio.run(explore(asking, Explore(QUESTION)))
     assert answer["functions"]
     assert answer["index"]["degraded"] == ["embed"]
+
+
+TOP = """--- a/shop/main.py
++++ b/shop/main.py
+@@ -1,4 +1,4 @@
+-from shop.routing import Router
++from shop.router import Router
+ from shop.server import Server
+ from shop.tree import Tree
+
+"""
+PAGE = """--- a/docs/routing.md
++++ b/docs/routing.md
+@@ -1,3 +1,3 @@
+ # Routing
+
+-A request is dispatched.
++A request is dispatched by `Router.dispatch`; `Tree.lookup` finds the handler.
+"""
+
+
+@pytest.mark.parametrize(
+    ("diff", "file", "line"),
+    [
+        (TOP, "shop/main.py", "from shop.router import Router"),
+        (PAGE, "docs/routing.md", "A request is dispatched by"),
+    ],
+)
+def test_changed_lines_outside_of_definitions_are_shown(shop, diff, file, line):
+    answer = ask(shop, diff=diff)
+    assert [one["file"] for one in answer["functions"]] == [file]
+    assert line in answer["functions"][0]["text"]
+    assert "suggestion" not in answer
+
+
+def test_definitions_come_before_the_lines_outside_of_them(shop):
+    answer = ask(shop, diff=TOP + DIFF)
+    assert symbols(answer) == ["round_price", "shop/main.py:1"]
+
+
+def test_lines_of_a_diff_that_were_only_taken_away_are_told_as_the_ones_around_them(shop):
+    gone = "--- a/shop/main.py\n+++ b/shop/main.py\n@@ -1,2 +1,1 @@\n from shop.router import Router\n-import os\n"
+    assert "import Router" in ask(shop, diff=gone)["functions"][0]["text"]
+
+
+def test_what_imports_a_file_may_break_when_only_lines_outside_of_definitions_changed(shop):
+    top = (
+        "--- a/shop/router.py\n+++ b/shop/router.py\n@@ -1,3 +1,3 @@\n-# routes\n"
+        '+"""Routes."""\n \n from shop.tree import Tree\n'
+    )
+    answer = ask(shop, diff=top)
+    assert {one["file"] for one in answer["may_break"]} >= {"shop/main.py", "shop/server.py"}
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory, serve):
+    """A test that uses a module by a name that syntax cannot follow."""
+    root = tmp_path_factory.mktemp("imported")
+    (root / "tests").mkdir()
+    (root / "fees.py").write_text("def fee_of_a_parcel(weight):\n    return 2 * weight\n")
+    (root / "tests/test_post.py").write_text(
+        "import fees\n\n\ndef test_all():\n    for name in vars(fees):\n        assert getattr(fees, name)\n"
+    )
+    return serve(root)
+
+
+@pytest.mark.parametrize("query", ["how is the fee of a parcel made", "fee_of_a_parcel", "fees.py:2"])
+def test_tests_that_only_import_are_listed_and_marked(imported, query):
+    assert ask(imported, query)["tests"] == [{"file": "tests/test_post.py", "line": 1, "why": "imports"}]
+
+
+def test_tests_that_call_are_listed_without_those_that_only_import(shop):
+    assert ask(shop, "total_price")["tests"] == [
+        {"file": "tests/test_prices.py", "line": 5, "tests": ["test_taxes_are_added"]}
+    ]
