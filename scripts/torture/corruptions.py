@@ -26,6 +26,8 @@ FILES = 8
 HEALED_S, HEALED_S_MAX = 5.0, 40.0
 #: damages between two saves, which have what was damaged read and written again
 DAMAGES_BETWEEN_SAVES = 5
+#: share of the damages that are done between two sets; each start reads all that was damaged before
+COLD_SHARE = 0.35
 #: bytes that are overwritten in one place
 BYTES_MAX = 4096
 #: names of one kind differ in these: numbers and content hashes
@@ -39,20 +41,27 @@ def run(record: Record, until: float) -> None:
         front.initialize()
         healed(world, front, record, "nothing")
         seen: dict[str, int] = {}
+        done: list[str] = []
         number = 0
         while time.monotonic() < until:
             draws = record.draws(PART)
             number += 1
             if number % DAMAGES_BETWEEN_SAVES == 0:
                 world.save(draws.choice(sorted(world.words.values())), draws)
-            front = step(world, front, record, draws, seen)
+            front = step(world, front, record, draws, seen, done)
         record.measure("kinds of files damaged", len(seen))
-        front.close(5.0)
+        front = _restart(world, front)
+        healed(world, front, record, f"cold start after {done}").close(5.0)
 
 
-def step(world: World, front: Front, record: Record, draws: random.Random, seen: dict[str, int]) -> Front:
-    """Damage one file, of the kinds that were damaged least, and wait until all is well again."""
-    cold = draws.random() < 0.35
+def step(
+    world: World, front: Front, record: Record, draws: random.Random, seen: dict[str, int], done: list[str]
+) -> Front:
+    """Damage one file, of the kinds that were damaged least, and wait until all is well again.
+
+    `done`: the damages since the last start; what nobody reads is noticed by the next one.
+    """
+    cold = draws.random() < COLD_SHARE
     if cold:
         front.close(5.0)
         world.command("down")
@@ -63,6 +72,7 @@ def step(world: World, front: Front, record: Record, draws: random.Random, seen:
     path = draws.choice(kinds[kind])
     how = draws.choice(sorted(DAMAGES))
     what = f"{'cold' if cold else 'hot'} {how} of {path.relative_to(world.base)}"
+    done.append(what)
     try:
         DAMAGES[how](path, draws)
     except OSError:
@@ -72,7 +82,17 @@ def step(world: World, front: Front, record: Record, draws: random.Random, seen:
     record.count(f"corruptions {'cold' if cold else 'hot'}")
     record.count(f"corruptions of {kind}")
     front = _again(world, front, cold)
-    return healed(world, front, record, what)
+    before = f" (before it {done[:-1]})" if cold and len(done) > 1 else ""
+    front = healed(world, front, record, what + before)
+    if cold:
+        done.clear()
+    return front
+
+
+def _restart(world: World, front: Front) -> Front:
+    front.close(5.0)
+    world.command("down")
+    return _again(world, front, cold=True)
 
 
 def _again(world: World, front: Front, cold: bool) -> Front:
