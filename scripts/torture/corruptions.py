@@ -11,9 +11,9 @@ import re
 import shutil
 import stat
 import time
+from collections import Counter
 from pathlib import Path
 
-from torture.front import Front
 from torture.kills import Missing, load, look
 from torture.record import Record
 from torture.world import World, made_world
@@ -35,121 +35,113 @@ _NUMBER = re.compile(r"[0-9a-f]{16,}|\d+")
 
 
 def run(record: Record, until: float) -> None:
-    """Steps until `until` (monotonic), hot and cold in turns."""
+    """Steps until `until` (monotonic), hot and cold by chance; a last start reads what is left."""
     with made_world(record, PART, FILES) as world:
-        front = world.front()
-        front.initialize()
-        healed(world, front, record, "nothing")
-        seen: dict[str, int] = {}
-        done: list[str] = []
-        number = 0
+        trial = Trial(world, record)
+        trial.heal("nothing")
         while time.monotonic() < until:
             draws = record.draws(PART)
-            number += 1
-            if number % DAMAGES_BETWEEN_SAVES == 0:
+            if len(trial.done) % DAMAGES_BETWEEN_SAVES == DAMAGES_BETWEEN_SAVES - 1:
                 world.save(draws.choice(sorted(world.words.values())), draws)
-            front = step(world, front, record, draws, seen, done)
-        record.measure("kinds of files damaged", len(seen))
-        front = _restart(world, front)
-        healed(world, front, record, f"cold start after {done}").close(5.0)
+            trial.step(draws)
+        record.measure("kinds of files damaged", len(trial.seen))
+        trial.down()
+        trial.heal(f"cold start after {trial.done}")
+        trial.front.close(5.0)
 
 
-def step(
-    world: World, front: Front, record: Record, draws: random.Random, seen: dict[str, int], done: list[str]
-) -> Front:
-    """Damage one file, of the kinds that were damaged least, and wait until all is well again.
+class Trial:
+    """A world whose files are damaged, and the front that notices."""
 
-    `done`: the damages since the last start; what nobody reads is noticed by the next one.
-    """
-    cold = draws.random() < COLD_SHARE
-    if cold:
-        front.close(5.0)
-        world.command("down")
-    kinds = kinds_of(world)
-    least = min(seen.get(kind, 0) for kind in kinds)
-    kind = draws.choice(sorted(kind for kind in kinds if seen.get(kind, 0) == least))
-    seen[kind] = seen.get(kind, 0) + 1
-    path = draws.choice(kinds[kind])
-    how = draws.choice(sorted(DAMAGES))
-    what = f"{'cold' if cold else 'hot'} {how} of {path.relative_to(world.base)}"
-    done.append(what)
-    try:
-        DAMAGES[how](path, draws)
-    except OSError:
-        record.count("damages that the system refused")
-        return _again(world, front, cold)
-    record.count("corruptions")
-    record.count(f"corruptions {'cold' if cold else 'hot'}")
-    record.count(f"corruptions of {kind}")
-    front = _again(world, front, cold)
-    before = f" (before it {done[:-1]})" if cold and len(done) > 1 else ""
-    front = healed(world, front, record, what + before)
-    if cold:
-        done.clear()
-    return front
+    def __init__(self, world: World, record: Record) -> None:
+        self.world, self.record = world, record
+        #: how often each kind of file was damaged
+        self.seen: Counter[str] = Counter()
+        #: the damages since the last start; what nobody reads is noticed by the next one
+        self.done: list[str] = []
+        self.front = world.front()
+        self.front.initialize()
 
+    def step(self, draws: random.Random) -> None:
+        """Damage one file, of the kinds that were damaged least; wait until all is well again."""
+        cold = draws.random() < COLD_SHARE
+        if cold:
+            self.down()
+        kinds = kinds_of(self.world)
+        least = min(self.seen[kind] for kind in kinds)
+        kind = draws.choice(sorted(kind for kind in kinds if self.seen[kind] == least))
+        self.seen[kind] += 1
+        path = draws.choice(kinds[kind])
+        how = draws.choice(sorted(DAMAGES))
+        what = f"{'cold' if cold else 'hot'} {how} of {path.relative_to(self.world.base)}"
+        try:
+            DAMAGES[how](path, draws)
+        except OSError:
+            self.record.count("damages that the system refused")
+            return
+        self.record.count("corruptions")
+        self.record.count(f"corruptions {'cold' if cold else 'hot'}")
+        self.record.count(f"corruptions of {kind}")
+        self.heal(what + (f" (before it {self.done})" if cold and self.done else ""))
+        self.done = [] if cold else [*self.done, what]
 
-def _restart(world: World, front: Front) -> Front:
-    front.close(5.0)
-    world.command("down")
-    return _again(world, front, cold=True)
+    def heal(self, what: str) -> None:
+        """Wait until every word is found where it is."""
+        started = asked = time.monotonic()
+        missing = Missing()
+        while time.monotonic() - started < HEALED_S_MAX:
+            if not self.front.alive:
+                self._open(what)
+                started = time.monotonic()  # how long a front takes is not what is measured here
+            asked = time.monotonic()
+            missing = look(self.world, self.front)
+            if not missing.anything:
+                break
+            time.sleep(0.1)
+        if missing.anything:
+            took = time.monotonic() - started
+            said = f"{what}: after {took:.0f} s {missing}; {self._sign()}; {load()}"
+            self.record.breaks(PART, "a damage is healed by itself", said)
+            self._begin_anew()
+            return
+        # The look that found nothing missing is no part of the healing.
+        self.record.measure(f"healed {what.split(maxsplit=1)[0]}, s", asked - started)
+        self.record.count("healed")
+        if asked - started > HEALED_S:
+            self.record.count(f"healed after more than {HEALED_S:g} s")
 
+    def down(self) -> None:
+        self.front.close(5.0)
+        self.world.command("down")
 
-def _again(world: World, front: Front, cold: bool) -> Front:
-    if cold or not front.alive:
-        front = world.front()
-        front.initialize()
-    return front
+    def _open(self, what: str) -> None:
+        """Another front, in place of one that was closed here, or that ended by itself."""
+        if not self.front.closed:
+            said = f"after {what} it ended with {self.front.process.poll()}"
+            self.record.breaks(PART, "a front lives on", said)
+            self.front.close()
+        self.front = self.world.front()
+        self.front.initialize()
 
+    def _sign(self) -> str:
+        """What an answer and the watcher's log say meanwhile."""
+        word = next(iter(self.world.words))
+        told = self.front.call("cortex_exact", query=word, detail="location").index.get("message", "")
+        lines = []
+        with contextlib.suppress(OSError):
+            lines = (self.world.config.run_dir / "watcher.log").read_text(errors="replace").splitlines()
+        return f"says {told!r}, watcher's last line {lines[-1][:200] if lines else ''!r}"
 
-def healed(world: World, front: Front, record: Record, what: str) -> Front:
-    """Wait until every word is found where it is; takes another front for one that ended."""
-    started = time.monotonic()
-    missing = Missing()
-    while time.monotonic() - started < HEALED_S_MAX:
-        if not front.alive:
-            record.breaks(PART, "a front lives on", f"after {what} it ended with {front.process.poll()}")
-            front.close()
-            front = _again(world, front, cold=True)
-        asked = time.monotonic()
-        missing = look(world, front)
-        if not missing.anything:
-            break
-        time.sleep(0.1)
-    took = time.monotonic() - started
-    if missing.anything:
-        said = f"{what}: after {took:.0f} s {missing}; {_sign(world, front)}; {load()}"
-        record.breaks(PART, "a damage is healed by itself", said)
-        return _from_nothing(world, front)
-    # The look that found nothing missing is no part of the healing.
-    took = asked - started
-    record.measure(f"healed {what.split(maxsplit=1)[0]}, s", took)
-    if took > HEALED_S:
-        record.count(f"healed after more than {HEALED_S:g} s")
-    record.count("healed")
-    return front
-
-
-def _sign(world: World, front: Front) -> str:
-    """What an answer and the watcher's log say meanwhile."""
-    word = next(iter(world.words))
-    told = front.call("cortex_exact", query=word, detail="location").index.get("message", "")
-    lines = []
-    with contextlib.suppress(OSError):
-        lines = (world.config.run_dir / "watcher.log").read_text(errors="replace").splitlines()
-    return f"says {told!r}, watcher's last line {lines[-1][:200] if lines else ''!r}"
-
-
-def _from_nothing(world: World, front: Front) -> Front:
-    """The next damage meets a whole index again, and is not blamed for this one."""
-    front.close(5.0)
-    with contextlib.suppress(Exception):
-        world.command("down", bound_s=40)
-    world.kill_all()
-    shutil.rmtree(world.cache, ignore_errors=True)
-    front = world.front()
-    front.initialize()
-    return front
+    def _begin_anew(self) -> None:
+        """The next damage meets a whole index again, and is not blamed for this one."""
+        self.front.close(5.0)
+        with contextlib.suppress(Exception):
+            self.world.command("down", bound_s=40)
+        self.world.kill_all()
+        shutil.rmtree(self.world.cache, ignore_errors=True)
+        self.done = []
+        self.front = self.world.front()
+        self.front.initialize()
 
 
 def kinds_of(world: World) -> dict[str, list[Path]]:

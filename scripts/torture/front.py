@@ -73,7 +73,7 @@ class Front:
         self._numbers = itertools.count(1)
         self._waiting: dict[Any, queue.SimpleQueue[dict[str, Any] | None]] = {}
         self._lock, self._writing = threading.Lock(), threading.Lock()
-        self._ended = False
+        self._ended = self.closed = False
         #: what came that no call waited for: errors without an id, notifications
         self.others: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -152,6 +152,7 @@ class Front:
     def close(self, bound_s: float = END_S) -> bool:
         """End the standard input; whether the front ended within `bound_s`. Kills it otherwise."""
         assert self.process.stdin is not None
+        self.closed = True
         with contextlib.suppress(OSError):
             self.process.stdin.close()
         started, first, delayed = time.monotonic(), delay_s(self.process.pid), 0.0
