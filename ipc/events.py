@@ -5,8 +5,6 @@ Delivery is not promised: an event is a hint, a file is the truth.
 
 from __future__ import annotations
 
-import contextlib
-import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import zmq
 
 from ipc.codec import decode, encode
 from ipc.errors import CortexError
+from ipc.locks import clear_place
 from ipc.messages import Message
 
 #: messages; an announcer never waits for a slow listener, the oldest hints are dropped
@@ -28,8 +27,7 @@ class Announcer:
         self._socket = context.socket(zmq.PUB)
         self._socket.setsockopt(zmq.LINGER, 0)
         self._socket.setsockopt(zmq.SNDHWM, QUEUE_MESSAGES_MAX)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(runtime_dir / NAME)
+        clear_place(runtime_dir / NAME)
         self._socket.bind(f"ipc://{runtime_dir / NAME}")
 
     def announce(self, message: Message) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -53,7 +54,13 @@ def try_lock(path: str | os.PathLike[str]) -> Lock | None:
     Raises OSError when the file cannot be made.
     """
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError:
+            if not _is_in_the_way(path):
+                raise
+            clear_place(path)
+            continue
         lock = Lock(path, descriptor)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,6 +73,27 @@ def try_lock(path: str | os.PathLike[str]) -> Lock | None:
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, b"%d" % os.getpid(), 0)
     return lock
+
+
+def clear_place(path: str | os.PathLike[str]) -> None:
+    """Take away what stands where a socket or a lock of ours belongs: what one that was killed has
+    left, a link, a pipe; a folder moves aside, with all that is in it. Raises OSError.
+    """
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return
+    except (IsADirectoryError, PermissionError):  # the second is macOS's word for a folder
+        os.rename(path, f"{os.fspath(path)}.{time.time_ns()}.aside")
+
+
+def _is_in_the_way(path: str | os.PathLike[str]) -> bool:
+    """Whether something of this user's stands there that can never be a lock."""
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return False
+    return info.st_uid == os.getuid() and not stat.S_ISREG(info.st_mode)
 
 
 def hold(path: str | os.PathLike[str], refusal: Callable[[str], Exception], *, wait_s: float = 0.0) -> Lock:

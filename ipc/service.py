@@ -23,7 +23,7 @@ from ipc.codec import MESSAGE_BYTES_MAX, decode, encode, read_envelope
 from ipc.errors import CortexError, Misconfigured
 from ipc.events import Listener
 from ipc.lifeline import watch_life_line
-from ipc.locks import Lock, hold
+from ipc.locks import Lock, clear_place, hold
 from ipc.messages import Failure, GetStatus, Message, Status
 
 log = logging.getLogger(__name__)
@@ -136,7 +136,7 @@ def _bind(context: zmq.Context[Any], address: str, path: Path | None) -> zmq.Soc
     socket.setsockopt(zmq.SNDHWM, QUEUE_MESSAGES_MAX)
     socket.setsockopt(zmq.MAXMSGSIZE, MESSAGE_BYTES_MAX)
     if path is not None:
-        path.unlink(missing_ok=True)
+        clear_place(path)
     try:
         socket.bind(address)
     except zmq.ZMQError as error:

@@ -22,7 +22,7 @@ from cortex import __version__
 from cortex.processes.child import STOP_S, Child, SetSpec, trim_log
 from cortex.processes.names import STOP_ORDER
 from ipc.errors import EXIT_FAILED, EXIT_HOME_GONE, EXIT_OK, EXIT_USAGE, Misconfigured
-from ipc.locks import POLL_S, Lock, holder_of, try_lock
+from ipc.locks import POLL_S, Lock, clear_place, holder_of, try_lock
 
 #: seconds between two looks at children that nobody announced as dead, and at what is due
 TICK_S = 0.25
@@ -129,8 +129,7 @@ class Supervisor:
 
     def _listen(self) -> socket.socket:
         path = socket_path(self.spec.runtime_dir)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)  # left by one that was killed; we hold the lock
+        clear_place(path)  # left by one that was killed; we hold the lock
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(path)
         os.chmod(path, 0o600)

@@ -138,7 +138,8 @@ class Trial:
         with contextlib.suppress(Exception):
             self.world.command("down", bound_s=40)
         self.world.kill_all()
-        shutil.rmtree(self.world.cache, ignore_errors=True)
+        for folder in (self.world.cache, *self.world.runtime.iterdir()):
+            shutil.rmtree(folder, ignore_errors=True)
         self.done = []
         self.front = self.world.front()
         self.front.initialize()

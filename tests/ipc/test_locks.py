@@ -92,6 +92,20 @@ def test_a_lock_that_names_nobody_has_an_unknown_holder(tmp_path):
             hold(path, refusal)
 
 
+def make_folder(path):
+    path.mkdir()
+    (path / "kept").write_text("kept")
+
+
+@pytest.mark.parametrize("make", [make_folder, os.mkfifo, lambda path: path.symlink_to(path)])
+def test_what_stands_in_the_place_of_a_lock_gives_way(tmp_path, make):
+    make(tmp_path / "set.lock")
+    with try_lock(tmp_path / "set.lock") as lock:
+        assert not lock.lost
+        assert (tmp_path / "set.lock").read_text() == str(os.getpid())
+    assert [path.read_text() for path in tmp_path.glob("*/kept")] == ["kept"] * (make is make_folder)
+
+
 def test_a_lock_in_a_folder_that_is_gone_is_nobodys(tmp_path):
     assert holder_of(tmp_path / "gone" / "x.lock") is None
     with pytest.raises(FileNotFoundError):
