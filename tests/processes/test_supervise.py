@@ -508,12 +508,30 @@ def test_without_start_nothing_is_started_and_the_reason_is_said(config: Config)
 
 
 def test_a_supervisor_that_cannot_run_is_one_sentence(
-    spawn_tiny: Config,
+    spawn_tiny: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (spawn_tiny.runtime_dir / "supervisor.sock").mkdir()  # unlink and bind fail
-    with pytest.raises(Unavailable, match="cannot be started"):
+    tiny = attach.spec_of
+
+    def elsewhere(config: Config, *, idle_exit: bool) -> SetSpec:
+        return dataclasses.replace(tiny(config, idle_exit=idle_exit), runtime_dir="/nowhere")
+
+    monkeypatch.setattr(attach, "spec_of", elsewhere)
+    with pytest.raises(Unavailable, match=r"cannot be started: .*/nowhere"):
         asyncio.run(attach.attach(spawn_tiny))
-    (spawn_tiny.runtime_dir / "supervisor.sock").rmdir()
+
+
+@pytest.mark.parametrize("name", ["supervisor.sock", "set.lock", "text.0.lock"])
+def test_a_folder_in_the_place_of_a_socket_or_a_lock_keeps_no_set_from_starting(
+    spawn_tiny: Config, name: str
+) -> None:
+    (spawn_tiny.runtime_dir / name / "inner").mkdir(parents=True)
+
+    async def start() -> None:
+        attachment = await attach.attach(spawn_tiny)
+        assert attachment.connected
+        await attachment.close()
+
+    asyncio.run(start())
 
 
 def test_a_missing_chunks_folder_that_was_named_is_said_before_anything_starts(config: Config) -> None:
