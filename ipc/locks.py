@@ -6,6 +6,7 @@ The lock is a flock: it ends with its process, however that ends, and the file s
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -55,7 +56,7 @@ def try_lock(path: str | os.PathLike[str]) -> Lock | None:
     """
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = _open(path, os.O_RDWR | os.O_CREAT)
         except OSError:
             if not _is_in_the_way(path):
                 raise
@@ -116,7 +117,7 @@ def holder_of(path: str | os.PathLike[str]) -> int | None:
     does.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = _open(path, os.O_RDONLY)
     except OSError:
         return None
     try:
@@ -131,13 +132,27 @@ def holder_of(path: str | os.PathLike[str]) -> int | None:
 
 def _written_in(path: str | os.PathLike[str]) -> int:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = _open(path, os.O_RDONLY)
     except OSError:
         return 0
     try:
         return _number_in(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _open(path: str | os.PathLike[str], flags: int) -> int:
+    """A descriptor of a lock: a plain file of this user, of one name.
+
+    Raises OSError for what is another's, a link, a pipe, or stands elsewhere too: a process number
+    is written into it.
+    """
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    info = os.fstat(descriptor)
+    if stat.S_ISREG(info.st_mode) and info.st_uid == os.getuid() and info.st_nlink <= 1:
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "Is no lock of ours", os.fspath(path))
 
 
 def _number_in(descriptor: int) -> int:
