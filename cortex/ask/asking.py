@@ -205,7 +205,9 @@ class Turn:
             return self.asking.freshness.explain_nothing()
         if not self.generation.rows:
             return self.asking.freshness.explain_nothing()
-        if floor is not None:
+        if floor and filters != NO_FILTERS:
+            return f"No hit that the filters keep reaches min_score {floor:g}; loosen either of them."
+        if floor:  # no score is below 0
             return f"No hit reaches min_score {floor:g}; leave it out to see the best there are."
         if filters != NO_FILTERS:
             return (

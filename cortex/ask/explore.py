@@ -52,7 +52,7 @@ CALLEES_MAX = 3
 #: lines around what the question names where no definition is
 PIECE_LINES = 16
 
-_PLACE = re.compile(r"^[^\s:]+:\d+(?::\d+)?$|^[^\s:]+/[^\s:]+\.\w+$")
+_PLACE = re.compile(r"^[^\s:]+:\d{1,9}(?::\d{1,9})?$|^[^\s:]+/[^\s:]+\.\w+$")
 _SYMBOL = re.compile(r"^[\w$.:#~/\\*()&<>\[\],!?-]+$")
 
 Answer = dict[str, Any]

@@ -9,14 +9,21 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from cortex.terms.bounds import clamp
+from cortex.terms.globs import check_globs
 from cortex.terms.languages import canonical
 from cortex.terms.spelling import below, read_globs, read_list, read_place
 from ipc.errors import BadRequest
 
+#: items of a list: each is looked for among all files, tags or ids
+ITEMS_MAX = 256
 #: texts that stand for an argument that was left out, but for texts
 _NOTHING = frozenset(("null", "none", "undefined", "nil"))
 _TRUE, _FALSE = frozenset(("true", "yes", "on", "1")), frozenset(("false", "no", "off", "0"))
-_WHOLE = re.compile(r"[+-]?\d{1,18}(?:\.0*)?")
+_WHOLE = re.compile(r"[+-]?\d{1,1000}(?:\.0*)?")
+#: how far whole numbers go: the bounds of every argument lie within, and messages hold no more than
+#: 64 bits
+WHOLE_MAX = 2**53
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 #: words for every language
 _ANY = frozenset(("all", "any", "*", "auto"))
@@ -47,13 +54,17 @@ def coerced(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str
 
 
 def located(arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
-    """The arguments with paths and globs as the index of the project in `root` names them."""
+    """The arguments with paths and globs as the index of the project in `root` names them.
+
+    Raises BadRequest for a glob that cannot be read.
+    """
     made = dict(arguments)
     for name, value in arguments.items():
         if isinstance(value, str) and value:
             made[name] = _one(name, value, root)
         elif isinstance(value, tuple) and name in _GLOBS:
             made[name] = _globs(value, root, keep=name != "paths")
+            check_globs(made[name], f"`{name}`")
         elif isinstance(value, tuple) and name == "tags":
             made[name] = tuple(_tag(tag, root) for tag in value if tag.strip())
     return made
@@ -61,6 +72,8 @@ def located(arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
 
 def _check_text(name: str, value: Any) -> None:
     texts = value if isinstance(value, list | tuple) else [value]
+    if len(texts) > ITEMS_MAX:
+        raise BadRequest(f"The argument `{name}` has {len(texts)} items; at most {ITEMS_MAX} are taken.")
     if any(isinstance(text, str) and _SURROGATE.search(text) for text in texts):
         raise BadRequest(f"The argument `{name}` is not valid Unicode: it holds a lone surrogate.")
 
@@ -72,6 +85,7 @@ def _one(name: str, value: str, root: str) -> str:
         return value.replace(f"{root}/", "") if root != "/" else value
     if name == "scope":
         globs = _globs(tuple(map(str, read_list(value))), root, keep=False)
+        check_globs(globs, f"`{name}`")
         return globs[0] if len(globs) == 1 else f"{{{','.join(globs)}}}" if globs else ""
     return value
 
@@ -108,7 +122,9 @@ def _typed(field: Mapping[str, Any], value: Any) -> Any:
         text = value.strip()
         if text.lower() in _NOTHING or not text:
             return None
-        return _PLAIN.get(str(kind), str)(text)
+        value = _PLAIN.get(str(kind), str)(text)
+    if kind == "integer" and isinstance(value, int) and not isinstance(value, bool):
+        return clamp(value, -WHOLE_MAX, WHOLE_MAX)
     return value
 
 

@@ -6,6 +6,7 @@ No tool is here.
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -16,11 +17,13 @@ import msgspec
 from cortex.ask.asking import Asking
 from cortex.front.reading import coerced, located
 from cortex.front.without import name_filter
-from ipc.errors import BadQuery, BadRequest
+from ipc.errors import BadQuery, BadRequest, CortexError
 
 ToolFunction = Callable[..., Awaitable[dict[str, Any]]]
 
 _WHERE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
+#: what nobody reads to its end
+_ENDLESS = re.compile(r"\S{300,}")
 #: a call without its query counts as one with an empty query
 _NO_QUERY = "Object missing required field `query`"
 _PROBLEMS = (
@@ -52,10 +55,14 @@ class Tool:
         given = coerced(self.schema, given)
         try:
             # Not strict: agents send "5" and 5.0 for 5.
-            return msgspec.convert(given, self.arguments, strict=False)
+            made = msgspec.convert(given, self.arguments, strict=False)
         except msgspec.ValidationError as error:
             kind = BadQuery if str(error) == _NO_QUERY else BadRequest
             raise kind(self._explain(str(error))) from error
+        for name, value in msgspec.structs.asdict(made).items():
+            if isinstance(value, float) and not math.isfinite(value):
+                raise BadRequest(f"The argument `{name}` must be a finite number.")
+        return made
 
     async def call(self, asking: Asking, arguments: msgspec.Struct) -> dict[str, Any]:
         """The answer, to be dumped by orjson: chunks in it are raw fragments.
@@ -63,9 +70,15 @@ class Tool:
         An empty one says which filter made it so.
         """
         given = msgspec.structs.asdict(arguments)
-        given = located(given, str(asking.config.root))
-        answer = await self.function(asking, **given)
-        return await name_filter(lambda other: self.function(asking, **other), given, answer, asking.left_s)
+        try:
+            given = located(given, str(asking.config.root))
+            answer = await self.function(asking, **given)
+        except CortexError as error:
+            raise type(error)(_shortened(str(error))) from error
+        answer = await name_filter(lambda other: self.function(asking, **other), given, answer, asking.left_s)
+        if suggestion := answer.get("suggestion"):
+            answer["suggestion"] = _shortened(suggestion)
+        return answer
 
     def _explain(self, problem: str) -> str:
         where = _WHERE.search(problem)
@@ -108,6 +121,11 @@ def make_tool(function: ToolFunction, title: str, *, reads: bool) -> Tool:
         schema=_schema(arguments),
         reads=reads,
     )
+
+
+def _shortened(sentence: str) -> str:
+    """A sentence without the middle of what the asker wrote into it, where that is endless."""
+    return _ENDLESS.sub(lambda match: f"{match[0][:80]}…", sentence)
 
 
 def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ async def name_filter(
 
     `ask` gives the answer to other arguments. Each filter is left out alone, then all of them.
     """
-    filters = [name for name in FILTERS if given.get(name) not in (None, "", ())]
+    filters = [name for name in FILTERS if given.get(name) not in (None, "", (), 0)]
     if not filters or _count(answer) != 0 or not answer.get("index", {}).get("generation"):
         return answer
     each = [[name] for name in filters]

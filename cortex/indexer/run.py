@@ -31,6 +31,7 @@ from cortex.indexer.store.writer import Writer, writer_lock
 from cortex.settings.config import Config
 from cortex.settings.home import open_home
 from cortex.system import allocator
+from cortex.terms.ignores import NO_GLOB
 from cortex.terms.records import Skipped
 from ipc.errors import Misconfigured
 
@@ -170,6 +171,9 @@ class Indexer:
         """Keep what the walk left out for `cortex status`."""
         counts = dict(sorted(Counter(one.reason.partition(":")[0] for one in skipped).items()))
         if counts != manifest.left_out:
+            for told in counts.keys() - manifest.left_out.keys():
+                if told.startswith(NO_GLOB):
+                    log.warning("left out: %s", told)
             manifest.left_out = counts
             with contextlib.suppress(OSError):  # a folder that cannot be written has been told of already
                 manifests.save(self.config.manifest, manifest)

@@ -9,14 +9,13 @@ followed, as git does not.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
-
+from cortex.indexer.rules import Rules, faults_of, outer_rules, read_rules
 from cortex.settings.config import Config
+from cortex.terms.ignores import read_lines, read_setting
 from cortex.terms.languages import covered, language_of
 from cortex.terms.records import Skipped
 from ipc.errors import Misconfigured
@@ -32,9 +31,11 @@ FOLDERS_SKIPPED = frozenset(
 #: a folder with this file in it is a virtual environment, however it is called
 VENV_FILE = "pyvenv.cfg"
 #: files that hold keys and passwords
-SECRETS = GitIgnoreSpec.from_lines(
-    ".env .env.* !.env.example !.env.sample !.env.template .netrc .npmrc .pypirc "
-    "*.pem *.key *.p12 *.pfx *.jks *.keystore id_rsa id_dsa id_ecdsa id_ed25519".split()
+SECRETS = read_lines(
+    "\n".join(
+        ".env .env.* !.env.example !.env.sample !.env.template .netrc .npmrc .pypirc "
+        "*.pem *.key *.p12 *.pfx *.jks *.keystore id_rsa id_dsa id_ecdsa id_ed25519".split()
+    )
 )
 #: names of files that programs write
 GENERATED = frozenset(
@@ -66,20 +67,6 @@ class Candidate:
     mtime_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The ignore file(s) of one folder. `prefix` turns a path relative to the root into one
-    relative to the folder.
-    """
-
-    spec: GitIgnoreSpec
-    depth: int = 0
-    prefix: str = ""
-
-    def decide(self, path: str) -> bool | None:
-        return self.spec.check_file(self.prefix + path[self.depth :]).include
-
-
 @dataclass(slots=True)
 class Scan:
     """The result of one walk: the files, the folders that were entered (to be watched), and what
@@ -97,20 +84,21 @@ class Scanner:
     """
 
     def __init__(self, config: Config) -> None:
+        """Raises Misconfigured for a glob of a setting that is none."""
         self._root = str(config.root)
         self._settings = config.indexing
         self._limit = 0 if config.explicit_root else FILES_MAX
-        self._ignore = GitIgnoreSpec.from_lines(config.indexing.ignore)
-        self._include = GitIgnoreSpec.from_lines(config.indexing.include)
+        self._ignore = read_setting(config.indexing.ignore, "indexing.ignore")
+        self._include = read_setting(config.indexing.include, "indexing.include")
         self._languages = frozenset(one for name in config.indexing.languages for one in covered(name))
         self._cache = _below(config.home.parent, config.root)
-        self._outer = _outer_rules(config.root) if config.indexing.respect_gitignore else ()
+        self._outer = outer_rules(config.root) if config.indexing.respect_gitignore else ()
 
     def walk(self) -> Scan:
         """Raises Misconfigured for more than FILES_MAX files in a project that was not named
         explicitly.
         """
-        scan = Scan()
+        scan = Scan(skipped=faults_of(self._outer))
         stack: list[tuple[str, tuple[Rules, ...]]] = [("", self._outer)]
         while stack:
             folder, rules = stack.pop()
@@ -124,7 +112,9 @@ class Scanner:
             if VENV_FILE in names and folder:
                 continue
             scan.folders.append(folder)
-            rules = (*self._rules(folder, names), *rules)
+            own = tuple(self._rules(folder, names))
+            scan.skipped += faults_of(own)
+            rules = (*own, *rules)
             for entry in entries:
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 if _undecodable(path):
@@ -190,7 +180,7 @@ class Scanner:
         """Why a file is left out: None if it is not, "" if somebody wanted it so, which is not
         worth a word.
         """
-        if name == GIT_LINK or (self._include.patterns and not self._include.match_file(path)):
+        if name == GIT_LINK or (self._include and not self._include.match(path)):
             return ""
         if self._ignored(path, rules):
             return ""
@@ -203,7 +193,7 @@ class Scanner:
             return "binary"
         if name in GENERATED or name.endswith(GENERATED_SUFFIXES):
             return "generated or data"
-        if SECRETS.match_file(name):
+        if SECRETS.match(name):
             return "may hold secrets"
         if size > self._settings.max_file_kb * 1024:
             return f"larger than {self._settings.max_file_kb} kB"
@@ -217,7 +207,7 @@ class Scanner:
         return os.path.islink(full) or os.path.exists(os.path.join(full, VENV_FILE))
 
     def _ignored(self, path: str, rules: tuple[Rules, ...]) -> bool:
-        if self._ignore.patterns and self._ignore.match_file(path):
+        if self._ignore.match(path):
             return True
         for rule in rules:
             decision = rule.decide(path)
@@ -232,9 +222,8 @@ class Scanner:
         wanted = (".cortexignore", ".gitignore") if self._settings.respect_gitignore else (".cortexignore",)
         for name in wanted:
             if names is None or name in names:
-                spec = _read_spec(os.path.join(self._root, folder, name))
-                if spec is not None:
-                    yield Rules(spec, depth=len(folder) + 1 if folder else 0)
+                path = f"{folder}/{name}" if folder else name
+                yield from read_rules(self._root, path, depth=len(folder) + 1 if folder else 0)
 
     def _check_limit(self, scan: Scan) -> None:
         if self._limit and len(scan.files) > self._limit:
@@ -253,84 +242,6 @@ def _undecodable(path: str) -> bool:
     return "\n" in path
 
 
-def _read_spec(path: str) -> GitIgnoreSpec | None:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            lines = [line.rstrip("\r\n") for line in file]
-    except OSError:
-        return None
-    return _spec(lines)
-
-
-def _spec(lines: list[str]) -> GitIgnoreSpec | None:
-    try:
-        spec = GitIgnoreSpec.from_lines(lines)
-    except ValueError:  # one pattern that cannot be read must not switch the others off
-        good: list[str] = []
-        for line in lines:
-            try:
-                GitIgnoreSpec.from_lines([line])
-                good.append(line)
-            except ValueError:
-                continue
-        spec = GitIgnoreSpec.from_lines(good)
-    return spec if spec.patterns else None
-
-
-def _outer_rules(root: Path) -> tuple[Rules, ...]:
-    """Rules from outside the root: the .gitignore of folders above it up to the repository's top,
-    its .git/info/exclude, and the user's global file.
-    """
-    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
-    found: list[Rules] = []
-    if top is not None:
-        folder = root
-        while folder != top:
-            folder = folder.parent
-            spec = _read_spec(str(folder / ".gitignore"))
-            if spec is not None:
-                found.append(Rules(spec, prefix=root.relative_to(folder).as_posix() + "/"))
-        spec = _read_spec(str(_git_dir(top) / "info" / "exclude"))
-        if spec is not None:
-            prefix = root.relative_to(top).as_posix() + "/" if root != top else ""
-            found.append(Rules(spec, prefix=prefix))
-    spec = _read_spec(_global_ignore())
-    if spec is not None:
-        found.append(Rules(spec))
-    return tuple(found)
-
-
 def _below(folder: Path, root: Path) -> str:
     """`folder` relative to `root`, with `/`; "" when it is elsewhere."""
     return folder.relative_to(root).as_posix() if folder.is_relative_to(root) else ""
-
-
-def _git_dir(top: Path) -> Path:
-    """`.git`, or what a work tree's or submodule's `.git` file points to."""
-    place = top / ".git"
-    if place.is_file():
-        try:
-            text = place.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError):
-            return place
-        target = (top / text.removeprefix("gitdir:").strip()).resolve()
-        common = target / "commondir"
-        if common.is_file():
-            return (target / common.read_text("utf-8").strip()).resolve()
-        return target
-    return place
-
-
-def _global_ignore() -> str:
-    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    for path in (os.path.expanduser("~/.gitconfig"), os.path.join(base, "git", "config")):
-        try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                match = re.search(
-                    r"^\s*excludesfile\s*=\s*\"?([^\"\n]+?)\"?\s*$", file.read(), re.IGNORECASE | re.MULTILINE
-                )
-        except OSError:
-            continue
-        if match:
-            return os.path.expanduser(match[1])
-    return os.path.join(base, "git", "ignore")

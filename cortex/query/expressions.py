@@ -22,7 +22,7 @@ _CLASS_MAX = 8
 #: nested groups looked into
 _DEPTH_MAX = 40
 
-_QUANTIFIER = re.compile(r"(?:[*+?]|\{(\d+)(?:,\d*)?\})\??")
+_QUANTIFIER = re.compile(r"(?:[*+?]|\{(\d{1,9})(?:,\d*)?\})\??")
 _GROUP = re.compile(r"\((?:\?(?:P?<\w+>|([a-zA-Z]*)(?:-[a-zA-Z]+)?:))?(?!\?)")
 _FLAGS = re.compile(r"\(\?([a-zA-Z]*)(?:-[a-zA-Z]+)?\)")
 _CLASS = re.compile(r"\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)

@@ -28,7 +28,7 @@ _FRAME = re.compile(
     r"(?::? in (?P<name>[\w.<>]+))?"
 )
 _JAVA = re.compile(
-    r"^[ \t]*at (?:[\w.@-]+/)?(?P<name>[\w$.]+(?:<init>)?)\((?P<file>[\w$]+\.\w+):(?P<line>\d+)\)",
+    r"^[ \t]*at (?:[\w.@-]+/)?(?P<name>[\w$.]+(?:<init>)?)\((?P<file>[\w$]+\.\w+):(?P<line>\d{1,7})\)",
     re.MULTILINE,
 )
 #: the function of a frame, where it stands before the place

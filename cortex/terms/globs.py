@@ -6,11 +6,34 @@ Pure. What a glob's text may be is in cortex/terms/spelling.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
+import re2
 from pathspec import GitIgnoreSpec
 
+from cortex.terms.ignores import fault_of, with_ranges
 from ipc.errors import BadRequest
+
+#: globs of one argument, braces written out; each is held against every path
+GLOBS_MAX = 256
+#: globs that are tried one by one; of more, one look tells which paths any of them may mean
+_FEW = 8
+#: wildcards of a glob up to which Python's expressions, which are quicker, cannot take long
+_WILDCARDS_FEW = 3
+#: the group that pathspec names in each of its expressions
+_UNNAMED = re.compile(r"\(\?P<\w+>")
+_WILDCARD = re.compile(r"(?<!\\)[.\]][*+]")
+
+Match = Callable[[str], object]
+
+
+def check_globs(globs: Sequence[str], name: str) -> None:
+    """Raises BadRequest for globs of the argument `name` that cannot be read, or are too many."""
+    if len(globs) > GLOBS_MAX:
+        raise BadRequest(f"{name} has {len(globs)} globs; at most {GLOBS_MAX} are taken.")
+    for glob in globs:
+        if fault := fault_of(glob):
+            raise BadRequest(f"The glob {fault.shown} of {name} {fault.why}; write it as in .gitignore.")
 
 
 def matching(paths: Iterable[str], globs: Sequence[str]) -> set[str]:
@@ -22,10 +45,13 @@ def matching(paths: Iterable[str], globs: Sequence[str]) -> set[str]:
     Raises BadRequest for a glob that cannot be read.
     """
     paths = list(paths)
-    globs = [glob.removeprefix("./") for glob in globs]
+    check_globs(globs, "the filters")
+    globs = [with_ranges(glob.removeprefix("./")) for glob in globs]
     spec = _read(globs)
     if any(glob.startswith("!") for glob in globs):
         return set(spec.match_files(paths))
+    if len(globs) > _FEW:
+        paths = _possible(paths, globs)
     found = _any_of(_regexes(spec), paths)
     for glob in globs:
         if _any_of(_regexes(_read([glob])), found):
@@ -40,8 +66,36 @@ def _is_end(glob: str) -> bool:
     return "/" in glob.rstrip("/") and not glob.startswith("/")
 
 
+def _possible(paths: list[str], globs: Sequence[str]) -> list[str]:
+    """Those of `paths` that any of `globs` may mean, read as widely as they are."""
+    loose = [f"**/{glob}" if _is_end(glob) else glob for glob in globs]
+    sources = "|".join(f"(?:{one.pattern})" for one in _regexes(_read([*globs, *loose])))
+    options = re2.Options()
+    options.case_sensitive = False
+    options.max_mem = 64 << 20
+    try:
+        any_of = re2.compile(_UNNAMED.sub("(?:", sources), options)
+    except re2.error:
+        return paths
+    return [path for path in paths if any_of.match(path)]
+
+
 def _any_of(regexes: Iterable[re.Pattern[str]], paths: Collection[str]) -> set[str]:
-    return {path for one in regexes for path in filter(one.match, paths)}
+    found: set[str] = set()
+    for one in regexes:
+        match = _matcher(one)
+        found.update(path for path in paths if path not in found and match(path))
+    return found
+
+
+def _matcher(regex: re.Pattern[str]) -> Match:
+    """What tells whether a path matches, in time that is in proportion to the path."""
+    if len(_WILDCARD.findall(regex.pattern)) <= _WILDCARDS_FEW:
+        return regex.match
+    options = re2.Options()
+    options.case_sensitive = not regex.flags & re.IGNORECASE
+    match: Match = re2.compile(_UNNAMED.sub("(?:", regex.pattern), options).match
+    return match
 
 
 def _regexes(spec: GitIgnoreSpec) -> list[re.Pattern[str]]:
@@ -57,6 +111,6 @@ def _in_any_case(regexes: Sequence[re.Pattern[str]]) -> list[re.Pattern[str]]:
 
 def _read(globs: Sequence[str]) -> GitIgnoreSpec:
     try:
-        return GitIgnoreSpec.from_lines(globs)
+        return GitIgnoreSpec.from_lines(globs, backend="re2")
     except ValueError as error:
         raise BadRequest(f"A glob cannot be read: {error}; write it as in .gitignore.") from error

@@ -4,6 +4,7 @@ import pytest
 
 from cortex.front.reading import located
 from cortex.front.tools import TOOLS
+from ipc.errors import BadRequest
 
 ROOT = "/home/ann/shop"
 
@@ -120,3 +121,63 @@ def test_a_language_is_what_people_call_it(sent, taken):
 )
 def test_a_path_is_what_the_index_calls_it(name, sent, taken):
     assert located({name: sent}, ROOT)[name] == taken
+
+
+@pytest.mark.parametrize(
+    ("tool", "name"),
+    [("cortex_exact", "paths"), ("cortex_search", "exclude_paths"), ("cortex_graph", "exclude_patterns"),
+     ("cortex_pattern", "paths"), ("cortex_graph", "scope")],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("glob", "why"),
+    [("[z-a]", "cannot be read"), ("[[:odd:]]", "class"), ("a\0", "NUL"), ("x" * 2000, "longer than")],
+)
+def test_a_glob_that_is_none_is_refused_by_the_name_of_its_argument(tool, name, glob, why):
+    schema = TOOLS[tool].schema["properties"][name]
+    value = (glob,) if schema["type"] == "array" else glob
+    with pytest.raises(BadRequest, match=rf"of `{name}` .*{why}"):
+        located({name: value}, "/project")
+
+
+@pytest.mark.parametrize("name", ["paths", "exclude_paths", "tags", "chunk_types"])
+def test_a_list_of_fifty_thousand_is_refused_by_its_name(name):
+    with pytest.raises(BadRequest, match=f"`{name}` has 50000 items; at most 256"):
+        TOOLS["cortex_exact"].check({"query": "x", name: ["a"] * 50_000})
+
+
+def whole_numbers():
+    for name, tool in TOOLS.items():
+        for argument, schema in tool.schema["properties"].items():
+            if schema.get("type") == "integer":
+                yield name, argument
+
+
+NEEDED = {
+    "cortex_exact": {"query": "x"}, "cortex_search": {"query": "x"}, "code_context": {"query": "x"},
+    "cortex_graph": {"operation": "callers", "target": "x"}, "cortex_pattern": {"pattern": "x", "language": "go"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "argument"), list(whole_numbers()))
+@pytest.mark.parametrize("sent", [10**30, -(10**30), 2**64, "9" * 900, "-" + "9" * 30, "9" * 4_400])
+def test_a_number_beyond_64_bits_is_the_bound_of_its_argument_or_refused(tool, argument, sent):
+    if len(str(sent)) > 1_000:
+        with pytest.raises(BadRequest, match=f"`{argument}`"):
+            checked(tool, argument, sent, **NEEDED.get(tool, {}))
+    else:
+        assert abs(checked(tool, argument, sent, **NEEDED.get(tool, {}))) == 2**53
+
+
+@pytest.mark.parametrize(("tool", "argument"), list(whole_numbers()))
+@pytest.mark.parametrize(
+    "sent", [True, False, float("nan"), float("inf"), 1e300, 1.5, "nan", "1.5", [1, 2], {"a": 1}]
+)
+def test_what_is_no_whole_number_is_refused_by_the_name_of_its_argument(tool, argument, sent):
+    with pytest.raises(BadRequest, match=f"`{argument}`"):
+        checked(tool, argument, sent, **NEEDED.get(tool, {}))
+
+
+@pytest.mark.parametrize("sent", [float("nan"), float("inf"), "-inf", "nan", True, "9" * 4_400])
+def test_a_score_is_a_finite_number(sent):
+    with pytest.raises(BadRequest, match="`min_score`"):
+        checked("cortex_search", "min_score", sent, query="x")

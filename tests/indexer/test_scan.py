@@ -106,10 +106,40 @@ def test_languages_may_be_called_as_people_do_and_typescript_is_tsx_too(root):
     assert list(walk(root, languages=("tsx",)).files) == ["b2.tsx"]
 
 
-def test_a_broken_pattern_leaves_the_others_in_force(root):
-    write(root, {".gitignore": "[z-\n!\n*.gen.py\n", "a.py": "", "b.gen.py": ""})
-    assert "b.gen.py" not in walk(root).files
-    assert "a.py" in walk(root).files
+@pytest.mark.parametrize("line", ["[z-a]", "!", "x" * 100_000, "\0", "[[:odd:]]", "\xff"])
+@pytest.mark.parametrize("place", [".gitignore", "sub/.cortexignore", ".git/info/exclude", "GLOBAL"])
+def test_a_line_that_is_no_glob_leaves_the_others_in_force_and_is_named(root, place, line):
+    path = tmp_global() if place == "GLOBAL" else root / place
+    write(root, {".git/HEAD": "", "sub/a.py": "", "sub/b.gen.py": "", "sub/c.5": ""})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(f"*.gen.py\n{line}\r\n*.[[:digit:]]\r\n".encode("latin-1"))
+    found = walk(root)
+    assert {"sub/a.py"} == {name for name in found.files if name.startswith("sub/") and "ignore" not in name}
+    named = str(path) if place.startswith((".git/", "GLOBAL")) else place
+    (told,) = [one for one in found.skipped if one.reason.startswith("no glob")]
+    assert told.path == named
+    assert told.reason.startswith(f"no glob in line 2 of {named}: ")
+
+
+def test_a_file_of_nothing_but_wrong_lines_is_named_shortly(root):
+    write(root, {".gitignore": "[z-a]\n" * 600 + "*.gen.py\n", "a.py": "", "b.gen.py": ""})
+    found = walk(root)
+    assert "b.gen.py" not in found.files
+    assert [one.reason.partition(":")[0] for one in found.skipped] == [
+        *(f"no glob in line {number} of .gitignore" for number in (1, 2, 3)),
+        "no glob in 597 more lines of .gitignore",
+    ]
+
+
+@pytest.mark.parametrize("setting", ["include", "ignore"])
+def test_a_setting_that_is_no_glob_is_a_sentence_that_names_it(root, setting):
+    with pytest.raises(Misconfigured, match=rf"\[z-a\]' of indexing\.{setting} cannot be read"):
+        walk(root, **{setting: ("*.py", "[z-a]")})
+
+
+def tmp_global() -> Path:
+    """The ignore file of the user, in the test's own folder."""
+    return Path(os.environ["XDG_CONFIG_HOME"], "git", "ignore")
 
 
 def test_what_is_left_out_is_told_with_a_reason(root):

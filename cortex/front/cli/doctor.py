@@ -17,12 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from cortex.front.cli.status import oddities
 from cortex.generation.contract import Folder, is_ours
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, open_home, open_runtime
 from cortex.settings.trust import say_ignored
+from cortex.terms.ignores import NO_GLOB
 from ipc.errors import CortexError
 
 #: the distribution whose requirements are checked
@@ -65,6 +67,7 @@ def examine(project: str | None) -> list[Check]:
         ("folders", _folders),
         ("old index", _old_index),
         ("cache", _cache),
+        ("ignore files", _ignore_files),
         ("sockets", _sockets),
         ("file system", _file_system),
         ("free space", _free_space),
@@ -144,6 +147,17 @@ def _is_left(config: Config, folder: Path) -> bool:
     """Whether there are files of ours where ours do not go."""
     one = Folder(folder, config.root)
     return folder != config.chunks_dir and any(is_ours(one.place(name)) for name in one.files())
+
+
+def _ignore_files(config: Config) -> tuple[State, str]:
+    left_out = oddities(config.manifest)["left_out"]
+    wrong = [reason for reason in left_out if reason.startswith(NO_GLOB)]
+    if wrong:
+        return (
+            "odd",
+            f"{'; '.join(wrong)}: left out, the other lines count; `cortex index --verbose` says why.",
+        )
+    return "fine", "every line could be read"
 
 
 def _cache(config: Config) -> tuple[State, str]:

@@ -54,7 +54,7 @@ async def collect(config: Config) -> dict[str, Any]:
             "published_at": generation.published_at,
             "indexer": freshness.progress().state,
             "watching": watcher.get("watching", ""),
-            **await asyncio.to_thread(_oddities, config.manifest),
+            **await asyncio.to_thread(oddities, config.manifest),
             "foreign_files": _foreign_files(config, watcher, generation),
         },
         "ignored": list(config.ignored),
@@ -72,7 +72,7 @@ def _foreign_files(config: Config, watcher: dict[str, Any], generation: Generati
     return sorted({*watcher.get("foreign_files", []), *served})
 
 
-def _oddities(path: Path) -> dict[str, dict[str, int]]:
+def oddities(path: Path) -> dict[str, dict[str, int]]:
     """How many files the indexer left out, and indexed with a remark, for which reason."""
     left_out: Counter[str] = Counter()
     remarks: Counter[str] = Counter()

@@ -1,0 +1,125 @@
+"""Ignore files: which there are for a folder, and what each decides. Which files are indexed, and
+which rule wins, is in scan.py.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cortex.system.files import read_plain
+from cortex.terms.ignores import NO_GLOB, Fault, Ignores, read_lines
+from cortex.terms.records import Skipped
+
+#: bytes that are read of an ignore file
+READ_BYTES_MAX = 4 * 1024 * 1024
+#: lines that are no globs and are named, of one ignore file
+FAULTS_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The ignore file `name` of one folder. `prefix` turns a path relative to the root into one
+    relative to the folder.
+    """
+
+    ignores: Ignores
+    depth: int = 0
+    prefix: str = ""
+    name: str = ""
+
+    def decide(self, path: str) -> bool | None:
+        return self.ignores.decide(self.prefix + path[self.depth :])
+
+
+def read_rules(root: str, path: str, *, depth: int = 0) -> list[Rules]:
+    """The rules of the ignore file `path` below `root`; none where it has none, or is not there."""
+    return _counting(Rules(_read(os.path.join(root, path)), depth=depth, name=path))
+
+
+def outer_rules(root: Path) -> tuple[Rules, ...]:
+    """Rules from outside the root: the .gitignore of folders above it up to the repository's top,
+    its .git/info/exclude, and the user's global file.
+    """
+    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
+    found: list[Rules] = []
+    if top is not None:
+        folder = root
+        while folder != top:
+            folder = folder.parent
+            path = str(folder / ".gitignore")
+            found += _counting(
+                Rules(_read(path), prefix=f"{root.relative_to(folder).as_posix()}/", name=path)
+            )
+        path = str(_git_dir(top) / "info" / "exclude")
+        prefix = f"{root.relative_to(top).as_posix()}/" if root != top else ""
+        found += _counting(Rules(_read(path), prefix=prefix, name=path))
+    path = os.path.realpath(_global_ignore())  # the user's own, and often a link to another
+    return (*found, *_counting(Rules(_read(path), name=path)))
+
+
+def faults_of(rules: Iterable[Rules]) -> list[Skipped]:
+    """The lines of ignore files that are no globs: the first of each file by their number."""
+    told: list[Skipped] = []
+    for rule in rules:
+        faults = rule.ignores.faults
+        told += [Skipped(rule.name, _why(rule.name, one)) for one in faults[:FAULTS_NAMED]]
+        if (more := len(faults) - FAULTS_NAMED) > 0:
+            told.append(Skipped(rule.name, f"{NO_GLOB} in {more} more lines of {rule.name}"))
+    return told
+
+
+def _why(name: str, fault: Fault) -> str:
+    """What stands before the colon is what `cortex status` shows."""
+    return f"{NO_GLOB} in line {fault.line} of {name}: {fault.shown} {fault.why}"
+
+
+def _counting(rules: Rules) -> list[Rules]:
+    return [rules] if rules.ignores or rules.ignores.faults else []
+
+
+def _read(path: str) -> Ignores:
+    """The globs of a file; none when it cannot be read. Of one that is larger than READ_BYTES_MAX
+    the lines count that are whole by then.
+    """
+    try:
+        raw = read_plain(path, READ_BYTES_MAX + 1)
+    except OSError:
+        return Ignores()
+    if len(raw) > READ_BYTES_MAX:
+        raw = raw[: raw.rfind(b"\n", 0, READ_BYTES_MAX) + 1] + b"\0"  # a fault stands for the rest
+    return read_lines(raw.decode("utf-8", "replace"))
+
+
+def _git_dir(top: Path) -> Path:
+    """`.git`, or what a work tree's or submodule's `.git` file points to."""
+    place = top / ".git"
+    if place.is_file():
+        try:
+            text = place.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            return place
+        target = (top / text.removeprefix("gitdir:").strip()).resolve()
+        common = target / "commondir"
+        if common.is_file():
+            return (target / common.read_text("utf-8").strip()).resolve()
+        return target
+    return place
+
+
+def _global_ignore() -> str:
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    for path in (os.path.expanduser("~/.gitconfig"), os.path.join(base, "git", "config")):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                match = re.search(
+                    r"^\s*excludesfile\s*=\s*\"?([^\"\n]+?)\"?\s*$", file.read(), re.IGNORECASE | re.MULTILINE
+                )
+        except OSError:
+            continue
+        if match:
+            return os.path.expanduser(match[1])
+    return os.path.join(base, "git", "ignore")

@@ -1,0 +1,212 @@
+"""The globs of a file like .gitignore, or of a setting → what they take of a tree: within bounds,
+and in linear time. Opens nothing; the globs of a question are in globs.py.
+
+pathspec translates a glob, RE2 looks for all of them at once. What a line cannot be, or would cost
+too much, is told by its number: a file goes on without it, a setting is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pathspec import GitIgnoreSpec
+
+from ipc.errors import Misconfigured
+
+#: characters of one glob; the longest path of most systems has 4 096
+GLOB_CHARS_MAX = 1_024
+#: globs with wildcards, or after which one is taken back, of one list: each takes RE2 some memory,
+#: and every path is held against all of them
+GLOBS_MAX = 1_000
+#: plain names of one list, which are looked up, and characters of the whole
+NAMES_MAX, CHARS_MAX = 200_000, 4_000_000
+#: how the reason begins why a line of a file does not count
+NO_GLOB = "no glob"
+#: characters of a glob that are shown in a sentence
+SHOWN_CHARS = 80
+#: globs in one of RE2's sets, which has 8 MB; a set that is too large is halved
+_SET_GLOBS = 250
+
+#: classes in brackets that git knows by name, as ranges
+_CLASSES = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "blank": " \t",
+    "digit": "0-9",
+    "lower": "a-z",
+    "upper": "A-Z",
+    "xdigit": "0-9A-Fa-f",
+}
+_CLASS = re.compile(r"\[:(\w+):\]")
+_BRACKETS = re.compile(r"\\.|\[[!^]?\]?(?:\[:\w+:\]|\\.|[^\]\\])*\]", re.DOTALL)
+_SPECIAL = re.compile(r"[*?\[\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A line (1-based) that is no glob, and why."""
+
+    line: int
+    text: str
+    why: str
+
+    @property
+    def shown(self) -> str:
+        """The line as a sentence may hold it."""
+        return repr(self.text[:SHOWN_CHARS] + "…" * (len(self.text) > SHOWN_CHARS))
+
+
+@dataclass(frozen=True, slots=True)
+class Ignores:
+    """Compiled globs; `faults` are those that were left out. The last one that matches decides."""
+
+    #: plain names that match wherever they stand, and whole paths; only of a list that takes
+    #: nothing back
+    names: frozenset[str] = frozenset()
+    sets: tuple[GitIgnoreSpec, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.sets)
+
+    def decide(self, path: str) -> bool | None:
+        """Whether the globs take `path` (a folder ends in `/`), or take it back; None: neither."""
+        if self.names and self._named(path):
+            return True
+        for spec in reversed(self.sets):
+            decision = spec.check_file(path).include
+            if decision is not None:
+                return decision
+        return None
+
+    def match(self, path: str) -> bool:
+        return bool(self.decide(path))
+
+    def _named(self, path: str) -> bool:
+        """Whether the path, or a folder on its way, has one of the names."""
+        end = -1
+        for part in path.split("/"):
+            start, end = end + 1, end + 1 + len(part)
+            here = path[:end], path[start:end]
+            if f"/{here[0]}" in self.names or here[1] in self.names:
+                return True
+            if end < len(path) and (f"/{here[0]}/" in self.names or f"{here[1]}/" in self.names):
+                return True
+        return False
+
+
+def read_lines(text: str) -> Ignores:
+    """The globs of a file like .gitignore, as git reads it."""
+    lines = text.removeprefix("\ufeff").split("\n")
+    return _compiled([(number, line.removesuffix("\r")) for number, line in enumerate(lines, 1)])
+
+
+def read_setting(globs: Sequence[str], name: str) -> Ignores:
+    """The globs of the setting `name`. Raises Misconfigured for one that is none."""
+    made = _compiled(enumerate(globs, 1))
+    for fault in made.faults:
+        raise Misconfigured(f"The glob {fault.shown} of {name} {fault.why}; write it as in .gitignore.")
+    return made
+
+
+def fault_of(glob: str) -> Fault | None:
+    """What is wrong with one glob; None for nothing."""
+    made = _compiled([(1, glob)])
+    return made.faults[0] if made.faults else None
+
+
+def _compiled(lines: Iterable[tuple[int, str]]) -> Ignores:
+    faults: list[Fault] = []
+    good = list(_good(lines, faults))
+    names: set[str] = set()
+    if not any(line.startswith("!") for _, line in good):
+        names = {_looked_up(line) for _, line in good if _is_plain(line)}
+        good = [one for one in good if not _is_plain(one[1])]
+    for number, line in good[GLOBS_MAX:]:
+        faults.append(Fault(number, line, f"is one of more than {GLOBS_MAX} globs"))
+    good = good[:GLOBS_MAX]
+    sets: list[GitIgnoreSpec] = []
+    for start in range(0, len(good), _SET_GLOBS):
+        sets += _sets(good[start : start + _SET_GLOBS], faults)
+    faults.sort(key=lambda fault: fault.line)
+    return Ignores(frozenset(names), tuple(sets), tuple(faults))
+
+
+def _good(lines: Iterable[tuple[int, str]], faults: list[Fault]) -> Iterator[tuple[int, str]]:
+    """The lines that may be globs, with what pathspec does not know written otherwise."""
+    count = size = 0
+    for number, line in lines:
+        if not line.strip() or line.startswith("#"):
+            continue
+        count, size = count + 1, size + len(line)
+        if why := _why_not(line, count, size):
+            faults.append(Fault(number, line[:GLOB_CHARS_MAX], why))
+            continue
+        try:
+            yield number, with_ranges(line)
+        except ValueError as error:
+            faults.append(Fault(number, line, str(error)))
+
+
+def _why_not(line: str, count: int, size: int) -> str:
+    if len(line) > GLOB_CHARS_MAX:
+        return f"is longer than {GLOB_CHARS_MAX} characters"
+    if "\0" in line:
+        return "holds a NUL character"
+    if "\ufffd" in line or any("\ud800" <= character <= "\udfff" for character in line):
+        return "is not UTF-8"
+    if count > NAMES_MAX or size > CHARS_MAX:
+        return f"is one of more than {NAMES_MAX} globs, or after {CHARS_MAX} characters"
+    return ""
+
+
+def with_ranges(line: str) -> str:
+    """The glob with `[[:digit:]]` written `[0-9]`. Raises ValueError for a class that is not
+    known.
+    """
+    if "[:" not in line:
+        return line
+
+    def written(match: re.Match[str]) -> str:
+        return match[0] if match[0][0] == "\\" else _CLASS.sub(_range, match[0])
+
+    return _BRACKETS.sub(written, line)
+
+
+def _range(match: re.Match[str]) -> str:
+    if match[1] not in _CLASSES:
+        raise ValueError(f"holds the class {match[0]}, which is not known; there are {', '.join(_CLASSES)}")
+    return _CLASSES[match[1]]
+
+
+def _is_plain(line: str) -> bool:
+    """Whether a glob is a name, or a path below the root, as it stands."""
+    return not _SPECIAL.search(line) and line.strip() == line and "//" not in line and line.strip("/") != ""
+
+
+def _looked_up(line: str) -> str:
+    """A plain glob as `Ignores.names` has it: with a slash in front when it is a path."""
+    return f"/{line.lstrip('/')}" if "/" in line.rstrip("/") else line
+
+
+def _sets(lines: list[tuple[int, str]], faults: list[Fault]) -> list[GitIgnoreSpec]:
+    """As few sets as take all of `lines`; a line that none takes is a fault."""
+    if not lines:
+        return []
+    try:
+        spec = GitIgnoreSpec.from_lines([line for _, line in lines], backend="re2")
+        spec.check_file("a")  # the set is made with the first question
+    except Exception as error:  # pathspec's, re's and RE2's have nothing in common
+        if len(lines) == 1:
+            number, line = lines[0]
+            faults.append(Fault(number, line, f"cannot be read ({_reason(error)})"))
+            return []
+        half = len(lines) // 2
+        return [*_sets(lines[:half], faults), *_sets(lines[half:], faults)]
+    return [spec] if any(pattern.include is not None for pattern in spec.patterns) else []
+
+
+def _reason(error: Exception) -> str:
+    return str(error).partition(" at position")[0].rstrip(".") or type(error).__name__

@@ -1,0 +1,113 @@
+"""Files of globs like .gitignore: what git takes and leaves; what is left out, with a reason."""
+
+import itertools
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex.terms.ignores import GLOB_CHARS_MAX, GLOBS_MAX, Ignores, read_lines, read_setting
+from ipc.errors import Misconfigured
+
+PATHS = [
+    "a.5", "a.x", "b/a.5", "b/c/a.x", "b/c/d", "x", "b/x", "name", "b/name", "build/x/y", "b/build/z", "Z/a b",
+    "b/[z]", "deep/er/and/er",
+]  # fmt: skip
+
+
+def taken(ignores: Ignores, paths=PATHS) -> list[str]:
+    """As a walk asks: the folders first."""
+    found = []
+    for path in paths:
+        ends = [at for at, letter in enumerate(path) if letter == "/"]
+        if any(ignores.match(path[: end + 1]) for end in ends) or ignores.match(path):
+            found.append(path)
+    return found
+
+
+def git_ignores(folder, text: bytes) -> list[str]:
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    (folder / ".gitignore").write_bytes(text)
+    asked = subprocess.run(
+        ["git", "check-ignore", "--no-index", "--stdin", "-z"],
+        input="\0".join(PATHS).encode(), cwd=folder, capture_output=True, check=False,
+    )  # fmt: skip
+    return asked.stdout.decode().split("\0")[:-1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "*.[[:digit:]]", "[[:alpha:]]", "*.[![:digit:]]", "name", "/name", "name/", "build/", "b/c", "/b/c/", "c/d",
+        "b/**/d", "**/er", "er/*", "*\n!x", "*.x\n!b/c/a.x", "x\r\nname\r\n", "\ufeffname", "\\[z]", "Z/a b", " name",
+        "name ", "#name", "\\#name", "b/", "!x", "build\nname\n/x\n", "b/name\nx/", "deep/er", "er/", "[a-z]\n/b\n",
+        "Z", "and", "/build", "b/build", "deep//er", "./name", "/", "b/x/",
+    ],
+)  # fmt: skip
+def test_what_git_ignores_is_taken(tmp_path, text):
+    ignored = git_ignores(tmp_path, text.encode())
+    assert taken(read_lines(text)) == [path for path in PATHS if path in ignored]
+
+
+WRONG = [
+    ("[z-a]", "cannot be read (bad character range z-a)"),
+    ("[[:nonsense:]]", "holds the class [:nonsense:], which is not known"),
+    ("a" * 100_000, f"is longer than {GLOB_CHARS_MAX} characters"),
+    ("a\0b", "holds a NUL character"),
+    ("a\ufffd", "is not UTF-8"),
+    ("\ud800", "is not UTF-8"),
+    ("!", "cannot be read"),
+    ("\\", "cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("line", "why"), WRONG)
+def test_a_line_that_is_no_glob_is_left_out_and_named_and_the_others_count(line, why):
+    made = read_lines(f"*.5\n{line}\nname\n")
+    assert taken(made) == ["a.5", "b/a.5", "name", "b/name"]
+    (fault,) = made.faults
+    assert fault.line == 2
+    assert fault.why.startswith(why)
+
+
+@pytest.mark.parametrize(("line", "why"), WRONG)
+def test_a_setting_that_is_no_glob_is_refused_by_its_name(line, why):
+    with pytest.raises(Misconfigured, match=r"of indexing\.ignore") as raised:
+        read_setting(["*.py", line], "indexing.ignore")
+    assert why in str(raised.value)
+    assert len(str(raised.value)) < 300
+
+
+def test_a_hundred_thousand_names_are_looked_up():
+    made = read_lines("\n".join(f"name{at}.txt" for at in range(100_000)) + "\n*.x\n")
+    assert made.faults == ()
+    assert taken(made, ["a/name99999.txt", "name1.txt", "name1.txt/b", "name100000.txt", "a.x"]) == [
+        "a/name99999.txt", "name1.txt", "name1.txt/b", "a.x",
+    ]  # fmt: skip
+
+
+def test_of_too_many_globs_the_first_count_and_the_others_are_named():
+    made = read_lines("\n".join(f"*{at}.txt" for at in range(GLOBS_MAX + 5)))
+    assert [fault.line for fault in made.faults] == list(range(GLOBS_MAX + 1, GLOBS_MAX + 6))
+    assert taken(made, ["a/b999.txt", "a/b.txt"]) == ["a/b999.txt"]
+    with pytest.raises(Misconfigured, match=f"more than {GLOBS_MAX} globs"):
+        read_setting([f"*{at}" for at in range(50_000)], "indexing.include")
+
+
+def test_a_glob_of_nothing_but_stars_takes_no_longer_than_another():
+    made = read_lines("*a" * 500 + "b")
+    assert not made.match("a" * 4000)
+    assert made.match("a" * 4000 + "b")
+
+
+LINE = st.text(st.sampled_from("ab/*?[]!-\\ #."), min_size=1, max_size=8)
+
+
+@settings(max_examples=300, deadline=None)
+@given(lines=st.lists(LINE, min_size=1, max_size=4))
+def test_any_lines_are_compiled_or_named(lines):
+    made = read_lines("\n".join(lines))
+    assert {fault.line for fault in made.faults} <= set(range(1, len(lines) + 1))
+    for path in map("".join, itertools.product("ab/", repeat=3)):
+        made.decide(path.strip("/") or "a")
