@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from cortex.ask.asking import Asking, Turn
 from cortex.ask.changes import Impact, Touched, find_impact, find_touched, parse_diff
-from cortex.ask.flow import Evidence, Flow, choose_flow, score, weigh_words
+from cortex.ask.flow import Evidence, Flow, Told, choose_flow, score, weigh_words, words_of
 from cortex.ask.functions import (
     PIECE,
+    Bodies,
     Calls,
     Function,
     at_places,
@@ -27,7 +29,7 @@ from cortex.ask.named import find_cited, find_lines, names_in
 from cortex.ask.picture import BREAKS_MAX, Picture, name_tests, render, users_beside
 from cortex.ask.questions import TOKEN_BYTES, Explore, Search
 from cortex.ask.related import Users, find_users
-from cortex.ask.search import find
+from cortex.ask.search import find_hits
 from cortex.ranking import Ranked
 from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.paths import asks_for_tests, is_built, is_test
@@ -74,11 +76,17 @@ async def explore(asking: Asking, question: Explore) -> Answer:
 async def _answer(turn: Turn, question: Explore) -> Answer:
     picture = await _look(turn, question.query)
     flow, turn = picture.flow, turn.renewed()
-    bodies, users = await asyncio.gather(read_bodies(turn, flow.functions), _users(turn, picture))
+    unread = [one for one in flow.functions if not _is_whole(one, picture.bodies)]
+    bodies, users = await asyncio.gather(read_bodies(turn, unread), _users(turn, picture))
+    bodies = picture.bodies | bodies
     answer = render(picture, bodies, users_beside(flow, users), TOKEN_BYTES * question.max_tokens)
     if not flow.functions or picture.suggestion:
         answer["suggestion"] = picture.suggestion or turn.explain_nothing()
     return _finish(turn, answer)
+
+
+def _is_whole(one: Function, bodies: Bodies) -> bool:
+    return len(bodies.get(one.id, ())) == one.end - one.start + 1
 
 
 def _finish(turn: Turn, answer: Answer) -> Answer:
@@ -138,7 +146,7 @@ async def _around(turn: Turn, seeds: list[Function], suggestion: str, line: int)
         scores.setdefault(other, AROUND * short * (1.0 if one.file == seeds[0].file else 0.8))
         if other == callee and len(fill) < len(seeds) + CALLEES_MAX:
             fill.append(other)
-    words = weigh_words(seeds[0].name, [seeds[0].name])
+    words = weigh_words(seeds[0].name, [words_of(seeds[0].name)])
     flow = choose_flow(scores, calls, words, fill)
     focus = {seeds[0].id: [line]} if line else {}
     return Picture(flow, calls, words, scores, focus, suggestion)
@@ -148,7 +156,9 @@ async def _asked(turn: Turn, query: str) -> Picture:
     """The functions that a question in words is about."""
     with_tests, names = asks_for_tests(query), names_in(query)
     hits, named, cited = await asyncio.gather(
-        _hits(turn, query), find_lines(turn, names, with_tests=with_tests), find_cited(turn, query)
+        find_hits(turn, Search(query, limit=HITS)),
+        find_lines(turn, names, with_tests=with_tests),
+        find_cited(turn, query),
     )
     files, hit_lines = _worth_of_files(hits, with_tests=with_tests)
     for file, lines in cited.items():
@@ -158,12 +168,13 @@ async def _asked(turn: Turn, query: str) -> Picture:
     asked = dict.fromkeys((*cited, *list(named)[:NAMED_FILES_MAX], *list(files)[:FILES_MAX]))
     defined = await outline(turn, list(asked))
     known = [*_telling(defined, named), *_pieces(evidence, defined)]
-    words = weigh_words(query, [f"{one.name} {one.signature}" for one in known])
+    words = weigh_words(query, [words_of(f"{one.name} {one.signature}") for one in known])
     first = score(known, {}, words, evidence)
     known = sorted(known, key=lambda one: -first[one.id])[:READ_MAX]
     bodies = await read_bodies(turn, known)
-    words = weigh_words(query, [" ".join(bodies[one.id].values()) for one in known])
-    scores = score(known, bodies, words, evidence)
+    told = {one: Told.of(body) for one, body in bodies.items()}
+    words = weigh_words(query, [one.words for one in told.values()])
+    scores = score(known, told, words, evidence)
     pool = sorted(known, key=lambda one: -scores[one.id])[:POOL_MAX]
     calls = await find_calls(turn, [one for one in pool if one.kind != PIECE])
     calls.functions |= {one.id: one for one in pool}
@@ -176,7 +187,7 @@ async def _asked(turn: Turn, query: str) -> Picture:
         one.id: [line for line in named.get(one.file, ()) if one.start <= line <= one.end]
         for one in flow.functions
     }
-    return Picture(flow, calls, words, scores, focus)
+    return Picture(flow, calls, words, scores, focus, bodies=bodies)
 
 
 def _telling(known: list[Function], named: dict[str, list[int]]) -> list[Function]:
@@ -224,7 +235,7 @@ async def _connect(turn: Turn, functions: list[Function], calls: Calls) -> None:
 
 
 def _worth_of_files(
-    hits: tuple[Ranked, ...], *, with_tests: bool
+    hits: Sequence[Ranked], *, with_tests: bool
 ) -> tuple[dict[str, float], dict[str, list[tuple[int, int, float]]]]:
     """(file → its worth of 0 to 1, best first; file → first line, last line, worth of each hit)"""
     files: dict[str, float] = {}
@@ -240,15 +251,6 @@ def _worth_of_files(
         if hit.chunk_type == "code":
             lines.setdefault(hit.path, []).append((hit.start_line, hit.end_line, worth))
     return files, lines
-
-
-async def _hits(turn: Turn, query: str) -> tuple[Ranked, ...]:
-    """The files and lines to look at; what is shown of them is of the generation of `turn`, also
-    when the search had a newer one.
-    """
-    other, found = await find(turn.asking, Search(query, limit=HITS, detail="location"))
-    turn.silent.update(other.silent)
-    return found.hits
 
 
 async def _users(turn: Turn, picture: Picture) -> Users:

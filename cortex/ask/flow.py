@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from cortex.ask.functions import Bodies, Calls, Function, is_shown
+from cortex.ask.functions import Calls, Function, is_shown
 from cortex.terms import tokens
 from cortex.terms.paths import is_built, is_example, is_foreign, question_words
 
@@ -28,6 +30,8 @@ NEIGHBOUR = 0.15
 FLOOR = 0.5
 #: what an example or a definition without a body is worth, of what it would be
 BESIDE_SHARE = 0.5
+#: names whose words are kept, some 200 bytes each
+NAMES_KEPT = 20_000
 #: lines of a function below which it says little
 SHORT_LINES = 3
 
@@ -44,10 +48,34 @@ class Flow:
         return " → ".join(one.name for one in self.functions[: self.chain]) if self.chain > 1 else ""
 
 
-def weigh_words(query: str, texts: Iterable[str]) -> dict[str, float]:
-    """What each word of a question is worth among `texts`: rare ones more; together 1."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What was read of a function: how many lines, and their words."""
+
+    lines: int = 0
+    words: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, body: Mapping[int, str]) -> Told:
+        return cls(len(body), frozenset(tokens.lane_words(" ".join(body.values()))))
+
+
+#: of a function of which nothing was read
+NOTHING = Told()
+
+
+@functools.lru_cache(NAMES_KEPT)
+def words_of(name: str) -> frozenset[str]:
+    """The words of a name or a signature, which questions meet again and again."""
+    return frozenset(tokens.lane_words(name))
+
+
+def weigh_words(query: str, told: Iterable[AbstractSet[str]]) -> dict[str, float]:
+    """What each word of a question is worth among what is `told`, the words of each text: rare ones
+    more; together 1.
+    """
     wanted = question_words(query)
-    found = [set(tokens.lane_words(text)) & wanted for text in texts]
+    found = [words & wanted for words in told]
     counts = Counter(word for each in found for word in each)
     rare = {word: math.log(1 + len(found) / (0.5 + counts[word])) for word in wanted if counts[word]}
     total = sum(rare.values()) or 1.0
@@ -66,16 +94,16 @@ class Evidence:
 
 
 def score(
-    functions: Sequence[Function], bodies: Bodies, words: Mapping[str, float], evidence: Evidence
+    functions: Sequence[Function], told: Mapping[str, Told], words: Mapping[str, float], evidence: Evidence
 ) -> dict[str, float]:
     """What each function is worth to the question."""
-    sizes = [len(bodies.get(one.id, ())) for one in functions]
-    mean = sum(sizes) / max(1, len(sizes)) or 1.0
+    read = [told.get(one.id, NOTHING) for one in functions]
+    mean = sum(one.lines for one in read) / max(1, len(read)) or 1.0
+    beside = {file: _is_beside(file) for file in {one.file for one in functions}}
     scores = {}
-    for one, size in zip(functions, sizes, strict=True):
-        text = " ".join(bodies.get(one.id, {}).values())
-        share = sum(words.get(word, 0.0) for word in set(tokens.lane_words(text)))
-        value = TEXT * share / (0.6 + 0.4 * math.sqrt(max(size, 1) / mean))
+    for one, own in zip(functions, read, strict=True):
+        share = sum(weight for word, weight in words.items() if word in own.words)
+        value = TEXT * share / (0.6 + 0.4 * math.sqrt(max(own.lines, 1) / mean))
         value += NAME * name_share(one, words) + FILE * evidence.files.get(one.file, 0.0)
         value += HIT * max(
             (worth for start, end, worth in evidence.hits.get(one.file, ()) if start <= one.start <= end),
@@ -83,21 +111,20 @@ def score(
         )
         if any(one.start <= line <= one.end for line in evidence.named.get(one.file, ())):
             value += HOLDS
-        if (
-            is_example(one.file)
-            or is_built(one.file)
-            or is_foreign(one.file)
-            or one.end - one.start < SHORT_LINES
-        ):
+        if beside[one.file] or one.end - one.start < SHORT_LINES:
             value *= BESIDE_SHARE
         scores[one.id] = value
     return scores
 
 
+def _is_beside(file: str) -> bool:
+    return is_example(file) or is_built(file) or is_foreign(file)
+
+
 def name_share(one: Function, words: Mapping[str, float]) -> float:
     """What the words of a definition's name are worth."""
-    last = one.name.rpartition(".")[2]
-    own, outer = set(tokens.lane_words(last)), set(tokens.lane_words(one.name))
+    name = one.name
+    own, outer = words_of(name.rpartition(".")[2]), words_of(name)
     return sum(words.get(w, 0.0) for w in own) + 0.4 * sum(words.get(w, 0.0) for w in outer - own)
 
 

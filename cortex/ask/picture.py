@@ -35,7 +35,9 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What was found before it is cut; `focus`: lines of each function that are asked about."""
+    """What was found before it is cut; `focus`: lines of each function that are asked about;
+    `bodies`: of what has been read.
+    """
 
     flow: Flow = field(default_factory=Flow)
     calls: Calls = field(default_factory=Calls)
@@ -43,6 +45,7 @@ class Picture:
     scores: dict[str, float] = field(default_factory=dict)
     focus: dict[str, list[int]] = field(default_factory=dict)
     suggestion: str = ""
+    bodies: Bodies = field(default_factory=dict)
 
 
 def render(picture: Picture, bodies: Bodies, beside: Answer, max_bytes: int) -> Answer:

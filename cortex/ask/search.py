@@ -127,6 +127,12 @@ async def _show(turn: Turn, question: Search) -> dict[str, Any]:
     return answer | {"index": turn.index(sentences)}
 
 
+async def find_hits(turn: Turn, question: Search) -> list[Ranked]:
+    """The hits of `turn` alone, without their chunks. Raises as `search`, and NotReady."""
+    ranked, _, _ = await _ranked(turn, question.checked())
+    return ranked
+
+
 async def _ranked(turn: Turn, question: Search) -> tuple[list[Ranked], list[str], tuple[str, ...]]:
     """(the hits in order, the workers that answered, sentences about what was left out)."""
     reading = read(question.query)
