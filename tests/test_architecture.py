@@ -57,7 +57,9 @@ DENIED = {
 ALONE = {
     "mcp": ("cortex.front.mcp", "cortex.front.http"),
     "mcp_types": ("cortex.front.mcp", "cortex.front.http"),
-    "tantivy": ("cortex.engines.text",),
+    "tantivy": ("cortex.engines.text", "cortex.memory"),
+    "sqlalchemy": ("cortex.memory",),
+    "alembic": ("cortex.memory",),
     "usearch": ("cortex.engines.vector",),
     "argparse": ("cortex.front.cli", "workers"),
     "shtab": ("cortex.front.cli",),

@@ -1,0 +1,176 @@
+"""The database of a data folder: opening, its owner, its version, its transactions. The only place
+that knows SQLite.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.pool import StaticPool
+
+from cortex.system import files
+from ipc.errors import Damaged, Misconfigured, Unavailable
+from ipc.locks import hold
+
+#: the version that this code reads and writes: the newest in migrations/versions
+VERSION = "0001"
+#: the file of the database in its folder, and that of the owner's lock
+NAME, LOCK = "memory.sqlite3", "memory.lock"
+#: milliseconds that a statement waits for a reader of another process, as a back-up is
+BUSY_MS = 2_000
+#: seconds that a migration may take, and that the owner's lock is waited for
+MIGRATION_S, LOCK_S = 600.0, 1.0
+#: back-ups that stay
+BACKUPS = 3
+
+
+class Database:
+    """The database of the folder `folder`, for its one owner. Use it in one thread."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises Misconfigured when another process owns the folder or the store is of a newer
+        version, Unavailable when the folder cannot be used, Damaged for a file that is no database.
+        """
+        self.path = folder / NAME
+        try:
+            files.make_private(folder)
+            self._lock = hold(folder / LOCK, lambda holder: _owned(folder, holder), wait_s=LOCK_S)
+        except OSError as error:
+            raise Unavailable(f"The memory's folder {folder} cannot be used: {error}.") from error
+        try:
+            self._engine = connect(self.path)
+            self._bring_up_to_date()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def close(self) -> None:
+        self._engine.dispose()
+        self._lock.release()
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One transaction that is on disk when the `with` ends, or never was.
+
+        Raises Unavailable when the disk is full or cannot be written.
+        """
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        except OperationalError as error:
+            raise Unavailable(f"The memory cannot be written to {self.path}: {error.orig}.") from error
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection to read with. Raises Damaged for what SQLite cannot read."""
+        try:
+            with self._engine.connect() as connection:
+                yield connection
+        except OperationalError as error:
+            raise Unavailable(f"The memory in {self.path} cannot be read: {error.orig}.") from error
+        except DatabaseError as error:
+            raise _damaged(self.path, error) from error
+
+    def bytes(self) -> int:
+        """Of the database and its log."""
+        paths = (self.path, self.path.with_name(f"{NAME}-wal"))
+        return sum(path.stat().st_size for path in paths if path.exists())
+
+    def back_up(self) -> Path:
+        """A copy of what is committed, beside the database; the oldest of more than BACKUPS go."""
+        folder = self.path.parent / "backups"
+        files.make_private(folder)
+        kept = sorted(name for name in files.names(folder) if name.endswith(".sqlite3"))
+        number = int(kept[-1].partition("-")[0]) + 1 if kept else 1
+        copy = folder / f"{number:06}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}.sqlite3"
+        with files.replacing_by_name(copy) as temporary:
+            source, target = sqlite3.connect(self.path), sqlite3.connect(temporary)
+            try:
+                source.backup(target)
+            finally:
+                source.close()
+                target.close()
+        for old in kept[: -BACKUPS + 1]:
+            files.remove(folder / old)
+        return copy
+
+    def _bring_up_to_date(self) -> None:
+        found = self._version()
+        if found == VERSION:
+            return
+        if found > VERSION:
+            raise Misconfigured(
+                f"The memory in {self.path} was written by a newer Cortex (version {found} of the store; this one "
+                f"knows {VERSION}): upgrade this one."
+            )
+        if found:
+            self.back_up()
+        self._engine.dispose()
+        # In a process of its own: what makes the tables is needed once in a while only.
+        command = [sys.executable, "-P", "-m", "cortex.memory.migrations", str(self.path)]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=MIGRATION_S, check=False, cwd="/")
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise Unavailable(f"The memory in {self.path} cannot be brought up to date: {error}.") from error
+        if done.returncode:
+            last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            raise Unavailable(f"The memory in {self.path} cannot be brought up to date: {last}")
+
+    def _version(self) -> str:
+        """The version of what is there, "" for nothing."""
+        try:
+            with self._engine.connect() as connection:
+                if not connection.execute(text("SELECT 1 FROM sqlite_master LIMIT 1")).first():
+                    return ""
+                return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
+        except OperationalError as error:
+            raise Unavailable(f"The memory in {self.path} cannot be opened: {error.orig}.") from error
+        except DatabaseError as error:
+            raise _damaged(self.path, error) from error
+
+
+def _owned(folder: Path, holder: str) -> Misconfigured:
+    return Misconfigured(f"Process {holder} already serves the memory in {folder}; ask it, or end it first.")
+
+
+def _damaged(path: Path, error: DatabaseError) -> Damaged:
+    return Damaged(
+        f"The memory in {path} is damaged ({error.orig}); it stays as it is: put a copy from "
+        f"{path.parent / 'backups'} in its place, or move it away to begin anew."
+    )
+
+
+def connect(path: Path) -> Engine:
+    """One connection, kept open: there is one owner, and it asks in one thread. Each transaction
+    takes the write lock at its beginning, and holds statements that define tables as well.
+    """
+    os.umask(0o077)
+    engine = create_engine(f"sqlite:///{path}", poolclass=StaticPool)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # the driver begins no transactions by itself
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "secure_delete = ON",
+            "foreign_keys = ON",
+            f"busy_timeout = {BUSY_MS}",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine

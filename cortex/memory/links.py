@@ -1,0 +1,86 @@
+"""The edges between notes in memory, and walks over them. Follows the changes of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from cortex.memory.note import Direction, Edge
+
+#: notes that one walk looks at
+VISITED_MAX = 10_000
+#: notes of one step of a walk
+STEP_MAX = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """`depth`: note → steps from where the walk began; `edges` among these notes; `truncated`:
+    there is more than was looked at.
+    """
+
+    depth: dict[int, int]
+    edges: tuple[Edge, ...]
+    truncated: bool
+
+
+class Links:
+    def __init__(self) -> None:
+        self._edges: dict[int, dict[str, Edge]] = {}
+
+    def take(self, edges: Iterable[Edge]) -> None:
+        for edge in edges:
+            for end in (edge.source, edge.target):
+                self._edges.setdefault(end, {})[edge.id] = edge
+
+    def of(self, number: int, direction: Direction = "both") -> list[Edge]:
+        """The edges of a note, the strongest first."""
+        edges = self._edges.get(number, {}).values()
+        if direction == "outgoing":
+            kept = [edge for edge in edges if edge.source == number]
+        elif direction == "incoming":
+            kept = [edge for edge in edges if edge.target == number]
+        else:
+            kept = list(edges)
+        return sorted(kept, key=lambda edge: (-edge.weight, edge.created_at, edge.id))
+
+    def walk(self, start: int, depth: int, direction: Direction, sees: Callable[[int], bool]) -> Walk:
+        """What is reached from `start` in at most `depth` steps, over notes that `sees` lets by."""
+        found, step, truncated = {start: 0}, [start], False
+        edges: dict[str, Edge] = {}
+        for at in range(1, depth + 1):
+            following: list[int] = []
+            for number in step:
+                for edge in self.of(number, direction):
+                    other = edge.target if edge.source == number else edge.source
+                    if not sees(other):
+                        continue
+                    if other not in found:
+                        if len(found) >= VISITED_MAX or len(following) >= STEP_MAX:
+                            truncated = True
+                            continue
+                        found[other] = at
+                        following.append(other)
+                    edges[edge.id] = edge
+            step = following
+        return Walk(found, tuple(edges.values()), truncated)
+
+    def near(self, anchors: Mapping[int, float], depth: int = 2) -> dict[int, float]:
+        """Note → how near it is to the anchors (note → how good it is, at most 1): the best over
+        the ways to it of the anchor's worth × the weights of the edges ÷ (1 + steps).
+        """
+        near: dict[int, float] = {}
+        for anchor, worth in anchors.items():
+            reach, step = {anchor: worth}, [anchor]
+            for at in range(1, depth + 1):
+                following: list[int] = []
+                for number in step:
+                    for edge in self.of(number)[:STEP_MAX]:
+                        other = edge.target if edge.source == number else edge.source
+                        strength = reach[number] * edge.weight
+                        if strength > reach.get(other, 0.0) and len(reach) < VISITED_MAX:
+                            reach[other] = strength
+                            following.append(other)
+                            near[other] = max(near.get(other, 0.0), strength / (1 + at))
+                step = following
+        return near

@@ -1,0 +1,224 @@
+"""What is remembered: a note, an edge between two, what they may hold, and when two are the same.
+Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import orjson
+
+from ipc.errors import BadRequest, TooLarge
+
+Scope = Literal["project", "global"]
+State = Literal["active", "superseded", "archived", "deleted"]
+Trust = Literal["user", "agent", "tool", "import"]
+Direction = Literal["outgoing", "incoming", "both"]
+
+#: kinds that everybody may use; others are allowed when they look like one
+KINDS = (
+    "fact", "decision", "goal", "event", "pattern", "observation", "preference", "agent", "prompt",
+)  # fmt: skip
+#: what a note was made of in a coding session → its kind
+KIND_OF_TYPE = {
+    "decision": "decision",
+    "discovery": "fact",
+    "bugfix": "event",
+    "feature": "event",
+    "refactor": "event",
+    "change": "event",
+}
+#: relations with a meaning of their own; others are allowed when they look like one
+RELATIONS = (
+    "causes", "fixes", "supersedes", "depends_on", "relates_to", "evolves_from", "leads_to", "similar_to",
+    "contradicts", "reinforces", "invalidated_by", "explains", "shares_theme", "parallel_context", "summarizes",
+    "part_of", "prefers_over", "supports",
+)  # fmt: skip
+#: relations that are kept as another one the other way round
+REVERSED = {"caused_by": "causes"}
+
+#: characters of a title and a subtitle, of a label, a path, a kind and a relation
+TITLE_CHARS_MAX, LABEL_CHARS_MAX, PATH_CHARS_MAX, NAME_CHARS_MAX = 256, 64, 1_024, 40
+#: bytes of a body and of all metadata as JSON; facts of a note and characters of one
+BODY_BYTES_MAX, METADATA_BYTES_MAX, FACTS_MAX, FACT_CHARS_MAX = 256 * 1024, 64 * 1024, 100, 4_096
+#: labels and files of a note
+LABELS_MAX, FILES_MAX = 64, 256
+#: how important a note is when nobody said it
+IMPORTANCE = 0.5
+
+_KIND = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_RELATION = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+_UNSAID = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a note came from. `trust` follows from `channel`; no argument sets it."""
+
+    agent: str = ""
+    session: str = ""
+    channel: str = "library"
+    trust: Trust = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One note as it is stored; moments are UTC milliseconds, 0 for none.
+
+    `number` is the small integer of the same note as the UUIDv7 `id`; both are never used again.
+    `importance` is given and never decays, `relevance` is derived and may be computed anew.
+    """
+
+    title: str
+    body: str = ""
+    kind: str = "fact"
+    id: str = ""
+    number: int = 0
+    obs_type: str = ""
+    subtitle: str = ""
+    facts: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    project: str = ""
+    scope: Scope = "project"
+    importance: float = IMPORTANCE
+    relevance: float = IMPORTANCE
+    state: State = "active"
+    superseded_by: int = 0
+    occurred_at: int = 0
+    valid_until: int = 0
+    created_at: int = 0
+    updated_at: int = 0
+    used_at: int = 0
+    use_count: int = 0
+    source: Source = Source()
+
+    @property
+    def happened_at(self) -> int:
+        """The moment that a timeline puts it at."""
+        return self.occurred_at or self.created_at
+
+    @property
+    def same(self) -> str:
+        """Equal for notes that are one: title, kind and project, however the title is spelled."""
+        told = unicodedata.normalize("NFKC", self.title).casefold()
+        key = "\0".join((" ".join(told.split()), self.kind, self.project if self.scope == "project" else "*"))
+        return hashlib.sha256(key.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relation from one note to another, both by number; `detection`: who says so."""
+
+    source: int
+    target: int
+    relation: str = "relates_to"
+    weight: float = 1.0
+    detection: str = "manual"
+    id: str = ""
+    created_at: int = 0
+
+
+def checked(note: Note) -> Note:
+    """The note with its names normalised. Raises BadRequest, and TooLarge, naming the field."""
+    title = _text("title", note.title, TITLE_CHARS_MAX).strip()
+    if not title:
+        raise BadRequest("The title is empty; say in a few words what is to be remembered.")
+    body = _clean(note.body)
+    if len(body.encode()) > BODY_BYTES_MAX:
+        raise TooLarge(
+            f"The body has {len(body.encode())} bytes; {BODY_BYTES_MAX} are allowed: store it in parts."
+        )
+    importance = note.importance
+    if not (isinstance(importance, int | float) and 0 <= importance <= 1):
+        raise BadRequest(f"importance is {importance}; it must be between 0 and 1.")
+    if len(note.facts) > FACTS_MAX:
+        raise TooLarge(f"{len(note.facts)} facts; {FACTS_MAX} are allowed: store them as several notes.")
+    return replace(
+        note,
+        title=title,
+        body=body,
+        kind=read_kind(note.kind),
+        subtitle=_text("subtitle", note.subtitle, TITLE_CHARS_MAX),
+        facts=tuple(_text("a fact", fact, FACT_CHARS_MAX) for fact in note.facts),
+        labels=read_labels(note.labels),
+        files=_files(note.files),
+        metadata=_metadata(note.metadata),
+        importance=float(importance),
+    )
+
+
+def read_kind(kind: str) -> str:
+    """Raises BadRequest for what does not look like a kind."""
+    told = kind.strip().lower()
+    if len(told) > NAME_CHARS_MAX or not _KIND.fullmatch(told):
+        raise BadRequest(
+            f"kind is {kind[:80]!r}; it is one word of letters, digits and hyphens: {', '.join(KINDS)}."
+        )
+    return told
+
+
+def read_relation(relation: str) -> tuple[str, bool]:
+    """(the relation as it is stored, whether it goes the other way round). Hyphens are underscores.
+
+    Raises BadRequest for what does not look like one.
+    """
+    told = relation.strip().lower().replace("-", "_")
+    if len(told) > NAME_CHARS_MAX or not _RELATION.fullmatch(told):
+        raise BadRequest(
+            f"relation is {relation[:80]!r}; it is a word of letters, digits and hyphens, as relates-to, "
+            "supports, contradicts, caused-by, depends-on, similar-to or supersedes."
+        )
+    return (REVERSED[told], True) if told in REVERSED else (told, False)
+
+
+def read_labels(labels: Iterable[str]) -> tuple[str, ...]:
+    """Normalised (NFKC, lower case, hyphens), each once, in their order. Raises BadRequest."""
+    out: dict[str, None] = {}
+    for label in labels:
+        told = re.sub(r"[\s_]+", "-", unicodedata.normalize("NFKC", _clean(label)).strip().lower()).strip("-")
+        if len(told) > LABEL_CHARS_MAX:
+            raise BadRequest(f"The tag {label[:40]!r}… is longer than {LABEL_CHARS_MAX} characters.")
+        if told:
+            out[told] = None
+    if len(out) > LABELS_MAX:
+        raise TooLarge(f"{len(out)} tags; {LABELS_MAX} are allowed.")
+    return tuple(out)
+
+
+def _files(files: Iterable[str]) -> tuple[str, ...]:
+    out = dict.fromkeys(
+        _text("a file", path, PATH_CHARS_MAX).replace("\\", "/").removeprefix("./") for path in files
+    )
+    if len(out) > FILES_MAX:
+        raise TooLarge(f"{len(out)} files; {FILES_MAX} are allowed.")
+    return tuple(path for path in out if path)
+
+
+def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        raw = orjson.dumps(dict(metadata))
+    except (orjson.JSONEncodeError, TypeError, ValueError) as error:
+        raise BadRequest(f"The metadata is no JSON object: {error}.") from error
+    if len(raw) > METADATA_BYTES_MAX:
+        raise TooLarge(f"The metadata has {len(raw)} bytes as JSON; {METADATA_BYTES_MAX} are allowed.")
+    plain: dict[str, Any] = orjson.loads(raw)
+    return plain
+
+
+def _text(what: str, text: str, chars_max: int) -> str:
+    told = _clean(text)
+    if len(told) > chars_max:
+        raise TooLarge(f"{what} has {len(told)} characters; {chars_max} are allowed.")
+    return told
+
+
+def _clean(text: str) -> str:
+    """Without what no text holds: NUL, other control characters, halves of surrogate pairs."""
+    return _UNSAID.sub("", text)

@@ -1,0 +1,140 @@
+"""The tables of the store, for any database that SQLAlchemy speaks to. No queries.
+
+Moments are UTC milliseconds, 0 for none; texts that may be missing are "".
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+METADATA = MetaData()
+
+#: SQLite counts up only in a column of the type INTEGER
+_NUMBER = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _moment(name: str) -> Column[int]:
+    return Column(name, BigInteger, nullable=False, server_default="0")
+
+
+def _text(name: str, length: int = 0) -> Column[str]:
+    return Column(name, String(length) if length else Text, nullable=False, server_default="")
+
+
+NOTE = Table(
+    "note",
+    METADATA,
+    Column("number", _NUMBER, primary_key=True, autoincrement=True),
+    Column("id", String(36), nullable=False, unique=True),
+    _text("kind", 40),
+    _text("obs_type", 40),
+    _text("memory_type", 40),
+    Column("title", String(256), nullable=False),
+    _text("subtitle", 256),
+    _text("body"),
+    Column("facts", JSON, nullable=False),
+    Column("metadata", JSON, nullable=False),
+    _text("project", 64),
+    _text("scope", 8),
+    Column("importance", Float, nullable=False),
+    Column("relevance", Float, nullable=False),
+    _text("state", 12),
+    Column("superseded_by", BigInteger, nullable=False, server_default="0"),
+    _moment("occurred_at"),
+    _moment("valid_until"),
+    _moment("created_at"),
+    _moment("updated_at"),
+    _moment("used_at"),
+    Column("use_count", Integer, nullable=False, server_default="0"),
+    Column("shown_count", Integer, nullable=False, server_default="0"),
+    _text("agent", 128),
+    _text("session", 128),
+    _text("channel", 16),
+    _text("trust", 8),
+    #: equal for notes that are one (Note.same)
+    _text("same", 32),
+    Index("note_by_same", "same"),
+    Index("note_by_project", "project", "state"),
+    sqlite_autoincrement=True,
+)
+
+LABEL = Table(
+    "label",
+    METADATA,
+    Column("note", ForeignKey("note.number", ondelete="CASCADE"), primary_key=True),
+    Column("label", String(64), primary_key=True),
+    Column("place", Integer, nullable=False),
+    Index("label_by_label", "label"),
+)
+
+NOTE_FILE = Table(
+    "note_file",
+    METADATA,
+    Column("note", ForeignKey("note.number", ondelete="CASCADE"), primary_key=True),
+    Column("path", String(1024), primary_key=True),
+    Column("place", Integer, nullable=False),
+    Index("note_file_by_path", "path"),
+)
+
+EDGE = Table(
+    "edge",
+    METADATA,
+    Column("number", _NUMBER, primary_key=True, autoincrement=True),
+    Column("id", String(36), nullable=False, unique=True),
+    Column("source", ForeignKey("note.number", ondelete="CASCADE"), nullable=False),
+    Column("target", ForeignKey("note.number", ondelete="CASCADE"), nullable=False),
+    Column("relation", String(40), nullable=False),
+    Column("weight", Float, nullable=False),
+    _text("detection", 40),
+    _moment("created_at"),
+    UniqueConstraint("source", "target", "relation"),
+    Index("edge_by_target", "target"),
+    sqlite_autoincrement=True,
+)
+
+#: a note as it was before a change, whole
+REVISION = Table(
+    "revision",
+    METADATA,
+    Column("number", _NUMBER, primary_key=True, autoincrement=True),
+    Column("note", ForeignKey("note.number", ondelete="CASCADE"), nullable=False),
+    Column("held", JSON, nullable=False),
+    _moment("until"),
+    Index("revision_by_note", "note"),
+    sqlite_autoincrement=True,
+)
+
+#: what was carried out, so that it is not again: replies hold ids, never text
+OPERATION = Table(
+    "operation",
+    METADATA,
+    Column("id", String(64), primary_key=True),
+    Column("payload", String(64), nullable=False),
+    Column("reply", JSON, nullable=False),
+    _moment("created_at"),
+    Index("operation_by_time", "created_at"),
+)
+
+#: what changed, in the order of the commits: derived indexes read on from the number that they have
+#: reached. `what` is "note" or "edge", `of` its number
+CHANGE = Table(
+    "change",
+    METADATA,
+    Column("number", _NUMBER, primary_key=True, autoincrement=True),
+    Column("what", String(8), nullable=False),
+    Column("of", BigInteger, nullable=False),
+    sqlite_autoincrement=True,
+)

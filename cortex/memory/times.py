@@ -1,0 +1,46 @@
+"""Moments: UTC milliseconds inside, epoch milliseconds or ISO 8601 on the way in, ISO beside them
+on the way out. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from ipc.errors import BadRequest
+
+#: the moments that can be told in four digits of a year, in milliseconds
+EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999
+
+_NUMBER = re.compile(r"-?\d{1,18}")
+
+
+def read_moment(value: float | str, what: str) -> int:
+    """UTC milliseconds of epoch milliseconds (a number, or its digits) or of an ISO 8601 text; one
+    without a zone is UTC, one without a time is midnight.
+
+    Raises BadRequest, naming `what`.
+    """
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise BadRequest(_no_moment(value, what))
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value.strip())
+        except ValueError as error:
+            raise BadRequest(_no_moment(value, what)) from error
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return round(moment.timestamp() * 1000)
+    if not EARLIEST <= value <= LATEST:  # nan is not, either
+        raise BadRequest(_no_moment(value, what))
+    return round(value)
+
+
+def _no_moment(value: object, what: str) -> str:
+    return f"{what} is {str(value)[:80]!r}; pass epoch milliseconds or ISO 8601, as 2026-01-31T09:30:00Z."
+
+
+def say_moment(moment: int) -> str:
+    """ISO 8601 in UTC, whole seconds."""
+    return datetime.fromtimestamp(moment / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,173 @@
+"""Finds notes by their words: a tantivy index, and a tail of notes that are not in it yet. Follows
+the changes of the store; can be deleted at any time.
+
+A document of tantivy takes 15 ms until it is found. So a new note goes into the tail first, which
+is scored by the same formula with the same counts, and into tantivy with many others later.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import tantivy
+from tantivy import Occur, Query
+
+from cortex.memory.note import Note
+from cortex.memory.text import all_words, title_words
+from cortex.system import files
+from cortex.terms import tokens
+
+#: notes of the tail from which on they go into tantivy
+TAIL_NOTES = 256
+#: bytes that the writer collects before it writes a segment
+_HEAP_BYTES = 20_000_000
+#: of BM25, as tantivy has them
+_K1, _B = 1.2, 0.75
+#: fields → what a match in them is worth
+FIELDS = {"all": 1.0, "title": 0.6}
+_READY = "cortex_ready"
+
+
+@dataclass(frozen=True, slots=True)
+class _Tailed:
+    """A note of the tail: term → count, for each field."""
+
+    counts: dict[str, Counter[str]]
+    lengths: dict[str, int]
+
+
+class Words:
+    """`reached`: the change that everything up to is in here. Use it in one thread."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._index = _open(folder)
+        self._searcher = self._index.searcher()
+        self._tail: dict[int, _Tailed] = {}
+        #: notes of tantivy that were changed or deleted since
+        self._masked: set[int] = set()
+        self.reached = _reached(self._searcher)
+
+    def take(self, change: int, changed: Sequence[Note], gone: Iterable[int] = ()) -> None:
+        """What changed until `change`: found at once, in tantivy when enough has come together."""
+        for number in gone:
+            self._tail.pop(number, None)
+            self._masked.add(number)
+        for note in changed:
+            words = {"all": all_words(note), "title": title_words(note)}
+            self._tail[note.number] = _Tailed(
+                {name: Counter(found) for name, found in words.items()},
+                {name: len(found) for name, found in words.items()},
+            )
+            self._masked.add(note.number)
+        self.reached = change
+        if len(self._tail) >= TAIL_NOTES:
+            self.commit()
+
+    def commit(self) -> None:
+        """Put the tail into tantivy."""
+        if not self._tail and not self._masked:
+            return
+        writer = self._index.writer(_HEAP_BYTES, 1)
+        for number in self._masked:
+            writer.delete_documents_by_term("number", number)
+        for number, one in self._tail.items():
+            document = tantivy.Document()
+            document.add_unsigned("number", number)
+            document.add_unsigned("change", self.reached)
+            for name, counts in one.counts.items():
+                document.add_text(name, " ".join(counts.elements()))
+            writer.add_document(document)
+        writer.commit()
+        writer.wait_merging_threads()
+        self._index.reload()
+        self._searcher = self._index.searcher()
+        self._tail, self._masked = {}, set()
+
+    def search(self, words: Sequence[str], limit: int) -> dict[int, float]:
+        """Note → score, of the best `limit` in tantivy and all of the tail that hold a word."""
+        if not words:
+            return {}
+        found: dict[int, float] = {}
+        query = Query.boolean_query(
+            [
+                (
+                    Occur.Should,
+                    Query.boost_query(Query.term_query(self._index.schema, name, word, "freq"), worth),
+                )
+                for name, worth in FIELDS.items()
+                for word in words
+            ]
+        )
+        hits = self._searcher.search(query, limit + len(self._masked), count=False).hits
+        told = self._searcher.fast_field_values("number", [address for _, address in hits])
+        numbers = np.array(told, np.uint64).tolist()
+        for number, (score, _) in zip(numbers, hits, strict=True):
+            if number not in self._masked:
+                found[number] = float(score or 0.0)
+        found.update(self._score_tail(words))
+        return found
+
+    def ideal(self, words: Sequence[str]) -> float:
+        """About the score of a note of usual length that holds each of the words once."""
+        count = self._searcher.num_docs + len(self._tail)
+        return sum(_rarity(count, self._holding("all", word)) for word in words)
+
+    def _holding(self, field: str, word: str) -> int:
+        return self._searcher.doc_freq(field, word) + sum(
+            word in one.counts[field] for one in self._tail.values()
+        )
+
+    def _score_tail(self, words: Sequence[str]) -> dict[int, float]:
+        count = self._searcher.num_docs + len(self._tail)
+        scores: dict[int, float] = {}
+        for name, worth in FIELDS.items():
+            mean = sum(one.lengths[name] for one in self._tail.values()) / max(1, len(self._tail)) or 1.0
+            for word in words:
+                holding = self._holding(name, word)
+                rare = _rarity(count, holding)
+                for number, one in self._tail.items():
+                    if times := one.counts[name].get(word, 0):
+                        norm = _K1 * (1 - _B + _B * one.lengths[name] / mean)
+                        scores[number] = scores.get(number, 0.0) + worth * rare * times * (_K1 + 1) / (
+                            times + norm
+                        )
+        return scores
+
+
+def _rarity(count: int, holding: int) -> float:
+    """What BM25 says that a word tells which `holding` of `count` notes hold."""
+    return math.log(1 + (max(count, holding) - holding + 0.5) / (holding + 0.5))
+
+
+def _open(folder: Path) -> tantivy.Index:
+    builder = tantivy.SchemaBuilder()
+    for name in ("number", "change"):
+        builder.add_unsigned_field(name, indexed=True, fast=True)
+    for name in FIELDS:
+        builder.add_text_field(name, tokenizer_name=_READY, index_option="freq")
+    schema = builder.build()
+    files.make_private(folder)
+    try:
+        index = tantivy.Index(schema, path=str(folder))
+        index.searcher()
+    except ValueError:  # damaged, or of another version: it can be made again
+        files.remove_tree(folder)
+        files.make_private(folder)
+        index = tantivy.Index(schema, path=str(folder))
+    ready = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    index.register_tokenizer(
+        _READY, ready.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1)).build()
+    )
+    return index
+
+
+def _reached(searcher: tantivy.Searcher) -> int:
+    newest = searcher.search(Query.all_query(), 1, order_by_field="change").hits
+    order = newest[0][0] if newest else None
+    return order if isinstance(order, int) else 0

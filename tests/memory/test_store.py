@@ -1,0 +1,256 @@
+"""The store: acknowledged is durable, asked twice is done once, nothing is lost."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from cortex.memory.database import NAME, VERSION, connect
+from cortex.memory.migrations.__main__ import HERE
+from cortex.memory.note import Note
+from cortex.memory.store import Store
+from cortex.memory.tables import METADATA
+from ipc.errors import BadRequest, Damaged, Misconfigured, NotFound, TooLarge
+
+#: writes notes until it is ended, and says the id of each that is stored
+WRITER = """
+import sys
+from pathlib import Path
+from cortex.memory.note import Note
+from cortex.memory.store import Store
+store = Store(Path(sys.argv[1]))
+for number in range(100_000):
+    print(store.put(Note(f"{sys.argv[2]} {number}"), f"{sys.argv[2]}-{number}").id, flush=True)
+"""
+
+
+@pytest.fixture
+def store(data):
+    store = Store(data)
+    yield store
+    store.close()
+
+
+def test_a_note_comes_back_as_it_was_stored(store):
+    note = Note(
+        "Use tantivy for words",
+        "because it is fast",
+        kind="decision",
+        facts=("one", "two"),
+        labels=("Search Engine", "rust_code", "search engine"),
+        files=("src\\a.py", "./b.py"),
+        metadata={"depth": [1, {"two": None}]},
+        project="p",
+        importance=0.8,
+        occurred_at=1_700_000_000_000,
+    )
+    written = store.put(note)
+    found = store.need(written.id)
+    assert (found.title, found.body, found.kind, found.facts) == (
+        note.title,
+        note.body,
+        note.kind,
+        note.facts,
+    )
+    assert found.labels == ("search-engine", "rust-code")
+    assert found.files == ("src/a.py", "b.py")
+    assert found.metadata == note.metadata
+    assert (found.project, found.importance, found.occurred_at) == ("p", 0.8, 1_700_000_000_000)
+    assert store.need(written.number) == store.need(str(written.number)) == found
+
+
+def test_the_same_note_told_again_loses_nothing_of_either(store):
+    first = store.put(Note("Use  Tantivy", "the old reason", kind="decision", labels=("a",), importance=0.9))
+    again = store.put(Note("use tantivy", "the new reason", kind="decision", labels=("b",), importance=0.2))
+    assert again.merged
+    assert again.id == first.id
+    note = store.need(first.id)
+    assert (note.body, note.labels, note.importance) == ("the new reason", ("a", "b"), 0.9)
+    assert [held["body"] for _, held in store.revisions(note.number)] == ["the old reason"]
+
+
+@pytest.mark.parametrize(
+    "other", [Note("A title", kind="goal"), Note("A title", project="q"), Note("A title!", project="p")]
+)
+def test_notes_of_another_kind_project_or_title_are_others(store, other):
+    assert store.put(Note("A title", project="p")).id != store.put(other).id
+
+
+def test_an_operation_is_carried_out_once_and_answers_twice(store):
+    first = store.put(Note("A title"), "op")
+    assert store.put(Note("A title"), "op") == first
+    assert store.count()["notes"] == 1
+    with pytest.raises(BadRequest, match="another one before"):
+        store.put(Note("Another title"), "op")
+
+
+def test_an_edit_keeps_what_was_there(store):
+    note = store.put(Note("A title", "before"))
+    store.edit(note.id, {"body": "after"})
+    assert store.need(note.id).body == "after"
+    assert [held["body"] for _, held in store.revisions(note.number)] == ["before"]
+    with pytest.raises(BadRequest, match="'trust' cannot be changed"):
+        store.edit(note.id, {"trust": "user"})
+
+
+def test_relating_twice_makes_one_edge_and_with_itself_none(store):
+    one, two = store.put(Note("one")), store.put(Note("two"))
+    first = store.relate(one.id, two.id, "depends-on")
+    again = store.relate(one.id, two.id, "depends_on")
+    assert first["id"] == again["id"]
+    assert again["existed"]
+    with pytest.raises(BadRequest, match="itself"):
+        store.relate(one.id, one.number)
+    with pytest.raises(NotFound, match="no note"):
+        store.relate(one.id, "01234567-0000-7000-8000-000000000000")
+
+
+def test_caused_by_is_causes_the_other_way_round(store):
+    one, two = store.put(Note("one")), store.put(Note("two"))
+    store.relate(one.id, two.id, "caused-by")
+    (edge,) = store.edges_of([one.number])
+    assert (edge.source, edge.target, edge.relation) == (two.number, one.number, "causes")
+
+
+def test_what_supersedes_closes_the_old_one_and_says_so(store):
+    old, new = store.put(Note("old")), store.put(Note("new"))
+    store.set_state(old.id, "superseded", superseded_by=new.id)
+    note = store.need(old.id)
+    assert (note.state, note.superseded_by) == ("superseded", new.number)
+    assert note.valid_until >= note.created_at
+    assert [edge.relation for edge in store.edges_of([old.number])] == ["supersedes"]
+
+
+def test_changes_are_told_in_the_order_of_their_commits(store):
+    one, two = store.put(Note("one")), store.put(Note("two"))
+    store.relate(one.id, two.id)
+    store.edit(one.id, {"body": "more"})
+    changes = store.changes_after(0, 100)
+    assert [(what, number) for _, what, number in changes] == [
+        ("note", one.number),
+        ("note", two.number),
+        ("edge", 1),
+        ("note", one.number),
+    ]
+    assert store.changes_after(changes[-1][0], 100) == []
+
+
+@pytest.mark.parametrize(
+    ("note", "sentence"),
+    [
+        (Note(""), "title is empty"),
+        (Note("t" * 10_000), "title has 10000 characters"),
+        (Note("t", "x" * 5_000_000), "body has 5000000 bytes"),
+        (Note("t", importance=7), "importance is 7"),
+        (Note("t", kind="two words"), "kind is 'two words'"),
+        (Note("t", labels=tuple(f"label{n}" for n in range(10_000))), "10000 tags"),
+        (Note("t", metadata={"a": {1, 2}}), "no JSON"),
+    ],
+)
+def test_what_no_note_may_hold_is_refused_with_a_sentence(store, note, sentence):
+    with pytest.raises((BadRequest, TooLarge), match=sentence):
+        store.put(note)
+    assert store.count()["notes"] == 0
+
+
+def test_nul_and_lone_surrogates_are_left_out(store):
+    note = store.need(store.put(Note("a\x00b\ud800c", "d\x1be\nf")).id)
+    assert (note.title, note.body) == ("abc", "de\nf")
+
+
+def test_no_secret_reaches_the_database(store, tmp_path):
+    token = "ghp_" + "A1b2C3d4" * 5
+    note = Note(
+        f"token {token}",
+        f"in {token}",
+        facts=(token,),
+        labels=(token,),
+        files=(token,),
+        metadata={token: token},
+    )
+    assert store.put(note).removed == ("GitHub token",)
+    store.close()
+    assert not [
+        path
+        for path in tmp_path.rglob("*")
+        if path.is_file() and token.lower().encode() in path.read_bytes().lower()
+    ]
+
+
+def test_one_process_owns_the_folder(store, data):
+    with pytest.raises(Misconfigured, match=f"Process {os.getpid()} already serves"):
+        Store(data)
+
+
+def test_files_and_folders_are_for_their_owner_alone(tmp_path):
+    store = Store(tmp_path / "data")
+    store.put(Note("one"))
+    store.back_up()
+    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+    assert not [path for path in (tmp_path / "data").rglob("*") if path.stat().st_mode & 0o077]
+    store.close()
+
+
+def test_a_database_that_is_none_is_named_and_stays_as_it_is(tmp_path):
+    (tmp_path / NAME).write_bytes(b"not a database, but somebody's bytes" * 100)
+    before = (tmp_path / NAME).read_bytes()
+    with pytest.raises(Damaged, match="is damaged"):
+        Store(tmp_path)
+    assert (tmp_path / NAME).read_bytes() == before
+
+
+def test_a_store_of_a_newer_version_is_refused_and_stays_as_it_is(data):
+    with sqlite3.connect(data / NAME) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    with pytest.raises(Misconfigured, match="newer Cortex"):
+        Store(data)
+
+
+def test_the_migrations_make_exactly_the_tables_of_the_code(data):
+    from alembic.autogenerate import compare_metadata
+    from alembic.config import Config
+    from alembic.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    engine = connect(data / NAME)
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+    engine.dispose()
+    config = Config()
+    config.set_main_option("script_location", str(HERE))
+    assert ScriptDirectory.from_config(config).get_current_head() == VERSION
+
+
+def test_a_back_up_holds_what_was_committed(store):
+    store.put(Note("one"))
+    copy = store.back_up()
+    with sqlite3.connect(copy) as connection:
+        assert connection.execute("SELECT title FROM note").fetchall() == [("one",)]
+    connection.close()
+
+
+def test_a_writer_that_is_killed_lost_nothing_that_it_acknowledged_and_doubled_nothing(data):
+    told: list[str] = []
+    for name in ("first", "second", "third"):
+        writer = subprocess.Popen(
+            [sys.executable, "-P", "-c", WRITER, str(data), name], stdout=subprocess.PIPE, text=True
+        )
+        assert writer.stdout is not None
+        told += [line.strip() for line, _ in zip(writer.stdout, range(25), strict=False)]
+        os.kill(writer.pid, signal.SIGKILL)
+        told += [line.strip() for line in writer.stdout if line.endswith("\n")]
+        writer.wait()
+        writer.stdout.close()
+    store = Store(data)
+    notes = store.get(told)
+    assert len(notes) == len(told) == len(set(told))
+    # An asker that got no answer asks again: at most the last write of each was carried out unsaid.
+    for name in ("first", "second", "third"):
+        for number in range(30):
+            store.put(Note(f"{name} {number}"), f"{name}-{number}")
+    assert len({note.title for note in store.notes_by_number(range(1, 1000))}) == store.count()["notes"]
+    store.close()
