@@ -22,7 +22,8 @@ from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
 from cortex.generation.formats import has_other
 from cortex.generation.manifest import Listing, Seen
 from cortex.settings.config import Config
-from cortex.terms.records import IndexerState
+from cortex.system import files
+from cortex.terms.records import STATE_BYTES_MAX, IndexerState
 from ipc.errors import Damaged
 
 log = logging.getLogger(__name__)
@@ -218,13 +219,13 @@ class Freshness:
         return self._manifest.get(self._read_manifest)
 
     def _read_state(self) -> IndexerState:
-        return msgspec.json.decode(self._indexer.path.read_bytes(), type=IndexerState)
+        return msgspec.json.decode(files.read_ours(self._indexer.path, STATE_BYTES_MAX), type=IndexerState)
 
     def _read_manifest(self) -> Listing[Seen]:
         path = self._manifest.path
         if path.stat().st_size > MANIFEST_BYTES_MAX:
             return self._manifest.empty
-        read = msgspec.json.decode(path.read_bytes(), type=Listing[Seen])
+        read = msgspec.json.decode(files.read_ours(path, MANIFEST_BYTES_MAX), type=Listing[Seen])
         self._nothing_in = sum(not seen.chunks for seen in read.files.values())
         return read
 

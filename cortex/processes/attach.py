@@ -21,12 +21,12 @@ from typing import Any
 
 from cortex import __version__
 from cortex.generation.contract import chunk_folders, files_in, folder_of
-from cortex.processes.child import SetSpec, trim_log
+from cortex.processes.child import LOG_BYTES_MAX, SetSpec, trim_log
 from cortex.processes.supervisor import LINE_BYTES_MAX, Supervisor, socket_path
 from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER, open_home, open_runtime
 from cortex.settings.table import Embedding
-from cortex.system.files import open_plain
+from cortex.system import files
 from ipc.errors import EXIT_HOME_GONE, CortexError, Misconfigured, Unavailable
 from ipc.locks import holder_of
 from ipc.messages import PROTOCOL
@@ -296,7 +296,7 @@ def spawn(config: Config) -> subprocess.Popen[bytes]:
     path = _log_path(config)
     trim_log(path)
     spec = spec_of(config, idle_exit=True)
-    with open(path, "ab") as log:
+    with os.fdopen(files.open_log(path), "ab") as log:
         return subprocess.Popen(
             [sys.executable, "-P", "-m", "cortex.processes.supervisor", "--project", spec.root, spec.dump()],
             stdin=subprocess.DEVNULL,
@@ -333,7 +333,7 @@ def _check_dimensions(config: Config) -> None:
         folders = chunk_folders(config)
         for name in list(files_in(folders))[:METADATA_FILES_MAX]:
             path = folder_of(folders, name).place(name)
-            with open_plain(path) as file:
+            with files.open_plain(path) as file:
                 head = file.read(METADATA_BYTES)
             found = _DIMENSIONS.match(head)
             if found is None or re.search(rb'"generator"\s*:\s*"cortex"', head):
@@ -406,7 +406,8 @@ def _log_path(config: Config) -> str:
 
 def _last_words(config: Config) -> str:
     try:
-        lines = Path(_log_path(config)).read_text(errors="replace").splitlines()
+        raw = files.read_ours(_log_path(config), 2 * LOG_BYTES_MAX)
+        lines = raw.decode(errors="replace").splitlines()
     except OSError:
         lines = []
     return next((line for line in reversed(lines) if line.strip()), "no reason was given")

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cortex.processes.names import INDEXER, PROCESSES
+from cortex.system import files
 from ipc.errors import EXIT_USAGE
 from ipc.locks import holder_of
 
@@ -79,15 +80,8 @@ def trim_log(path: str) -> None:
 
     The writers append, so they go on at the new end.
     """
-    try:
-        if os.stat(path).st_size <= LOG_BYTES_MAX:
-            return
-        with open(path, "r+b") as log, open(f"{path}.1", "wb") as old:
-            log.seek(-LOG_BYTES_MAX // 2, os.SEEK_END)
-            old.write(log.read())
-            log.truncate(0)
-    except OSError:
-        return  # a log that cannot be kept small is no reason to end a worker
+    with contextlib.suppress(OSError):  # a log that cannot be kept small is no reason to end a worker
+        files.trim_log(path, LOG_BYTES_MAX)
 
 
 class Child:
@@ -135,7 +129,7 @@ class Child:
             self.last_error = f"process {holder} holds {self._lock_path}"
             return news
         try:
-            log = os.open(self.log_path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            log = files.open_log(self.log_path)
         except OSError as error:
             return self._not_started(error, now)
         try:
@@ -192,7 +186,7 @@ class Child:
     def _last_line(self) -> str:
         """The last line that this run wrote: its own word about why it ended."""
         try:
-            with open(self.log_path, "rb") as log:
+            with files.open_ours(self.log_path) as log:
                 size = log.seek(0, os.SEEK_END)
                 start = self._log_start if self._log_start <= size else 0
                 log.seek(max(start, size - 4096))

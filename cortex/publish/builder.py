@@ -8,11 +8,11 @@ point leaves the old generation current, and the next start repairs what was lef
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
-import os
 import re
-import shutil
+import stat
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -41,7 +41,7 @@ from cortex.publish.intact import Intact, rows_of, without_damaged
 from cortex.settings.config import Config
 from cortex.settings.home import open_home
 from cortex.system import allocator, files
-from cortex.terms.records import IndexerState
+from cortex.terms.records import STATE_BYTES_MAX, IndexerState
 from ipc.arrays import Array
 from ipc.errors import CortexError, Damaged, Misconfigured, NotFound
 from ipc.locks import Lock, hold
@@ -95,7 +95,7 @@ class Builder:
         #: whether something was made again, which no published generation names yet
         self._mended = False
         try:
-            self._segments.mkdir(parents=True, exist_ok=True)
+            files.make_folder(self._segments)
             self._start()
             prune_others(self._dir)
         except BaseException:
@@ -383,12 +383,13 @@ class Builder:
         `wipe`: then nothing of it stays.
         """
         last = self.current.number
-        for name in os.listdir(self._segments) if self._segments.is_dir() else ():
-            if numbered := _NUMBERED.fullmatch(name):
-                last = max(last, int(numbered[1]))
+        with contextlib.suppress(OSError):
+            for name in files.names(self._segments):
+                if numbered := _NUMBERED.fullmatch(name):
+                    last = max(last, int(numbered[1]))
         if wipe:
             self._wipe()
-        self._segments.mkdir(parents=True, exist_ok=True)
+        files.make_folder(self._segments)
         if last:
             files.replace(self._segments / number_file(last), b"")
         # A clock, not 1: row keys are never used twice, not even over a lost index.
@@ -403,11 +404,11 @@ class Builder:
         self._intact.take_in(EMPTY)
 
     def _wipe(self) -> None:
-        for entry in os.scandir(self._dir):
-            if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path, ignore_errors=True)
-            elif entry.name == generations.CURRENT:
-                os.unlink(entry.path)
+        files.remove_tree(self._dir / generations.CURRENT)
+        for name, info in files.entries(self._dir).items():
+            if not stat.S_ISREG(info.st_mode):
+                with contextlib.suppress(OSError):
+                    files.remove_tree(self._dir / name)
 
     def _check_folder(self) -> None:
         """The cache folder removed under a running watcher:
@@ -432,7 +433,7 @@ def _take_lock(config: Config) -> Lock:
     """The lock `writer.lock`: one writer for an index, whatever its runtime folder."""
     open_home(config)
     try:
-        config.index_dir.mkdir(parents=True, exist_ok=True)
+        files.make_folder(config.index_dir)
         return hold(
             config.index_dir / LOCK,
             lambda _holder: Misconfigured(
@@ -465,7 +466,7 @@ def _indexer_sequence(config: Config) -> int:
     highest one counts.
     """
     try:
-        state = msgspec.json.decode(config.indexer_state.read_bytes(), type=IndexerState)
+        state = msgspec.json.decode(files.read_ours(config.indexer_state, STATE_BYTES_MAX), type=IndexerState)
     except (OSError, msgspec.DecodeError):
         return 0
     return state.sequence if state.state != "stopped" else 0

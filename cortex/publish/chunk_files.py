@@ -27,7 +27,7 @@ from cortex.generation.contract import Folder, files_in, folder_of
 from cortex.generation.current import FileRef
 from cortex.generation.read import Rows
 from cortex.generation.write import DIGEST_BYTES
-from cortex.system.files import open_plain
+from cortex.system import files
 from ipc.arrays import Array
 from ipc.errors import Damaged
 
@@ -116,7 +116,7 @@ def read_chunk_file(
     read.
     """
     name = name or path.name
-    with open_plain(path) as file:
+    with files.open_plain(path) as file:
         info = os.fstat(file.fileno())
         if info.st_size > FILE_BYTES_MAX:
             raise Damaged(

@@ -27,6 +27,7 @@ from cortex.settings.home import (
     cache_home,
     find_root,
     project_config,
+    real,
     runtime_base,
     user_config,
 )
@@ -64,9 +65,14 @@ class Config:
 
     @property
     def chunks_dir(self) -> Path:
-        """Where our chunk files are written; an absolute `server.chunks_dir` replaces the root."""
+        """Where our chunk files are written; an absolute `server.chunks_dir` replaces the root, and
+        the user's own links lead to it.
+        """
         named = self.server.chunks_dir
-        return self.root / named if named else self.home / "chunks"
+        if not named:
+            return self.home / "chunks"
+        folder = self.root / named
+        return folder if folder.is_relative_to(self.root) else real(folder)
 
     @property
     def graph_dir(self) -> Path:

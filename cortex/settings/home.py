@@ -69,11 +69,11 @@ def cache_base() -> Path:
     base = os.path.expanduser(os.environ.get("CORTEX_HOME") or usual)
     if not os.path.isabs(base):
         raise Misconfigured(f"The cache folder {base!r} is not an absolute path; set CORTEX_HOME to one.")
-    return _real(base)
+    return real(base)
 
 
 @functools.lru_cache(maxsize=16)
-def _real(folder: str) -> Path:
+def real(folder: str | Path) -> Path:
     """A folder that the user named, which links may lead to. Below it none is followed."""
     return Path(os.path.realpath(folder))
 
@@ -142,7 +142,7 @@ def runtime_base() -> Path:
     named = os.environ.get("XDG_RUNTIME_DIR") or usual
     for base in (named, "/tmp", tempfile.gettempdir()):  # noqa: S108 - private_dir checks it
         if os.path.isdir(base) and os.access(base, os.W_OK):
-            path = _real(base) / f"cortex-{uid}"
+            path = real(base) / f"cortex-{uid}"
             if len(os.fsencode(path)) + 40 <= SOCKET_PATH_MAX:
                 return path
     raise Misconfigured("No folder for sockets: set XDG_RUNTIME_DIR to a short, writable folder.")

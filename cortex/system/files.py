@@ -28,6 +28,8 @@ _STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os
 _LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 #: how a file is opened: O_NONBLOCK does not wait for the writer of a pipe
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+#: how a file is made that was not there
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE
 #: random bytes of a temporary name
 _RANDOM_BYTES = 8
 
@@ -158,6 +160,14 @@ def write_new(folder: Name, stem: str, raw: bytes) -> Path:
     return path.with_name(temporary)
 
 
+def create(path: Name, raw: bytes) -> None:
+    """Write a file that is not there yet. Raises OSError, FileExistsError for one that is."""
+    with _ours(path) as (folder, name):
+        descriptor = os.open(name, _NEW, 0o600, dir_fd=folder)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(raw)
+
+
 def move(source: Name, target: Name) -> None:
     """Rename a file over another or to a new name, or a folder to a new name. Raises OSError."""
     with _ours(source) as (here, old), _ours(target) as (there, new):
@@ -199,6 +209,13 @@ def make_folder(path: Name) -> None:
         make_folder(parent)
     with _inside(path) as (folder, name), contextlib.suppress(FileExistsError):
         os.mkdir(name, 0o700, dir_fd=folder)
+    check_folder(path)
+
+
+def check_folder(path: Name) -> None:
+    """For a library that opens files in a folder by itself. Raises OSError when there is none, a
+    link on the way, or it is another's.
+    """
     descriptor = _folder(path)
     try:
         _check_owner(descriptor, path)
@@ -359,5 +376,4 @@ def _check_owner(descriptor: int, path: Name) -> None:
 def _create(folder: int, name: str) -> tuple[str, int]:
     """(name, descriptor) of a new, empty file beside `name`, which nobody could know before."""
     temporary = f".{name}.{secrets.token_hex(_RANDOM_BYTES)}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE
-    return temporary, os.open(temporary, flags, 0o600, dir_fd=folder)
+    return temporary, os.open(temporary, _NEW, 0o600, dir_fd=folder)

@@ -68,6 +68,10 @@ class Skipped:
     reason: str
 
 
+#: bytes of a file that holds an IndexerState: one path for each file that was just saved
+STATE_BYTES_MAX = 64 << 20
+
+
 @dataclass(frozen=True, slots=True)
 class IndexerState:
     """`run/indexer.json`: what the indexer is doing. `dirty` maps a saved path to the sequence that

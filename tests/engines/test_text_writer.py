@@ -153,7 +153,7 @@ def test_generations_share_their_files(index):
 
 
 def test_without_hard_links_files_are_copied(index, monkeypatch):
-    def refuse(*_):
+    def refuse(*_, **__):
         raise PermissionError("no hard links here")
 
     monkeypatch.setattr(os, "link", refuse)

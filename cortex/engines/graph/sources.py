@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cortex.system.files import open_plain
+from cortex.system import files
 
 #: bytes of a file that text is cut from, and files that are kept
 FILE_BYTES_MAX = 2 * 1024 * 1024
@@ -54,7 +54,7 @@ class Sources:
         if not whole.startswith(self._root.rstrip("/") + "/"):
             return []
         try:
-            opened = open_plain(whole)
+            opened = files.open_plain(whole)
         except OSError:
             return []
         with opened as file:

@@ -9,7 +9,6 @@ names, and that commit's meta.json.
 from __future__ import annotations
 
 import itertools
-import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable
@@ -21,10 +20,13 @@ import tantivy
 
 from cortex.engines.text.schema import make_document, make_schema, register
 from cortex.engines.text.whole import Whole, explain
+from cortex.system import files
 from ipc.errors import Damaged
 
 WRITER = "writer"
 META = "meta.json"
+#: bytes of one: it names the fields, and each of some dozens of segments
+META_BYTES_MAX = 16 << 20
 
 #: chunks; a change of more is written with a large heap, because fewer, larger segments come of it
 _BULK_CHUNKS = 4_000
@@ -62,8 +64,8 @@ class TextWriter:
         """
         self._close_writer()
         home = self._folder / WRITER
-        shutil.rmtree(home, ignore_errors=True)
-        home.mkdir(parents=True)
+        files.remove_tree(home)
+        files.make_folder(home)
         if published:
             source = self._folder / published
             try:
@@ -74,7 +76,7 @@ class TextWriter:
             except FileNotFoundError as error:
                 raise Damaged(f"{source} is not complete: {error}.") from error
             # tantivy deletes only files that it knows it made.
-            (home / ".managed.json").write_bytes(orjson.dumps([*names, META]))
+            files.replace(home / ".managed.json", orjson.dumps([*names, META]))
         self._index = open_index(home)
         self._base = published
 
@@ -123,18 +125,18 @@ class TextWriter:
     def _publish(self, name: str) -> None:
         home, target = self._folder / WRITER, self._folder / name
         temporary = self._folder / f".{name}.tmp"
-        shutil.rmtree(temporary, ignore_errors=True)
-        shutil.rmtree(target, ignore_errors=True)
+        files.remove_tree(temporary)
+        files.remove_tree(target)
         for _ in range(_LINK_ATTEMPTS):
-            temporary.mkdir()
+            files.make_folder(temporary)
             try:
-                meta = (home / META).read_bytes()
+                meta = files.read_ours(home / META, META_BYTES_MAX)
                 for file in _committed_files(home, meta):
                     _link(home / file, temporary / file)
-                (temporary / META).write_bytes(meta)
-                os.replace(temporary, target)
+                files.replace(temporary / META, meta)
+                files.move(temporary, target)
             except FileNotFoundError:  # a merge ended meanwhile: the same documents in other files
-                shutil.rmtree(temporary)
+                files.remove_tree(temporary)
                 continue
             return
         raise Damaged(
@@ -152,6 +154,7 @@ def open_index(folder: Path) -> tantivy.Index:
     fields; OSError.
     """
     try:
+        files.check_folder(folder)
         index = tantivy.Index(make_schema(), path=str(folder))
     except (ValueError, OSError) as error:
         raise explain(folder, error) from error
@@ -174,13 +177,13 @@ def _committed_files(folder: Path, meta: bytes | None = None) -> list[str]:
     FileNotFoundError.
     """
     try:
-        body = orjson.loads((folder / META).read_bytes() if meta is None else meta)
+        body = orjson.loads(files.read_ours(folder / META, META_BYTES_MAX) if meta is None else meta)
         segments = {str(s["segment_id"]).replace("-", ""): s for s in body["segments"]}
     except (ValueError, KeyError, TypeError) as error:
         raise Damaged(f"{folder / META} cannot be read: {error}.") from error
     found: list[str] = []
     complete: Counter[str] = Counter()
-    for name in os.listdir(folder):
+    for name in files.names(folder):
         segment, _, rest = name.partition(".")
         entry = segments.get(segment)
         if entry is None:
@@ -198,8 +201,9 @@ def _committed_files(folder: Path, meta: bytes | None = None) -> list[str]:
 
 def _link(source: Path, target: Path) -> None:
     try:
-        os.link(source, target)
+        files.link(source, target)
     except FileNotFoundError:
         raise
     except OSError:  # a file system without hard links
-        shutil.copyfile(source, target)
+        with files.open_ours(source) as old, files.replacing(target) as new:
+            shutil.copyfileobj(old, new)

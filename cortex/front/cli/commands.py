@@ -23,6 +23,7 @@ from cortex.settings import config as configuration
 from cortex.settings import trust
 from cortex.settings.config import Config
 from cortex.settings.home import open_project_folder
+from cortex.system import files
 from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE
 
 #: other names of commands
@@ -81,8 +82,7 @@ def init(options: Namespace) -> int:
     config = configuration.load(options.project or str(Path.cwd()))
     path = open_project_folder(config.root) / "config.yml"
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(render.CONFIG_TEMPLATE)
+        files.create(path, render.CONFIG_TEMPLATE.encode())
         trust.give(configuration.read_project(config.root))
         print(f"{path} is written; every setting in it is a default.")
     except FileExistsError:

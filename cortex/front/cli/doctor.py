@@ -24,6 +24,7 @@ from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, open_home, open_runtime
 from cortex.settings.trust import say_ignored
+from cortex.system import files
 from cortex.terms.ignores import NO_GLOB
 from ipc.errors import CortexError
 
@@ -39,6 +40,8 @@ FOREIGN_FILE_SYSTEMS = frozenset(
 
 #: what an earlier version made in the project beside chunk and graph files
 OLD_NAMES = ("index", "manifest.json", "run")
+#: bytes of the note in a folder of the cache that says whose it is: one path
+NOTE_BYTES_MAX = 64 * 1024
 #: folders in the cache that are named, of those whose project is gone
 GONE_NAMED = 5
 
@@ -163,7 +166,8 @@ def _ignore_files(config: Config) -> tuple[State, str]:
 def _cache(config: Config) -> tuple[State, str]:
     """Folders of projects that are no longer where they were: nothing removes them by itself."""
     base = config.home.parent
-    gone = [folder for folder in sorted(base.iterdir()) if (root := _root_of(folder)) and not root.is_dir()]
+    folders = [base / name for name in sorted(files.names(base))]
+    gone = [folder for folder in folders if (root := _root_of(folder)) and not root.is_dir()]
     if not gone:
         return "fine", f"every folder in {base} has its project"
     size = sum(info.st_size for folder in gone for info in _files_below(folder)) / 1e6
@@ -177,18 +181,19 @@ def _cache(config: Config) -> tuple[State, str]:
 def _root_of(folder: Path) -> Path | None:
     """The project whose folder in the cache this is; None when it does not say."""
     try:
-        found = json.loads((folder / "project.json").read_bytes())
+        found = json.loads(files.read_ours(folder / "project.json", NOTE_BYTES_MAX))
         return Path(found["root"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _files_below(folder: Path) -> Iterator[os.stat_result]:
-    for path in folder.rglob("*"):
-        with contextlib.suppress(OSError):
-            info = path.lstat()
+    with contextlib.suppress(OSError):
+        for name, info in files.entries(folder).items():
             if stat.S_ISREG(info.st_mode):
                 yield info
+            elif stat.S_ISDIR(info.st_mode):
+                yield from _files_below(folder / name)
 
 
 def _sockets(config: Config) -> tuple[State, str]:

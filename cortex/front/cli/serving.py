@@ -6,7 +6,6 @@ A set that runs serves it; where none does, one is started and ended again.
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from cortex.generation.current import FileRef, Generation
 from cortex.generation.manifest import Manifest
 from cortex.processes import attach
 from cortex.settings.config import Config
+from cortex.system import files
 from ipc.errors import Unavailable
 
 #: called with (files that are served, files of the project)
@@ -95,12 +95,11 @@ def _waiting(config: Config, manifest: Manifest, generation: Generation) -> list
 def _graph_waiting(folder: Path, served: Mapping[str, FileRef]) -> list[str]:
     """Those that are not served, and were not only touched: the watcher compares their content."""
     try:
-        with os.scandir(folder) as entries:
-            present = {
-                entry.name: entry.stat(follow_symlinks=False).st_size
-                for entry in entries
-                if entry.name.endswith(".json") and not entry.name.startswith(".")
-            }
+        present = {
+            name: info.st_size
+            for name, info in files.entries(folder).items()
+            if name.endswith(".json") and not name.startswith(".")
+        }
     except OSError:
         present = {}
     return [name for name, size in present.items() if name not in served or served[name].size != size]

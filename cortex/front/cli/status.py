@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from cortex import __version__
-from cortex.ask.freshness import Freshness
+from cortex.ask.freshness import MANIFEST_BYTES_MAX, Freshness
 from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import Generation
 from cortex.generation.manifest import Listing, Noted
@@ -20,6 +20,7 @@ from cortex.processes import attach
 from cortex.processes.names import WORKERS
 from cortex.settings.config import Config
 from cortex.settings.trust import say_ignored
+from cortex.system import files
 from ipc.client import Client
 from ipc.errors import CortexError
 from ipc.messages import GetStatus, Status
@@ -77,7 +78,7 @@ def oddities(path: Path) -> dict[str, dict[str, int]]:
     left_out: Counter[str] = Counter()
     remarks: Counter[str] = Counter()
     with contextlib.suppress(OSError, msgspec.DecodeError):
-        manifest = msgspec.json.decode(path.read_bytes(), type=Listing[Noted])
+        manifest = msgspec.json.decode(files.read_ours(path, MANIFEST_BYTES_MAX), type=Listing[Noted])
         left_out.update(manifest.left_out)
         for entry in manifest.files.values():
             left_out.update([entry.skipped.partition(":")[0]] if entry.skipped else [])

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex.settings.home import cache_base
+from cortex.system import files
 
 log = logging.getLogger(__name__)
 
@@ -100,19 +101,19 @@ class EmbeddingCache:
             self.close()
             if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
                 with contextlib.suppress(OSError):  # damaged: made anew by the next run
-                    os.unlink(self._path or "")
+                    files.remove(self._path or "")
             self._path = None
             return otherwise
 
     def _open(self) -> sqlite3.Connection:
         assert self._path is not None
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        files.make_private(self._path.parent)  # SQLite opens by itself what is in it
+        os.close(files.open_log(self._path))  # a link there gives way
         database = sqlite3.connect(self._path, timeout=BUSY_S, check_same_thread=False)
         database.execute("PRAGMA journal_mode=WAL")
         database.execute("PRAGMA synchronous=OFF")
         database.execute("PRAGMA temp_store=MEMORY")
         database.execute(_SCHEMA)
-        os.chmod(self._path, 0o600)
         return database
 
 

@@ -14,7 +14,7 @@ import orjson
 
 from cortex.graph.facts.modules import folder_of
 from cortex.graph.resolution.project import Roots
-from cortex.system.files import read_plain
+from cortex.system import files
 
 #: the files that are read
 NAMES = frozenset({"go.mod", "tsconfig.json", "jsconfig.json", "package.json"})
@@ -58,7 +58,7 @@ def _present(folder: str) -> set[str]:
 
 def _read(root: str, folder: str, name: str) -> str:
     try:
-        return read_plain(os.path.join(root, folder, name), BYTES_MAX).decode("utf-8", "replace")
+        return files.read_plain(os.path.join(root, folder, name), BYTES_MAX).decode("utf-8", "replace")
     except OSError:
         return ""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import mmap
-import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import msgspec
 import orjson
 
 from cortex.generation.contract import GENERATOR
+from cortex.generation.graph import FILE_BYTES_MAX
 from cortex.graph.facts.facts import FACTS_VERSION
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Packed
@@ -181,7 +181,7 @@ def read_shard(folder: Path, number: int, shards: int) -> Body:
     """
     found: dict[str, tuple[list[Any], list[Any]]] = {}
     try:
-        data = orjson.loads((folder / shard_name(number, shards)).read_bytes())
+        data = orjson.loads(files.read_ours(folder / shard_name(number, shards), FILE_BYTES_MAX))
         metadata = data["_metadata"]
         if (metadata.get("generator"), metadata.get("facts")) != (GENERATOR, FACTS_VERSION):
             return {}
@@ -219,7 +219,9 @@ def read_facts(folder: Path) -> Iterator[tuple[int, Packed]]:
     for name in sorted(_names(folder / FACTS, ".msgpack")):
         if _FACTS_NAME.match(name):
             with contextlib.suppress(OSError, msgspec.DecodeError):
-                stored = msgspec.msgpack.decode((folder / FACTS / name).read_bytes(), type=_FactsFile)
+                stored = msgspec.msgpack.decode(
+                    files.read_ours(folder / FACTS / name, FILE_BYTES_MAX), type=_FactsFile
+                )
                 if stored.version == FACTS_VERSION:
                     yield from ((stored.shards, one) for one in stored.files if one.language in RULES)
 
@@ -230,7 +232,7 @@ def map_facts(folder: Path) -> Iterator[Packed]:
     """
     for name in sorted(_names(folder / FACTS, ".msgpack")):
         if _FACTS_NAME.match(name):
-            with (folder / FACTS / name).open("rb") as file:
+            with files.open_ours(folder / FACTS / name) as file:
                 data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             try:
                 stored = msgspec.msgpack.decode(memoryview(data), type=_MappedFile)
@@ -248,7 +250,7 @@ def place_facts(folder: Path, place: tuple[int, int], facts: Iterable[Packed]) -
 def read_state(folder: Path) -> State:
     """An empty one when it is missing, damaged or of another version."""
     try:
-        state = msgspec.msgpack.decode((folder / FACTS / STATE).read_bytes(), type=State)
+        state = msgspec.msgpack.decode(files.read_ours(folder / FACTS / STATE, FILE_BYTES_MAX), type=State)
     except (OSError, msgspec.DecodeError):
         return State()
     return state if state.version == FACTS_VERSION else State()
@@ -260,7 +262,7 @@ def place_state(folder: Path, state: State) -> None:
 
 def drop_state(folder: Path) -> None:
     """Before anything is written: what is half written is then known to be so."""
-    (folder / FACTS / STATE).unlink(missing_ok=True)
+    files.remove(folder / FACTS / STATE)
 
 
 def drop_facts(folder: Path, shards: int) -> None:
@@ -268,7 +270,7 @@ def drop_facts(folder: Path, shards: int) -> None:
     wanted = {f"facts.{number:03d}.msgpack" for number in range(shards)}
     for name in _names(folder / FACTS, ".msgpack"):
         if _FACTS_NAME.match(name) and name not in wanted:
-            (folder / FACTS / name).unlink(missing_ok=True)
+            files.remove(folder / FACTS / name)
 
 
 def drop_graphs(folder: Path, shards: int) -> None:
@@ -276,7 +278,7 @@ def drop_graphs(folder: Path, shards: int) -> None:
     wanted = {shard_name(number, shards) for number in range(shards)}
     for name in _names(folder, ".json"):
         if _NAME.match(name) and name not in wanted and _is_ours(folder / name):
-            (folder / name).unlink(missing_ok=True)
+            files.remove(folder / name)
 
 
 def shard_name(number: int, shards: int) -> str:
@@ -288,7 +290,7 @@ def shard_name(number: int, shards: int) -> str:
 
 def _is_ours(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
+        with files.open_plain(path) as file:
             return b'"generator":"cortex"' in file.read(200)
     except OSError:
         return False
@@ -296,6 +298,6 @@ def _is_ours(path: Path) -> bool:
 
 def _names(folder: Path, ending: str) -> list[str]:
     try:
-        return [name for name in os.listdir(folder) if name.endswith(ending) and not name.startswith(".")]
+        return [name for name in files.names(folder) if name.endswith(ending) and not name.startswith(".")]
     except OSError:
         return []

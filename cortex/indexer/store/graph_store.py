@@ -32,8 +32,7 @@ from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import shard_count, shard_of
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
-from cortex.system import allocator
-from cortex.system.files import read_plain
+from cortex.system import allocator, files
 from cortex.terms.languages import language_of
 
 log = logging.getLogger(__name__)
@@ -72,7 +71,7 @@ class GraphStore:
 
         Returns how many graph files were written. Raises OSError.
         """
-        (self._folder / FACTS).mkdir(parents=True, exist_ok=True)
+        files.make_folder(self._folder / FACTS)
         wanted = {path: entry.sha256 for path, entry in entries.items() if not entry.skipped}
         loaded = self._project is None
         if loaded and not fresh and self._is_done(wanted):
@@ -144,7 +143,7 @@ class GraphStore:
         if name not in RULES:
             return None
         try:
-            raw = read_plain(self._config.root / path, self._config.indexing.max_file_kb * 1024 + 1)
+            raw = files.read_plain(self._config.root / path, self._config.indexing.max_file_kb * 1024 + 1)
         except OSError:
             return None
         source = decode(path, raw) if digest(raw) == sha256 else ""

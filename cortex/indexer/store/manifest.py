@@ -16,6 +16,9 @@ from cortex.indexer.chunkers import CHUNKERS_VERSION
 from cortex.settings.config import Config
 from cortex.system import files
 
+#: bytes of a manifest: some 300 for each file, and FILES_MAX of them at most
+BYTES_MAX = 512 << 20
+
 
 def name_of(ids: Iterable[str]) -> str:
     """A short name for the ids of a file's chunks, in their order."""
@@ -31,7 +34,7 @@ def load(path: Path) -> Manifest:
     is read again.
     """
     try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        manifest = msgspec.json.decode(files.read_ours(path, BYTES_MAX), type=Manifest)
     except (OSError, msgspec.DecodeError):
         return Manifest()
     return manifest if manifest.version == MANIFEST_VERSION else Manifest()

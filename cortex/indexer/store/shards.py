@@ -30,7 +30,7 @@ from cortex.indexer.store.embeddings import EmbeddingCache, open_cache
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.manifest import name_of
 from cortex.indexer.syntax.source import decode, digest
-from cortex.system.files import read_plain
+from cortex.system import files
 from cortex.terms.records import CHUNK_TYPES, Chunk
 
 #: `_metadata.version` of the chunk files
@@ -43,6 +43,8 @@ STEMS = {
     "documentation": "doc-chunks",
     "code": "code-source",
 }
+#: bytes of a chunk file of ours that is read again
+FILE_BYTES_MAX = 1 << 30
 #: texts that are embedded at once: bounds the memory of one call
 EMBED_TEXTS = 512
 
@@ -193,7 +195,7 @@ def _read(path: str, settings: Settings) -> bytes | str:
     scan.
     """
     try:
-        raw = read_plain(os.path.join(settings.root, path), settings.max_file_bytes + 1)
+        raw = files.read_plain(os.path.join(settings.root, path), settings.max_file_bytes + 1)
     except OSError as error:
         return f"unreadable: {error.strerror}"
     return raw if len(raw) <= settings.max_file_bytes else f"larger than {settings.max_file_bytes // 1024} kB"
@@ -308,7 +310,7 @@ def _read_old(task: Task, settings: Settings, embedder: Embedder) -> _Old:
 def _read_shard(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
     """(metadata, chunks) of one of our own files, None when it is missing, damaged or another's."""
     try:
-        data = orjson.loads(path.read_bytes())
+        data = orjson.loads(files.read_ours(path, FILE_BYTES_MAX))
         metadata, bodies = data["_metadata"], data["chunks"]
         if metadata["generator"] != GENERATOR or metadata["version"] != FORMAT_VERSION:
             return None
@@ -350,8 +352,7 @@ def _write(
             built.same.append(name)
             continue
         raw = orjson.dumps({"_metadata": _metadata(kind, task, embedder), "chunks": chunks})
-        temporary = Path(settings.chunks_dir, ".tmp", f"{name}.{os.getpid()}")
-        temporary.write_bytes(raw)
+        temporary = files.write_new(Path(settings.chunks_dir, ".tmp"), name, raw)
         built.written[name] = str(temporary)
     return built
 

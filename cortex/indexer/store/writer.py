@@ -9,7 +9,6 @@ is gets built again by the next run.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Container, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.shards import STEMS, Built, shard_name
 from cortex.settings.config import Config
 from cortex.settings.home import open_runtime
-from cortex.system import git
+from cortex.system import files, git
 from ipc.errors import Misconfigured, Unavailable
 from ipc.locks import Lock, hold
 
@@ -71,7 +70,7 @@ def claiming_files(config: Config, known: Container[str] = ()) -> list[str]:
 
 def _json_files(folder: Path) -> list[str]:
     try:
-        return sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+        return sorted(name for name in files.names(folder) if name.endswith(".json"))
     except OSError:
         return []
 
@@ -95,9 +94,9 @@ class Writer:
                 "CORTEX_CHUNKS_DIR to another one."
             )
         try:
-            self._temporary.mkdir(parents=True, exist_ok=True)
-            for name in os.listdir(self._temporary):
-                os.unlink(self._temporary / name)
+            files.make_folder(self._temporary)
+            for name in files.names(self._temporary):
+                files.remove_tree(self._temporary / name)
         except OSError as error:
             raise Misconfigured(
                 f"Cannot write {self._folder}: {error.strerror}; make it writable or set CORTEX_CHUNKS_DIR."
@@ -134,7 +133,7 @@ class Writer:
         """The highest sequence in the chunk files: what a lost manifest has to go on from."""
         highest = self.manifest.sequence
         for name in _json_files(self._folder):
-            with contextlib.suppress(OSError), open(self._folder / name, "rb") as file:
+            with contextlib.suppress(OSError), files.open_plain(self._folder / name) as file:
                 match = _SEQUENCE.search(file.read(HEAD_BYTES))
                 highest = max(highest, int(match[1]) if match else 0)
         return highest
@@ -147,7 +146,7 @@ class Writer:
                 self.refuse_foreign([*one.written, *one.deleted])
                 for name, temporary in one.written.items():
                     manifest.chunk_files[name] = _stat(Path(temporary)) or (0, 0)
-                    os.replace(temporary, self._folder / name)
+                    files.move(temporary, self._folder / name)
                     manifest.sequence = sequence
                 for name in one.same:
                     manifest.chunk_files[name] = _stat(self._folder / name) or (0, 0)
@@ -178,8 +177,7 @@ class Writer:
             manifests.save(self._config.manifest, self.manifest)
 
     def _delete(self, name: str) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._folder / name)
+        files.remove(self._folder / name)
         self.manifest.chunk_files.pop(name, None)
 
 

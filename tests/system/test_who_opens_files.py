@@ -1,0 +1,166 @@
+"""Only cortex.system.files opens, makes, replaces and removes files: read off the source."""
+
+import ast
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [p for folder in ("ipc", "cortex", "workers") for p in sorted((ROOT / folder).rglob("*.py"))]
+ONE = "cortex.system.files"
+
+#: of these modules nothing is called but what only tells, or works on what is open already
+TELLS = {
+    "os": set(
+        "fspath fsencode fsdecode getpid getppid getuid environ_get access stat lstat fstat cpu_count kill killpg close read "
+        "write pipe set_blocking get_blocking dup sysconf fdopen isatty getenv waitpid pread pwrite ftruncate get_terminal_size "
+        "getloadavg _exit dup2 urandom nice setsid strerror times pidfd_open sched_getaffinity getcwd fsync".split()
+    ),
+    "shutil": {"disk_usage", "copyfileobj", "get_terminal_size"},
+    "tempfile": {"gettempdir"},
+    "io": {"BytesIO", "StringIO", "TextIOWrapper", "BufferedReader", "BufferedWriter"},
+    "mmap": {"mmap"},
+    "logging.handlers": set(),
+}
+#: methods of a path, and functions that take one, whatever they are called on
+TOUCHES = frozenset(
+    "open read_bytes read_text write_bytes write_text touch unlink mkdir rmdir iterdir glob rglob hardlink_to symlink_to "
+    "chmod rmtree scandir listdir FileHandler memmap fromfile tofile loadtxt genfromtxt savetxt bind".split()
+)
+#: functions of other packages that open a path by themselves
+TAKES_A_PATH = frozenset(
+    ("sqlite3.connect", "tantivy.Index", "np.load", "np.save", "np.savez", "index.save", "index.view")
+)
+
+PACKAGE = "reads what is in the package itself"
+SYSTEM = "reads what the system says of itself"
+RUNTIME = "in the runtime folder, which open_runtime has made and checked: private, and no link"
+LIBRARY = "the library takes a path: the folder is made and checked by files before, and is private"
+OTHER = "opens no file"
+ALLOWED = {
+    ("cortex.embedders.static", "(folder / 'model.json').read_bytes"): PACKAGE,
+    ("cortex.embedders.static", "(folder / 'vocab.json').read_bytes"): PACKAGE,
+    ("cortex.embedders.static", "np.load"): PACKAGE,
+    ("cortex.graph.facts.extract", "folder.joinpath(f'{name}.scm').read_text"): PACKAGE,
+    (
+        "cortex.indexer.syntax.parse",
+        "resources.files('cortex.indexer.syntax').joinpath('queries', f'{language.query}.scm').read_text",
+    ): PACKAGE,
+    ("cortex.engines.text.snapshot", "tantivy.Index"): "in memory",
+    ("cortex.engines.text.writer", "tantivy.Index"): LIBRARY,
+    ("cortex.engines.vector.usearch", "index.save"): LIBRARY,
+    ("cortex.engines.vector.usearch", "index.view"): LIBRARY,
+    ("cortex.indexer.store.embeddings", "sqlite3.connect"): LIBRARY,
+    ("cortex.front.cli.doctor", "Path('/proc/mounts').read_text"): SYSTEM,
+    ("cortex.front.mcp.stdio", "io.FileIO"): "wraps standard input and output, which are open already",
+    (
+        "cortex.indexer.scan",
+        "os.scandir",
+    ): "walks the user's sources; each entry is looked at without following links",
+    ("cortex.processes.attach", "ours.parent.glob"): RUNTIME,
+    ("cortex.processes.supervisor", "listener.bind"): RUNTIME,
+    ("cortex.processes.supervisor", "os.chmod"): RUNTIME,
+    ("cortex.processes.supervisor", "os.unlink"): RUNTIME,
+    ("ipc.client", "self._folder.glob"): RUNTIME,
+    ("ipc.events", "os.unlink"): RUNTIME,
+    ("ipc.events", "self._socket.bind"): RUNTIME,
+    ("ipc.locks", "os.open"): "the rooms' order: ipc is below cortex; never a link, a pipe or another's file",
+    ("ipc.service", "os.chmod"): RUNTIME,
+    ("ipc.service", "path.unlink"): RUNTIME,
+    ("ipc.service", "socket.bind"): RUNTIME,
+    ("cortex.engines.graph.engine", "self._opener.open"): OTHER,
+    ("cortex.engines.serving", "self._engine.open"): OTHER,
+    ("cortex.front.cli.generated", "link.open"): OTHER,
+    ("cortex.front.mcp.project", "link.open"): OTHER,
+    ("cortex.front.mcp.stdio", "link.open"): OTHER,
+    ("cortex.indexer.run", "writer.open"): OTHER,
+    ("cortex.processes.attach", "attachment.open"): OTHER,
+    ("cortex.publish.graph_files", "folder_of(self._folders, name).open"): OTHER,
+}
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def touching(tree: ast.AST) -> Iterator[str]:
+    """What of a module may open or change a file, as it is written there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module in TELLS:
+            yield from (f"from {node.module} import {one.name}" for one in node.names)
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        module, _, last = called.rpartition(".")
+        if module in TELLS:
+            if last not in TELLS[module]:
+                yield called
+        elif module.startswith("os.path") or module == ONE.rpartition(".")[2]:
+            continue
+        elif last in TOUCHES or called in TAKES_A_PATH or is_path_method(node, last):
+            yield called
+
+
+def is_path_method(node: ast.Call, last: str) -> bool:
+    """`Path.replace` and `Path.rename` have one argument, those of strings two."""
+    return (
+        "." in ast.unparse(node.func)
+        and last in ("replace", "rename")
+        and len(node.args) == 1
+        and not node.keywords
+    )
+
+
+def found() -> set[tuple[str, str]]:
+    return {
+        (name_of(path), called)
+        for path in SOURCES
+        if name_of(path) != ONE
+        for called in touching(ast.parse(path.read_text(encoding="utf-8")))
+    }
+
+
+def test_only_one_module_opens_and_changes_files():
+    assert found() - ALLOWED.keys() == set()
+
+
+def test_no_exception_is_kept_that_nobody_needs():
+    assert ALLOWED.keys() - found() == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "open(path)",
+        "os.open(path, 0)",
+        "os.replace(a, b)",
+        "Path(a).open('wb')",
+        "(folder / name).write_text('')",
+        "path.replace(other)",
+        "path.rename(other)",
+        "shutil.rmtree(path)",
+        "os.truncate(path, 0)",
+        "logging.FileHandler(path)",
+        "np.memmap(path)",
+        "from os import open",
+        "tempfile.mkstemp()",
+        "path.unlink(missing_ok=True)",
+        "os.makedirs(path)",
+    ],
+)
+def test_each_way_to_open_a_file_is_seen(line):
+    assert list(touching(ast.parse(line)))
+
+
+@pytest.mark.parametrize(
+    "line", ["text.replace('a', 'b')", "dataclasses.replace(one, a=1)", "os.fspath(path)"]
+)
+def test_what_opens_nothing_is_not_taken_for_it(line):
+    assert not list(touching(ast.parse(line)))
+
+
+def test_what_is_looked_at_is_there():
+    assert importlib.import_module(ONE).open_plain
+    assert len(SOURCES) > 200
