@@ -12,6 +12,7 @@ import sys
 from cortex.processes.names import WORKERS
 from cortex.settings import config as configuration
 from cortex.settings.home import open_runtime
+from cortex.system.terminal import in_line, log_to_stderr
 from ipc.errors import (
     EXIT_FAILED,
     EXIT_UNAVAILABLE,
@@ -33,22 +34,20 @@ def main(arguments: list[str] | None = None) -> int:
         "--bind", default="", help="another address, e.g. tcp://127.0.0.1:7001, for load tests"
     )
     options = parser.parse_args(arguments)
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format=f"%(asctime)s {options.name} %(levelname)s %(message)s"
-    )
+    log_to_stderr(f"%(asctime)s {options.name} %(levelname)s %(message)s", logging.INFO)
     try:
         config = configuration.load(options.project)
         open_runtime(config)
         run = importlib.import_module(f"workers.{options.name}").run
         code: int = run(config, replica=options.replica, bind=options.bind)
     except Misconfigured as error:
-        print(f"cortex-worker: {error}", file=sys.stderr)
+        print(in_line(f"cortex-worker: {error}"), file=sys.stderr)
         return EXIT_USAGE
     except Unavailable as error:
-        print(f"cortex-worker: {error}", file=sys.stderr)
+        print(in_line(f"cortex-worker: {error}"), file=sys.stderr)
         return EXIT_UNAVAILABLE
     except CortexError as error:
-        print(f"cortex-worker: {error}", file=sys.stderr)
+        print(in_line(f"cortex-worker: {error}"), file=sys.stderr)
         return EXIT_FAILED
     return code
 

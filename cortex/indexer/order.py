@@ -8,13 +8,12 @@ The order decides when a file is served, never what becomes of it.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from cortex.indexer.referred import most_referred
+from cortex.system import git
 from cortex.terms.languages import OTHER, language_of
 from cortex.terms.paths import EMPTY_STEMS, is_built, is_example, is_foreign, is_test
 
@@ -30,13 +29,11 @@ ENTRY_STEMS = frozenset(
 )
 #: the rank of a file that nothing speaks for: behind all that git names
 NEVER = 1 << 30
-#: nothing of the user's or the project's configuration may start a program or ask for anything
-_GIT = (
-    "git", "--no-pager",
-    "-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false",
-    "-c", "protocol.allow=never",
+#: tree against tree: no content is compared, so that nothing of the repository's is needed for it
+_LOG = (
+    "log", "--name-only", "--relative", "-z", "--format=", "--no-renames", "--no-ext-diff", "--no-textconv",
+    f"--max-count={COMMITS_MAX}",
 )  # fmt: skip
-_LOG = ("log", "--name-only", "--relative", "-z", "--format=", "--no-renames", f"--max-count={COMMITS_MAX}")
 
 
 def in_groups(root: Path, paths: Iterable[str], first: int) -> list[set[str]]:
@@ -58,8 +55,9 @@ def in_groups(root: Path, paths: Iterable[str], first: int) -> list[set[str]]:
 def recently_changed(root: Path) -> dict[str, int]:
     """Path below `root` → how many files changed after it did, as far as git says so at once."""
     found: dict[str, int] = {}
-    for path in _git_log(root):
-        found.setdefault(path, len(found))
+    for raw in git.ask(root, _LOG, GIT_S, LOG_BYTES_MAX).split(b"\0"):
+        if path := os.fsdecode(raw.strip(b"\n")):
+            found.setdefault(path, len(found))
     return found
 
 
@@ -73,27 +71,3 @@ def _is_late(path: str) -> bool:
     language = language_of(path)
     no_code = language.kind != "code" or language is OTHER
     return no_code or is_test(path) or is_example(path) or is_foreign(path) or is_built(path)
-
-
-def _git_log(root: Path) -> Iterator[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment |= {
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-    }
-    with contextlib.suppress(OSError, subprocess.SubprocessError):
-        done = subprocess.run(
-            [*_GIT, *_LOG],
-            cwd=root,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=GIT_S,
-            check=False,
-        )
-        for raw in done.stdout[:LOG_BYTES_MAX].split(b"\0"):
-            if path := os.fsdecode(raw.strip(b"\n")):
-                yield path

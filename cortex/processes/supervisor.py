@@ -21,6 +21,7 @@ from typing import Any
 from cortex import __version__
 from cortex.processes.child import STOP_S, Child, SetSpec, trim_log
 from cortex.processes.names import STOP_ORDER
+from cortex.system.terminal import in_line
 from ipc.errors import EXIT_FAILED, EXIT_HOME_GONE, EXIT_OK, EXIT_USAGE, Misconfigured
 from ipc.locks import POLL_S, Lock, clear_place, holder_of, try_lock
 
@@ -41,7 +42,7 @@ CONNECTIONS_MAX = 200
 
 def say(text: str) -> None:
     """One line for people: the terminal of `cortex up`, supervisor.log otherwise. Never stdout."""
-    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+    print(f"{time.strftime('%H:%M:%S')} {in_line(text)}", file=sys.stderr, flush=True)
 
 
 class Supervisor:

@@ -1,35 +1,144 @@
-"""What git knows of a folder, asked of git itself; nothing where there is no git."""
+"""What git knows of a folder, asked of git itself; nothing where there is no git.
+
+A repository may come from somebody else with its `.git`, whose configuration can name programs for
+almost everything. None of them runs: git is asked only what needs none, each is switched off as
+well, and an answer has a deadline and a bound.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import selectors
+import shutil
+import signal
 import subprocess
-from collections.abc import Collection
+import time
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 #: seconds that git has to answer
 ANSWER_S = 10.0
+#: bytes of an answer that are read; what follows is as if git did not know it
+ANSWER_BYTES_MAX = 32 << 20
+#: bytes that are read at once
+_READ_BYTES = 1 << 16
+#: before every command: nothing of a repository's or the user's configuration starts a program,
+#: reads a file that may be a pipe, or asks a person
+_OPTIONS = (
+    "--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs",
+    "-c", "core.fsmonitor=",
+    "-c", "core.hooksPath=/dev/null",
+    "-c", "core.pager=cat",
+    "-c", "core.editor=false",
+    "-c", "core.askPass=",
+    "-c", "core.sshCommand=false",
+    "-c", "core.gitProxy=",
+    "-c", "core.alternateRefsCommand=",
+    "-c", "core.attributesFile=/dev/null",
+    "-c", "core.excludesFile=/dev/null",
+    "-c", "credential.helper=",
+    "-c", "diff.external=",
+    "-c", "diff.orderFile=/dev/null",
+    "-c", "gc.auto=0",
+    "-c", "maintenance.auto=false",
+    "-c", "gpg.program=false",
+    "-c", "log.showSignature=false",
+    "-c", "log.mailmap=false",
+    "-c", "submodule.recurse=false",
+)  # fmt: skip
+#: GIT_ALLOW_PROTOCOL stands above `protocol.<name>.allow` of a repository's own configuration: no
+#: object that is missing is fetched, by whatever command a remote names
+_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+#: variables that would have git start a program, beside all that begin with GIT_
+_DROPPED = frozenset(("EDITOR", "PAGER", "SSH_ASKPASS", "VISUAL"))
 
 
 def tracked(root: Path, paths: Collection[str]) -> frozenset[str]:
     """Those of `paths`, relative to `root` and with `/`, that git tracks; none when git cannot say.
 
-    Nothing of the project's is run: listing the index starts no hook, and no file system monitor.
+    Listing the index looks at no file: no filter of the repository's is needed for it.
     """
     folders = sorted({os.path.dirname(path) or "." for path in paths})
     if not folders:
         return frozenset()
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    options = ["-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "-z", "--"]
-    try:
-        done = subprocess.run(
-            ["git", "-C", os.fspath(root), *options, *folders],
-            env=environment | {"GIT_OPTIONAL_LOCKS": "0"},
+    answer = ask(root, ["ls-files", "-z", "--", *folders])
+    return frozenset(os.fsdecode(answer).split("\0")) & frozenset(paths)
+
+
+def ask(
+    root: Path, command: Sequence[str], answer_s: float = ANSWER_S, bytes_max: int = ANSWER_BYTES_MAX
+) -> bytes:
+    """What git says to `command` in the folder `root`, its first `bytes_max` bytes; nothing when
+    there is no git, no repository, one that git does not trust (another user's), or no answer in
+    time.
+    """
+    places = _places(root)
+    program = shutil.which("git", path=places)
+    if program is None:
+        return b""
+    with contextlib.suppress(OSError):
+        process = subprocess.Popen(
+            [program, "-C", os.fspath(root), *_OPTIONS, *command],
+            cwd="/",
+            env=_environment(os.environ) | {"PATH": places},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=ANSWER_S,
-            check=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
-    except (OSError, subprocess.SubprocessError):
-        return frozenset()
-    return frozenset(os.fsdecode(done.stdout).split("\0")) & frozenset(paths)
+        with process:
+            return _answer(process, time.monotonic() + answer_s, bytes_max)
+    return b""
+
+
+def _answer(process: subprocess.Popen[bytes], until: float, bytes_max: int) -> bytes:
+    """What it writes until then; all of its processes are gone afterwards."""
+    assert process.stdout is not None
+    parts: list[bytes] = []
+    left, ended = bytes_max, False
+    try:
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while left and not ended and selector.select(max(0.0, until - time.monotonic())):
+                part = os.read(process.stdout.fileno(), min(left, _READ_BYTES))
+                parts.append(part)
+                left -= len(part)
+                ended = not part
+        if ended:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.0, until - time.monotonic()))
+    finally:
+        failed = process.poll() != 0 and left > 0  # one that says too much is ended by us
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return b"" if failed else b"".join(parts)
+
+
+def _places(root: Path) -> str:
+    """The user's PATH without what lies in the project, or where a process happens to work."""
+    named = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(
+        place
+        for place in named
+        if os.path.isabs(place) and not Path(os.path.realpath(place)).is_relative_to(root)
+    )
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in variables.items()
+        if not name.startswith("GIT_") and name not in _DROPPED
+    }
+    return kept | _ENVIRONMENT

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from cortex.front.cli.render import console
+from cortex.system.terminal import shown
 
 #: lines of the excerpt below a result
 EXCERPT_LINES = 6
@@ -230,4 +231,4 @@ def print_notes(answer: dict[str, Any], cut: str = "Some texts were cut.") -> No
         notes.append(f"Without an answer from: {', '.join(index['degraded'])}.")
     for note in notes:
         if note:
-            print(note, file=sys.stderr)
+            print(shown(note), file=sys.stderr)

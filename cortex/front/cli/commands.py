@@ -24,6 +24,7 @@ from cortex.settings import trust
 from cortex.settings.config import Config
 from cortex.settings.home import open_project_folder
 from cortex.system import files
+from cortex.system.terminal import shown
 from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE
 
 #: other names of commands
@@ -84,11 +85,11 @@ def init(options: Namespace) -> int:
     try:
         files.create(path, render.CONFIG_TEMPLATE.encode())
         trust.give(configuration.read_project(config.root))
-        print(f"{path} is written; every setting in it is a default.")
+        print(f"{shown(str(path))} is written; every setting in it is a default.")
     except FileExistsError:
-        print(f"{path} exists and stays as it is.")
-    print(f"What Cortex makes of the project goes to {config.home}.")
-    print(render.agent_snippets(config.root))
+        print(f"{shown(str(path))} exists and stays as it is.")
+    print(f"What Cortex makes of the project goes to {shown(str(config.home))}.")
+    print(shown(render.agent_snippets(config.root)))
     return EXIT_OK
 
 
@@ -144,11 +145,10 @@ def _watch(config: Config) -> int:
     import signal
 
     from cortex.indexer.watch import watch
+    from cortex.system.terminal import log_to_stderr
     from ipc.lifeline import watch_life_line
 
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.INFO, format="%(asctime)s indexer %(levelname)s %(message)s"
-    )
+    log_to_stderr("%(asctime)s indexer %(levelname)s %(message)s", logging.INFO)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: stop.set())
@@ -184,18 +184,15 @@ def up(options: Namespace) -> int:
             await attachment.close()
 
     problem = asyncio.run(start())
-    print(problem or f"The workers of {config.root} run until `cortex down`.")
+    print(shown(problem or f"The workers of {config.root} run until `cortex down`."))
     return EXIT_UNAVAILABLE if problem else EXIT_OK
 
 
 def down(options: Namespace) -> int:
     config = configuration.load(options.project)
     stopped = attach.stop(config)
-    print(
-        f"The workers of {config.root} are stopped."
-        if stopped
-        else f"No workers are running for {config.root}."
-    )
+    where = shown(str(config.root))
+    print(f"The workers of {where} are stopped." if stopped else f"No workers are running for {where}.")
     return EXIT_OK
 
 

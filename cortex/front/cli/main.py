@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 
+from cortex.system.terminal import shown
 from ipc.errors import (
     EXIT_INTERRUPTED,
     EXIT_OK,
@@ -32,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     except SystemExit as end:  # wrong usage, or a command's help
         return end.code if isinstance(end.code, int) else EXIT_OK
     except CortexError as error:
-        print(f"cortex: {error}", file=sys.stderr)
+        print(shown(f"cortex: {error}"), file=sys.stderr)
         return exit_code(error)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED

@@ -9,12 +9,14 @@ import contextlib
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import orjson
+
+from cortex.system.terminal import in_line, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,9 +43,17 @@ CONFIG_TEMPLATE = """\
 
 
 def console(*, stderr: bool = False) -> Console:
+    """Shows text of others as it is, and never as a command to the terminal."""
     from rich.console import Console
+    from rich.segment import Segment
 
-    return Console(stderr=stderr, highlight=False, soft_wrap=True)
+    class Screen(Console):
+        def render(self, *arguments: Any) -> Iterator[Segment]:
+            for segment in super().render(*arguments):
+                text, style, control = segment
+                yield segment if control else Segment(shown(text), style)
+
+    return Screen(stderr=stderr, highlight=False, soft_wrap=True)
 
 
 def agent_snippets(root: Path) -> str:
@@ -141,11 +151,11 @@ def print_report(report: Report, *, verbose: bool) -> None:
     )
     named = report.skipped if verbose else report.skipped[:SKIPPED_NAMED]
     for skipped in named:
-        print(f"  left out {skipped.path}: {skipped.reason}")
+        print(in_line(f"  left out {skipped.path}: {skipped.reason}"))
     if len(named) < len(report.skipped):
         print(f"  … and {len(report.skipped) - len(named)} more; --verbose lists them")
     for remark in report.remarks if verbose else ():
-        print(f"  {remark.path}: {remark.reason}")
+        print(in_line(f"  {remark.path}: {remark.reason}"))
     if report.remarks and not verbose:
         print(f"  {count_by_kind(remark.reason for remark in report.remarks)}; --verbose lists them")
 
@@ -160,36 +170,40 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def print_status(found: dict[str, Any]) -> None:
+    from rich.markup import escape
+
     out = console()
     index, members = found["index"], found["set"]
-    out.print(f"[bold]{found['project']}[/bold]  cortex {found['version']}, configuration {found['config']}")
+    project = escape(in_line(found["project"]))
+    out.print(f"[bold]{project}[/bold]  cortex {found['version']}, configuration {found['config']}")
     out.print(
         f"index    generation {index['generation']}, {index['chunks']} chunks ({index['without_vector']} without vector) "
-        f"in {index['segments']} segments, {index['chunk_files']} chunk files, model {index['model'] or '-'}"
+        f"in {index['segments']} segments, {index['chunk_files']} chunk files, model {escape(index['model'] or '-')}"
     )
     if progress := index.get("indexing"):
         out.print(f"indexer  {progress['done']} of {progress['total']} files")
     if index["pending_count"]:
-        out.print(f"pending  {index['pending_count']}: {', '.join(index['pending'])}")
+        out.print(f"pending  {index['pending_count']}: {escape(in_line(', '.join(index['pending'])))}")
     if index["left_out"]:
-        out.print(f"left out {_counted(index['left_out'])}; `cortex index --verbose` lists them")
+        out.print(f"left out {escape(_counted(index['left_out']))}; `cortex index --verbose` lists them")
     if index["remarks"]:
-        out.print(f"unusual  {_counted(index['remarks'])}; `cortex index --verbose` lists them")
-    out.print(f"cache    {found['cache']}")
+        out.print(f"unusual  {escape(_counted(index['remarks']))}; `cortex index --verbose` lists them")
+    out.print(f"cache    {escape(in_line(found['cache']))}")
     if index["foreign_files"]:
-        out.print(f"foreign  {', '.join(index['foreign_files'])}: served, but not written by Cortex")
+        names = escape(in_line(", ".join(index["foreign_files"])))
+        out.print(f"foreign  {names}: served, but not written by Cortex")
     if not members["running"]:
         out.print("workers  none are running; the first question starts them")
     for one in members.get("processes", []):
         colour = "green" if one["state"] == "running" else "yellow"
         out.print(
             f"{one['name']:8} [{colour}]{one['state']}[/{colour}]  pid {one['pid']}, up {one['uptime_s']:.0f} s, "
-            f"{one['restarts']} restarts  {one['last_error']}"
+            f"{one['restarts']} restarts  {escape(in_line(one['last_error']))}"
         )
     for warning in (members["problem"], index.get("message", ""), *found["warnings"]):
         if warning:
             with contextlib.suppress(BrokenPipeError):
-                print(warning, file=sys.stderr)
+                print(shown(warning), file=sys.stderr)
 
 
 def print_checks(checks: list[Check]) -> None:
@@ -198,4 +212,4 @@ def print_checks(checks: list[Check]) -> None:
     from rich.markup import escape
 
     for check in checks:
-        out.print(f"{marks[check.state]} {check.name:14} {escape(check.text)}")
+        out.print(f"{marks[check.state]} {check.name:14} {escape(in_line(check.text))}")

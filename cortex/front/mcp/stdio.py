@@ -28,6 +28,7 @@ from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import find_root
+from cortex.system.terminal import log_to_stderr
 from ipc.errors import EXIT_OK, Misconfigured
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def serve(project: str | None, toolsets: str | None) -> int:
     `toolsets`: comma-separated, in place of server.toolsets. Raises Misconfigured and Unavailable.
     """
     wire = _take_stdout()
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="cortex: %(message)s")
+    log_to_stderr("cortex: %(message)s", logging.WARNING)
     config, problem = _load(project, toolsets)
     tools = choose(config.server.toolsets if config else ("code",))
     if config is not None:

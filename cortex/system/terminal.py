@@ -1,0 +1,58 @@
+"""Text of others as a log and a terminal may have it: nothing in it is a command to either."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from types import TracebackType
+
+#: what a terminal obeys or hides: controls but line feed and tab, marks that turn the direction of
+#: writing, separators of lines, halves of characters
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_BREAKS = re.compile("[\t\n]")
+
+
+def shown(text: str) -> str:
+    """`text` with what a terminal would obey written out, as numbers; lines stay lines."""
+    return _OBEYED.sub(_written_out, text.replace("\r\n", "\n"))
+
+
+def in_line(text: str) -> str:
+    """As `shown`, on one line."""
+    return _BREAKS.sub(_written_out, shown(text))
+
+
+def _written_out(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return {9: "\\t", 10: "\\n", 13: "\\r"}.get(code) or (
+        f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    )
+
+
+class LogFormat(logging.Formatter):
+    """A record is one line, whatever ids, paths and questions are in it; that of an exception is
+    followed by its trace, each line of it indented.
+    """
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        record.message = in_line(record.message)
+        return super().formatMessage(record)
+
+    def formatException(  # noqa: N802 - logging's name
+        self,
+        ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None],
+    ) -> str:
+        return "\n".join(f"  {line}" for line in shown(super().formatException(ei)).split("\n"))
+
+
+def log_to_stderr(form: str, level: int) -> None:
+    """Write the log of this process to its standard error, and what ends it as well."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LogFormat(form))
+    logging.basicConfig(handlers=[handler], level=level)
+
+    def ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        logging.getLogger("cortex").critical("ended by an error", exc_info=(kind, error, trace))
+
+    sys.excepthook = ended
