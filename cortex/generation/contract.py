@@ -82,6 +82,8 @@ class Folder:
         for name, info in present.items():
             if not name.endswith(".json") or name.startswith(".") or not stat.S_ISREG(info.st_mode):
                 continue
+            if not is_text(name):
+                continue  # CURRENT could not name it
             if not (self.others and self._wrote(name, info)):
                 found[self.prefix + name] = info
         return dict(sorted(found.items()))
@@ -95,6 +97,15 @@ class Folder:
     def open(self, name: str) -> BinaryIO:
         """The file of this name, opened without following a link. Raises OSError."""
         return files.open_plain(self.place(name))
+
+
+def is_text(name: str) -> bool:
+    """Whether a file's name is UTF-8: others cannot be written down, nor told to anybody."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def folder_of(folders: Sequence[Folder], name: str) -> Folder:

@@ -138,7 +138,7 @@ def _user_key() -> bytes:
     """
     path = cache_base() / "origin.key"
     try:
-        files.make_folder(path.parent)
+        files.make_folder(path.parent, anywhere=True)
         if not path.exists():
             temporary = files.write_new(path.parent, path.name, os.urandom(32))
             with contextlib.suppress(FileExistsError):

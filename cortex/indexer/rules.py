@@ -4,18 +4,22 @@ which rule wins, is in scan.py.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cortex.system.files import read_plain
+from cortex.system import files
 from cortex.terms.ignores import NO_GLOB, Fault, Ignores, read_lines
 from cortex.terms.records import Skipped
 
 #: bytes that are read of an ignore file
 READ_BYTES_MAX = 4 * 1024 * 1024
+#: bytes of a file of git's that names a folder
+PATH_BYTES_MAX = 4096
 #: lines that are no globs and are named, of one ignore file
 FAULTS_NAMED = 3
 
@@ -86,7 +90,7 @@ def _read(path: str) -> Ignores:
     the lines count that are whole by then.
     """
     try:
-        raw = read_plain(path, READ_BYTES_MAX + 1)
+        raw = files.read_plain(path, READ_BYTES_MAX + 1)
     except OSError:
         return Ignores()
     if len(raw) > READ_BYTES_MAX:
@@ -99,27 +103,31 @@ def _git_dir(top: Path) -> Path:
     place = top / ".git"
     if place.is_file():
         try:
-            text = place.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError):
+            target = _named(top, files.read_plain(place, PATH_BYTES_MAX))
+        except OSError:
             return place
-        target = (top / text.removeprefix("gitdir:").strip()).resolve()
-        common = target / "commondir"
-        if common.is_file():
-            return (target / common.read_text("utf-8").strip()).resolve()
+        with contextlib.suppress(OSError):
+            return _named(target, files.read_plain(target / "commondir", PATH_BYTES_MAX))
         return target
     return place
+
+
+def _named(folder: Path, raw: bytes) -> Path:
+    """What a file of git's names, seen from its folder; OSError for what is no path."""
+    try:
+        return (folder / os.fsdecode(raw.removeprefix(b"gitdir:").strip())).resolve()
+    except ValueError as error:  # a NUL in it
+        raise OSError(errno.EINVAL, str(error)) from error
 
 
 def _global_ignore() -> str:
     base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     for path in (os.path.expanduser("~/.gitconfig"), os.path.join(base, "git", "config")):
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                match = re.search(
-                    r"^\s*excludesfile\s*=\s*\"?([^\"\n]+?)\"?\s*$", file.read(), re.IGNORECASE | re.MULTILINE
-                )
+            text = files.read_plain(os.path.realpath(path), READ_BYTES_MAX).decode("utf-8", "replace")
         except OSError:
             continue
+        match = re.search(r"^\s*excludesfile\s*=\s*\"?([^\"\n]+?)\"?\s*$", text, re.IGNORECASE | re.MULTILINE)
         if match:
             return os.path.expanduser(match[1])
     return os.path.join(base, "git", "ignore")

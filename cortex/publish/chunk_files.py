@@ -36,8 +36,9 @@ log = logging.getLogger(__name__)
 #: bytes of chunk files that one change reads (parsed they take five times as much); a larger
 #: backlog is published step by step, so that searching can begin
 BATCH_BYTES = 16 * 1024 * 1024
-#: bytes of one chunk file; shards of the indexer stay far below
-FILE_BYTES_MAX = 2 * 1024 * 1024 * 1024
+#: bytes of one chunk file: 50 000 chunks with vectors as numbers. Shards of the indexer stay far
+#: below; a clone may bring one of zeros
+FILE_BYTES_MAX = 512 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)

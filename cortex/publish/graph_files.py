@@ -70,11 +70,12 @@ class GraphFiles:
         try:
             with folder_of(self._folders, name).open(name) as file:
                 info = os.fstat(file.fileno())
-                raw = file.read(FILE_BYTES_MAX + 1)
+                large = info.st_size > FILE_BYTES_MAX
+                raw = b"" if large else file.read(FILE_BYTES_MAX)
         except OSError:
             return None
         ref = FileRef(info.st_size, info.st_mtime_ns, hashlib.sha256(raw).hexdigest())
-        if len(raw) > FILE_BYTES_MAX:
+        if large:
             self._fault(name, ref, f"larger than {FILE_BYTES_MAX >> 20} MB")
             return None
         return raw, ref

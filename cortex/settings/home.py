@@ -177,7 +177,7 @@ def open_home(project: Folders) -> Path:
     refuse_link(project.root / PROJECT_FOLDER)
     home = project.home
     try:
-        files.make_folder(cache_base())
+        files.make_folder(cache_base(), anywhere=True)
         for folder in (home.parent, home, project.run_dir):
             files.make_private(folder)
         note = json.dumps({"root": os.fspath(project.root)}).encode()
@@ -218,7 +218,7 @@ def open_project_folder(root: Path) -> Path:
     folder = root / PROJECT_FOLDER
     refuse_link(folder)
     try:
-        files.make_folder(folder)
+        files.make_folder(folder, anywhere=True)
     except OSError as error:
         raise Misconfigured(f"Cannot make {folder}: {_why(error)}.") from error
     return folder

@@ -200,14 +200,15 @@ def remove_tree(path: Name) -> None:
             raise PermissionError(errno.EPERM, "Belongs to another user", os.fspath(path))
 
 
-def make_folder(path: Name) -> None:
-    """Make a folder (0700) and those above it. Raises OSError, also when there is one that is
-    another's or a link.
+def make_folder(path: Name, *, anywhere: bool = False) -> None:
+    """Make a folder (0700) and those above it; `anywhere`: also in a folder of another user, as
+    /tmp is. Raises OSError, also when there is one that is another's or a link.
     """
     parent = os.path.dirname(_absolute(path))
     if not os.path.lexists(parent):
-        make_folder(parent)
-    with _inside(path) as (folder, name), contextlib.suppress(FileExistsError):
+        make_folder(parent, anywhere=anywhere)
+    made_in = _inside(path) if anywhere else _ours(path)
+    with made_in as (folder, name), contextlib.suppress(FileExistsError):
         os.mkdir(name, 0o700, dir_fd=folder)
     check_folder(path)
 
@@ -224,8 +225,8 @@ def check_folder(path: Name) -> None:
 
 
 def make_private(path: Name) -> None:
-    """As `make_folder`, and nobody else may look into it. Raises OSError."""
-    make_folder(path)
+    """As `make_folder`, anywhere, and nobody else may look into it. Raises OSError."""
+    make_folder(path, anywhere=True)
     descriptor = _folder(path, _LIST)
     try:
         if os.fstat(descriptor).st_mode & 0o077:

@@ -1,0 +1,239 @@
+"""Whatever stands where a file or folder of ours belongs: nothing elsewhere is opened for writing,
+emptied or made, nothing waits, no memory is taken, and once it is gone everything works again.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import resource
+import shutil
+import socket
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cortex.ask.freshness import Freshness
+from cortex.front.cli import doctor, status
+from cortex.indexer.run import index
+from cortex.processes import attach
+from cortex.processes.child import LOG_BYTES_MAX
+from cortex.processes.names import WORKERS
+from cortex.publish.builder import Builder
+from cortex.settings import config as configuration
+from cortex.settings.config import INDEX_FORMAT, Config
+from cortex.system import files
+from ipc.errors import CortexError
+
+#: megabytes that one round of everything may add to the highest that this process ever took
+GROWTH_MB = 400
+#: steps of publishing after which there has to be nothing to do
+STEPS_MAX = 50
+INDEX = f"index/{INDEX_FORMAT}"
+FOLDERS = (
+    "run", "chunks", "chunks/.tmp", "graph", "graph/.facts", "index", INDEX, f"{INDEX}/segments",
+    f"{INDEX}/text", f"{INDEX}/text/writer", f"{INDEX}/vector",
+)  # fmt: skip
+FILES = (
+    "project.json", "manifest.json", "run/indexer.json", "run/watcher.log", "run/text.log", "run/supervisor.log",
+    "run/text.log.1", f"{INDEX}/CURRENT", f"{INDEX}/.CURRENT.tmp", f"{INDEX}/writer.lock", "chunks/code-source.json",
+    "graph/code-graph.json", "graph/code-graph.000.json", "graph/.facts/state.msgpack", "graph/.facts/facts.000.msgpack",
+)  # fmt: skip
+OF_PROJECT = (
+    ".gitignore", ".cortexignore", "src/.gitignore", ".cortex/config.yml", ".cortex/chunks", ".cortex/graph",
+    ".cortex/chunks/theirs.json", ".cortex/graph/theirs.json", ".git", ".git/info/exclude", "src/tsconfig.json",
+    "src/package.json", "go.mod", ".cortex/run/watcher.log", ".cortex/index/segments", ".cortex/manifest.json",
+)  # fmt: skip
+
+HOSTILE_TEXT = "#!/bin/sh\nexport PATH=/bin\n" + "# kept\n" * 400_000
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Config:
+    root = tmp_path / "project"
+    (root / "src").mkdir(parents=True)
+    (root / "src" / "login.py").write_text("def check_password(name):\n    return name\n")
+    return Config(root=root, explicit_root=True)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """The user's own: a start-up file larger than any log may be, folders that are not empty."""
+    folder = tmp_path / "elsewhere"
+    (folder / "deep" / "deeper").mkdir(parents=True)
+    (folder / "kept").write_text(HOSTILE_TEXT)
+    for name in ("old.json", "rows-00000001.seg", "deep/old", "deep/deeper/old", "7"):
+        (folder / name).write_text("kept")
+        os.utime(folder / name, (1, 1))
+    os.utime(folder / "kept", (1, 1))
+    return folder
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, int, int, int]]:
+    """What tells whether anything in a folder was changed: reading is allowed."""
+    found = {}
+    for path in sorted([folder, *folder.rglob("*")]):
+        info = path.lstat()
+        found[os.fspath(path)] = (info.st_mode, info.st_size, info.st_mtime_ns, info.st_nlink)
+    return found
+
+
+def bound(path: Path) -> None:
+    with contextlib.chdir(path.parent), socket.socket(socket.AF_UNIX) as one:
+        one.bind(path.name)
+
+
+def sparse(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 1 << 40)
+
+
+#: what stands there → how it is made, of its path and the folder elsewhere
+KINDS: dict[str, Callable[[Path, Path], object]] = {
+    "a link to a file": lambda path, there: path.symlink_to(there / "kept"),
+    "a link to a folder": lambda path, there: path.symlink_to(there),
+    "a link to nothing": lambda path, there: path.symlink_to(there / "made by us"),
+    "a link to /dev/zero": lambda path, _: path.symlink_to("/dev/zero"),
+    "a pipe": lambda path, _: os.mkfifo(path),
+    "a socket": lambda path, _: bound(path),
+    "a folder": lambda path, there: shutil.copytree(there / "deep", path),
+    "a terabyte of nothing": lambda path, _: sparse(path),
+    "a second name of a file": lambda path, there: path.hardlink_to(there / "kept"),
+}
+
+
+def everything(config: Config) -> int:
+    """All that opens files below the project's folders, without processes; how many faults were
+    told. Raises what is no sentence.
+    """
+    faults = 0
+    for part in (index_all, publish_all, look, tend_logs):
+        try:
+            part(config)
+        except (CortexError, OSError) as error:
+            faults += bool(str(error))
+    return faults
+
+
+def index_all(config: Config) -> None:
+    index(configuration.load(config.root))
+
+
+def publish_all(config: Config) -> None:
+    with contextlib.closing(Builder(config)) as builder:
+        for _ in range(STEPS_MAX):
+            if builder.refresh() is None:
+                return
+    raise AssertionError("publishing never ends")
+
+
+def look(config: Config) -> None:
+    freshness = Freshness(config)
+    freshness.block(freshness.current(), [])
+    freshness.progress()
+    asyncio.run(status.collect(config))
+    attach.set_status(config)
+    attach._last_words(config)
+    doctor.examine(str(config.root))
+
+
+def tend_logs(config: Config) -> None:
+    for name in (*WORKERS, "supervisor"):
+        path = config.run_dir / f"{name}.log"
+        with contextlib.suppress(OSError):
+            with os.fdopen(files.open_log(path), "ab") as log:
+                log.write(b"rm -rf ~\n")
+            files.trim_log(path, LOG_BYTES_MAX)
+
+
+def serves(config: Config) -> bool:
+    return bool(Freshness(config).current().rows)
+
+
+@pytest.fixture(autouse=True)
+def _no_growth() -> Iterator[None]:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    yield
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < GROWTH_MB * 1024, f"{grown // 1024} MB more"
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("places", [FOLDERS, FILES], ids=["folders", "files"])
+def test_what_stands_in_the_cache_leads_nowhere_and_is_healed_or_named(project, elsewhere, kind, places):
+    before = snapshot(elsewhere)
+    assert everything(project) == 0
+    for name in places:
+        place = project.home / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        files.remove_tree(place)
+        KINDS[kind](place, elsewhere)
+        linked = {key: value[:3] for key, value in snapshot(elsewhere).items()}
+        everything(project)
+        after = {key: value[:3] for key, value in snapshot(elsewhere).items()}
+        assert after == linked == {key: value[:3] for key, value in before.items()}, name
+        files.remove_tree(place)
+    files.remove_tree(project.home)
+    assert everything(project) == 0
+    assert serves(project)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_stands_in_a_project_leads_nowhere_and_stops_nothing(project, elsewhere, kind):
+    before = {key: value[:3] for key, value in snapshot(elsewhere).items()}
+    for name in OF_PROJECT:
+        place = project.root / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        KINDS[kind](place, elsewhere)
+        told = everything(project)
+        assert {key: value[:3] for key, value in snapshot(elsewhere).items()} == before, name
+        if name != ".cortex/config.yml":
+            assert not told, name
+            assert serves(project), name
+        files.remove_tree(project.root / name.partition("/")[0] if name.startswith(".") else place)
+        files.remove_tree(project.home)
+
+
+@pytest.mark.parametrize(
+    "place", [lambda one: one.home, lambda one: one.home.parent, lambda one: one.run_dir]
+)
+def test_a_home_that_others_can_write_is_made_private(project, place):
+    place = place(project)
+    place.mkdir(parents=True, exist_ok=True)
+    place.chmod(0o777)
+    assert everything(project) == 0
+    assert stat.S_IMODE(place.stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+@pytest.mark.parametrize("name", ["", "index", INDEX, f"{INDEX}/segments", "chunks", "graph", "run"])
+def test_a_folder_of_another_user_is_not_written(project, name):
+    assert everything(project) == 0
+    place = project.home / name
+    shutil.rmtree(place)
+    place.mkdir()
+    (place / "theirs").write_text("kept")
+    os.chown(place, 12345, 12345)
+    assert everything(project) > 0
+    assert sorted(os.listdir(place)) == ["theirs"]
+
+
+def test_ids_of_chunk_files_stand_in_no_log_as_lines(project, caplog):
+    """A log is formatted as the workers do: cortex.system.terminal."""
+    from cortex.system.terminal import LogFormat
+
+    chunks = project.root / ".cortex" / "chunks"
+    chunks.mkdir(parents=True)
+    body = [{"id": "a\nrm -rf ~\n\x1b[2J", "chunk_type": "code", "text": 5}]
+    (chunks / "bad\nrm -rf ~\n\x1b[2J.json").write_text(json.dumps(body))
+    (chunks / "half \udcff.json").write_text(json.dumps(body))
+    with caplog.at_level(logging.INFO):
+        assert everything(project) == 0
+    told = [LogFormat("%(message)s").format(record) for record in caplog.records]
+    assert any("rm -rf" in line for line in told)
+    assert all(line.isprintable() for line in told if "rm -rf" in line)
