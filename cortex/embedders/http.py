@@ -90,11 +90,11 @@ def parse_endpoint(named: str) -> Endpoint:
 
 
 def open_http(config: Config) -> HttpEmbedder:
-    """Probe the endpoint once. Raises Unavailable (one sentence) after at most PROBE_S,
-    Misconfigured for an answer that is no embedding.
+    """Probe the endpoint once. Raises Unavailable (one sentence) after at most PROBE_S, or what a
+    question has, Misconfigured for an answer that is no embedding.
     """
     endpoint = parse_endpoint(config.embedding.endpoint)
-    vectors, model = _ask(endpoint, ["dimensions"], "query", PROBE_S)
+    vectors, model = _ask(endpoint, ["dimensions"], "query", min(PROBE_S, _question_s(config)))
     return HttpEmbedder(endpoint, model, config, int(vectors.shape[1]))
 
 
@@ -108,7 +108,7 @@ class HttpEmbedder:
         self.identity = name if "@" in name else f"{name}@{place}"
         self.dimensions = dimensions
         self._endpoint, self._model = endpoint, model
-        self._seconds = {"query": min(BATCH_S, QUESTION_SHARE * config.server.deadline_s), "passage": BATCH_S}
+        self._seconds = {"query": _question_s(config), "passage": BATCH_S}
 
     def embed(self, texts: Sequence[str], mode: Mode = "passage") -> Array:
         result = np.zeros((len(texts), self.dimensions), np.float32)
@@ -127,6 +127,10 @@ class HttpEmbedder:
 
     def count_tokens(self, text: str) -> int:
         return estimate_tokens(text)
+
+
+def _question_s(config: Config) -> float:
+    return min(BATCH_S, QUESTION_SHARE * config.server.deadline_s)
 
 
 def _ask(endpoint: Endpoint, texts: Sequence[str], mode: Mode, deadline_s: float) -> tuple[Array, str]:
