@@ -128,7 +128,8 @@ class Indexer:
             str(config.chunks_dir),
             config.indexing.chunk_tokens,
             config.indexing.max_file_kb * 1024,
-            cache_folder(),
+            # Vectors in a project's folder may have come with it: they are not for other projects.
+            cache_folder() if config.chunks_dir.is_relative_to(config.home) else "",
         )
         self._stop = stop or threading.Event()
         self._limits = limits

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import os
 
+import orjson
 import pytest
 
+from cortex.indexer.run import index
 from cortex.indexer.store.embeddings import EmbeddingCache, cache_folder
+from cortex.settings.config import Config
+from cortex.settings.table import Server
 
 
 def test_a_vector_is_found_again_by_its_text_and_model(tmp_path):
@@ -64,3 +69,21 @@ def test_a_folder_that_cannot_be_made_is_as_good_as_none(tmp_path):
 def test_the_place_is_the_users_own(monkeypatch):
     monkeypatch.setenv("CORTEX_HOME", "/somewhere")
     assert cache_folder() == "/somewhere/embeddings"
+
+
+def test_what_came_in_a_projects_own_folder_does_not_get_into_the_cache_of_all_projects(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "a.py").write_text("def parse(text):\n    return text\n")
+    here = Config(root=tmp_path, server=Server(chunks_dir=".cortex/chunks"))
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "theirs"))
+    index(here)
+    for path in (tmp_path / ".cortex" / "chunks").glob("*.json"):
+        data = orjson.loads(path.read_bytes())
+        for chunk in data["chunks"]:
+            chunk["embedding"] = base64.b64encode(bytes(2 * 384)).decode()
+        path.write_bytes(orjson.dumps(data))
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "mine"))
+    (tmp_path / "a.py").write_text("def other(text):\n    return text\n")
+    index(here)
+    assert not (tmp_path / "mine" / "embeddings").exists()
