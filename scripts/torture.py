@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import signal
 import subprocess
 import sys
 import threading
@@ -48,6 +49,7 @@ BROKEN_MAX = 500
 
 def main() -> int:
     options = read_options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that every world is cleared away
     record = begin(options)
     finished = threading.Event()
     beside = Beside(record, options) if options.only is None else None
