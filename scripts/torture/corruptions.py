@@ -30,6 +30,8 @@ DAMAGES_BETWEEN_SAVES = 5
 COLD_SHARE = 0.35
 #: bytes that are overwritten in one place
 BYTES_MAX = 4096
+#: a file in a folder that was put in the place of a file
+INSIDE = "something"
 #: names of one kind differ in these: numbers and content hashes
 _NUMBER = re.compile(r"[0-9a-f]{16,}|\d+")
 
@@ -150,7 +152,9 @@ def kinds_of(world: World) -> dict[str, list[Path]]:
     kinds: dict[str, list[Path]] = {}
     for base in (world.cache, world.runtime):
         for folder, _, names in os.walk(base):
-            for name in names:
+            for name in names if ".aside" not in folder else ():
+                if name == INSIDE:
+                    continue
                 path = Path(folder, name)
                 shown = str(path.relative_to(world.base)).replace(world.config.root_id, "ID")
                 kinds.setdefault(_NUMBER.sub("N", shown), []).append(path)
@@ -191,7 +195,7 @@ def _folder(path: Path, draws: random.Random) -> None:
     path.unlink()
     path.mkdir()
     if draws.random() < 0.5:
-        (path / "something").write_text("in it")
+        (path / INSIDE).write_text("in it")
 
 
 def _remove(path: Path, draws: random.Random) -> None:
