@@ -19,6 +19,7 @@ from cortex.ask.functions import (
     Function,
     at_places,
     find_calls,
+    find_file,
     find_way,
     is_shown,
     outline,
@@ -53,6 +54,8 @@ CALLEES_MAX = 3
 
 #: lines around what the question names where no definition is
 PIECE_LINES = 16
+#: lines of a file without definitions that are shown of its top
+PAGE_LINES = 80
 
 _PLACE = re.compile(r"^[^\s:]+:\d{1,9}(?::\d{1,9})?$|^[^\s:]+/[^\s:]+\.\w+$")
 _SYMBOL = re.compile(r"^[\w$.:#~/\\*()&<>\[\],!?-]+$")
@@ -105,6 +108,8 @@ async def _look(turn: Turn, query: str) -> Picture:
         path, line = _split_place(plain)
         if seeds := (await at_places(turn, [Place(path, line)]))[0]:
             return await _around(turn, seeds, "", line) if line else _whole(seeds)
+        if file := await find_file(turn, path):
+            return await _outside(turn, file, line)
     elif _SYMBOL.match(plain):
         seeds, suggestion = await resolve(turn, plain)
         if seeds:
@@ -118,6 +123,23 @@ def _whole(known: list[Function]) -> Picture:
     shown = sorted(top, key=lambda one: one.callable)[:TOUCHED_MAX]
     shown = sorted(shown or known[:TOUCHED_MAX], key=lambda one: one.start)
     return Picture(Flow(tuple(shown)), scores={one.id: 1.0 for one in shown})
+
+
+async def _outside(turn: Turn, file: str, line: int) -> Picture:
+    """The lines around a line that no definition holds, then the definition that comes next; of a
+    file without definitions its first lines.
+    """
+    first, last = max(1, line - PIECE_LINES // 2), (line or 1) + (PIECE_LINES if line else PAGE_LINES)
+    known = await outline(turn, [file]) if line else []
+    following = [one for one in known if line < one.start <= last]
+    after = min(following, key=lambda one: (one.start, -one.end), default=None)
+    if after is not None:
+        last = after.start - 1
+    piece = Function(f"{file}:{file}:{first}", file, first, last, PIECE)
+    shown = (piece,) if after is None else (piece, after)
+    return Picture(
+        Flow(shown), scores={one.id: 1.0 for one in shown}, focus={piece.id: [line]} if line else {}
+    )
 
 
 def _split_place(text: str) -> tuple[str, int]:
@@ -258,6 +280,7 @@ async def _users(turn: Turn, picture: Picture) -> Users:
     flow = picture.flow.functions
     if not flow:
         return Users()
+    flow = tuple(one for one in flow if one.kind != PIECE) or flow
     best = max(flow, key=lambda one: picture.scores.get(one.id, 0.0))
     return await _users_of(turn, list(dict.fromkeys((best, flow[0])))[:USERS_OF])
 

@@ -223,6 +223,14 @@ async def at_places(turn: Turn, places: Sequence[Place]) -> list[list[Function]]
     return found
 
 
+async def find_file(turn: Turn, path: str) -> str:
+    """The one file of the index that `path` means; "" for none and for several. Raises NotReady."""
+    request = Locate((Place(path),), generation=turn.generation.number)
+    located = await turn.lane("text", request, Located)
+    files = {spot.hit.path for spot in located.spots if spot.whole} if located is not None else set()
+    return files.pop() if len(files) == 1 else ""
+
+
 def _function(node: dict[str, Any]) -> Function:
     return Function(
         node["id"],

@@ -16,6 +16,8 @@ from cortex.ask.related import Users
 
 #: callers, tests, documents and possible breaks that an answer names
 CALLERS_MAX, TESTS_MAX, DOCUMENTS_MAX, BREAKS_MAX = 4, 5, 2, 12
+#: tests of which only is known that they import a file
+IMPORTING_MAX = 2
 #: names of tests of one file, and names that a document mentions
 NAMES_MAX = 4
 #: the share of the budget that is left for callers, tests and documents at most
@@ -152,6 +154,8 @@ def name_tests(tests: list[Answer]) -> list[Answer]:
     what else speaks for the file.
     """
     named: list[Answer] = []
+    importing = [one["file"] for one in tests if one.get("why") == ["imports"]][IMPORTING_MAX:]
+    tests = [one for one in tests if one["file"] not in importing]
     for one in sorted(tests, key=lambda one: not one["tests"])[:TESTS_MAX]:
         names = list(dict.fromkeys(one["tests"]))[:NAMES_MAX]
         told = {"tests": names} if names else {"why": ", ".join(one["why"])} if one.get("why") else {}

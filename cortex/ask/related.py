@@ -320,7 +320,7 @@ def _tests(
         if is_test(hit.path):
             at(hit.path).add("mentions", hit.start_line)
     for one in importers:
-        if is_test(path := one["location"]["file"]):
+        if one.get("edge") == "imports" and is_test(path := one["location"]["file"]):
             at(path).add("imports")
     found.pop(target.path, None)
     return [

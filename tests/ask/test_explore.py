@@ -415,6 +415,29 @@ def test_tests_that_only_import_are_listed_and_marked(imported, query):
     assert ask(imported, query)["tests"] == [{"file": "tests/test_post.py", "line": 1, "why": "imports"}]
 
 
+@pytest.mark.parametrize(
+    ("place", "file", "line"),
+    [
+        ("shop/main.py:2", "shop/main.py", "from shop.server import Server"),
+        ("docs/routing.md:3", "docs/routing.md", "A request is dispatched by"),
+        ("docs/routing.md", "docs/routing.md", "# Routing"),
+        ("docs\\\\routing.md:1", "docs/routing.md", "# Routing"),
+    ],
+)
+def test_a_place_outside_of_all_definitions_shows_the_lines_around_it(shop, place, file, line):
+    first = ask(shop, place)["functions"][0]
+    assert first["file"] == file
+    assert line in first["text"]
+
+
+def test_a_place_above_a_definition_shows_that_too(tmp_path, serve):
+    (tmp_path / "expire.py").write_text(
+        "LIMIT = 1\n\n\n# Runs in the background,\n# a little at a time.\n\ndef expire_some(keys):\n    return keys[:LIMIT]\n"
+    )
+    answer = ask(serve(tmp_path), "expire.py:4")
+    assert symbols(answer) == ["expire.py:1", "expire_some"]
+
+
 def test_tests_that_call_are_listed_without_those_that_only_import(shop):
     assert ask(shop, "total_price")["tests"] == [
         {"file": "tests/test_prices.py", "line": 5, "tests": ["test_taxes_are_added"]}
