@@ -98,6 +98,8 @@ class Builder:
             files.make_folder(self._segments)
             self._start()
             prune_others(self._dir)
+            for folder in (self._dir, config.graph_dir, config.graph_dir / ".facts"):
+                files.sweep(folder)
         except BaseException:
             self.close()
             raise

@@ -180,6 +180,7 @@ def open_home(project: Folders) -> Path:
         files.make_folder(cache_base(), anywhere=True)
         for folder in (home.parent, home, project.run_dir):
             files.make_private(folder)
+            files.sweep(folder)
         note = json.dumps({"root": os.fspath(project.root)}).encode()
         if not _holds(home / "project.json", note):
             files.replace(home / "project.json", note)

@@ -13,9 +13,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import shutil
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -32,6 +34,9 @@ _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE
 #: random bytes of a temporary name
 _RANDOM_BYTES = 8
+_LEFT = re.compile(rf"\..+\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}\.tmp")
+#: seconds after which nobody writes a temporary file any more
+LEFT_S = 3600.0
 
 
 def open_plain(path: Name) -> BinaryIO:
@@ -198,6 +203,19 @@ def remove_tree(path: Name) -> None:
             shutil.rmtree(name, dir_fd=folder)
         else:
             raise PermissionError(errno.EPERM, "Belongs to another user", os.fspath(path))
+
+
+def sweep(folder: Name, older_than_s: float = LEFT_S) -> None:
+    """Remove the temporary files that killed processes left in `folder`. What cannot be listed or
+    removed stays.
+    """
+    limit = time.time() - older_than_s
+    with contextlib.suppress(OSError):
+        left = [name for name in names(folder) if _LEFT.fullmatch(name)]
+        for name, info in (entries(folder) if left else {}).items():
+            if name in left and info.st_mtime < limit:
+                with contextlib.suppress(OSError):
+                    remove(os.path.join(folder, name))
 
 
 def make_folder(path: Name, *, anywhere: bool = False) -> None:

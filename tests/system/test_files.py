@@ -316,6 +316,27 @@ def test_made_folders_are_private_and_there_may_be_one_already(tmp_path):
         files.make_folder(tmp_path / "file")
 
 
+def test_what_a_killed_writer_left_goes_after_a_while_and_nothing_else(tmp_path, elsewhere):
+    with files.replacing(tmp_path / "state.json"):
+        (fresh,) = set(names(tmp_path)) - {"elsewhere"}
+        for name in (
+            ".old.json.0123456789abcdef.tmp",
+            ".link.0123456789abcdef.tmp",
+            ".git",
+            ".old.tmp",
+            "old.tmp",
+        ):
+            (tmp_path / name).touch()
+            os.utime(tmp_path / name, (1, 1))
+        (tmp_path / ".link.0123456789abcdef.tmp").unlink()
+        (tmp_path / ".link.0123456789abcdef.tmp").symlink_to(elsewhere / "kept")
+        os.utime(tmp_path / ".link.0123456789abcdef.tmp", (1, 1), follow_symlinks=False)
+        files.sweep(tmp_path)
+        files.sweep(tmp_path / "missing")
+        assert names(tmp_path) == sorted([fresh, "elsewhere", ".git", ".old.tmp", "old.tmp"])
+    assert (elsewhere / "kept").read_bytes() == b"kept"
+
+
 # Logs
 
 

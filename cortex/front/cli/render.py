@@ -203,7 +203,7 @@ def print_status(found: dict[str, Any]) -> None:
     for warning in (members["problem"], index.get("message", ""), *found["warnings"]):
         if warning:
             with contextlib.suppress(BrokenPipeError):
-                print(shown(warning), file=sys.stderr)
+                print(in_line(warning), file=sys.stderr)
 
 
 def print_checks(checks: list[Check]) -> None:
