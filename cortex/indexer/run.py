@@ -294,6 +294,10 @@ class Indexer:
         finally:
             pool.close()
 
+    def is_whole(self, manifest: Manifest) -> bool:
+        """Whether the chunk files and graph files are as they were written."""
+        return not Writer(self.config, manifest).stale() and self._graph.is_whole()
+
     def forget(self) -> None:
         """Give back the memory that only the next change needs."""
         self._graph.forget()

@@ -107,6 +107,8 @@ class _Follower:
             self._changes.event.wait(self._patience())
             if self._stop.is_set():
                 break
+            if not self._is_whole():
+                self._changes.add_all()
             self._debounce()
             paths, sweep = self._changes.take()
             if sweep or time.monotonic() >= self._sweep_at or any(_changes_rules(path) for path in paths):
@@ -131,6 +133,12 @@ class _Follower:
         while not self._stop.wait(self._pace.heartbeat_s):
             with contextlib.suppress(OSError):
                 self._write()
+
+    def _is_whole(self) -> bool:
+        """Whether what was written is still as it was; True before the first sweep."""
+        if self._manifest is None:
+            return True
+        return self._stat() == self._manifest_stat and self._indexer.is_whole(self._manifest)
 
     def _rest(self) -> None:
         self._worked = 0.0

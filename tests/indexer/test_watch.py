@@ -250,3 +250,66 @@ def test_an_idle_indexer_gives_its_memory_back_and_goes_on(project, monkeypatch)
         wait_for(lambda: {"first", "second"} <= names(project) and len(forgotten) > before)
     graph = b"".join(path.read_bytes() for path in project.graph_dir.glob("code-graph*.json"))
     assert b"pkg/b:second" in graph
+
+
+def facts_of(config: Config) -> Path:
+    return next((config.graph_dir / ".facts").glob("facts*.msgpack"))
+
+
+def whole(config: Config) -> bool:
+    """Whether everything that was written can be read, and holds the project."""
+    try:
+        for path in (*config.chunks_dir.glob("*.json"), *config.graph_dir.glob("*.json")):
+            orjson.loads(path.read_bytes())
+        graph = next(iter(config.graph_dir.glob("*.json"))).read_text()
+        return (
+            names(config) == {"first"}
+            and "first" in graph
+            and facts_of(config).stat().st_size > 20
+            and manifest_paths(config) == ["pkg/a.py"]
+            and is_idle(config)
+        )
+    except (OSError, ValueError, StopIteration):
+        return False
+
+
+WRITTEN: dict[str, Callable[[Config], Path]] = {
+    "chunks": lambda config: config.chunks_dir / "code-source.json",
+    "graph": lambda config: next(iter(config.graph_dir.glob("*.json"))),
+    "facts": facts_of,
+    "manifest": lambda config: config.manifest,
+    "state": lambda config: config.indexer_state,
+}
+
+
+def spoil(path: Path, how: str) -> None:
+    if how == "junk":
+        path.write_bytes(b"\0" * 40)
+        return
+    path.unlink()
+    if how == "folder":
+        (path / "inside").mkdir(parents=True)
+
+
+@pytest.mark.parametrize("how", ["junk", "folder", "gone"])
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_what_somebody_damages_is_made_again_without_a_save(project, kind, how):
+    pace = watch.Pace(sweep_s=3600.0, heartbeat_s=0.1)
+    with following(project, pace):
+        wait_for(lambda: whole(project))
+        path = WRITTEN[kind](project)
+        spoil(path, how)
+        wait_for(lambda: path.is_file() and path.stat().st_size > 40 and whole(project))
+
+
+@pytest.mark.parametrize("how", ["junk", "folder", "gone"])
+@pytest.mark.parametrize("kind", [kind for kind in WRITTEN if kind != "state"])
+def test_what_was_damaged_while_nobody_ran_is_made_again_at_the_next_run(project, kind, how):
+    run.index(project)
+    path = WRITTEN[kind](project)
+    spoil(path, how)
+    run.index(project)
+    assert path.is_file()
+    assert path.stat().st_size > 40
+    assert names(project) == {"first"}
+    assert "first" in WRITTEN["graph"](project).read_text()

@@ -84,6 +84,8 @@ class State(msgspec.Struct):
     wanted: str = ""
     roots: Roots = msgspec.field(default_factory=Roots)
     structural: dict[str, list[Edge]] = {}
+    #: `stats` of the files as they were written
+    files: dict[str, tuple[int, int]] = {}
 
 
 class ShardTask(msgspec.Struct, tag="graph"):
@@ -254,6 +256,20 @@ def read_state(folder: Path) -> State:
     except (OSError, msgspec.DecodeError):
         return State()
     return state if state.version == FACTS_VERSION else State()
+
+
+def stats(folder: Path, shards: int) -> dict[str, tuple[int, int]]:
+    """(size, mtime_ns) of each graph file and file of facts that is there, of a layout of
+    `shards`.
+    """
+    names = [shard_name(number, shards) for number in range(shards)]
+    names += [f"{FACTS}/facts.{number:03d}.msgpack" for number in range(shards)]
+    found = {}
+    for name in names:
+        with contextlib.suppress(OSError):
+            info = os.lstat(folder / name)
+            found[name] = (info.st_size, info.st_mtime_ns)
+    return found
 
 
 def place_state(folder: Path, state: State) -> None:

@@ -58,6 +58,8 @@ class GraphStore:
         self._project: Project | None = None
         self._state = State()
         self._without: dict[str, str] = {}
+        #: how many shards the last `update` left, and their files
+        self._left: tuple[int, dict[str, tuple[int, int]]] = (0, {})
 
     def forget(self) -> None:
         """Give the memory back; the next change reads the facts again."""
@@ -71,6 +73,17 @@ class GraphStore:
 
         Returns how many graph files were written. Raises OSError.
         """
+        if not self.is_whole():
+            log.warning("files of the graph were changed by somebody else; read again")
+            self.forget()
+        return self._update(entries, fresh)
+
+    def is_whole(self) -> bool:
+        """Whether the files are as the last `update` left them."""
+        shards, left = self._left
+        return graph_shards.stats(self._folder, shards) == left
+
+    def _update(self, entries: Mapping[str, Entry], fresh: dict[str, Packed | None]) -> int:
         files.make_folder(self._folder / FACTS)
         wanted = {path: entry.sha256 for path, entry in entries.items() if not entry.skipped}
         loaded = self._project is None
@@ -110,8 +123,9 @@ class GraphStore:
         them.
         """
         state = graph_shards.read_state(self._folder)
-        names = [graph_shards.shard_name(number, state.shards) for number in range(state.shards)]
-        return state.wanted == _name_of(wanted) and all((self._folder / name).exists() for name in names)
+        stats = graph_shards.stats(self._folder, state.shards)
+        self._left = state.shards, stats
+        return state.wanted == _name_of(wanted) and stats == state.files
 
     def _again(self, old: Project, roots: Roots) -> Project:
         project = Project(roots)
@@ -150,7 +164,9 @@ class GraphStore:
         return facts_of(source, sha256) if isinstance(source, Source) else None
 
     def _load(self) -> Project:
-        self._state = graph_shards.read_state(self._folder)
+        self._state = state = graph_shards.read_state(self._folder)
+        if graph_shards.stats(self._folder, state.shards) != state.files:
+            state.wanted = ""  # as after an interrupted run: nobody knows what is in them
         project = Project(self._state.roots)
         found: dict[str, Packed | None] = {}
         for shards, facts in graph_shards.read_facts(self._folder):
@@ -215,6 +231,8 @@ class GraphStore:
 
     def _finish(self, state: State) -> None:
         graph_shards.drop_graphs(self._folder, state.shards)
+        state.files = graph_shards.stats(self._folder, state.shards)
+        self._left = state.shards, state.files
         graph_shards.place_state(self._folder, state)
 
     def _write_facts(self, shards: int, numbers: set[int]) -> None:
