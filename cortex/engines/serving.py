@@ -4,6 +4,7 @@ and how it is.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from ipc.errors import NotReady
 from ipc.messages import Message, Status
 from ipc.service import Identity
 
+#: seconds between two looks at the files that answers are made from: a look at 60 takes 0.1 ms
+CHECKED_S = 0.1
+
 
 class EngineWorker:
     """See `ipc.service.Worker`. Each request names its generation; 0 is the newest."""
@@ -31,6 +35,9 @@ class EngineWorker:
         self._run_dir = config.run_dir
         #: generation → its files as they were when it was opened
         self._files: dict[int, dict[Path, Seal | None]] = {}
+        #: generations whose files were changed since
+        self._damaged: set[int] = set()
+        self._looked_at = 0.0
         self._snapshots: Snapshots[Handlers] = Snapshots(config.index_dir, self._open, self._mark)
         self.handlers: dict[type, Callable[[Any], Message]] = dict.fromkeys(
             self._engine.answers, self._answer
@@ -45,21 +52,34 @@ class EngineWorker:
         handlers = self._engine.open(token, published)
         self._files = {number: seen for number, seen in self._files.items() if self._snapshots.has(number)}
         self._files[published.generation.number] = files
+        self._damaged.discard(published.generation.number)
         return handlers
 
     def _answer(self, request: Any) -> Message:
         handle = self._snapshots.get(request.generation)[type(request)]
+        number = self._snapshots.number_of(request.generation)
         try:
-            return handle(request)
+            reply = handle(request)
         except Exception:
-            # Whatever went wrong is no fault of the question when the files are others than those
-            # that were opened.
-            number = self._snapshots.number_of(request.generation)
+            self._check(number, within_s=0.0)
+            raise
+        self._check(number, within_s=CHECKED_S)
+        return reply
+
+    def _check(self, number: int, within_s: float) -> None:
+        """Raises NotReady when the files of a generation are not those any more that were opened:
+        neither an answer nor an error from them is worth anything. They are looked at when the last
+        look is older than `within_s` seconds.
+        """
+        now = time.monotonic()
+        if number not in self._damaged and now - self._looked_at >= within_s:
+            self._looked_at = now
             files = self._files.get(number, {})
             if look(files) != files:
+                self._damaged.add(number)
                 self._mark(number, "files were changed under a reader")
-                raise NotReady("The index was damaged and is being made again; ask again.") from None
-            raise
+        if number in self._damaged:
+            raise NotReady("The index was damaged and is being made again; ask again in a second.")
 
     def _mark(self, generation: int, why: str) -> None:
         mark(self._run_dir, self._name, generation, why)

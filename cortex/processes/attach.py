@@ -22,6 +22,7 @@ from typing import Any
 from cortex import __version__
 from cortex.generation.contract import chunk_folders, files_in, folder_of
 from cortex.processes.child import LOG_BYTES_MAX, SetSpec, trim_log
+from cortex.processes.leftovers import remove_dead, remove_unheld
 from cortex.processes.supervisor import LINE_BYTES_MAX, Supervisor, socket_path
 from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER, open_home, open_runtime
@@ -211,6 +212,7 @@ async def attach(config: Config, *, start: bool = True) -> Attachment:
     Misconfigured and Unavailable; later faults are sentences in `problem`.
     """
     if start:
+        remove_dead()
         open_runtime(config)
         open_home(config)
     attachment = Attachment(config, start=start)
@@ -261,6 +263,12 @@ def stop(config: Config) -> bool:
                 raise Unavailable(f"The set did not stop within {STOP_S:g} s; end process {holder} by hand.")
             time.sleep(0.05)
     return found
+
+
+def clear(config: Config) -> None:
+    """Remove the project's runtime folders in which nobody holds a lock."""
+    for folder in set_folders(config):
+        remove_unheld(folder)
 
 
 def set_status(config: Config) -> dict[str, Any]:

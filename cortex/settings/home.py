@@ -49,8 +49,24 @@ class Folders(Protocol):
     def runtime_dir(self) -> Path: ...
 
 
+def place(variable: str) -> str:
+    """The folder that an environment variable names, "" for none.
+
+    Raises Misconfigured for one that is not absolute: processes work in different folders.
+    """
+    named = os.environ.get(variable) or ""
+    if named and not os.path.isabs(named):
+        raise Misconfigured(f"{variable} is {named!r}, which is not an absolute path; set it to one.")
+    return named
+
+
+def user_home() -> str:
+    """The user's home folder. Raises Misconfigured as `place` does."""
+    return place("HOME") or os.path.expanduser("~")
+
+
 def user_config() -> Path:
-    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    base = place("XDG_CONFIG_HOME") or os.path.join(user_home(), ".config")
     return Path(base) / "cortex" / "config.yml"
 
 
@@ -65,7 +81,7 @@ def cache_base() -> Path:
     Raises Misconfigured for a place that is not absolute: processes work in different folders.
     """
     cache = os.environ.get("XDG_CACHE_HOME") or ""
-    usual = os.path.join(cache if os.path.isabs(cache) else "~/.cache", "cortex")
+    usual = os.path.join(cache if os.path.isabs(cache) else os.path.join(user_home(), ".cache"), "cortex")
     base = os.path.expanduser(os.environ.get("CORTEX_HOME") or usual)
     if not os.path.isabs(base):
         raise Misconfigured(f"The cache folder {base!r} is not an absolute path; set CORTEX_HOME to one.")
@@ -126,7 +142,7 @@ def _why_no_folder(root: Path) -> str:
 
 
 def _too_high(folder: Path) -> bool:
-    home = Path(os.path.expanduser("~")).resolve()
+    home = Path(user_home()).resolve()
     return folder == home or folder in home.parents
 
 
@@ -139,7 +155,7 @@ def runtime_base() -> Path:
     """
     uid = os.getuid()
     usual = f"/run/user/{uid}"
-    named = os.environ.get("XDG_RUNTIME_DIR") or usual
+    named = place("XDG_RUNTIME_DIR") or usual
     for base in (named, "/tmp", tempfile.gettempdir()):  # noqa: S108 - private_dir checks it
         if os.path.isdir(base) and os.access(base, os.W_OK):
             path = real(base) / f"cortex-{uid}"

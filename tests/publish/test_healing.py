@@ -13,6 +13,7 @@ import resource
 import numpy as np
 import pytest
 
+from cortex.engines import serving
 from cortex.engines.graph.engine import GraphEngine
 from cortex.engines.serving import EngineWorker
 from cortex.engines.text.engine import TextEngine
@@ -372,3 +373,15 @@ def test_a_reader_takes_up_another_generation_of_the_same_number(index):
     index.workers["text"].reload()
     found = index.workers["text"].handlers[ExactSearch](ExactSearch("handler_7", generation=current.number))
     assert found.hits == ()
+
+
+def test_a_reader_gives_no_answer_from_files_that_were_changed_under_it(index, monkeypatch):
+    monkeypatch.setattr(serving, "CHECKED_S", 0.0)
+    assert index.workers["text"].handlers[ExactSearch](ExactSearch("handler_7")).hits
+    path = index.file("term")
+    path.write_bytes(path.read_bytes())  # in place, and only its time says so
+    for _ in range(2):
+        with pytest.raises(NotReady, match="made again"):
+            index.workers["text"].handlers[ExactSearch](ExactSearch("handler_7"))
+    index.look()
+    index.ask()

@@ -241,3 +241,12 @@ def test_a_configuration_behind_a_link_is_not_read(project, tmp_path):
     (project / ".cortex" / "config.yml").symlink_to(tmp_path / "other.yml")
     with pytest.raises(Misconfigured, match="not a link"):
         config.load(project)
+
+
+@pytest.mark.parametrize("variable", ["HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME"])
+def test_a_variable_that_names_no_absolute_folder_is_one_sentence(project, monkeypatch, variable):
+    monkeypatch.setenv(variable, "some/where")
+    if variable == "HOME":
+        monkeypatch.delenv("XDG_CONFIG_HOME")
+    with pytest.raises(Misconfigured, match=rf"{variable} is 'some/where', which is not an absolute path"):
+        assert config.load(project).runtime_dir

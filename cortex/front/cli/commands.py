@@ -191,6 +191,7 @@ def up(options: Namespace) -> int:
 def down(options: Namespace) -> int:
     config = configuration.load(options.project)
     stopped = attach.stop(config)
+    attach.clear(config)
     where = shown(str(config.root))
     print(f"The workers of {where} are stopped." if stopped else f"No workers are running for {where}.")
     return EXIT_OK

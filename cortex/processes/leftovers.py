@@ -1,0 +1,63 @@
+"""Removes runtime folders that nobody uses: of a set that was stopped, and those that were left by
+processes of an earlier boot. Nothing is in them but locks and sockets.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from pathlib import Path
+
+from cortex.settings.home import runtime_base
+from cortex.system import files
+from ipc.locks import Lock, try_lock
+
+#: a project's runtime folder: its id and the number of the protocol
+_FOLDER = re.compile(r"[0-9a-f]+-p[0-9]+")
+#: what is in one, and goes with it
+_ENDINGS = (".lock", ".sock")
+#: seconds since the start, those of sleep included where the system counts them
+_BOOTTIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def remove_unheld(folder: Path) -> bool:
+    """Remove a runtime folder unless a process holds a lock in it, or something else is in it.
+
+    Its locks are held meanwhile: whoever has just opened one sees that it is gone, and makes
+    another.
+    """
+    held: list[Lock] = []
+    try:
+        names = files.names(folder)
+        if not all(name.endswith(_ENDINGS) for name in names):
+            return False
+        for name in names:
+            if name.endswith(".lock"):
+                lock = try_lock(folder / name)
+                if lock is None:
+                    return False
+                held.append(lock)
+        for name in names:
+            files.remove(folder / name)
+        folder.rmdir()
+    except OSError:
+        return False
+    finally:
+        for lock in held:
+            lock.release()
+    return True
+
+
+def remove_dead(booted: float | None = None) -> list[str]:
+    """Remove the runtime folders in which nothing was made since this machine was started, at
+    `booted` (seconds since the epoch); returns their names. Who binds a socket changes its folder.
+    """
+    started = booted if booted is not None else time.time() - time.clock_gettime(_BOOTTIME)
+    removed: list[str] = []
+    with contextlib.suppress(OSError):
+        base = runtime_base()
+        for name, info in files.entries(base).items():
+            if _FOLDER.fullmatch(name) and info.st_mtime < started and remove_unheld(base / name):
+                removed.append(name)
+    return removed
