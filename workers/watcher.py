@@ -28,6 +28,10 @@ from ipc.messages import Message, Reload, Status
 from ipc.service import Identity, serve
 
 log = logging.getLogger(__name__)
+# watchdog calls it an error when a watch ends while an event of it is being read.
+logging.getLogger("watchdog.observers.inotify").addFilter(
+    lambda record: "called when the thread is inactive" not in record.getMessage()
+)
 
 #: seconds between two looks at the disk by the clock, for events that were lost or never come
 #: (network folders)
@@ -49,8 +53,12 @@ class WatcherWorker(FileSystemEventHandler):
         self._last_event = 0.0
         self._stop = threading.Event()
         self._observer: Any = None
-        #: watched folder → its device and inode
-        self._watched: dict[Path, tuple[int, int]] = {}
+        #: watched folder → its device and inode, and watchdog's handle of the watch
+        self._watched: dict[Path, tuple[tuple[int, int], Any]] = {}
+        #: folders that were removed
+        self._ended: set[Path] = set()
+        #: the folders that the system refused to watch, as they were
+        self._refused: dict[Path, tuple[int, int]] = {}
         self._fault = ""
         self._thread = threading.Thread(target=self._work, name="publish")
         self.handlers: dict[type, Callable[[Any], Message]] = {}
@@ -70,6 +78,8 @@ class WatcherWorker(FileSystemEventHandler):
         """Called by watchdog's thread. Reading is no change."""
         if event.event_type in ("opened", "closed_no_write"):
             return
+        if event.is_directory and event.event_type == "deleted":
+            self._ended.add(Path(os.fsdecode(event.src_path)))
         if any(str(path).endswith(".json") for path in (event.src_path, event.dest_path)):
             self._last_event = time.monotonic()
             self._seen.set()
@@ -162,20 +172,29 @@ class WatcherWorker(FileSystemEventHandler):
                 info = one.path.stat()
                 if not is_linked(one.path, one.root):
                     folders[one.path] = (info.st_dev, info.st_ino)
-        if folders == self._watched:
+        if folders and folders == self._refused:
             return
-        self._unwatch()
-        if not folders:
-            return
-        observer = Observer()
+        ended = self._watched.keys() & self._ended  # one made anew may have the inode of the old
+        self._ended -= ended
+        ended |= {path for path, (at, _) in self._watched.items() if folders.get(path) != at}
+        for path in ended:
+            self._observer.unschedule(self._watched.pop(path)[1])
         try:
-            for folder in folders:
-                observer.schedule(self, os.fspath(folder), recursive=False)
-            observer.start()
+            for path, at in folders.items():
+                if path not in self._watched:
+                    self._watched[path] = at, self._follow(path)
+                    self._seen.set()  # what happened in it before is told by no event
+            self._refused = {}
         except OSError as error:  # inotify limits, network file systems
-            log.warning("cannot watch %s by events (%s); looking by the clock", folder, error)
-            return
-        self._observer, self._watched = observer, folders
+            log.warning("cannot watch %s by events (%s); looking by the clock", path, error)
+            self._refused = folders
+            self._unwatch()
+
+    def _follow(self, folder: Path) -> Any:
+        if self._observer is None:
+            self._observer = Observer()
+            self._observer.start()
+        return self._observer.schedule(self, os.fspath(folder), recursive=False)
 
     def _unwatch(self) -> None:
         if self._observer is not None:

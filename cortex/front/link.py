@@ -68,12 +68,16 @@ class Link:
         until = time.monotonic() + self.config.server.deadline_s
         checked = tool.check(arguments)
         while True:
+            attach.check_root(self.config)
             await self.ready(until)
             asked = self._supervisor
             asking = Asking(self.config, self._client, self.freshness, until, self._settled)
             try:
-                return self._with_news(await tool.call(asking, checked))
+                answer = await tool.call(asking, checked)
+                attach.check_root(self.config)  # of one that is gone, everything has gone already
+                return self._with_news(answer)
             except Unavailable:
+                attach.check_root(self.config)
                 # A set that ended while it was asked has a successor that was not.
                 if time.monotonic() > until - LAST_TRY_S or not (self._lost or self._set != asked):
                     raise

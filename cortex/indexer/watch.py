@@ -32,7 +32,7 @@ from cortex.settings.config import Config
 from cortex.settings.home import open_home
 from cortex.system import allocator, files
 from cortex.terms.records import IndexerState
-from ipc.errors import CortexError
+from ipc.errors import CortexError, NotFound
 
 log = logging.getLogger(__name__)
 
@@ -161,12 +161,18 @@ class _Follower:
     def _guard(self, work: Callable[[], None]) -> None:
         """Do `work`; whatever goes wrong is told, and tried again by the next sweep."""
         try:
+            self._check_root()
             work()
         except CortexError as error:
             self._failed(str(error))
         except Exception as error:  # one file that breaks the indexer must not end it
             log.exception("indexing failed")
             self._failed(f"Indexing failed: {type(error).__name__}: {error}")
+
+    def _check_root(self) -> None:
+        """Raises NotFound where the project is no more: that is no project without files."""
+        if not self._config.root.is_dir():
+            raise NotFound(f"The project {self._config.root} was moved or deleted.")
 
     def _failed(self, message: str) -> None:
         self._manifest = None
@@ -177,6 +183,7 @@ class _Follower:
         started = time.monotonic()
         self._sweep_at = started + self._pace.sweep_s  # also when it fails
         scan = Scanner(self._config).walk()
+        self._check_root()  # moved meanwhile
         self._folders.follow(scan.folders)
         if self._manifest is None:  # another may be at work on the first run: how much there will be
             self._tell(files=len(scan.files))
@@ -197,7 +204,7 @@ class _Follower:
         if not self._folders.complete:
             pause = POLL_SWEEP_S
         self._sweep_at = time.monotonic() + pause
-        if changed or self._state.state != "idle":
+        if changed or self._state.state != "idle" or self._state.message:
             self._tell(state="idle", files=0, message="")  # from here on the manifest knows them
 
     def _update(self, paths: set[str]) -> None:

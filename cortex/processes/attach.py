@@ -160,6 +160,7 @@ class Attachment:
                 self.problem = f"No workers are running for {self.config.root}; `cortex up` starts them."
                 return
             if self._spawned is None:
+                check_root(self.config)
                 if first:
                     await asyncio.to_thread(check_start, self.config)
                 self._spawned = spawn(self.config)
@@ -312,6 +313,14 @@ def spawn(config: Config) -> subprocess.Popen[bytes]:
             stderr=log,
             cwd="/",
             start_new_session=True,
+        )
+
+
+def check_root(config: Config) -> None:
+    """Raises Unavailable when the project is not where it was any more."""
+    if not config.root.is_dir():
+        raise Unavailable(
+            f"The project {config.root} was moved or deleted; start Cortex again in the folder where it is now."
         )
 
 

@@ -61,3 +61,14 @@ def test_where_there_is_something_to_answer_from_a_set_that_does_not_come_is_an_
     generations.publish(config.index_dir, Generation(1, segments=(SegmentRef("s", 3, 3),), sources=12))
     with pytest.raises(Unavailable, match="still being started; ask again"):
         call(config, "cortex_search", query="how is it kept")
+
+
+def test_a_project_that_was_moved_is_a_sentence_at_once(config, tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    moved = Config(root=root)
+    moved.index_dir.mkdir(parents=True)
+    generations.publish(moved.index_dir, Generation(1))
+    root.rename(tmp_path / "elsewhere")
+    with pytest.raises(Unavailable, match=r"project/? was moved or deleted; start Cortex again"):
+        call(moved, "cortex_exact", query="Store")

@@ -313,3 +313,16 @@ def test_what_was_damaged_while_nobody_ran_is_made_again_at_the_next_run(project
     assert path.stat().st_size > 40
     assert names(project) == {"first"}
     assert "first" in WRITTEN["graph"](project).read_text()
+
+
+def test_a_project_that_is_moved_away_is_no_project_without_files(project):
+    pace = watch.Pace(sweep_s=0.05, heartbeat_s=0.05)
+    with following(project, pace):
+        wait_for(lambda: is_idle(project) and names(project) == {"first"})
+        away = project.root.parent / "away"
+        project.root.rename(away)
+        wait_for(lambda: "was moved or deleted" in state(project).message)
+        assert names(project) == {"first"}
+        away.rename(project.root)
+        wait_for(lambda: is_idle(project) and state(project).message == "")
+        assert names(project) == {"first"}
