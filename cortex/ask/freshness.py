@@ -34,6 +34,8 @@ T = TypeVar("T")
 PENDING_NAMED = 5
 #: seconds without a heartbeat after which an indexer counts as gone
 HEARTBEAT_MAX_S = 15.0
+#: bytes free on the disk of the index below which nothing new can be written
+FREE_BYTES_MIN = 1 << 20
 #: a larger manifest is not read by fronts: hits are not compared with their files then
 MANIFEST_BYTES_MAX = 64 * 1024 * 1024
 
@@ -187,6 +189,7 @@ class Freshness:
             block["publishing"] = behind or not progress.indexing
         if not share.whole:
             block["searchable"] = {"done": share.done, "total": share.total}
+        sentences += filter(None, [self._say_full()])
         sentences += _say_state(progress, share, behind=behind)
         if progress.silent_s > HEARTBEAT_MAX_S:
             sentences.append(
@@ -240,6 +243,8 @@ class Freshness:
 
     def explain_nothing(self) -> str:
         """Why nothing is published yet, and what to do, in one or two sentences."""
+        if full := self._say_full():
+            return f"Nothing is searchable yet. {full}"
         progress, upgrade = self.progress(), self._upgrade(self.current())
         if progress.indexing:
             sentence = f"{say_progress(progress)} Nothing is searchable yet; ask again in a few seconds."
@@ -257,6 +262,18 @@ class Freshness:
         if progress.running:
             return "The index is being published; ask again in a second."
         return "Nothing is indexed yet; ask again in a few seconds, or see `cortex status`."
+
+    def _say_full(self) -> str:
+        """A sentence when the disk of the index is full: who writes there can say so nowhere."""
+        home = self._config.home
+        try:
+            info = os.statvfs(home)
+        except OSError:
+            return ""
+        blocks = info.f_bfree if os.geteuid() == 0 else info.f_bavail
+        if blocks * info.f_frsize >= FREE_BYTES_MIN:
+            return ""
+        return f"The disk of {home} is full: what is saved is not found until there is space on it."
 
     def _upgrade(self, generation: Generation) -> str:
         if generation.number or not has_other(self._config.index_dir):

@@ -39,7 +39,7 @@ from cortex.publish.chunk_files import ChunkManager, Reading
 from cortex.publish.graph_files import GraphFiles
 from cortex.publish.intact import Intact, rows_of, without_damaged
 from cortex.settings.config import Config
-from cortex.settings.home import open_home
+from cortex.settings.home import open_home, refusal
 from cortex.system import allocator, files
 from cortex.terms.records import STATE_BYTES_MAX, IndexerState
 from ipc.arrays import Array
@@ -443,7 +443,7 @@ def _take_lock(config: Config) -> Lock:
             ),
         )
     except OSError as error:
-        raise Misconfigured(f"Cannot write {config.index_dir}: {error.strerror}.") from error
+        raise refusal(error)(f"Cannot write {config.index_dir}: {error.strerror}.") from error
 
 
 def _small_ones(refs: Sequence[SegmentRef], ratio: int) -> list[SegmentRef]:

@@ -4,6 +4,7 @@ folders. No values.
 
 from __future__ import annotations
 
+import errno
 import functools
 import ipaddress
 import json
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cortex.system import files
-from ipc.errors import Misconfigured
+from ipc.errors import CortexError, Misconfigured, Unavailable
 
 #: set by `--yes-really`, and so by whatever that process starts: a project may be / or the home
 #: folder
@@ -201,7 +202,7 @@ def open_home(project: Folders) -> Path:
         if not _holds(home / "project.json", note):
             files.replace(home / "project.json", note)
     except OSError as error:
-        raise Misconfigured(
+        raise refusal(error)(
             f"Cannot write {home}: {_why(error)}; free some space, make it a writable folder "
             "of yours, or set CORTEX_HOME to one."
         ) from error
@@ -217,6 +218,14 @@ def _holds(path: Path, raw: bytes) -> bool:
         return files.read_ours(path, len(raw)) == raw
     except OSError:
         return False
+
+
+def refusal(error: OSError) -> type[CortexError]:
+    """What a fault of the system is: Unavailable for one that goes by itself (no space, no
+    descriptor), so that whoever met it is started again; else Misconfigured.
+    """
+    passing = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+    return Unavailable if error.errno in passing else Misconfigured
 
 
 def refuse_link(folder: Path) -> None:

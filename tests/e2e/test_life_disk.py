@@ -55,6 +55,7 @@ def test_a_full_disk_keeps_the_old_answers_calls_them_stale_and_recovers(project
                 while True:
                     answer = await front.call("cortex_exact", query="check_password")
                     assert answer["results"], answer
+                    assert "is full" in answer["index"]["message"]
                     if answer["results"][0].get("stale"):
                         break
                     await asyncio.sleep(0.05)

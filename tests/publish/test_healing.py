@@ -9,10 +9,13 @@ import json
 import os
 import random
 import resource
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
 
+from cortex.ask.freshness import Freshness
 from cortex.engines import serving
 from cortex.engines.graph.engine import GraphEngine
 from cortex.engines.serving import EngineWorker
@@ -22,13 +25,14 @@ from cortex.engines.vector.engine import VectorEngine
 from cortex.engines.vector.usearch import Limits as VectorLimits
 from cortex.engines.vector.usearch import check_vectors
 from cortex.generation import current as generations
+from cortex.generation.current import EMPTY
 from cortex.generation.damage import mark, take_marks
 from cortex.generation.read import open_rows
 from cortex.generation.segment import open_segment
 from cortex.publish.builder import Builder
 from cortex.publish.intact import Intact
 from cortex.settings import config as configuration
-from ipc.errors import BadQuery, NotReady
+from ipc.errors import BadQuery, NotReady, Unavailable
 from ipc.messages import ExactSearch, GraphSearch, VectorSearch
 
 CHUNKS = 12
@@ -323,6 +327,40 @@ def test_a_start_without_room_for_the_writer_throws_nothing_away(index, monkeypa
     index.look()
     assert index.builder.current == before
     index.ask()
+
+
+@pytest.fixture
+def full(config):
+    """The project's folder in the cache, on a disk that is full until the result is called."""
+    shutil.rmtree(config.home)
+    config.home.mkdir(mode=0o700)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m,mode=700", "tmpfs", config.home]
+    if os.geteuid() or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("mounting is not allowed here")
+    filler = config.home / "filler"
+    with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    yield filler.unlink
+    subprocess.run(["umount", "--lazy", config.home], check=True)
+
+
+def test_a_first_start_on_a_full_disk_is_told_and_tried_again(config, full):
+    for name in ("chunks_dir", "graph_dir", "run_dir"):
+        getattr(config, name).mkdir(exist_ok=True)
+    with pytest.raises((Unavailable, OSError), match="No space left"):
+        Builder(config).refresh()
+    fresh = Freshness(config)
+    assert "is full" in fresh.explain_nothing()
+    assert "is full" in fresh.block(EMPTY)["message"]
+    full()
+    assert "is full" not in fresh.explain_nothing()
+    assert "message" not in fresh.block(EMPTY)
+    write(config)
+    with contextlib.closing(Builder(config)) as builder:
+        while builder.refresh() is not None:
+            pass
+        assert builder.current.rows == CHUNKS - 1
 
 
 def test_an_index_that_is_damaged_with_no_chunk_files_left_is_published_empty_and_grows_again(index):
