@@ -270,6 +270,23 @@ def test_damage_under_a_reader_is_never_blamed_on_the_question(index):
     index.ask()
 
 
+def test_a_panic_of_a_library_over_damaged_files_does_not_end_the_worker(index):
+    class Panic(BaseException):
+        """As pyo3's PanicException, which is no Exception either."""
+
+    def panic(_request):
+        raise Panic
+
+    worker = index.workers["text"]
+    snapshot = worker._snapshots.get()
+    worker._snapshots._opened[index.builder.current.number] = (None, snapshot | {ExactSearch: panic})
+    with pytest.raises(Panic):
+        worker.handlers[ExactSearch](ExactSearch("handler_7"))
+    damage(index.file("store"), "zeros")
+    with pytest.raises(NotReady, match="made again"):
+        worker.handlers[ExactSearch](ExactSearch("handler_7"))
+
+
 def test_a_mark_for_another_generation_changes_nothing(index):
     number = index.builder.current.number
     mark(index.config.run_dir, "text", number - 1, "of old")
