@@ -306,8 +306,11 @@ def say_progress(progress: Progress) -> str:
 
 
 def _alive(state: IndexerState) -> bool:
-    """Whether the process that wrote `state` still lives; not looked up after a fresh heartbeat."""
-    if time.time() - state.heartbeat < HEARTBEAT_MAX_S:
+    """Whether the process that wrote `state` still lives; not looked up after a fresh heartbeat.
+
+    One of the future is none: the clock was set back.
+    """
+    if 0 <= time.time() - state.heartbeat < HEARTBEAT_MAX_S:
         return True
     try:
         os.kill(state.pid, 0)

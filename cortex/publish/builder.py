@@ -394,10 +394,10 @@ class Builder:
         files.make_folder(self._segments)
         if last:
             files.replace(self._segments / number_file(last), b"")
-        # A clock, not 1: row keys are never used twice, not even over a lost index.
-        self.current = dataclasses.replace(
-            EMPTY, number=last, next_key=time.time_ns() >> 16, tokens=dict.fromkeys(self._engines, "")
-        )
+        # A clock, not 1: row keys are never used twice, not even over a lost index. It may go back.
+        next_key = max(self.current.next_key, time.time_ns() >> 16)
+        tokens = dict.fromkeys(self._engines, "")
+        self.current = dataclasses.replace(EMPTY, number=last, next_key=next_key, tokens=tokens)
         self._previous = EMPTY
         self._mended |= last > 0
         for engine in self._engines.values():

@@ -166,6 +166,11 @@ def test_an_indexer_that_died_while_indexing_is_not_called_running(config):
     assert Freshness(config).block(EMPTY)["indexing"] == {"done": 1, "total": 9}
 
 
+def test_a_sign_of_life_of_the_future_does_not_keep_a_dead_indexer_alive(config):
+    indexer(config, state="indexing", heartbeat=time.time() + 3600.0, pid=gone_pid())
+    assert not Freshness(config).progress().running
+
+
 def test_what_the_indexer_complains_about_is_passed_on(config):
     indexer(config, state="stopped", message="More than 100 000 files; pass --project DIR.")
     assert Freshness(config).block(EMPTY)["message"] == "More than 100 000 files; pass --project DIR."

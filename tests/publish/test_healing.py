@@ -11,6 +11,7 @@ import random
 import resource
 import shutil
 import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -412,6 +413,15 @@ def test_no_number_comes_twice_although_nothing_can_be_read_any_more(index):
     index.look()
     assert index.builder.current.number > number + 1
     index.check()
+    index.ask()
+
+
+def test_row_keys_rise_over_a_lost_index_although_the_clock_was_set_back(index, monkeypatch):
+    keys = index.builder.current.next_key
+    monkeypatch.setattr(time, "time_ns", lambda: 1)
+    damage(index.file("rows"), "zeros")
+    index.look()
+    assert index.builder.current.next_key >= keys + CHUNKS - 1
     index.ask()
 
 
