@@ -25,6 +25,9 @@ from ipc.locks import holder_of
 
 #: seconds before a dead child is started again: the first time, and at most; it doubles in between
 BACKOFF_S, BACKOFF_MAX_S = 0.1, 30.0
+#: seconds before one that was killed is started again, at most: somebody did that to it, and asking
+#: waits for a worker not much longer
+BACKOFF_KILLED_MAX_S = 1.6
 #: seconds between two looks at a place that another process holds
 HELD_S = 0.2
 #: seconds that a child has to live for its next death to count as the first
@@ -171,6 +174,8 @@ class Child:
         self.last_error = self._last_line() or self.last_error
         if now - self._started >= SETTLED_S:
             self._backoff_s = BACKOFF_S
+        if code in (-signal.SIGKILL, -signal.SIGTERM):
+            self._backoff_s = min(self._backoff_s, BACKOFF_KILLED_MAX_S)
         if code == EXIT_USAGE and holder_of(self._lock_path) is None:
             self.state = "failed"
             return f"{self.name}: ended with {code}, not started again: {self.last_error}"

@@ -30,6 +30,7 @@ from cortex.processes.leftovers import remove_dead
 from cortex.processes.names import INDEXER, PROCESSES, STOP_ORDER, WORKERS
 from cortex.settings.config import Config, Embedding, Server
 from cortex.settings.home import open_home, open_runtime
+from ipc.client import CONNECT_S
 from ipc.errors import Misconfigured, Unavailable
 from ipc.locks import try_lock
 from ipc.messages import PROTOCOL
@@ -197,6 +198,19 @@ def test_a_child_that_keeps_dying_is_started_less_and_less_often(config: Config)
     waits = [round(b - a, 1) for a, b in itertools.pairwise(starts)]
     assert waits == sorted(waits)
     assert waits[-1] > 3 * waits[0]
+
+
+def test_a_child_that_others_kill_again_and_again_is_never_away_for_long(config: Config) -> None:
+    made = processes.Child("text", child(OBEDIENT, config), spec(config))
+    now, starts = 0.0, list[float]()
+    while len(starts) < 10:
+        if "started" in made.tend(now):
+            starts.append(now)
+            os.kill(made.pid, signal.SIGKILL)
+            until(lambda: dead(made.pid), "its end")
+        now += 0.05
+    made.terminate()
+    assert max(b - a for a, b in itertools.pairwise(starts)) < CONNECT_S
 
 
 def dead(pid: int) -> bool:
