@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -267,11 +268,10 @@ class Freshness:
         """A sentence when the disk of the index is full: who writes there can say so nowhere."""
         home = self._config.home
         try:
-            info = os.statvfs(home)
+            free = shutil.disk_usage(home).free
         except OSError:
             return ""
-        blocks = info.f_bfree if os.geteuid() == 0 else info.f_bavail
-        if blocks * info.f_frsize >= FREE_BYTES_MIN:
+        if free >= FREE_BYTES_MIN:
             return ""
         return f"The disk of {home} is full: what is saved is not found until there is space on it."
 

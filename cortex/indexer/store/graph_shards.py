@@ -267,7 +267,7 @@ def stats(folder: Path, shards: int) -> dict[str, tuple[int, int]]:
     found = {}
     for name in names:
         with contextlib.suppress(OSError):
-            info = os.lstat(folder / name)
+            info = (folder / name).lstat()
             found[name] = (info.st_size, info.st_mtime_ns)
     return found
 
