@@ -95,7 +95,6 @@ class Builder:
         #: whether something was made again, which no published generation names yet
         self._mended = False
         try:
-            files.make_folder(self._segments)
             self._start()
             prune_others(self._dir)
             for folder in (self._dir, config.graph_dir, config.graph_dir / ".facts"):
@@ -320,6 +319,9 @@ class Builder:
         """
         self._manager = ChunkManager(chunk_folders(self._config), self._config.embedding.dimensions)
         self._graph = GraphFiles(graph_folders(self._config), self._segments)
+        for path in (self._segments, *(self._dir / name for name in self._engines)):
+            if path.is_file():  # in the place of a folder of ours
+                files.remove(path)
         published = self.current = self._read_current()
         if not published.number or not self._fits(published):
             self._begin_anew(wipe=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -300,6 +301,16 @@ def test_what_somebody_damages_is_made_again_without_a_save(project, kind, how):
         path = WRITTEN[kind](project)
         spoil(path, how)
         wait_for(lambda: path.is_file() and path.stat().st_size > 40 and whole(project))
+
+
+@pytest.mark.parametrize("folder", ["chunks_dir", "graph_dir"])
+def test_a_file_in_the_place_of_a_folder_gives_way(project, folder):
+    pace = watch.Pace(sweep_s=3600.0, heartbeat_s=0.1)
+    with following(project, pace):
+        wait_for(lambda: whole(project))
+        shutil.rmtree(getattr(project, folder))
+        getattr(project, folder).write_text("no folder")
+        wait_for(lambda: whole(project))
 
 
 @pytest.mark.parametrize("how", ["junk", "folder", "gone"])

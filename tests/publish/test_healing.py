@@ -238,6 +238,24 @@ def test_damage_that_happened_while_nobody_ran_is_made_good_at_the_next_start(in
         index.ask()
 
 
+@pytest.mark.parametrize("name", ["segments", "text", "vector"])
+def test_a_file_in_the_place_of_a_folder_gives_way(index, name):
+    for hot in (True, False):
+        folder = index.config.index_dir / name
+
+        def replace(folder=folder):
+            shutil.rmtree(folder)
+            folder.write_text("no folder")
+
+        if hot:
+            replace()
+        else:
+            index.restart(replace)
+        index.look()
+        index.check()
+        index.ask()
+
+
 def test_a_key_that_is_lost_under_a_writer_leaves_no_reader_behind(index, cache):
     (cache / "origin.key").unlink()
     index.read()

@@ -84,6 +84,8 @@ class GraphStore:
         return graph_shards.stats(self._folder, shards) == left
 
     def _update(self, entries: Mapping[str, Entry], fresh: dict[str, Packed | None]) -> int:
+        if self._folder.is_file():  # in the place of a folder of ours
+            files.remove(self._folder)
         files.make_folder(self._folder / FACTS)
         wanted = {path: entry.sha256 for path, entry in entries.items() if not entry.skipped}
         loaded = self._project is None

@@ -94,6 +94,8 @@ class Writer:
                 "CORTEX_CHUNKS_DIR to another one."
             )
         try:
+            if self._folder.is_file() and not self._config.server.chunks_dir:
+                files.remove(self._folder)  # in the place of a folder of ours
             files.make_folder(self._temporary)
             for name in files.names(self._temporary):
                 files.remove_tree(self._temporary / name)
