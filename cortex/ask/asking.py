@@ -139,6 +139,8 @@ class Turn:
     until: float
     final: bool
     silent: dict[str, CortexError] = field(default_factory=dict)
+    #: files of the answer that are no longer as the generation holds them
+    changed: set[str] = field(default_factory=set)
 
     def renewed(self) -> Turn:
         """The same turn for the next step of an answer: its lanes share the time that is left."""
@@ -192,12 +194,14 @@ class Turn:
 
     def stale(self, paths: Iterable[str]) -> frozenset[str]:
         """Those of `paths` whose file is no longer as this generation holds it."""
-        return self.asking.freshness.stale(paths, self.generation)
+        found = self.asking.freshness.stale(paths, self.generation)
+        self.changed.update(found)
+        return found
 
     def index(self, notes: Iterable[str] = ()) -> dict[str, Any]:
         """The `index` block of the answer: who is silent and why, and the sentences `notes`."""
         sentences = (*map(str, self.silent.values()), *notes)
-        return self.asking.freshness.block(self.generation, sorted(self.silent), sentences)
+        return self.asking.freshness.block(self.generation, sorted(self.silent), sentences, self.changed)
 
     def explain_nothing(self, filters: Filters = NO_FILTERS, floor: float | None = None) -> str:
         """Why an answer is empty; there always is a reason."""

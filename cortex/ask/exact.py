@@ -36,7 +36,7 @@ async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
         "total_returned": returned,
         "truncated": hits.truncated or len(results) < len(hits.chunks) or _more(question, hits),
         "suggestion": suggestion,
-        "metadata": {"took_ms": round(1000 * (time.perf_counter() - started), 1), "source": "exact"},
+        "metadata": {"took_ms": round(1000 * (time.perf_counter() - started)), "source": "exact"},
         "index": turn.index(),
     }
 

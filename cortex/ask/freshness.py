@@ -171,11 +171,17 @@ class Freshness:
         return sorted(path for path, sequence in dirty.items() if sequence > generation.sequence)
 
     def block(
-        self, generation: Generation, degraded: Sequence[str] = (), notes: Iterable[str] = ()
+        self,
+        generation: Generation,
+        degraded: Sequence[str] = (),
+        notes: Iterable[str] = (),
+        stale: Iterable[str] = (),
     ) -> dict[str, Any]:
-        """The `index` block of an answer from `generation`. `notes` are sentences for `message`."""
+        """The `index` block of an answer from `generation`. `notes` are sentences for `message`;
+        `stale` are files of the answer, pending although nobody has told so yet.
+        """
         progress = self.progress()
-        pending = self.pending(generation)
+        pending = sorted({*self.pending(generation), *stale})
         block: dict[str, Any] = {
             "generation": generation.number,
             "pending": pending[:PENDING_NAMED],

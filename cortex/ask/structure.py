@@ -66,7 +66,7 @@ def _answer(echo: dict[str, Any], turn: Turn, hits: GraphHits, started: float) -
         "total_returned": len(results),
         "truncated": hits.truncated,
         "suggestion": hits.suggestion,
-        "metadata": {"took_ms": round(1000 * (time.perf_counter() - started), 1), "source": "graph"},
+        "metadata": {"took_ms": round(1000 * (time.perf_counter() - started)), "source": "graph"},
     }
     if hits.candidates:
         answer["candidates"] = hits.candidates

@@ -50,6 +50,11 @@ class Changes:
             self._sweep = True
         self.event.set()
 
+    def waiting(self) -> set[str]:
+        """The paths that the next `take` will have; none where it will say to sweep."""
+        with self._lock:
+            return set() if self._sweep else set(self._paths)
+
     def take(self) -> tuple[set[str], bool]:
         """(paths, whether to sweep): both are forgotten here."""
         with self._lock:

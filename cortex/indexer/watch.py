@@ -15,7 +15,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,6 +47,8 @@ DIRTY_S = 30.0
 DEBOUNCE_MAX_S = 1.0
 #: seconds between two progress reports of a long run
 PROGRESS_S = 0.25
+#: paths that are looked at as soon as an event names them; more are a branch switch, and wait
+ANNOUNCED_MAX = 200
 #: paths that are named as dirty
 DIRTY_MAX = 5000
 
@@ -156,7 +158,20 @@ class _Follower:
         deadline = time.monotonic() + max(DEBOUNCE_MAX_S, quiet_s)
         while self._changes.event.is_set() and not self._stop.is_set() and time.monotonic() < deadline:
             self._changes.event.clear()
+            with contextlib.suppress(CortexError, OSError):
+                self._announce(self._changes.waiting())
             self._changes.event.wait(quiet_s)
+
+    def _announce(self, paths: Collection[str]) -> None:
+        """Name saved files as dirty with the first event of each, before anything is done."""
+        manifest = self._manifest
+        if manifest is None or self._state.state == "stopped" or len(paths) > ANNOUNCED_MAX:
+            return
+        scanner = Scanner(self._config)
+        new = [path for path in paths if path not in self._dirty and _differs(scanner, manifest, path)]
+        if new:
+            self._mark(new, manifest)
+            self._tell()
 
     def _guard(self, work: Callable[[], None]) -> None:
         """Do `work`; whatever goes wrong is told, and tried again by the next sweep."""
@@ -192,6 +207,8 @@ class _Follower:
                 return
             changed = [path for path, stat in scan.files.items() if not _same(manifest, path, stat)]
             changed += manifest.files.keys() - scan.files.keys()
+            if self._unmark(self._dirty.keys() - set(changed)) and not changed:
+                self._tell()
             self._mark(changed if manifest.files else [], manifest)
             if changed or not manifest.files:
                 self._tell(state="indexing", done=0, total=len(changed), files=len(scan.files), message="")
@@ -214,10 +231,11 @@ class _Follower:
                 return
             changes: dict[str, Candidate | None] = {}
             for path in paths:
-                found = scanner.look(path)
-                candidate = found if isinstance(found, Candidate) else None
+                candidate = _look(scanner, path)
                 if not _same(manifest, path, candidate):
                     changes[path] = candidate
+            if self._unmark(paths - changes.keys()) and not changes:
+                self._tell()
             if not changes:
                 return
             self._mark(changes, manifest)
@@ -261,6 +279,13 @@ class _Follower:
     def _mark(self, paths: Collection[str], manifest: Manifest) -> None:
         for path in list(paths)[: DIRTY_MAX - len(self._dirty)]:
             self._dirty[path] = (manifest.sequence + 1, 0.0)
+
+    def _unmark(self, paths: Iterable[str]) -> bool:
+        """Those of `paths` that are not to be written after all; whether there were any."""
+        waiting = [path for path in paths if self._dirty.get(path, (0, 1.0))[1] == 0]
+        for path in waiting:
+            del self._dirty[path]
+        return bool(waiting)
 
     def _settle(self, paths: Collection[str], manifest: Manifest) -> None:
         """The paths are written: those that changed a chunk file wait to be served, the others are
@@ -309,6 +334,16 @@ class _Follower:
 
 def _changes_rules(path: str) -> bool:
     return path.rpartition("/")[2] in IGNORE_FILES
+
+
+def _look(scanner: Scanner, path: str) -> Candidate | None:
+    found = scanner.look(path)
+    return found if isinstance(found, Candidate) else None
+
+
+def _differs(scanner: Scanner, manifest: Manifest, path: str) -> bool:
+    """Whether a file is to be read, or to be taken out."""
+    return not _same(manifest, path, _look(scanner, path))
 
 
 def _same(manifest: Manifest, path: str, candidate: Candidate | None) -> bool:

@@ -1,5 +1,6 @@
 """What an answer says about its own age: pending and stale files, and an indexer that is gone."""
 
+import asyncio
 import os
 import resource
 import subprocess
@@ -10,6 +11,7 @@ import orjson
 import pytest
 
 from cortex.ask.freshness import Freshness
+from cortex.front.tools import TOOLS
 from cortex.generation import current as generations
 from cortex.generation.current import EMPTY, Generation, SegmentRef
 from cortex.settings.config import INDEX_FORMAT, Config, Server
@@ -91,6 +93,34 @@ def test_a_project_that_was_read_and_holds_no_text_is_not_waited_for(config, gon
     assert fresh.serves(EMPTY) == (not gone)
     said = f"There are no text files to be searched in {config.root}; 3 files were left out"
     assert (said in fresh.explain_nothing()) == (not gone)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("cortex_search", {"query": "refresh token"}),
+        ("cortex_exact", {"query": "refresh_token"}),
+        ("code_context", {"query": "refresh token"}),
+        ("cortex_explore", {"query": "SessionStore.refresh_token"}),
+        ("cortex_graph", {"operation": "callers", "target": "rotate"}),
+        ("find_related", {"file": "src/web/login.py"}),
+    ],
+)
+def test_an_answer_names_its_files_that_were_saved_a_moment_ago_as_pending(sample, name, arguments):
+    tool, path = TOOLS[name], sample.config.root / "src/auth/session.py"
+    before, text = path.stat(), path.read_text()
+
+    def ask():
+        answer = asyncio.run(tool.call(sample.asking(), tool.check(arguments)))
+        return orjson.loads(orjson.dumps(answer))["index"]
+
+    assert (ask()["pending"], ask()["pending_count"]) == ([], 0)
+    path.write_text(text + "\n# more\n")
+    try:
+        assert (ask()["pending"], ask()["pending_count"]) == (["src/auth/session.py"], 1)
+    finally:
+        path.write_text(text)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def test_a_file_that_is_indexed_but_not_served_yet_is_stale_and_pending(config):

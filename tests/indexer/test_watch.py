@@ -5,6 +5,7 @@ on.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -111,6 +112,36 @@ def test_what_is_saved_created_renamed_and_deleted_gets_into_the_chunk_files(pro
         (root / "moved/deep/b.py").unlink()
         wait_for(lambda: names(project) == {"second"})
     assert state(project).state == "stopped"
+
+
+@pytest.fixture
+def patient(project) -> Config:
+    return dataclasses.replace(project, indexing=Indexing(debounce_ms=1_000))
+
+
+def test_a_saved_file_is_named_with_the_first_event_before_the_quiet_time(patient):
+    (patient.root / ".gitignore").write_text("*.log\n")
+    with following(patient):
+        wait_for(lambda: is_idle(patient) and not state(patient).dirty)
+        named = {"pkg/a.py": state(patient).sequence + 1}
+        (patient.root / "pkg/a.log").write_text("x")
+        (patient.root / "pkg/a.py").write_text("def second():\n    return 2\n")
+        # Named while nothing is at work on it, and in no chunk file yet.
+        wait_for(lambda: is_idle(patient) and state(patient).dirty == named)
+        assert state(patient).sequence < named["pkg/a.py"]
+
+
+def test_a_file_that_is_put_back_before_it_is_read_is_no_longer_named(patient):
+    path = patient.root / "pkg/a.py"
+    before = path.stat()
+    with following(patient):
+        wait_for(lambda: is_idle(patient) and not state(patient).dirty)
+        path.write_text("def longer_than_before():\n    return 2\n")
+        wait_for(lambda: "pkg/a.py" in state(patient).dirty)
+        path.write_text("def first():\n    return 1\n")
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        wait_for(lambda: not state(patient).dirty)
+        assert names(patient) == {"first"}
 
 
 def manifest_paths(config: Config) -> list[str]:
