@@ -38,10 +38,9 @@ from ipc.messages import (
 #: chunks that are asked of the vector worker: so many for each file of the answer, because a file
 #: may hold several, plus so many, because those of tests are dropped afterwards
 CHUNKS_PER_FILE, CHUNKS_MORE = 4, 40
-#: definitions whose callers are asked for, and callers of each
-DEFINITIONS_MAX, CALLERS_MAX = 16, 30
-#: what refers to a file that is looked at, for tests among it
-LEVEL_MAX = 100
+#: definitions whose callers are asked for, and what refers to one of them or to the file: as many
+#: as the graph gives of one level, for tests are among them
+DEFINITIONS_MAX, LEVEL_MAX = 16, 100
 #: chunks that mention a name that are looked at, for tests and for documents
 MENTIONS_MAX = 30
 
@@ -55,6 +54,8 @@ class Users:
     callers: list[Entry] = field(default_factory=list)
     tests: list[Entry] = field(default_factory=list)
     documents: list[tuple[Hit, list[str]]] = field(default_factory=list)
+    #: whether there are callers that nobody counted
+    truncated: bool = False
 
     @classmethod
     def merge(cls, found: Sequence[Users]) -> Users:
@@ -67,7 +68,8 @@ class Users:
             if known is not one:
                 names = list(dict.fromkeys((*known["tests"], *one["tests"])))
                 tests[one["file"]] = known | {"tests": names}
-        return cls(list(reversed(callers.values())), list(tests.values()), _one_for_each_file(documents))
+        cut = any(users.truncated for users in found)
+        return cls(list(reversed(callers.values())), list(tests.values()), _one_for_each_file(documents), cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class _Kinds:
     callers: list[Entry]
     tests: list[Entry]
     documents: list[tuple[Hit, list[str]]]
+    truncated: bool
 
 
 async def find_related(asking: Asking, question: Related) -> dict[str, Any]:
@@ -109,7 +112,7 @@ async def _answer(turn: Turn, question: Related) -> dict[str, Any]:
             f"Nothing in the index is similar to {hit.path}:{hit.start_line} or refers to it."
         )
     listed = (kinds.similar, kinds.callers, kinds.tests, kinds.documents)
-    if truncated or any(len(one) > question.limit for one in listed):
+    if truncated or kinds.truncated or any(len(one) > question.limit for one in listed):
         answer["truncated"] = True
     answer["index"] = turn.index()
     return answer
@@ -119,7 +122,7 @@ async def _find_kinds(turn: Turn, question: Related, target: Target) -> _Kinds:
     similar, users = await asyncio.gather(
         _similar(turn, target, question.limit), _users(turn, target, importing=True)
     )
-    return _Kinds(similar, users.callers, users.tests, users.documents[: question.limit])
+    return _Kinds(similar, users.callers, users.tests, users.documents[: question.limit], users.truncated)
 
 
 async def find_users(turn: Turn, file: str, line: int) -> Users:
@@ -138,20 +141,21 @@ async def find_users(turn: Turn, file: str, line: int) -> Users:
 
 async def _users(turn: Turn, target: Target, *, importing: bool) -> Users:
     """`importing`: ask for the file's importers at once, and not only where no test calls it."""
-    callers, importers, named, documents, mentioning = await asyncio.gather(
+    (callers, cut), (importers, _), named, documents, mentioning = await asyncio.gather(
         _callers(turn, target),
-        _importers(turn, target) if importing else asyncio.sleep(0, []),
+        _importers(turn, target) if importing else asyncio.sleep(0, ([], False)),
         _named(turn, target),
         _mentioning(turn, target, Filters(chunk_types=("documentation",)), documents=True),
         _mentioning(turn, target, Filters(tags=("test",)), documents=False),
     )
     calling_tests = [one for one in callers if is_test(one["file"])]
     if not (importing or calling_tests or named or target.in_tests):
-        importers = await _importers(turn, target)
+        importers, _ = await _importers(turn, target)
     return Users(
         callers=[one for one in callers if not is_test(one["file"])],
         tests=_tests(target, calling_tests, importers, named, mentioning),
         documents=_one_for_each_file(documents),
+        truncated=cut,
     )
 
 
@@ -211,20 +215,25 @@ async def _similar(turn: Turn, target: Target, limit: int) -> list[tuple[Hit, fl
     return list(best.values())[: limit + 1]  # one more says that there is more
 
 
-async def _graph(turn: Turn, request: GraphSearch) -> list[Entry]:
+async def _graph(turn: Turn, request: GraphSearch) -> tuple[list[Entry], bool]:
+    """(results, whether there are more)"""
     asked = replace(request, generation=turn.generation.number)
     found = await turn.lane("graph", asked, GraphHits, ours=True)
-    return [orjson.loads(raw) for raw in found.results] if found is not None else []
+    if found is None:
+        return [], False
+    return [orjson.loads(raw) for raw in found.results], found.truncated
 
 
-async def _importers(turn: Turn, target: Target) -> list[Entry]:
+async def _importers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
     return await _graph(
         turn, GraphSearch("dependents", target.path, include_context=False, max_per_level=LEVEL_MAX)
     )
 
 
-async def _callers(turn: Turn, target: Target) -> list[Entry]:
-    """Each caller of what is defined at the target, once, those of the first definition first."""
+async def _callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
+    """(each caller of what is defined at the target, once, those of the first definition first;
+    whether there are more)
+    """
     path = target.path
     stem = path[: path.rindex(".")] if "." in path.rpartition("/")[2][1:] else path
     symbols = target.spot.symbols[:DEFINITIONS_MAX]
@@ -232,18 +241,24 @@ async def _callers(turn: Turn, target: Target) -> list[Entry]:
         *(
             _graph(
                 turn,
-                GraphSearch("callers", f"{stem}:{name}", max_results=CALLERS_MAX, context_lines=0),
+                GraphSearch(
+                    "callers",
+                    f"{stem}:{name}",
+                    max_results=LEVEL_MAX,
+                    max_per_level=LEVEL_MAX,
+                    context_lines=0,
+                ),
             )
             for name in symbols
         )
     )
     found: dict[str, Entry] = {}
-    for name, results in zip(symbols, answers, strict=True):
+    for name, (results, _) in zip(symbols, answers, strict=True):
         for result in results:
             caller = _caller(name, result)
             if not target.holds(caller["file"], caller["line"]):
                 found.setdefault(caller["id"], caller)
-    return list(found.values())
+    return list(found.values()), any(cut for _, cut in answers)
 
 
 def _caller(name: str, result: Entry) -> Entry:

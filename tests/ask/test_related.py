@@ -44,6 +44,29 @@ def test_a_line_has_its_callers_tests_documents_and_similar_code(sample):
     assert answer["index"]["degraded"] == []
 
 
+def test_callers_are_counted_without_the_tests_among_them_and_a_cut_is_told(tmp_path, serve):
+    (tmp_path / "core.py").write_text("def used():\n    return 1\n")
+    calls = "from core import used\n" + "".join(f"\n\ndef test_{n}():\n    used()\n" for n in range(60))
+    (tmp_path / "a_test.py").write_text(calls)
+    more = "from core import used\n" + "".join(f"\n\ndef call_{n}():\n    used()\n" for n in range(30))
+    (tmp_path / "z.py").write_text(more)
+    served = serve(tmp_path)
+    answer = related(served, file="core.py", line=1, limit=50)
+    assert [one["id"] for one in answer["callers"]] == [f"z:call_{n}" for n in range(30)]
+    assert len(answer["tests"][0]["tests"]) == 60
+    assert "truncated" not in answer
+    assert related(served, file="core.py", line=1, limit=29)["truncated"]
+
+
+def test_more_callers_than_the_graph_gives_are_told(tmp_path, serve):
+    (tmp_path / "core.py").write_text("def used():\n    return 1\n")
+    calls = "from core import used\n" + "".join(f"\n\ndef test_{n}():\n    used()\n" for n in range(120))
+    (tmp_path / "a_test.py").write_text(calls)
+    answer = related(serve(tmp_path), file="core.py", line=1, limit=100)
+    assert answer["callers"] == []
+    assert answer["truncated"]
+
+
 def test_a_chunk_id_means_that_chunk(sample):
     first = related(sample, file="src/auth/session.py", line=10)
     again = related(sample, chunk_id=first["target"]["chunk_id"])

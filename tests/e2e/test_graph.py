@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+import orjson
 import pytest
 
 pytestmark = pytest.mark.e2e
@@ -135,3 +136,16 @@ def test_outlines_and_patterns_are_answered_through_the_whole_path(sources):
     (match,) = pattern["results"]
     assert (match["file"], match["start_line"], match["variables"]) == ("app/main.py", 6, {"ITEM": "1"})
     assert outline["index"]["generation"] == pattern["index"]["generation"] > 0
+
+
+def test_a_damaged_graph_file_shows_in_the_status(project):
+    graph = project.root / ".cortex" / "graph"
+    graph.mkdir(parents=True)
+    (graph / "theirs.json").write_text("{ not json")
+
+    async def ask():
+        async with project.front() as front:
+            await front.whole()
+            return orjson.loads(project.run("status", "--json").stdout)["warnings"]
+
+    assert any("theirs.json" in warning for warning in asyncio.run(ask()))

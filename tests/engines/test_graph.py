@@ -309,6 +309,25 @@ def test_impact_says_what_kind_and_how_bad(worker):
     assert hits.summary["by_severity"]["high"] >= 1
 
 
+def test_an_impact_counts_everything_and_shows_the_worst(worker):
+    whole, _ = ask(worker, "impact", "app/store:check", depth=3)
+    assert whole.total_found == whole.summary["affected"] > 2
+    for limits in ({"max_results": 1}, {"max_per_level": 1}, {"max_results": 2}):
+        cut, results = ask(worker, "impact", "app/store:check", depth=3, **limits)
+        assert (cut.total_found, cut.summary) == (whole.total_found, whole.summary)
+        assert cut.truncated
+        assert len(results) < whole.total_found
+        assert results[0]["severity"] == "high"
+
+
+def test_a_name_in_another_case_is_found_and_the_answer_says_so(worker):
+    for target in ("disk.Save", "DISK.SAVE", "disk.save"):
+        hits, results = ask(worker, "callers", target)
+        assert [one["node"]["id"] for one in results] == ["app/main:main"]
+        assert hits.target == "app/store:Disk.save"
+        assert f"There is no {target!r}; read as app/store:Disk.save" in hits.suggestion
+
+
 def test_context_is_cut_from_the_files_as_they_are(worker, config):
     (config.root / "app/main.py").write_text("\n\n\n\n    changed(1)\n")
     _, results = ask(worker, "callers", "Disk.save", context_lines=0)

@@ -91,6 +91,7 @@ RULES = [
     "semantic context",
     "prefix and fuzzy matching",
     "structural query",
+    "asks about architecture",
     "safest for ambiguous queries",
 ]
 

@@ -187,15 +187,15 @@ class GraphSnapshot:
     def _summary(self, walk: Walk) -> dict[str, Any]:
         files = {
             int(self.graph.nodes[row, 2])
-            for s in walk.steps
+            for s in walk.every
             if (row := int(self.graph.node_of[s.number])) >= 0
         }
         return {
-            "affected": len(walk.steps),
+            "affected": len(walk.every),
             "files": len(files),
-            "by_severity": dict(Counter(step.severity for step in walk.steps)),
-            "by_type": dict(Counter(step.impact_type for step in walk.steps)),
-            "max_depth": max((step.depth for step in walk.steps), default=0),
+            "by_severity": dict(Counter(step.severity for step in walk.every)),
+            "by_type": dict(Counter(step.impact_type for step in walk.every)),
+            "max_depth": max((step.depth for step in walk.every), default=0),
         }
 
 

@@ -4,6 +4,7 @@ bounded walks, level by level, with what was left out counted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -64,11 +65,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What was found. `total` counts what the limits left out too, as far as was walked."""
+    """What was found. `total` counts what the limits left out too, as far as was walked; of an
+    impact that is everything, and `every` holds it.
+    """
 
     steps: tuple[Step, ...] = ()
     total: int = 0
     truncated: bool = False
+    every: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +127,25 @@ class Walker:
             begin = self.targets.members(start)
         elif operation == "callers":
             begin += self._owners_of_constructors(start)
-        return self._levels(
-            begin, _KINDS[operation], limits, scope, backward=backward, impact=operation == "impact"
+        if operation == "impact":
+            return self._impact_of(begin, limits, scope)
+        return self._levels(begin, _KINDS[operation], limits, scope, backward=backward)
+
+    def _impact_of(self, start: list[int], limits: Limits, scope: Scope) -> Walk:
+        """All that a change may reach, the worst first; of each level and in all as many as the
+        limits let through.
+        """
+        count = len(self.graph.names)
+        whole = self._levels(
+            start, _KINDS["impact"], Limits(limits.depth, count, count), scope, backward=True, impact=True
         )
+        at_level = Counter[int]()
+        kept: list[Step] = []
+        for step in whole.steps:
+            at_level[step.depth] += 1
+            if at_level[step.depth] <= limits.max_per_level and len(kept) < limits.max_results:
+                kept.append(step)
+        return Walk(tuple(kept), whole.total, len(kept) < whole.total, whole.steps)
 
     def _files(self, start: Sequence[int], limits: Limits, scope: Scope, *, backward: bool) -> Walk:
         """Files that files (or packages) refer to, or that refer to them: by an import if there is
@@ -203,7 +223,7 @@ class Walker:
         scope: Scope,
         *,
         backward: bool,
-        impact: bool,
+        impact: bool = False,
     ) -> Walk:
         lists, far = (self.graph.incoming, 0) if backward else (self.graph.outgoing, 1)
         ranks = np.array([kinds.index(kind) if kind in kinds else -1 for kind in EDGE_TYPES])

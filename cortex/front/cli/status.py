@@ -59,8 +59,14 @@ async def collect(config: Config) -> dict[str, Any]:
             "foreign_files": _foreign_files(config, watcher, generation),
         },
         "ignored": list(config.ignored),
-        "warnings": [*_ignored(config), *generation.warnings, *_faults(workers)],
+        "warnings": _warnings(config, generation, workers),
     }
+
+
+def _warnings(config: Config, generation: Generation, workers: dict[str, dict[str, Any]]) -> list[str]:
+    """Every sentence once: of the settings, of what is published, of files that cannot be."""
+    unread = workers.get("watcher", {}).get("info", {}).get("warnings", ())
+    return list(dict.fromkeys((*_ignored(config), *generation.warnings, *unread, *_faults(workers))))
 
 
 def _foreign_files(config: Config, watcher: dict[str, Any], generation: Generation) -> list[str]:

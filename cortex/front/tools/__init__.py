@@ -43,7 +43,7 @@ Choose by intent:
 - exact identifier, its definition or uses: cortex_exact (faster for exact matches)
 - exact identifier, its behaviour: cortex_search (semantic context)
 - boolean operators, a phrase, a wildcard, a likely typo: cortex_exact (boolean, prefix and fuzzy matching)
-- relationships ("who calls", "what implements"), impact: cortex_graph (structural query)
+- asks about architecture, dependencies, relationships ("who calls", "what implements"), impact: cortex_graph (structural query)
 - what is in a file or folder: cortex_outline
 - code at hand, before you change it: find_related
 - code of a certain shape: cortex_pattern
