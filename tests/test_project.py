@@ -9,10 +9,15 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
+import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+
+from scripts.release import fault
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = (ROOT / "scripts" / "requirements.lock").read_text().splitlines()
@@ -38,7 +43,7 @@ def test_every_dependency_is_pinned_to_a_version_that_it_allows() -> None:
 
 def test_scripts_are_executable() -> None:
     for path in (
-        *(ROOT / "scripts" / name for name in ("setup", "demo", "test", "check", "fix")),
+        *(ROOT / "scripts" / name for name in ("setup", "demo", "test", "check", "fix", "audit")),
         ROOT / ".ci/run",
     ):
         assert os.access(path, os.X_OK), path
@@ -54,6 +59,70 @@ def test_the_wheel_holds_all_packages_the_model_and_the_licence(tmp_path: Path) 
     ).stdout.split()
     assert set(tracked) - shipped == set()
     assert any(name.endswith("licenses/LICENSE") for name in shipped)
+
+
+@pytest.mark.parametrize(
+    ("tag", "version", "tags", "said"),
+    [
+        ("v1.2.3", "1.2.3", ["v1.2.2", "v0.9.9", "nightly"], ""),
+        ("v1.2.3", "1.2.3", ["v1.2.3"], ""),
+        ("v0.10.0", "0.10.0", ["v0.9.9"], ""),
+        ("v1.0.0", "1.0.0", [], ""),
+        ("v1.2.3", "1.2.4", [], "the code is version 1.2.4"),
+        ("v1.2.3", "1.2.3", ["v1.3.0", "v1.2.2"], "does not rise above v1.3.0"),
+        ("v0.9.9", "0.9.9", ["v0.10.0"], "does not rise above v0.10.0"),
+        ("1.2.3", "1.2.3", [], "is no version"),
+        ("v1.2", "1.2", [], "is no version"),
+        ("", "", [], "is no version"),
+    ],
+)
+def test_a_release_must_rise_and_be_the_codes_version(
+    tag: str, version: str, tags: list[str], said: str
+) -> None:
+    assert said in fault(tag, version, tags)
+    assert bool(said) == bool(fault(tag, version, tags))
+
+
+def workflow(name: str) -> Any:
+    return yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
+
+
+def commands(job: dict[str, Any]) -> list[str]:
+    return [step["run"] for step in job["steps"] if "run" in step]
+
+
+def test_the_tests_run_on_three_systems_and_four_versions_of_python() -> None:
+    job = workflow("test")["jobs"]["test"]
+    systems = [name.partition("-")[0] for name in job["strategy"]["matrix"]["os"]]
+    assert systems == ["ubuntu", "macos", "windows"]
+    assert job["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13", "3.14"]
+    assert commands(job) == [".ci/run"]
+
+
+def test_a_release_is_published_with_provenance_and_without_a_password() -> None:
+    build, publish = (workflow("release")["jobs"][name] for name in ("build", "publish"))
+    assert 'python scripts/release.py "$GITHUB_REF_NAME"' in commands(build)
+    assert ".ci/run" in commands(build)
+    assert publish["needs"] == "build"
+    assert publish["permissions"] == {"id-token": "write"}
+    assert publish["steps"][-1]["with"] == {"attestations": True}
+    assert "secrets." not in (ROOT / ".github/workflows/release.yml").read_text()
+
+
+def test_no_workflow_may_write_to_the_repository() -> None:
+    for name in ("test", "release"):
+        assert workflow(name)["permissions"] == {"contents": "read"}
+
+
+def test_dependencies_are_audited() -> None:
+    assert "scripts/audit" in commands(workflow("test")["jobs"]["audit"])
+    assert "scripts/audit" in (ROOT / "scripts/check").read_text().splitlines()
+
+
+def test_the_tests_must_cover_most_lines() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert project["tool"]["coverage"]["report"]["fail_under"] >= 80
+    assert any("coverage report" in one for one in commands(workflow("test")["jobs"]["coverage"]))
 
 
 def test_the_documents_name_every_tool() -> None:

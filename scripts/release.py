@@ -1,0 +1,48 @@
+"""Whether a tag may be released: `scripts/release.py v1.2.3`, in a clone that has all tags.
+
+It must be the version in the code, and higher than every tag before it.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+_TAG = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
+_VERSION = re.compile(r'^__version__ = "([^"]+)"$', re.MULTILINE)
+
+
+def number(tag: str) -> tuple[int, ...]:
+    """(1, 2, 3) of `v1.2.3`; () for a tag that names no version."""
+    match = _TAG.fullmatch(tag)
+    return tuple(map(int, match.groups())) if match else ()
+
+
+def fault(tag: str, version: str, tags: Iterable[str]) -> str:
+    """Why `tag` may not be released with `version` in the code after `tags`; "" when it may."""
+    if not number(tag):
+        return f"{tag!r} is no version: a release is tagged v1.2.3."
+    if tag != f"v{version}":
+        return f"The tag is {tag}, but the code is version {version} (cortex/__init__.py)."
+    highest = max((one for one in tags if number(one) and one != tag), key=number, default="")
+    if highest and number(highest) >= number(tag):
+        return f"{tag} does not rise above {highest}, which is there already."
+    return ""
+
+
+def main(tag: str) -> int:
+    found = _VERSION.search((ROOT / "cortex" / "__init__.py").read_text(encoding="utf-8"))
+    version = found[1] if found else ""
+    listed = subprocess.run(["git", "tag", "--list"], cwd=ROOT, capture_output=True, text=True, check=True)
+    said = fault(tag, version, listed.stdout.split())
+    print(said or f"{tag} may be released.", file=sys.stderr if said else sys.stdout)
+    return 1 if said else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) == 2 else ""))

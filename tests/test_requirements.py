@@ -1,0 +1,43 @@
+"""docs/REQUIREMENTS.md: each row names a test that exists, a decision, or what it waits for."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "docs" / "REQUIREMENTS.md").read_text(encoding="utf-8")
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in TEXT.splitlines()
+    if line.startswith("| ") and not line.startswith("| requirement")
+]
+#: what a row may wait for
+LATER = {"memory", "HTTP", "privacy", "speed", "the ONNX embedder"}
+
+
+def test_every_requirement_says_what_holds_it():
+    assert len(ROWS) > 100
+    for requirement, *held in ROWS:
+        assert len(held) == 1, requirement
+        assert re.search(r"`test_\w+`|waits for: |decision: ", held[0]), requirement
+
+
+def test_every_test_that_holds_a_requirement_exists():
+    named = set(re.findall(r"`(test_\w+)`", TEXT))
+    written = {
+        node.name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert named - written - {"test_requirements"} == set()
+
+
+def test_a_requirement_waits_for_a_piece_of_work_that_the_page_names():
+    for requirement, held in ROWS:
+        for name in re.findall(r"waits for: ([^;(|]+)", held):
+            assert name.strip() in LATER, requirement
+
+
+def test_every_specification_has_its_part():
+    assert re.findall(r"^## (\d{3}):", TEXT, re.MULTILINE) == ["000", "001", "003", "002", "004"]
