@@ -63,8 +63,9 @@ cells, code cells in the notebook's language, with the lines of their source; ou
 |---|---|
 {documents}
 
-PDF is not read: it needs a library that nothing else here needs (pypdf), reads a few pages a second where everything else is
-read at megabytes a second, and gives its words without the lines that an answer points to. PDF files are listed as left out.
+PDF and Word files are read where the extra is installed (`pip install 'cortex-context-engine[documents]'`: pypdf and python-docx), and
+listed as left out with that sentence where it is not. Each is read by a process of its own, with 20 s, 1 GB and 1 000 pages at most, so
+that a damaged or hostile one costs its own text. Lines are those of the text; `[page 3]` stands above each page of a PDF.
 
 ## Everything else that is text: windows of lines
 

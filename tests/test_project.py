@@ -34,6 +34,7 @@ def test_every_dependency_is_pinned_to_a_version_that_it_allows() -> None:
         *project["build-system"]["requires"],
         *project["project"]["dependencies"],
         *project["project"]["optional-dependencies"]["dev"],
+        *project["project"]["optional-dependencies"]["documents"],
     ]
     for requirement in map(Requirement, wanted):
         version = pinned.get(canonicalize_name(requirement.name))

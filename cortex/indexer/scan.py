@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cortex.indexer.rules import Rules, faults_of, outer_rules, read_rules
+from cortex.indexer.syntax import documents
 from cortex.settings.config import Config
 from cortex.terms.ignores import read_lines, read_setting
 from cortex.terms.languages import covered, language_of
@@ -47,10 +48,10 @@ GENERATED_SUFFIXES = (
 )  # fmt: skip
 #: suffixes of files that are not text
 BINARY_SUFFIXES = frozenset(
-    ".png .jpg .jpeg .gif .ico .bmp .webp .tif .tiff .pdf .zip .gz .tgz .bz2 .xz .zst .7z .rar "
+    ".png .jpg .jpeg .gif .ico .bmp .webp .tif .tiff .zip .gz .tgz .bz2 .xz .zst .7z .rar "
     ".tar .jar .war .class .so .dylib .dll .exe .o .a .lib .obj .pyc .pyo .pyd .whl .egg .wasm "
     ".bin .dat .db .sqlite .sqlite3 .npy .npz .pt .pth .onnx .safetensors .pkl .parquet .woff "
-    ".woff2 .ttf .otf .eot .mp3 .mp4 .wav .ogg .mov .avi .webm .flac .psd .doc .docx .xls .xlsx "
+    ".woff2 .ttf .otf .eot .mp3 .mp4 .wav .ogg .mov .avi .webm .flac .psd .doc .xls .xlsx "
     ".ppt .pptx .mo .icns .deb .rpm .dmg .iso .snap".split()
 )
 #: the file that a work tree or submodule has in place of a `.git` folder
@@ -189,6 +190,8 @@ class Scanner:
         if is_link:
             return "symbolic link"
         suffix = os.path.splitext(name)[1].lower()
+        if suffix in documents.LIBRARIES and not documents.is_readable(suffix):
+            return documents.MISSING
         if suffix in BINARY_SUFFIXES:
             return "binary"
         if name in GENERATED or name.endswith(GENERATED_SUFFIXES):

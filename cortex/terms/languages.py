@@ -192,6 +192,8 @@ NAMED: tuple[Language, ...] = (
     Language("restructuredtext", (".rst", ".rest"), kind="document"),
     Language("asciidoc", (".adoc", ".asciidoc"), kind="document"),
     Language("notebook", (".ipynb",), kind="document"),
+    Language("pdf", (".pdf",), kind="document"),
+    Language("word", (".docx",), kind="document"),
     Language(
         "text",
         (".txt",),

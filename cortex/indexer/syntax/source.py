@@ -8,6 +8,8 @@ import codecs
 import hashlib
 from dataclasses import dataclass
 
+from cortex.indexer.syntax import documents
+
 #: bytes that are looked at to tell text from binary, as git does
 HEAD_BYTES = 8000
 #: characters of a line over which a file is taken for minified or encoded data
@@ -45,11 +47,15 @@ def digest(raw: bytes) -> str:
 def decode(path: str, raw: bytes) -> Source | str:
     """The text of `raw`, or a short phrase: why it is left out.
 
-    A byte order mark is dropped; CRLF and CR become LF; what is not UTF-8 is read as Latin-1, which
-    fits any bytes.
+    Of PDF and Word files it is the text in them. A byte order mark is dropped; CRLF and CR become
+    LF; what is not UTF-8 is read as Latin-1, which fits any bytes.
     """
     remark = ""
-    if raw.startswith(_UTF16):
+    if documents.suffix_of(path):
+        text, why = documents.read_document(path, raw)
+        if why:
+            return why
+    elif raw.startswith(_UTF16):
         try:
             text = raw.decode("utf-16")
         except UnicodeDecodeError:

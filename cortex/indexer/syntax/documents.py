@@ -1,0 +1,101 @@
+"""The text of PDF and Word files, by the libraries of the extra `documents`.
+
+Such a file may be made to crash, fill or hold up who reads it, so each is read by a process of its
+own with bounds on its memory and time: it costs its own text and nothing else.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+#: suffix → the module of the library that reads such files
+LIBRARIES = {".pdf": "pypdf", ".docx": "docx"}
+#: what is said of such a file where its library is missing
+MISSING = "needs the extra `documents`: pip install 'cortex-context-engine[documents]'"
+
+#: pages of a PDF that are read, characters that are kept of a file
+PAGES_MAX, CHARS_MAX = 1_000, 2_000_000
+#: seconds that one file may take, and bytes of memory
+READ_S, MEMORY_BYTES = 20.0, 1 << 30
+
+
+def suffix_of(path: str) -> str:
+    """The suffix of a file that is read here, "" for every other."""
+    suffix = os.path.splitext(path)[1].lower()
+    return suffix if suffix in LIBRARIES else ""
+
+
+@functools.cache
+def is_readable(suffix: str) -> bool:
+    """Whether the library for it is installed."""
+    return importlib.util.find_spec(LIBRARIES[suffix]) is not None
+
+
+def read_document(path: str, raw: bytes) -> tuple[str, str]:
+    """(text, ""), or ("", a short phrase: why there is none)."""
+    suffix = suffix_of(path)
+    if not is_readable(suffix):
+        return "", MISSING
+    command = [sys.executable, "-P", "-m", __name__, suffix]
+    try:
+        done = subprocess.run(command, input=raw, capture_output=True, timeout=READ_S, check=False, cwd="/")
+    except subprocess.TimeoutExpired:
+        return "", f"unreadable document: not read within {READ_S:g} s"
+    except OSError as error:
+        return "", f"unreadable document: {error.strerror}"
+    if done.returncode:
+        last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
+        return "", f"unreadable document: {last or f'its reader ended with {done.returncode}'}"
+    return done.stdout.decode("utf-8", "replace"), ""
+
+
+def _pages(raw: bytes) -> Iterator[str]:
+    """The text of each page below a line with its number."""
+    from pypdf import PdfReader
+
+    for number, page in enumerate(PdfReader(io.BytesIO(raw)).pages, 1):
+        if number > PAGES_MAX:
+            return
+        yield f"[page {number}]\n{page.extract_text()}\n"
+
+
+def _paragraphs(raw: bytes) -> Iterator[str]:
+    """Headings with as many # as their level, paragraphs, and the rows of tables."""
+    import docx
+
+    document = docx.Document(io.BytesIO(raw))
+    for part in document.iter_inner_content():
+        if hasattr(part, "rows"):
+            yield "\n".join(" | ".join(cell.text for cell in row.cells) for row in part.rows) + "\n"
+            continue
+        style = part.style.name if part.style is not None else ""
+        level = style.removeprefix("Heading ") if style.startswith("Heading ") else ""
+        yield f"{'#' * int(level)} {part.text}\n" if level.isdigit() else f"{part.text}\n"
+
+
+def _main(suffix: str) -> int:
+    """Read a file from standard input, within bounds, and write its text to standard output."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(READ_S), int(READ_S)))
+    except (ImportError, ValueError, OSError):  # a system without them: the time is bounded all the same
+        pass
+    raw, left = sys.stdin.buffer.read(), CHARS_MAX
+    for text in _pages(raw) if suffix == ".pdf" else _paragraphs(raw):
+        sys.stdout.buffer.write(text[:left].encode("utf-8", "replace"))
+        left -= len(text)
+        if left <= 0:
+            break
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main(sys.argv[1]))
