@@ -24,6 +24,8 @@ FILES = 8
 #: seconds in which what was damaged must be whole again without a save, on a machine that does
 #: nothing else; counted above it, and broken above HEALED_S_MAX, which leaves room for a load
 HEALED_S, HEALED_S_MAX = 5.0, 40.0
+#: damages of the shortest run
+LEAST = 4
 #: damages between two saves, which have what was damaged read and written again
 DAMAGES_BETWEEN_SAVES = 5
 #: share of the damages that are done between two sets; each start reads all that was damaged before
@@ -41,7 +43,7 @@ def run(record: Record, until: float) -> None:
     with made_world(record, PART, FILES) as world:
         trial = Trial(world, record)
         trial.heal("nothing")
-        while time.monotonic() < until:
+        while time.monotonic() < until or sum(trial.seen.values()) < LEAST:
             draws = record.draws(PART)
             if len(trial.done) % DAMAGES_BETWEEN_SAVES == DAMAGES_BETWEEN_SAVES - 1:
                 world.save(draws.choice(sorted(world.words.values())), draws)

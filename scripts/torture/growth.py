@@ -24,8 +24,9 @@ WARM_CALLS, STEP_CALLS = 150, 250
 CALLS_BETWEEN_SAVES = 50
 #: MB that one process may have more than after the first quarter: what an allocator keeps
 GROWTH_MB_MAX = 16.0
-#: MB for each thousand calls, above which growth has no end
-GROWTH_MB_A_THOUSAND = 1.5
+#: MB for each thousand calls, above which growth has no end, and calls from which on that can be
+#: told: a watcher's first merges and a worker's first large answers take memory once
+GROWTH_MB_A_THOUSAND, JUDGED_CALLS = 1.5, 1_000
 #: descriptors and threads: generations that are kept for a moment are open then
 DESCRIPTORS_MAX, THREADS_MAX = 12, 3
 
@@ -95,7 +96,8 @@ def _compare(record: Record, looks: list[tuple[int, Figures]]) -> None:
         memory, descriptors, threads = (new - old for new, old in zip(after[name], before[name], strict=True))
         record.measure("growth of memory of one process, MB", max(0.0, memory))
         record.measure("growth of descriptors of one process", max(0, descriptors))
-        if memory > GROWTH_MB_MAX and memory / thousands > GROWTH_MB_A_THOUSAND:
+        endless = memory > GROWTH_MB_MAX and memory / thousands > GROWTH_MB_A_THOUSAND
+        if endless and all_calls - calls >= JUDGED_CALLS:
             said = f"{name}: {before[name][0]:.0f} → {after[name][0]:.0f} MB in {all_calls - calls} calls"
             record.breaks(PART, "memory does not grow", said)
         if descriptors > DESCRIPTORS_MAX or threads > THREADS_MAX:

@@ -41,10 +41,12 @@ def run(record: Record, until: float) -> None:
             agent.start()
         try:
             settle(world, record)
-            while time.monotonic() < until:
+            ended = False
+            while not ended:  # at least once, however long the start took
                 for _ in range(KILLS_BETWEEN):
                     act(world, record)
                 settle(world, record)
+                ended = time.monotonic() >= until
         finally:
             for agent in agents:
                 agent.stop.set()
