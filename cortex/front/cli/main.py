@@ -5,6 +5,7 @@ Commands are elsewhere.
 
 from __future__ import annotations
 
+import os
 import sys
 
 from cortex.system.terminal import shown
@@ -27,6 +28,18 @@ def main(arguments: list[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader of our output has gone: nothing is left to say to anybody
+        sys.stderr.close()
+        # What is buffered has to go somewhere when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return EXIT_OK
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    try:
         from cortex.front.cli.commands import run
 
         return run(arguments)
@@ -37,9 +50,6 @@ def main(arguments: list[str] | None = None) -> int:
         return exit_code(error)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone: nothing is left to say to anybody
-        return EXIT_OK
 
 
 def exit_code(error: CortexError) -> int:

@@ -53,6 +53,10 @@ def console(*, stderr: bool = False) -> Console:
                 text, style, control = segment
                 yield segment if control else Segment(shown(text), style)
 
+        def on_broken_pipe(self) -> None:
+            """What rich makes of a reader that has gone is an exit code of 1; ours is `main`'s."""
+            raise BrokenPipeError
+
     return Screen(stderr=stderr, highlight=False, soft_wrap=True)
 
 
