@@ -8,15 +8,21 @@ the child at once.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
+import logging
 import os
 import queue
+import resource
+import signal
 import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,12 +37,23 @@ from cortex.settings.table import Embedding
 from cortex.system import allocator
 from ipc.errors import BY_CODE, CortexError, Unavailable
 
+log = logging.getLogger(__name__)
+
 #: children at most: each takes about 100 MB
 WORKERS_MAX = 8
 #: tasks of a child after which it looks for garbage and gives memory back
 COLLECT_TASKS = 8
 #: seconds that a child gets to end after its standard input was closed
 STOP_S = 2.0
+#: seconds of processor time that one file may take a child; the first one in Swift takes 5, for its
+#: queries are compiled
+FILE_S = 30
+#: bytes that a child may have: a parser can take hundreds of times the size of a file
+CHILD_BYTES_MAX = 4 << 30
+#: ends of a child that nobody blames on a file the first time: the system, or a person, chose it
+_FROM_OUTSIDE = frozenset((-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP))
+#: times that a child may end over one task without a file to blame
+_ENDS_MAX = 2
 #: one thread for each library: the children are the parallelism
 QUIET = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
@@ -57,19 +74,24 @@ class Setup(msgspec.Struct):
 
 class Answer(msgspec.Struct):
     """A child's reply to a task: what it built (of the graph: how many files it wrote), or an
-    error's code and sentence.
+    error's code and sentence. Before that, which file it is about to read.
     """
 
+    reading: str | None = None
     built: Built | int | None = None
     code: str = ""
     message: str = ""
 
 
-def workers_for(tasks: int, files: int, size: int, limits: Limits = LIMITS) -> int:
-    """How many children a run with that much to read deserves; 0: build in this process."""
+def workers_for(tasks: Sequence[Task], files: int, size: int, limits: Limits = LIMITS) -> int:
+    """How many children a run with that much to read deserves; 0: build in this process, which no
+    file may end or hold, so that a large one has a child of its own.
+    """
+    if any(one[0] >= limits.alone_bytes for task in tasks for one in task.fresh.values()):
+        return max(1, children_for(len(tasks), limits))
     if files < limits.pool_files and size < limits.pool_bytes:
         return 0
-    return children_for(tasks, limits)
+    return children_for(len(tasks), limits)
 
 
 def children_for(tasks: int, limits: Limits = LIMITS) -> int:
@@ -79,9 +101,18 @@ def children_for(tasks: int, limits: Limits = LIMITS) -> int:
     return count if count > 1 else 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """A child ended over a task: the file that it read then, "" for none, and its exit code."""
+
+    path: str
+    code: int
+
+
 class Pool:
-    """`run` yields results as they come. A child that dies gets its task again once; then its files
-    are cut without a parser, which is what may have ended it.
+    """`run` yields results as they come. A child that ends is replaced, and the file that it read
+    is cut without a parser, which may be what ended it; when that ends a child too, the file is
+    left out. All other files of the task are as they would be without it.
     """
 
     def __init__(
@@ -147,17 +178,12 @@ class Pool:
                     task = waiting.get_nowait()
                 except queue.Empty:
                     return
-                built = self._ask(child, task)
-                for attempt in (task, _plain(task)):
-                    if built is not None:
-                        break
+                ends: Counter[str] = Counter()
+                while isinstance(outcome := self._ask(child, task), _Ended):
+                    ends[outcome.path] += 1
+                    task = _after(task, outcome, ends[outcome.path])
                     child = self._start()
-                    built = self._ask(child, attempt)
-                if built is None:
-                    raise Unavailable(  # noqa: TRY301 - one place reports every error
-                        "The indexing processes die; look for a message of the system (memory?)."
-                    )
-                results.put(built)
+                results.put(outcome)
         except BaseException as error:  # whatever it is, the run must hear of it
             results.put(error)
 
@@ -175,21 +201,28 @@ class Pool:
         self._send(child, self._setup)  # a child that is dead already is noticed by its first task
         return child
 
-    def _ask(self, child: subprocess.Popen[bytes], task: Task | ShardTask) -> Built | int | None:
-        """The result, None when the child died. Raises the error that the child reported."""
+    def _ask(self, child: subprocess.Popen[bytes], task: Task | ShardTask) -> Built | int | _Ended:
+        """The result, or that the child ended. Raises the error that the child reported."""
         assert child.stdout is not None
-        if not self._send(child, msgspec.msgpack.encode(task)):
-            return None
-        try:
-            raw = _receive(child.stdout)
-        except (OSError, ValueError):  # closed by `close`
-            raw = None
-        if raw is None:
-            return None
-        answer = msgspec.msgpack.decode(raw, type=Answer)
-        if answer.built is None:
-            raise BY_CODE.get(answer.code, CortexError)(answer.message)
-        return answer.built
+        path = ""
+        sent = self._send(child, msgspec.msgpack.encode(task))
+        while sent:
+            try:
+                raw = _receive(child.stdout)
+            except (OSError, ValueError):  # closed by `close`
+                break
+            if raw is None:
+                break
+            answer = msgspec.msgpack.decode(raw, type=Answer)
+            if answer.reading is not None:
+                path = answer.reading
+            elif answer.built is None:
+                raise BY_CODE.get(answer.code, CortexError)(answer.message)
+            else:
+                return answer.built
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(STOP_S)
+        return _Ended(path, child.returncode or 0)
 
     def _send(self, child: subprocess.Popen[bytes], frame: bytes) -> bool:
         assert child.stdin is not None
@@ -201,8 +234,18 @@ class Pool:
         return True
 
 
-def _plain(task: Task | ShardTask) -> Task | ShardTask:
-    return msgspec.structs.replace(task, plain=True) if isinstance(task, Task) else task
+def _after(task: Task | ShardTask, ended: _Ended, times: int) -> Task | ShardTask:
+    """The task as the next child gets it. Raises Unavailable when no file is to blame."""
+    if not isinstance(task, Task) or not ended.path or ended.path in task.refused:
+        if times > _ENDS_MAX:
+            raise Unavailable("The indexing processes die; look for a message of the system (memory?).")
+        return task
+    if times == 1 and ended.code in _FROM_OUTSIDE:
+        return task
+    log.warning("%s ended the process that read it (%d)", ended.path, ended.code)
+    if ended.path not in task.plain:
+        return msgspec.structs.replace(task, plain=(*task.plain, ended.path))
+    return msgspec.structs.replace(task, refused=(*task.refused, ended.path))
 
 
 def _receive(pipe: IO[bytes]) -> bytes | None:
@@ -224,12 +267,12 @@ class _Work:
         self._embedder: Embedder | None = None
         self._graph = ShardBuilder()
 
-    def do(self, task: Task | ShardTask) -> Built | int:
+    def do(self, task: Task | ShardTask, reading: Callable[[str], None]) -> Built | int:
         if isinstance(task, ShardTask):
             return self._graph.build(task)
         if self._embedder is None:
             self._embedder = open_embedder(self._config)
-        return build(task, self._settings, self._embedder)
+        return build(task, self._settings, self._embedder, reading)
 
 
 def serve() -> None:
@@ -241,23 +284,42 @@ def serve() -> None:
     setup = msgspec.msgpack.decode(frames.get(), type=Setup)
     work = _Work(setup)
     decoder = msgspec.msgpack.Decoder(Task | ShardTask)
+
+    def tell(answer: Answer) -> None:
+        raw = msgspec.msgpack.encode(answer)
+        answers.write(_LENGTH.pack(len(raw)) + raw)
+        answers.flush()
+
+    def reading(path: str) -> None:
+        tell(Answer(reading=path))
+        # Nothing stops a parser from outside but the end of its process.
+        signal.setitimer(signal.ITIMER_PROF, FILE_S if path else 0)
+
+    _bound_memory()
     gc.disable()  # between tasks is early enough
     for count in itertools.count(1):
         task = decoder.decode(frames.get())
         try:
-            answer = Answer(built=work.do(task))
+            answer = Answer(built=work.do(task, reading))
         except CortexError as error:
             answer = Answer(code=error.code, message=str(error))
+        except MemoryError:
+            os._exit(1)  # the file that took it all is known
         except OSError as error:
             answer = Answer(code="misconfigured", message=f"Cannot write chunk files: {error}.")
         except Exception as error:
             answer = Answer(code="internal", message=f"Indexing failed: {type(error).__name__}: {error}")
-        raw = msgspec.msgpack.encode(answer)
-        answers.write(_LENGTH.pack(len(raw)) + raw)
-        answers.flush()
+        tell(answer)
         if count % COLLECT_TASKS == 0:
             gc.collect()
             allocator.trim()
+
+
+def _bound_memory() -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    bound = CHILD_BYTES_MAX if most == resource.RLIM_INFINITY else min(most, CHILD_BYTES_MAX)
+    with contextlib.suppress(OSError, ValueError):  # not every system has such a bound
+        resource.setrlimit(resource.RLIMIT_DATA, (bound, most))
 
 
 def _listen(frames: queue.SimpleQueue[bytes]) -> None:

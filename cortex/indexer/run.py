@@ -304,7 +304,7 @@ class Indexer:
 
     def _build(self, plan: Plan, tasks: Sequence[Task]) -> Iterator[Built]:
         """The results as they come; fewer than there are tasks when the run was stopped."""
-        count = workers_for(len(tasks), plan.indexed, plan.bytes, self._limits)
+        count = workers_for(tasks, plan.indexed, plan.bytes, self._limits)
         try:
             if count == 0:
                 yield from self._until_stopped(build(task, self.settings, self.embedder) for task in tasks)

@@ -626,6 +626,92 @@ def test_a_child_that_dies_is_replaced(project, tmp_path):
     assert not any(psutil.pid_exists(child) for child in started)
 
 
+#: a child that a signal ends over one file: with its parser, or however it is read
+STRUCK = """
+import os, signal, sys
+from cortex.indexer.store import shards
+from cortex.indexer.pool import serve
+
+path, number, always, log = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "always", sys.argv[4]
+cut = shards.cut
+
+def struck(source, *rest, plain=False):
+    if source.path == path and (always or not plain):
+        with open(log, "a") as ended:
+            ended.write("x")
+        os.kill(os.getpid(), number)
+    return cut(source, *rest, plain=plain)
+
+shards.cut = struck
+serve()
+"""
+
+
+@pytest.mark.parametrize(
+    "case", [(signal.SIGSEGV, "parser", 1), (signal.SIGKILL, "parser", 2), (signal.SIGABRT, "always", 2)]
+)
+def test_a_file_that_ends_a_child_costs_that_file_alone_until_it_changes(
+    project, tmp_path, monkeypatch, case
+):
+    number, how, ends = case
+    path, log = "shop/store.go", tmp_path / "ends"
+    index(project, limits=POOLED)
+    whole = chunks(project)
+    shutil.rmtree(project.home)
+    command = (sys.executable, "-P", "-c", STRUCK, path, str(int(number)), how, str(log))
+    monkeypatch.setattr(pool.Pool.__init__, "__defaults__", (command,))
+    report = index(project, limits=POOLED)
+    named = [(one.path, one.reason) for one in (*report.remarks, *report.skipped) if one.path == path]
+    if how == "always":
+        assert named == [(path, "ended the process that read it")]
+    else:
+        assert (path, "cut without a parser, which ended the process") in named
+    assert len(log.read_text()) == ends
+    others = {one: body for one, body in whole.items() if body["metadata"]["file_path"] != path}
+    made = chunks(project)
+    assert {one: body for one, body in made.items() if body["metadata"]["file_path"] != path} == others
+    assert (path in {body["metadata"]["file_path"] for body in made.values()}) == (how == "parser")
+    assert index(project, limits=POOLED).indexed == 0
+    assert len(log.read_text()) == ends
+    (project.root / path).write_text("package shop\n\nfunc Other() {}\n")
+    report = index(project)
+    assert (report.indexed, len(log.read_text())) == (1, ends)
+    assert path not in {one.path for one in (*report.remarks, *report.skipped)}
+
+
+HUNGRY = """
+import sys
+from cortex.indexer import pool
+from cortex.indexer.store import shards
+
+path, what = sys.argv[1:]
+cut = shards.cut
+
+def greedy(source, *rest, plain=False):
+    if source.path == path and not plain:
+        held = bytearray(pool.CHILD_BYTES_MAX) if what == "memory" else None
+        while what == "time":
+            pass
+    return cut(source, *rest, plain=plain)
+
+shards.cut = greedy
+pool.FILE_S = 1
+pool.serve()
+"""
+
+
+@pytest.mark.parametrize("what", ["memory", "time"])
+def test_a_file_that_takes_gigabytes_or_minutes_costs_that_file_alone(project, monkeypatch, what):
+    path = "shop/store.go"
+    command = (sys.executable, "-P", "-c", HUNGRY, path, what)
+    monkeypatch.setattr(pool.Pool.__init__, "__defaults__", (command,))
+    report = index(project, limits=POOLED)
+    assert (path, "cut without a parser, which ended the process") in {
+        (one.path, one.reason) for one in report.remarks
+    }
+    assert len({body["metadata"]["file_path"] for body in chunks(project).values()}) == COUNT
+
+
 @pytest.mark.parametrize("limits", [Limits(), POOLED])
 def test_a_run_in_the_order_of_what_matters_writes_what_one_at_once_writes(project, tmp_path, limits):
     ordered = dataclasses.replace(limits, first_files=3)

@@ -17,6 +17,9 @@ class Limits:
     #: files and bytes of source under which starting processes (0.3 s) costs more than it saves
     pool_files: int = 200
     pool_bytes: int = 2 << 20
+    #: bytes of a file from which it is read by a child, however little there is beside it: what can
+    #: take minutes or gigabytes grows with its size
+    alone_bytes: int = 256 << 10
     #: files that a first run reads and publishes before all others; one of fewer than twice as many
     #: has no order
     first_files: int = 200

@@ -12,7 +12,7 @@ import base64
 import contextlib
 import os
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,8 @@ STEMS = {
 }
 #: bytes of a chunk file of ours that is read again
 FILE_BYTES_MAX = 1 << 30
+#: why a file is left out that no process survives
+ENDED = "ended the process that read it"
 #: texts that are embedded at once: bounds the memory of one call
 EMBED_TEXTS = 512
 
@@ -77,8 +79,10 @@ class Task(msgspec.Struct, frozen=True, tag="chunks"):
     kept: dict[str, Entry]
     #: embed everything anew
     anew: bool = False
-    #: cut without a parser
-    plain: bool = False
+    #: files that are cut without a parser, which ended a process
+    plain: tuple[str, ...] = ()
+    #: files that are left out: they ended a process that had no parser, too
+    refused: tuple[str, ...] = ()
 
     def sources(self) -> list[int]:
         """The old shards that may hold files of this one; both counts are powers of two."""
@@ -138,9 +142,11 @@ class _Old:
     files: dict[str, tuple[list[str], bool]] = field(default_factory=dict)
 
 
-def build(task: Task, settings: Settings, embedder: Embedder) -> Built:
+def build(
+    task: Task, settings: Settings, embedder: Embedder, reading: Callable[[str], None] = lambda _path: None
+) -> Built:
     """Raises Unavailable when an embedding server does not answer; a file that cannot be read is an
-    Entry with a reason.
+    Entry with a reason. `reading` is told each file before it is, and "" after the last.
     """
     old = _read_old(task, settings, embedder)
     entries: dict[str, Entry] = {}
@@ -156,8 +162,14 @@ def build(task: Task, settings: Settings, embedder: Embedder) -> Built:
             entries[path] = kept
             chunks[path] = old.by_path.get(path, [])
             continue
-        entries[path], made, facts[path] = _cut(path, raw, stat, (settings, task.plain), embedder)
+        if path in task.refused:
+            entries[path] = Entry("", *stat, skipped=ENDED)
+            continue
+        reading(path)
+        plain = path in task.plain
+        entries[path], made, facts[path] = _cut(path, raw, stat, (settings, plain), embedder)
         fresh += made
+    reading("")
     cache = open_cache(settings.cache, embedder.identity)
     bodies = _embed(fresh, old, embedder, (cache, task))
     for body in bodies:
