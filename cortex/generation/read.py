@@ -19,7 +19,7 @@ from cortex.generation.current import Generation, segment_files
 from cortex.generation.filters import Masks, tagged
 from cortex.generation.references import COUNTS, count_rows
 from cortex.generation.segment import Segment, open_segment
-from cortex.terms.records import GENERATED, VENDORED
+from cortex.terms.records import GENERATED, VENDORED, covers
 from ipc.arrays import Array
 from ipc.messages import Filters, Hit
 
@@ -119,6 +119,10 @@ class Rows:
         text = self.text(ordinal) if text is None else text
         return b'%b,"text":%b}' % (self._cut(ordinal, "chunk")[:-1], orjson.dumps(text))
 
+    def about_chunk(self, ordinal: int) -> bytes:
+        """The JSON object of the chunk, without its embedding and its text."""
+        return self._cut(ordinal, "chunk")
+
     def text(self, ordinal: int) -> str:
         """The text of the chunk."""
         return self.raw_text(ordinal)[:-1].decode()
@@ -133,6 +137,24 @@ class Rows:
         row = ordinal - int(self.starts[at])
         begin, end = arrays[f"{what}_offsets"][row : row + 2]
         return arrays[f"{what}_bytes"][begin:end].tobytes()
+
+    def lines_of(self, file: int) -> Array:
+        """I64: the live rows that together hold each line of the file with the ordinal `file` among
+        the paths, in the order of their lines.
+        """
+        order, starts = self._files
+        return order[starts[file] : starts[file + 1]]
+
+    @cached_property
+    def _files(self) -> tuple[Array, Array]:
+        """(the rows of `lines_of`, those of one file together; where each file begins among them);
+        some 10 ms for 100 000 rows.
+        """
+        kinds = [at for at, name in enumerate(self.names["type"]) if covers(name)]
+        own = np.flatnonzero(self.live & np.isin(self.columns["type"], kinds))
+        paths = self.columns["path"][own]
+        order = np.lexsort((self.columns["start_line"][own], paths))
+        return own[order], np.searchsorted(paths[order], np.arange(len(self.path_names) + 1))
 
     def column(self, name: str) -> Array:
         """Column `name` of all rows, concatenated over the segments."""

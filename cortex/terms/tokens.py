@@ -29,6 +29,7 @@ _MEMO_MAX = 200_000
 WORD = re.compile(r"\w+")
 #: bytes → themselves where they belong to words, else a space
 _ASCII_WORDS = bytes(at if chr(at).isalnum() or at == ord("_") else 32 for at in range(128)) + bytes(128)
+_BETWEEN = re.compile(r"\W+")
 _INDEXED_WORD = re.compile(r"[^\W_]+")
 #: the parts that camel case divides ASCII letters into
 CAMEL = r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+"
@@ -120,6 +121,13 @@ def words(text: str) -> list[str]:
     if text.isascii():  # three times as fast as the regular expression
         return text.encode().translate(_ASCII_WORDS).decode().split()
     return WORD.findall(text)
+
+
+def blank_between(text: str) -> str:
+    """`text` with a space for each character that belongs to no word."""
+    if text.isascii():
+        return text.encode().translate(_ASCII_WORDS).decode()
+    return _BETWEEN.sub(lambda found: " " * len(found[0]), text)
 
 
 def spaced(text: str) -> str:

@@ -48,7 +48,8 @@ class Window:
     @property
     def bytes(self) -> int:
         """About what its entry costs."""
-        text = sum(len(self.source.lines.get(number, "")) + 3 for number in self.lines)
+        lines = self.source.lines
+        text = sum(len(lines[number]) + 3 for number in self.lines)
         return ENTRY_BYTES + 2 * len(self.source.path) + len(self.symbol) + text
 
 
@@ -62,9 +63,10 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A judged unit, and the lines of it that the question names."""
+    """A judged unit, what it is worth in its place, and the lines of it that the question names."""
 
     one: Judged
+    worth: float
     cited: tuple[int, ...] = ()
 
 
@@ -81,21 +83,18 @@ def candidates(
     out = []
     for place, (path, source) in enumerate(sources.items()):
         own = [(start, end) for name, start, end in found if name == path]
-        cited = [one.line for one in places if one.line and _is_same(path, one.path)]
+        cited = [one.line for one in places if one.line and _is_cited(path, one.path)]
         prior = LATER**place * _kind_worth(path, query)
         for one in judge(question, source):
-            inside = [
-                n for n, (start, end) in enumerate(own) if start <= one.unit.end and one.unit.start <= end
-            ]
-            worth = prior * (one.worth + (FOUND / (1 + 0.3 * inside[0]) if inside else 0.0))
-            lines = [line for line in cited if one.unit.start <= line <= one.unit.end]
-            if lines:
-                worth += CITED
-            out.append(Candidate(replace(one, worth=worth), tuple(lines)))
-    return sorted(out, key=lambda candidate: -candidate.one.worth)
+            first, last = one.unit.start, one.unit.end
+            inside = next((at for at, (start, end) in enumerate(own) if start <= last and first <= end), None)
+            worth = prior * (one.worth + (0.0 if inside is None else FOUND / (1 + 0.3 * inside)))
+            lines = [line for line in cited if first <= line <= last] if cited else []
+            out.append(Candidate(one, worth + CITED if lines else worth, tuple(lines)))
+    return sorted(out, key=lambda candidate: -candidate.worth)
 
 
-def _is_same(path: str, cited: str) -> bool:
+def _is_cited(path: str, cited: str) -> bool:
     """Whether one of the paths is the end of the other."""
     short, long = sorted(
         (path.split("/"), [part for part in cited.split("/") if part not in ("", ".")]), key=len
@@ -133,36 +132,51 @@ def _window(question: Question, one: Judged, cited: Sequence[int]) -> tuple[int,
 def choose(question: Question, judged: Sequence[Candidate], sure: Sequence[str], request: Show) -> Chosen:
     """As many of the best windows as fit, with room for a line of each of the files `sure`."""
     kept: list[Window] = []
+    texts: list[frozenset[str]] = []
     omitted: dict[str, int] = {}
-    room = {path: ENTRY_BYTES + 2 * len(path) + 80 for path in sure}
+    room = {path: _least(path) + 80 for path in sure}
     left = request.max_bytes - max(0, request.limit - len(sure)) * ENTRY_BYTES
     left = max(left, request.max_bytes // 3)
-    best = judged[0].one.worth if judged else 0.0
+    best = judged[0].worth if judged else 0.0
     for candidate in judged:
         one, path = candidate.one, candidate.one.source.path
-        if one.worth < FLOOR * best and path not in room:
+        if candidate.worth < FLOOR * best and path not in room:
             continue
-        window = Window(one.source, _window(question, one, candidate.cited), one.unit.symbol, one.worth)
-        if not request.chosen and any(_same(window, other) for other in kept):
+        free = left - sum(size for name, size in room.items() if name != path)
+        if free < _least(path):
+            continue
+        window = Window(one.source, _window(question, one, candidate.cited), one.unit.symbol, candidate.worth)
+        text = _text(window)
+        if not request.chosen and any(_is_same(text, other) for other in texts):
             omitted["same text"] = omitted.get("same text", 0) + 1
             continue
-        others = sum(size for name, size in room.items() if name != path)
-        if window.bytes > left - others:
+        if window.bytes > free:
             window = replace(window, lines=tuple(one.source.signature(one.unit)))
-            if window.bytes > left - others:
+            if window.bytes > free:
                 continue
+            text = _text(window)
         left -= window.bytes
         room.pop(path, None)
         kept.append(window)
+        texts.append(text)
     return Chosen(tuple(_joined(kept)), omitted)
 
 
-def _same(one: Window, other: Window) -> bool:
-    """Whether two windows of different places say the same."""
-    mine, its = (
-        frozenset(filter(None, (w.source.lines.get(n, "").strip() for n in w.lines))) for w in (one, other)
-    )
-    return len(mine) > 1 and len(mine & its) >= SAME_SHARE * len(mine | its)
+def _least(path: str) -> int:
+    """About what an entry costs beside its text."""
+    return ENTRY_BYTES + 2 * len(path)
+
+
+def _text(window: Window) -> frozenset[str]:
+    """The lines of a window that say something, in any order."""
+    lines = window.source.lines
+    return frozenset(filter(None, (lines[number].strip() for number in window.lines)))
+
+
+def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether windows of different places with these lines say the same."""
+    few, many = sorted((len(one), len(other)))
+    return len(one) > 1 and few >= SAME_SHARE * many and len(one & other) >= SAME_SHARE * len(one | other)
 
 
 def _joined(windows: Iterable[Window]) -> list[Window]:

@@ -13,8 +13,8 @@ import numpy as np
 import orjson
 
 from cortex.engines.chunks.choose import Chosen, Window, candidates, choose
-from cortex.engines.chunks.source import Source, read_source
-from cortex.engines.chunks.worth import weigh_words
+from cortex.engines.chunks.source import Lines, Source, read_source
+from cortex.engines.chunks.worth import Rarity, weigh_words
 from cortex.generation.read import Rows
 from cortex.terms.records import covers
 from ipc.messages import Hit, Show, Shown
@@ -25,8 +25,8 @@ FILES = 8
 ENTRIES = 15
 #: files that always have an entry, however weak they are
 FILES_SURE = 3
-#: files that stay in memory, cut into lines: the next question is often about the same
-SOURCES_MAX = 64
+#: letters of the files that stay in memory, some 20 MB: the next question is often about the same
+SOURCES_CHARS_MAX = 6_000_000
 #: lines of a chunk that is no part of a file, or a view of one that was asked for
 VIEW_LINES = 12
 #: between two windows of one entry: the line of the file at which it goes on
@@ -39,14 +39,17 @@ class Showing:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._files = {path: at for at, path in enumerate(rows.path_names)}
+        self._rarity = Rarity(rows)
+        #: the least recently used first
         self._sources: dict[str, Source] = {}
+        self._chars = 0
 
     def show(self, request: Show) -> Shown:
         """Entries in the order of the files' ranks, those of one file by line."""
         hits = self._hits(request)
         views = [one for one in hits if self._is_view(one.hit, chosen=request.chosen)]
         paths = list(dict.fromkeys(one.hit.path for one in hits if one not in views))
-        question = weigh_words(self._rows, request.query)
+        question = weigh_words(self._rarity, request.query)
         sources = {path: self._source(path) for path in paths[:FILES]}
         spans = [(one.hit.path, one.hit.start_line, one.hit.end_line) for one in hits]
         judged = candidates(question, request.query, sources, spans, request.places)
@@ -60,10 +63,11 @@ class Showing:
 
     def _hits(self, request: Show) -> list[Found]:
         ordinals = self._rows.locate(np.array(request.keys, "<u8"))
+        there = np.flatnonzero(ordinals >= 0)
+        hits = self._rows.hits(ordinals[there])
         return [
-            Found(at, int(ordinal), self._rows.hit(int(ordinal)), score)
-            for at, (ordinal, score) in enumerate(zip(ordinals, request.scores, strict=True))
-            if ordinal >= 0
+            Found(at, ordinal, hit, request.scores[at])
+            for at, ordinal, hit in zip(there.tolist(), ordinals[there].tolist(), hits, strict=True)
         ]
 
     def _is_view(self, hit: Hit, *, chosen: bool) -> bool:
@@ -71,11 +75,13 @@ class Showing:
         return not hit.path or (chosen and not covers(hit.chunk_type)) or not self._source(hit.path).lines
 
     def _source(self, path: str) -> Source:
-        known = self._sources.get(path)
+        known = self._sources.pop(path, None)
         if known is None:
-            if len(self._sources) >= SOURCES_MAX:
-                self._sources.clear()
-            known = self._sources[path] = read_source(self._rows, self._files[path])
+            known = read_source(self._rows, self._files[path])
+            self._chars += len(known.lines.text)
+        self._sources[path] = known
+        while self._chars > SOURCES_CHARS_MAX and len(self._sources) > 1:
+            self._chars -= len(self._sources.pop(next(iter(self._sources))).lines.text)
         return known
 
 
@@ -112,8 +118,9 @@ class _Answer:
         """A chunk that is not lines of a file: the beginning of its text."""
         body = orjson.loads(self.rows.chunk(one.ordinal))
         lines = str(body.get("text", "")).split("\n")[:VIEW_LINES]
-        source = Source(one.hit.path, dict(enumerate(lines, one.hit.start_line)), (), ())
-        window = Window(source, tuple(source.lines), "", one.score)
+        first = one.hit.start_line
+        source = Source(one.hit.path, Lines.of("\n".join(lines), first))
+        window = Window(source, tuple(range(first, first + len(lines))), "", one.score)
         self._add(one, window, end=one.hit.end_line)
 
     def add_rest(self, read: object) -> None:
@@ -176,7 +183,7 @@ def _one_line(source: Source, hit: Hit) -> Window:
         inside[0] if inside else None,
     )
     start = unit.head if unit else hit.start_line
-    number = next((n for n in range(start, hit.end_line + 1) if source.lines.get(n, "").strip()), start)
+    number = next((n for n in range(start, hit.end_line + 1) if source.lines[n].strip()), start)
     return Window(source, (number,), unit.symbol if unit else "", 0.0)
 
 
@@ -194,7 +201,7 @@ def render(window: Window, identity: str, end: int = 0) -> bytes:
 
 def text_of(window: Window) -> str:
     """The lines as they are in the file, without their common indentation and blank ends."""
-    lines = [window.source.lines.get(number, "") for number in window.lines]
+    lines = [window.source.lines[number] for number in window.lines]
     indents = [line[: len(line) - len(line.lstrip())] for line in lines if line.strip()]
     common = min(indents, key=len, default="")
     cut = len(common) if all(indent.startswith(common) for indent in indents) else 0

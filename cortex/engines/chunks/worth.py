@@ -8,11 +8,13 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from itertools import accumulate
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
 
-from cortex.engines.chunks.source import Source, Unit
+import numpy as np
+
+from cortex.engines.chunks.source import Lines, Source, Unit
 from cortex.generation.read import Rows
 from cortex.generation.words import WordTable
 from cortex.terms import tokens
@@ -30,6 +32,16 @@ UNIT_LINES = 18
 #: an identifier of the question is worth this much more than its parts
 NAMED_WORTH = 2.5
 
+#: what a word is worth that no chunk holds, and the least that one is
+UNKNOWN_WORTH, WORTH_MIN = 0.3, 0.02
+#: words whose rarity stays in memory
+RARITIES_MAX = 20_000
+#: lines with the same word, of which more add nothing
+LINES_MAX = 400
+
+#: number of lines with a word → what they are worth together
+_REPEATED = [0.0, *(1 + REPEAT_WORTH * math.log(count) for count in range(1, LINES_MAX + 1))]
+
 #: letters of a stem from which on its last one may be another in the word: "happi"
 STEM_CHARS_MIN = 2
 
@@ -40,6 +52,20 @@ _NAME = re.compile(
 )
 
 
+class _Known(dict[str, frozenset[str]]):
+    """Word → those of the terms that it is, its parts included; worked out when first asked."""
+
+    def __init__(self, terms: Iterable[str], names: frozenset[str]) -> None:
+        self._terms, self._names = frozenset(terms), names
+
+    def __missing__(self, word: str) -> frozenset[str]:
+        known = self._terms.intersection(tokens.lane_text([word]).split())
+        if (lower := word.lower()) in self._names:
+            known |= {lower}
+        self[word] = known
+        return known
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """`weights`: term of a ranking lane → what it is worth, 1 for the rarest; `names`: identifiers
@@ -48,28 +74,40 @@ class Question:
 
     weights: dict[str, float]
     names: frozenset[str]
-    #: finds all lines that may hold one of them, in a fraction of the time
-    likely: re.Pattern[str]
-    _memo: dict[str, frozenset[str]] = field(default_factory=dict, compare=False)
+    #: what a word holds, in lower case, that has one of the terms: one of these
+    begins: tuple[str, ...]
+    #: word that holds one of `begins` → those of the terms that it is, its parts included
+    known: Mapping[str, frozenset[str]]
 
     def terms(self, text: str) -> frozenset[str]:
         """Those of the terms that the text holds."""
-        found: set[str] = set()
-        for word in tokens.words(text):
-            known = self._memo.get(word)
-            if known is None:
-                known = frozenset(tokens.lane_text([word]).split()) & self.weights.keys()
-                if word.lower() in self.names:
-                    known |= {word.lower()}
-                self._memo[word] = known
-            found |= known
-        return frozenset(found)
+        words = [word for word in tokens.words(text) if any(map(word.lower().__contains__, self.begins))]
+        return frozenset().union(*map(self.known.__getitem__, words))
 
     def worth(self, terms: Iterable[str]) -> float:
         return sum(map(self.weights.__getitem__, terms))
 
 
-def weigh_words(rows: Rows, query: str) -> Question:
+class Rarity:
+    """How many chunks of a generation hold a word. Frozen; caches hold derived values only."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._tables = [WordTable(segment.arrays) for segment in rows.segments]
+        self._count = max(2, len(rows))
+        self._known: dict[frozenset[str], int] = {}
+
+    def weigh(self, spelled: frozenset[str]) -> float:
+        """What a word that is spelled so is worth: 1 for one that one chunk holds."""
+        found = self._known.get(spelled)
+        if found is None:
+            if len(self._known) >= RARITIES_MAX:
+                self._known.clear()
+            held = (table.rows(table.codes_of(spelled)) for table in self._tables)
+            found = self._known[spelled] = sum(len(np.unique(rows)) for rows in held)
+        return math.log(self._count / max(1, found)) / math.log(self._count) if found else UNKNOWN_WORTH
+
+
+def weigh_words(rarity: Rarity, query: str) -> Question:
     """The words of `query`, each worth the more the fewer chunks hold it."""
     names = {name.lower() for name in _NAME.findall(query)}
     words = [word for word in tokens.words(query) if word.lower() not in tokens.STOP_WORDS][:WORDS_MAX]
@@ -77,24 +115,20 @@ def weigh_words(rows: Rows, query: str) -> Question:
     for word in words:
         for part in {*tokens.lane_text([word]).split(), *([word.lower()] if word.lower() in names else ())}:
             forms.setdefault(part, set()).update((part, word.lower()))
-    tables = [WordTable(segment.arrays) for segment in rows.segments]
-    count = max(2, len(rows))
     weights = {}
     for term, spelled in forms.items():
-        found = sum(len(set(table.rows(table.codes_of(spelled)).tolist())) for table in tables)
-        weights[term] = math.log(count / max(1, found)) / math.log(count) if found else 0.3
-        if term in names:
-            weights[term] *= NAMED_WORTH
-    weights = {term: max(0.02, weight) for term, weight in weights.items()}
-    return Question(weights, frozenset(names & weights.keys()), _likely(weights))
+        weight = rarity.weigh(frozenset(spelled)) * (NAMED_WORTH if term in names else 1.0)
+        weights[term] = max(WORTH_MIN, weight)
+    held = frozenset(names & weights.keys())
+    return Question(weights, held, _begins(weights), _Known(weights, held))
 
 
-def _likely(terms: Iterable[str]) -> re.Pattern[str]:
-    """What a line with one of the terms holds: a stem may differ from its word in the last letter,
+def _begins(terms: Iterable[str]) -> tuple[str, ...]:
+    """What a word with one of the terms holds: a stem may differ from its word in the last letter,
     and a joined form may stand with underscores, but then its parts are terms as well.
     """
-    begins = {term[:-1] if len(term) > STEM_CHARS_MIN else term for term in terms}
-    return re.compile("|".join(map(re.escape, sorted(begins))) or r"(?!)", re.IGNORECASE)
+    begins = sorted({term[:-1] if len(term) > STEM_CHARS_MIN else term for term in terms}, key=len)
+    return tuple(one for at, one in enumerate(begins) if not any(shorter in one for shorter in begins[:at]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,29 +144,40 @@ class Judged:
 def judge(question: Question, source: Source) -> list[Judged]:
     """Every unit of the file, in order. `worth` is about the share of the question's words."""
     total = question.worth(question.weights) or 1.0
-    held_by = _held(question, source)
+    held_by = _held(question, source.lines)
     numbers = sorted(held_by)
     out = []
     for unit in source.units:
         inside = numbers[bisect_left(numbers, unit.start) : bisect_right(numbers, unit.end)]
         held = {number: held_by[number] for number in inside}
-        lines = Counter(term for found in held.values() for term in found)
         scope, _, name = unit.symbol.rpartition(".")
-        named, around = question.terms(name), question.terms(scope)
-        worth = sum(question.weights[term] * (1 + REPEAT_WORTH * math.log(n)) for term, n in lines.items())
-        size = max(1.0, (unit.end - unit.start + 1) / UNIT_LINES)
-        worth = worth / size**0.25 + NAME_WORTH * question.worth(named) + SCOPE_WORTH * question.worth(around)
-        if unit.kind and unit.symbol and name.lower() in question.names:
-            worth += total
+        worth = 0.0
+        if held:
+            lines = Counter(chain.from_iterable(held.values()))
+            worth = sum(question.weights[term] * _REPEATED[min(n, LINES_MAX)] for term, n in lines.items())
+            worth /= max(1.0, (unit.end - unit.start + 1) / UNIT_LINES) ** 0.25
+        if name:
+            worth += NAME_WORTH * question.worth(question.terms(name))
+            worth += SCOPE_WORTH * question.worth(question.terms(scope))
+            if unit.kind and name.lower() in question.names:
+                worth += total
         out.append(Judged(source, unit, worth / total, held))
     return out
 
 
-def _held(question: Question, source: Source) -> dict[int, frozenset[str]]:
-    """The lines of the file that hold words of the question, with their terms."""
-    numbers = list(source.lines)
-    starts = list(accumulate((len(line) + 1 for line in source.lines.values()), initial=0))
-    text = "\n".join(source.lines.values())
-    places = {bisect_right(starts, match.start()) - 1 for match in question.likely.finditer(text)}
-    found = {numbers[at]: question.terms(source.lines[numbers[at]]) for at in sorted(places)}
-    return {number: terms for number, terms in found.items() if terms}
+def _held(question: Question, lines: Lines) -> dict[int, frozenset[str]]:
+    """The lines that hold words of the question, with their terms."""
+    found: dict[int, frozenset[str]] = {}
+    text, words, starts, before = lines.text, lines.words, lines.starts, lines.first - 1
+    terms_of = question.known.__getitem__
+    for begin in question.begins:
+        place = words.find(begin)
+        while place >= 0:
+            end = words.find(" ", place)
+            end = len(words) if end < 0 else end
+            if terms := terms_of(text[words.rfind(" ", 0, place) + 1 : end]):
+                number = before + bisect_right(starts, place)
+                known = found.get(number)
+                found[number] = terms if known is None else known | terms
+            place = words.find(begin, end)
+    return found
