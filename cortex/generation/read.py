@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import orjson
@@ -119,10 +120,6 @@ class Rows:
         text = self.text(ordinal) if text is None else text
         return b'%b,"text":%b}' % (self._cut(ordinal, "chunk")[:-1], orjson.dumps(text))
 
-    def about_chunk(self, ordinal: int) -> bytes:
-        """The JSON object of the chunk, without its embedding and its text."""
-        return self._cut(ordinal, "chunk")
-
     def text(self, ordinal: int) -> str:
         """The text of the chunk."""
         return self.raw_text(ordinal)[:-1].decode()
@@ -130,6 +127,18 @@ class Rows:
     def raw_text(self, ordinal: int) -> bytes:
         """The text of the chunk as it is stored: UTF-8, and a line feed."""
         return self._cut(ordinal, "text")
+
+    def cuts(self, what: Literal["chunk", "text"], ordinals: Array) -> list[bytes]:
+        """Of many rows, in their order: `raw_text`, or the JSON of the chunk without its text."""
+        out = [b""] * len(ordinals)
+        of_row = np.searchsorted(self.starts, ordinals, side="right") - 1
+        for at in np.unique(of_row).tolist():
+            arrays, here = self.segments[at].arrays, np.flatnonzero(of_row == at)
+            rows, data = ordinals[here] - self.starts[at], memoryview(arrays[f"{what}_bytes"])
+            edges = (arrays[f"{what}_offsets"][rows + after].tolist() for after in (0, 1))
+            for place, begin, end in zip(here.tolist(), *edges, strict=True):
+                out[place] = bytes(data[begin:end])
+        return out
 
     def _cut(self, ordinal: int, what: str) -> bytes:
         at = int(np.searchsorted(self.starts, ordinal, side="right")) - 1

@@ -123,6 +123,14 @@ def words(text: str) -> list[str]:
     return WORD.findall(text)
 
 
+def lowered(text: str) -> str:
+    """`text` in lower case, letter by letter: places in the one are places in the other."""
+    lower = text.lower()
+    if len(lower) != len(text):  # a letter that grows in lower case (\u0130)
+        lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+    return lower
+
+
 def blank_between(text: str) -> str:
     """`text` with a space for each character that belongs to no word."""
     if text.isascii():

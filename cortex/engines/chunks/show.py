@@ -72,7 +72,11 @@ class Showing:
 
     def _is_view(self, hit: Hit, *, chosen: bool) -> bool:
         """Whether the chunk's own text is shown, in place of the lines of its file."""
-        return not hit.path or (chosen and not covers(hit.chunk_type)) or not self._source(hit.path).lines
+        return (
+            not hit.path
+            or (chosen and not covers(hit.chunk_type))
+            or not len(self._rows.lines_of(self._files[hit.path]))
+        )
 
     def _source(self, path: str) -> Source:
         known = self._sources.pop(path, None)

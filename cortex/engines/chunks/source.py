@@ -59,10 +59,8 @@ class Lines:
     @classmethod
     def of(cls, text: str, first: int) -> Lines:
         """Of 10 000 lines some 2 ms."""
-        lower = text.lower()
-        if len(lower) != len(text):  # a letter that grows in lower case: places would slip
-            lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
-        letters = np.frombuffer(lower.encode("utf-32-le", "replace"), np.uint32)
+        lower = tokens.lowered(text)
+        letters = np.frombuffer(lower.encode("utf-32-le"), np.uint32)
         ends = np.flatnonzero(letters == ord("\n")) + 1
         return cls(text, first, [0, *ends.tolist(), len(text) + 1], tokens.blank_between(lower))
 
@@ -129,8 +127,8 @@ def read_source(rows: Rows, file: int) -> Source:
     sections: list[Unit] = []
     definitions: list[dict[str, Any]] = []
     begin, last = (firsts[0] if firsts else 1), 0
-    for ordinal, first in zip(own.tolist(), firsts, strict=True):
-        text = rows.text(ordinal)
+    for raw, about, first in zip(rows.cuts("text", own), rows.cuts("chunk", own), firsts, strict=True):
+        text = raw[:-1].decode()
         if first > FILE_LINES_MAX:
             break
         lines = text.count("\n")
@@ -140,7 +138,7 @@ def read_source(rows: Rows, file: int) -> Source:
             text = "\n".join(["", *text.split("\n")[last - first + 1 :]])
         pieces.append(text)
         last = max(last, first + lines)
-        metadata = orjson.loads(rows.about_chunk(ordinal)).get("metadata") or {}
+        metadata = orjson.loads(about).get("metadata") or {}
         definitions += [one for one in metadata.get("definitions") or () if _is_whole(one)]
         headings = metadata.get("headings") or ()
         sections.append(Unit(first, first + lines, first, str(headings[-1]) if headings else ""))

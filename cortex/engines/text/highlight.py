@@ -9,9 +9,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+import numpy as np
+
 from cortex.engines.text.compile import pattern_source, pattern_words
 from cortex.query.tree import Fuzzy, Leaf, Phrase, Term, Wildcard
 from cortex.terms import tokens
+from ipc.arrays import Array
 
 #: fragments of one hit
 FRAGMENTS_MAX = 3
@@ -121,11 +124,31 @@ def find_spans(text: str, leaves: list[list[Needle]], *, alone: bool = True) -> 
     Of a single leaf, unless something else is marked too (`alone` is false), only the first lines
     with a match are looked for: no others would be shown.
     """
-    lower = text.lower()
-    if len(lower) != len(text):  # a letter that grows in lower case (\u0130): offsets would slip
-        lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+    lower = tokens.lowered(text)
     lines = FRAGMENTS_MAX if alone and len(leaves) == 1 else _MATCHES_MAX
     return [_spans_of(needles, text, lower, lines) for needles in leaves]
+
+
+def find_in_all(
+    text: str, leaves: list[list[Needle]], chunks_at: Callable[[Array], Array], count: int
+) -> list[Span]:
+    """What the needles, which all have a source, mark in a text that is made of those of `count`
+    chunks; `chunks_at` says in which of them places lie.
+    """
+    lower = tokens.lowered(text)
+    out: list[Span] = []
+    for needles in leaves:
+        there = np.zeros(count, bool)
+        for needle in needles:
+            if (needle.spare and there.all()) or needle.source is None:
+                continue
+            found = [one for spans in _matches(needle, needle.source, text, lower, None) for one in spans]
+            own = chunks_at(np.array([start for start, _ in found], np.int64))
+            if needle.spare:
+                found = [one for one, known in zip(found, there[own].tolist(), strict=True) if not known]
+            there[own] = True
+            out += found
+    return out
 
 
 def _spans_of(needles: list[Needle], text: str, lower: str, lines: int) -> list[Span]:
@@ -159,8 +182,10 @@ def _on_lines(text: str, lines: int, found: Iterable[list[Span]]) -> list[Span]:
     return out
 
 
-def _matches(needle: Needle, source: re.Pattern[str], text: str, lower: str) -> Iterator[list[Span]]:
-    for match in islice(source.finditer(lower), _MATCHES_MAX):
+def _matches(
+    needle: Needle, source: re.Pattern[str], text: str, lower: str, most: int | None = _MATCHES_MAX
+) -> Iterator[list[Span]]:
+    for match in islice(source.finditer(lower), most):
         start, end = match.span()
         if needle.parts:
             # Mostly there is no letter on one side or the other: no need to look closer.

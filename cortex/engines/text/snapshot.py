@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import re
 import time
-from bisect import bisect_right
 from dataclasses import replace
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import orjson
 import tantivy
 
 from cortex.engines.chunks.fetch import cut, fit, query_words
@@ -27,9 +25,19 @@ from cortex.engines.text.compile import (
     filtered,
 )
 from cortex.engines.text.fold import Folds, Found, page
-from cortex.engines.text.highlight import Span, find_spans, fragments, line_numbers, make_needles
+from cortex.engines.text.highlight import Span, find_in_all, find_spans, fragments, line_numbers, make_needles
 from cortex.engines.text.limits import LIMITS, MASK_SHARE, Limits
-from cortex.engines.text.lines import CHUNKS_MAX, Line, defined_lines, fitting, group, kind_of
+from cortex.engines.text.lines import (
+    BEST_CHUNKS,
+    BORDER,
+    CHUNKS_MAX,
+    PORTION,
+    Body,
+    find_kinds,
+    group,
+    join_texts,
+    marked_lines,
+)
 from cortex.engines.text.matching import Matching
 from cortex.engines.text.scan import SCAN_S, Scanned, Texts, mark
 from cortex.engines.text.schema import make_schema, register
@@ -152,11 +160,12 @@ class TextSnapshot:
         elif not total:
             suggestion = self._suggest(parsed, expressions, rest, request.filters)
         if request.lines:
-            best = page(outcome.found, self._id_ranks, 0, CHUNKS_MAX)
+            best = page(outcome.found, self._id_ranks, 0, CHUNKS_MAX if total <= CHUNKS_MAX else BEST_CHUNKS)
             found = ExactHits(self._rows.generation, parsed.match_type, suggestion=suggestion)
             found = replace(found, total_found=total, truncated=outcome.truncated)
-            marked, whole = self._matching_lines(parsed, best, expressions, outcome.marks)
-            return self._show_lines(request, replace(found, truncated=found.truncated or not whole), marked)
+            body, spans = self._marked(parsed, best, expressions, outcome.marks)
+            late = len(body.hits) < len(best)
+            return self._show_lines(request, replace(found, truncated=found.truncated or late), body, spans)
         best = page(outcome.found, self._id_ranks, offset, limit)
         hits, fragments, lines, blobs, cut_short = self._show(
             request, parsed, best, expressions, outcome.marks
@@ -355,63 +364,51 @@ class TextSnapshot:
             cut_short,
         )
 
-    def _show_lines(self, request: ExactSearch, found: ExactHits, lines: list[Line]) -> ExactHits:
+    def _show_lines(self, request: ExactSearch, found: ExactHits, body: Body, spans: list[Span]) -> ExactHits:
         """`found` with the lines, grouped, as far as they fit; it counts lines."""
-        groups, skipped = group(lines), max(request.offset, 0)
-        count = sum(len(one.lines) for one in groups)
-        shown = fitting(groups, skipped, request.lines, request.max_bytes)
-        left_out = sum(len(one.lines) for one in shown) + skipped < count
+        marked = marked_lines(body, spans)
+        skipped = max(request.offset, 0)
+        kinds = find_kinds(body, marked, self._rows.cuts("chunk", body.ordinals))
+        shown = group(body, marked, kinds, slice(skipped, skipped + request.lines), request.max_bytes)
+        left_out = sum(len(one.lines) for one in shown) + skipped < len(marked)
         return replace(
             found,
             hits=tuple(one.hit for one in shown),
             scores=tuple(one.score for one in shown),
             highlights=((),) * len(shown),
-            highlight_lines=tuple(tuple(line.number for line in one.lines) for one in shown),
-            total_found=max(count, found.total_found) if found.total_found > CHUNKS_MAX else count,
+            highlight_lines=tuple(tuple(number for number, _ in one.lines) for one in shown),
+            total_found=max(len(marked), found.total_found)
+            if found.total_found > CHUNKS_MAX
+            else len(marked),
             truncated=found.truncated or left_out or found.total_found > CHUNKS_MAX,
             chunks=tuple(one.chunk() for one in shown),
         )
 
-    def _matching_lines(
+    def _marked(
         self, parsed: Parsed, best: Found, expressions: list[Expression], marks: dict[int, list[Span]]
-    ) -> tuple[list[Line], bool]:
-        """The lines of the chunks `best` that are marked, and whether there was time for all."""
+    ) -> tuple[Body, list[Span]]:
+        """The chunks `best`, as many as there was time for, and what is marked in their texts."""
         needles = make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self._words.near)
-        lines: list[Line] = []
-        hits = self._rows.hits(best.ordinals)
+        texts = [raw[:-1].decode() for raw in self._rows.cuts("text", best.ordinals)]
         until = time.monotonic() + self._limits.mark_s
-        for ordinal, hit, score in zip(best.ordinals.tolist(), hits, best.scores.tolist(), strict=True):
-            if lines and time.monotonic() >= until:
-                return lines, False
-            text = self._rows.text(ordinal)
-            spans = mark(text, expressions, marks.get(ordinal, []))
-            spans += find_spans(text, needles, alone=False)
-            lines += self._lines_of(ordinal, hit, round(score / (score + _SCORE_HALF), 2), text, spans)
-        return lines, True
-
-    def _lines_of(
-        self, ordinal: int, hit: Hit, score: float, text: str, spans: list[list[Span]]
-    ) -> list[Line]:
-        """The lines of a chunk that are marked; its first one that says anything, if none is."""
-        firsts: dict[int, Span] = {}
-        texts = text.split("\n")
-        starts = [0, *accumulate(len(line) + 1 for line in texts)]
-        for start, end in sorted(span for own in spans for span in own):
-            firsts.setdefault(bisect_right(starts, start) - 1, (start, end))
-        if not firsts:
-            at = next((at for at, line in enumerate(texts) if line.strip()), 0)
-            firsts[at] = (starts[at], starts[at])
-        numbers = line_numbers(text, hit.chunk_type, hit.start_line)
-        defined = defined_lines(
-            (orjson.loads(self._rows.chunk(ordinal, "")).get("metadata") or {}).get("definitions") or ()
-        )
-        out = []
-        for at, (start, end) in firsts.items():
-            number, begin = numbers[at], starts[at]
-            is_defined = text[start:end] in defined.get(number, ())
-            kind = kind_of(hit, texts[at], start - begin, end - begin, defined=is_defined)
-            out.append(Line(hit, score, number, texts[at], kind))
-        return out
+        spans: list[Span] = []
+        done = place = 0
+        at_once = not expressions and all(needle.source for one in needles for needle in one)
+        while done < len(texts) and (not done or time.monotonic() < until):
+            size = max(1, min(done, PORTION)) if at_once else 1
+            some = join_texts(texts[done : done + size])
+            if at_once:
+                own = find_in_all(some.text, needles, some.chunks_at, len(some.starts))
+            else:
+                found = mark(some.text, expressions, marks.get(int(best.ordinals[done]), []))
+                found += find_spans(some.text, needles, alone=False)
+                own = [span for of_leaf in found for span in of_leaf]
+            spans += [(place + begin, place + end) for begin, end in own]
+            done += len(some.starts)
+            place += len(some.text) + len(BORDER)
+        shown = best.take(np.arange(done))
+        scores = [round(score / (score + _SCORE_HALF), 2) for score in shown.scores.tolist()]
+        return Body(join_texts(texts[:done]), self._rows.hits(shown.ordinals), scores, shown.ordinals), spans
 
     def _filters(self, filters: Filters) -> tantivy.Query | None:
         if filters not in self._kept:

@@ -1,0 +1,52 @@
+"""A file put together from its chunks: its lines, and the units that an answer is made of."""
+
+import numpy as np
+import pytest
+
+from cortex.ask.freshness import Freshness
+from cortex.engines.chunks.source import Lines, read_source
+from cortex.engines.text.lines import KINDS, Body, find_kinds, join_texts, marked_lines
+from cortex.generation.read import open_rows
+from ipc.messages import Hit
+
+TEXT = "Ä first İ line\n\n  def Find(İt):\n    return it_all"
+
+
+def test_lines_are_found_by_their_numbers_and_places_in_lower_case_are_places_in_the_text():
+    lines = Lines.of(TEXT, 5)
+    assert [lines[number] for number in range(4, 10)] == ["", *TEXT.split("\n"), ""]
+    assert (lines.first, lines.last) == (5, 8)
+    assert len(lines.words) == len(TEXT)
+    assert lines.number_at(lines.words.index("it_all")) == 8
+    assert "(" not in lines.words
+    assert "\n" not in lines.words
+    assert lines.is_blank(6, 6)
+    assert not lines.is_blank(6, 7)
+
+
+@pytest.mark.parametrize("name", ["src/auth/session.py", "docs/auth.md"])
+def test_a_file_is_put_together_from_its_chunks_as_it_was_indexed(sample, name):
+    rows = open_rows(Freshness(sample.config).current(), sample.config.index_dir)
+    source = read_source(rows, rows.path_names.index(name))
+    text = (sample.config.root / name).read_text().split("\n")
+    assert [source.lines[at] for at in range(1, source.lines.last + 1)] == text[: source.lines.last]
+    assert not any(text[source.lines.last :])
+    for one, other in zip(source.units, source.units[1:], strict=False):
+        assert one.start <= one.end < other.start
+
+
+def test_each_line_of_a_file_is_marked_once_with_its_number_and_kind():
+    hits = [
+        Hit(1, "a", "code", "a.py", 10, 12),
+        Hit(2, "v", "symbols", "b.py", 3, 9),
+        Hit(3, "c", "code", "a.py", 12, 13),
+    ]
+    texts = ["def find(x):\n    find(x)\nfind = 1", "nothing here", "find = 1\n# find"]
+    body = Body(join_texts(texts), hits, [0.9, 0.5, 0.4], np.arange(3))
+    places = [at for at in range(len(body.text)) if body.text.startswith("find", at)]
+    marked = marked_lines(body, [(at, at + 4) for at in places])
+    assert marked.chunks.tolist() == [0, 0, 0, 1, 2]
+    assert marked.numbers.tolist() == [10, 11, 12, 3, 13]
+    about = [b'{"metadata":{"definitions":[{"name":"find","start_line":5,"end_line":11}]}}', b"{}", b"{}"]
+    kinds = [KINDS[at] for at in find_kinds(body, marked, about).tolist()]
+    assert kinds == ["definition", "call", "text", "text", "text"]
