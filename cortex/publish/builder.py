@@ -437,6 +437,8 @@ def _take_lock(config: Config) -> Lock:
     """The lock `writer.lock`: one writer for an index, whatever its runtime folder."""
     open_home(config)
     try:
+        if config.index_dir.is_file():  # in the place of a folder of ours
+            files.remove(config.index_dir)
         files.make_folder(config.index_dir)
         return hold(
             config.index_dir / LOCK,

@@ -238,7 +238,7 @@ def test_damage_that_happened_while_nobody_ran_is_made_good_at_the_next_start(in
         index.ask()
 
 
-@pytest.mark.parametrize("name", ["segments", "text", "vector"])
+@pytest.mark.parametrize("name", [".", "segments", "text", "vector"])
 def test_a_file_in_the_place_of_a_folder_gives_way(index, name):
     for hot in (True, False):
         folder = index.config.index_dir / name
