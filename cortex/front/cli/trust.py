@@ -26,7 +26,8 @@ def trust(options: Namespace) -> int:
     root, _ = find_root(options.project)
     if options.revoke:
         taken = consent.revoke(root)
-        print(f"The consent for {root} is taken back." if taken else f"There is no consent for {root}.")
+        said = "is taken back; `cortex down` ends workers that run by it" if taken else "was never given"
+        print(f"The consent for {root} {said}.")
         return EXIT_OK
     file = read_project(root)
     print("\n".join(describe(file)))
