@@ -71,3 +71,22 @@ def test_a_slow_reader_gets_every_byte(kind):
     reader.join(30)
     os.close(read)
     assert bytes(found) == 3 * LINE.encode()
+
+
+def test_a_reader_that_never_reads_ends_with_its_input(pipe):
+    read, write = os.pipe()
+
+    async def run():
+        wire = Wire(None, pipe[1], 5.0)
+        writing = asyncio.create_task(wire.write(LINE))
+        waiting = asyncio.create_task(wire.abandoned(read))
+        _, pending = await asyncio.wait([writing, waiting], timeout=2.5)
+        assert pending == {writing, waiting}  # the client is there, and may read yet
+        os.close(write)
+        await asyncio.wait_for(waiting, 10)
+        while not writing.done():
+            await asyncio.to_thread(os.read, pipe[0], 1 << 20)
+            await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    os.close(read)

@@ -15,6 +15,7 @@ import socket
 import stat
 import sys
 import termios
+import time
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,8 @@ log = logging.getLogger(__name__)
 
 #: seconds in which everything must be closed once the client is gone
 CLOSE_S = 3.0
+#: seconds that a client which has closed our input may leave an answer unread; between two looks
+STUCK_S, LOOK_S = 1.5, 0.25
 #: how an answer to the client begins, as the SDK writes it; a request of ours has a method there
 _ANSWER = re.compile(r'\{"jsonrpc":"2\.0","id":(?:-?\d+|"(?:[^"\\]|\\.)*+"),"(?:result|error)":')
 
@@ -96,7 +99,10 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        tasks = [asyncio.create_task(_speak(server, wire, deadline_s)), asyncio.create_task(stop.wait())]
+        streams = Wire(read_lines(io.FileIO(0, closefd=False)), wire, deadline_s)
+        tasks = [
+            asyncio.create_task(one) for one in (_speak(server, streams), stop.wait(), streams.abandoned(0))
+        ]
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             if error := task.exception():
@@ -116,10 +122,10 @@ def import_sdk() -> None:
     import mcp.server.stdio  # noqa: F401
 
 
-async def _speak(server: Server, wire: int, deadline_s: float) -> None:
+async def _speak(server: Server, wire: Wire) -> None:
     from mcp.server.stdio import stdio_server
 
-    streams: Any = Wire(read_lines(io.FileIO(0, closefd=False)), wire, deadline_s)
+    streams: Any = wire
     async with stdio_server(streams, streams) as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
@@ -138,6 +144,8 @@ class Wire:
         self._waiting = 0
         self._answered = asyncio.Event()
         self._writing = asyncio.Lock()
+        #: since when a message has been waiting for the client to read (monotonic); 0: none is
+        self._since = 0.0
 
     async def __aiter__(self) -> AsyncIterator[str]:
         async for line in self._lines:
@@ -166,7 +174,19 @@ class Wire:
         async with self._writing:
             sent = send_now(self._target, data)
             if sent < len(data):
+                self._since = time.monotonic()
                 await asyncio.to_thread(_write_all, self._target, data[sent:])
+                self._since = 0.0
+
+    async def abandoned(self, source: int) -> None:
+        """Return when the client has closed our input `source` and has not read for STUCK_S.
+
+        Its end is asked of the system: no line is read while one that answers cannot be written.
+        """
+        poll = select.poll()
+        poll.register(source, select.POLLHUP)
+        while not (self._since and time.monotonic() - self._since >= STUCK_S and poll.poll(0)):  # noqa: ASYNC110 - nobody tells of it
+            await asyncio.sleep(LOOK_S)
 
     async def flush(self) -> None:
         """Nothing is ever buffered."""
