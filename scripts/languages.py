@@ -16,7 +16,7 @@ from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.indexer.chunkers import CHUNKERS_VERSION
 from cortex.indexer.scan import FOLDERS_SKIPPED, GENERATED, GENERATED_SUFFIXES
 from cortex.indexer.syntax.origins import HEAD_LINES
-from cortex.indexer.syntax.parse import PARSE_STEPS_MAX, UNBOUNDED_BYTES
+from cortex.indexer.syntax.parse import PARSE_STEPS_MIN, PARSE_STEPS_PER_BYTE
 from cortex.indexer.syntax.source import LINE_CHARS_MAX, MINIFIED_CHARS_MIN, SCRIPTS
 from cortex.terms.kinds import DATA_KINDS
 from cortex.terms.languages import KEYED, NAMED, PARSED, Language
@@ -118,7 +118,7 @@ Each file that is left out or read with a reservation is listed by `cortex index
   puts them behind the project's own code that answers about as well (`foreign` in RANKING.md); the chunk's `origin_reason` says why,
   and both words are tags to filter by.
 * Read with a reservation: what is not UTF-8 is read as Latin-1; files with syntax errors keep what the parser made out; a file
-  of over {unbounded} kB that takes a parser more than {steps} steps, or ends it, is cut into windows of lines.
+  that takes a parser more than {steps} steps and one for each {each} bytes, or ends it, is cut into windows of lines.
 
 ## Where the time goes
 
@@ -146,8 +146,8 @@ def render() -> str:
         minified=MINIFIED_CHARS_MIN,
         head_lines=HEAD_LINES,
         vendored=_words(VENDORED_FOLDERS),
-        steps=f"{PARSE_STEPS_MAX:,}",
-        unbounded=UNBOUNDED_BYTES // 1024,
+        steps=f"{PARSE_STEPS_MIN:,}",
+        each=f"{1 / PARSE_STEPS_PER_BYTE:g}",
     )
 
 

@@ -121,7 +121,7 @@ async def _show(turn: Turn, question: Search) -> dict[str, Any]:
     if question.explain:
         for result, at in zip(results, shown.of, strict=True):
             result["explain"] = ranked[at].explanation()
-    answer: dict[str, Any] = {"results": results, "total": len(results)} | notes(shown)
+    answer: dict[str, Any] = {"results": results, "total": len(results)} | notes(shown, results)
     if not results:
         answer["suggestion"] = turn.explain_nothing(question.filters, question.min_score)
     return answer | {"index": turn.index(sentences)}

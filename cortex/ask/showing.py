@@ -42,11 +42,15 @@ def entries(
     return out
 
 
-def notes(shown: Shown) -> dict[str, Any]:
-    """What the answer says of the lines that are not in it."""
+def notes(shown: Shown, results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What the answer says of the lines that are not in it, and what to do about it."""
     told: dict[str, Any] = {}
     if shown.truncated:
         told["truncated"] = True
     if shown.omitted:
         told["omitted"] = shown.omitted
+    if any(result.get("stale") for result in results):
+        told["next"] = "Read the stale files: they were saved since."
+    elif shown.truncated:
+        told["next"] = "There is more: raise max_tokens, or narrow by paths."
     return told

@@ -38,6 +38,29 @@ _GENERATED = re.compile(
     r"|\.gen\.\w+|[._-]generated\.\w+|\.generated\.\w+)$|^zz_generated\.",
     re.IGNORECASE,
 )
+#: how the files are named that record, permit or pin, and that no question about code means
+_RECORD = re.compile(
+    r"^(?:change(?:s|log)|history|news|release[-_ ]?notes|licen[cs]es?|notice|copying|authors|contributors)(?:[.-]|$)"
+    r"|(?:^|[._-])lock(?:\.(?:json|ya?ml|hcl|toml))?$|^(?:npm-shrinkwrap\.json|go\.sum|gemfile\.lock)$"
+    r"|^(?:(?:issue|pull_request|merge_request)_template)",
+    re.IGNORECASE,
+)
+_TEMPLATE_FOLDERS = frozenset(
+    "issue_template pull_request_template merge_request_templates issue_templates".split()
+)
+#: words of a question that asks for them
+_RECORD_WORDS = frozenset(
+    "change changed changes changelog history release releases released news version versions upgrade upgrading "
+    "deprecated license licence licenses copyright notice author authors contributors lock locked pinned dependency "
+    "dependencies template templates issue".split()
+)
+#: a folder or the last part of a stem that says in which language a page is written
+_LANGUAGE = re.compile(
+    r"(?:ar|bn|cs|da|de|el|en|es|fa|fi|fr|he|hi|hu|id|it|ja|ko|nl|no|pl|pt|ro|ru|sv|th|tr|uk|vi|zh)"
+    r"(?:[-_](?:[a-z]{2}|hans|hant))?",
+    re.IGNORECASE,
+)
+_PAGES = frozenset("md mdx rst txt adoc html".split())
 #: words of a question that asks for tests or examples themselves
 ASKING_WORDS = frozenset(
     "test tests testing tested unittest spec specs fixture fixtures mock mocks mocking benchmark benchmarks bench "
@@ -94,6 +117,34 @@ def is_built(path: str) -> bool:
 def asks_for_tests(question: str) -> bool:
     """Whether the question speaks of tests, fixtures, benchmarks or examples."""
     return not ASKING_WORDS.isdisjoint(tokens.part_words(question))
+
+
+@functools.lru_cache(_MEMO)
+def is_record(path: str) -> bool:
+    """Whether the file records changes, grants a licence, pins versions or is a form to fill in."""
+    *folders, name = path.lower().split("/")
+    return _RECORD.search(name) is not None or not _TEMPLATE_FOLDERS.isdisjoint(folders)
+
+
+def asks_for_records(question: str) -> bool:
+    return not _RECORD_WORDS.isdisjoint(tokens.part_words(question))
+
+
+@functools.lru_cache(_MEMO)
+def page_of(path: str) -> tuple[str, bool]:
+    """(what a page and its translations have in common, whether this one names no language but
+    English): `docs/ja/a.md`, `docs/a.md` and `docs/a.fr.md` are translations of one.
+    """
+    *folders, name = path.split("/")
+    stem, _, ending = name.rpartition(".")
+    if ending.lower() not in _PAGES:
+        return path, True
+    first, _, last = stem.rpartition(".")
+    told = [part for part in (*folders, last if first else "") if part and _LANGUAGE.fullmatch(part)]
+    if first and _LANGUAGE.fullmatch(last):
+        stem = first
+    kept = [folder for folder in folders if not _LANGUAGE.fullmatch(folder)]
+    return "/".join((*kept, f"{stem}.{ending}")), all(part.lower().startswith("en") for part in told)
 
 
 def question_words(question: str) -> frozenset[str]:

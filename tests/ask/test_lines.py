@@ -77,7 +77,46 @@ def test_a_limit_that_was_set_gives_that_many_entries(sample, limit):
 def test_what_does_not_fit_is_said(sample):
     answer = call(sample, limit=12, max_tokens=100)
     assert answer["truncated"] is True
+    assert "max_tokens" in answer["next"]
     assert 1 <= answer["total"] < 12
+
+
+def test_what_is_whole_says_nothing_of_more(sample):
+    everything = call(sample, max_tokens=8000)
+    assert "truncated" not in everything
+    assert "next" not in everything
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, serve):
+    """A page in three languages, code, and files that record, permit and pin."""
+    root = tmp_path_factory.mktemp("pages")
+    text = "# Tokens\n\nA token is refreshed before it expires, by a timer.\n"
+    record = "A token is refreshed before it expires (#12), by a timer.\n"
+    for path, content in {
+        "docs/tokens.md": text,
+        "docs/ja/tokens.md": text + "トークン\n",
+        "docs/fr/tokens.md": text + "Le jeton est renouvelé.\n",
+        "CHANGELOG.md": record,
+        ".github/ISSUE_TEMPLATE/token.md": record,
+        "src/token.py": "def refresh(token):\n    # Refreshed before it expires.\n    return token\n",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(content)
+    return serve(root)
+
+
+def test_a_page_is_shown_in_one_language_and_records_not_at_all(pages):
+    answer = call(pages)
+    assert set(files(answer)) == {"docs/tokens.md", "src/token.py"}
+    assert answer["omitted"]["translations"] == 2
+    assert answer["omitted"]["records"] == 2
+
+
+def test_records_are_shown_to_who_asks_for_them_or_chose_them(pages):
+    assert "CHANGELOG.md" in files(call(pages, query="in which release was the refresh of a token changed"))
+    assert files(call(pages, paths=["CHANGELOG.md"])) == ["CHANGELOG.md"]
+    assert "docs/ja/tokens.md" in files(call(pages, paths=["docs/**"]))
 
 
 def test_a_definition_that_the_question_names_is_shown_with_its_signature(sample):

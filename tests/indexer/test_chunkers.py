@@ -16,7 +16,7 @@ from cortex.indexer.chunkers import embed_text
 from cortex.indexer.chunkers.documentation import front_matter
 from cortex.indexer.chunkers.tiles import NEVER, parts, tile
 from cortex.indexer.syntax.origins import origin
-from cortex.indexer.syntax.parse import parse
+from cortex.indexer.syntax.parse import TooComplex, parse
 from cortex.indexer.syntax.source import Source, decode
 from cortex.terms.languages import KEYED, PARSED, language_of, sniff
 from cortex.terms.records import Chunk, covers
@@ -333,3 +333,25 @@ def test_where_nobody_looked_for_definitions_and_comments_the_metadata_does_not_
 def test_a_section_names_the_section_above_it():
     chunks = cut("a.md", "# One\n\na\n\n## Two\n\nb\n\n### Three\n\nc\n\n## Four\n\nd\n")
     assert [c.metadata.get("parent") for c in chunks] == [None, "doc-a.md-s0", "doc-a.md-s1", "doc-a.md-s0"]
+
+
+def test_a_kilobyte_over_which_a_grammar_would_sit_for_an_hour_is_given_up():
+    text = Path(__file__).with_name("hang.kt.bin").read_bytes()
+    source = decode("hang.kt", text)
+    language = language_of("hang.kt")
+    assert language is not None
+    with pytest.raises(TooComplex):
+        parse(source, language)
+
+
+def test_what_parsers_read_is_let_go():
+    language = language_of("a.py")
+    assert language is not None
+    before = resident()
+    for number in range(40):
+        assert parse(Source("a.py", (f"x{number} = 1", f"# {'y' * 1_000_000}{number}")), language).symbols
+    assert resident() - before < 20_000_000
+
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

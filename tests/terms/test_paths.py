@@ -3,11 +3,14 @@
 import pytest
 
 from cortex.terms.paths import (
+    asks_for_records,
     has_generated_name,
     is_built,
     is_example,
     is_foreign,
+    is_record,
     is_test,
+    page_of,
     superseded,
     vendored_folder,
 )
@@ -76,3 +79,43 @@ def test_a_version_is_superseded_by_a_later_one_beside_it_only():
     paths = ["src/v3/a.ts", "src/v4/a.ts", "lib/v3/a.ts", "src/a.ts"]
     assert superseded(paths, "parse an object") == [True, False, False, False]
     assert superseded(paths, "parse an object in v3") == [False] * 4
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "CHANGELOG.md", "docs/changes.rst", "HISTORY.txt", "LICENSE", "LICENSE.txt", "a/NOTICE", "package-lock.json",
+        "Cargo.lock", "yarn.lock", "pnpm-lock.yaml", "go.sum", ".github/ISSUE_TEMPLATE/bug.md",
+        ".github/PULL_REQUEST_TEMPLATE.md",
+    ],
+)  # fmt: skip
+def test_changelogs_licences_locks_and_forms_are_records(path):
+    assert is_record(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["src/lock.py", "locks.go", "block.rs", "src/change.ts", "newsletter.py", "a/history_test.go", "clock.c"],
+)
+def test_code_about_changes_and_locks_is_no_record(path):
+    assert not is_record(path)
+
+
+def test_records_are_asked_for_by_their_words():
+    assert asks_for_records("what changed in the last release")
+    assert not asks_for_records("how is a request routed")
+
+
+def test_a_page_and_its_translations_are_one_page():
+    pages = [
+        "docs/a.md",
+        "docs/ja/a.md",
+        "docs/zh-CN/a.md",
+        "docs/a.fr.md",
+        "docs/pt_BR/a.md",
+        "docs/en/a.md",
+    ]
+    assert len({page_of(path)[0] for path in pages}) == 1
+    assert [page_of(path)[1] for path in pages] == [True, False, False, False, False, True]
+    assert page_of("docs/ja/b.md")[0] != page_of("docs/ja/a.md")[0]
+    assert page_of("src/it/a.py") == ("src/it/a.py", True)

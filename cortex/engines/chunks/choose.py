@@ -7,7 +7,16 @@ from dataclasses import dataclass, field, replace
 
 from cortex.engines.chunks.source import Source
 from cortex.engines.chunks.worth import Judged, Question, judge
-from cortex.terms.paths import asks_for_tests, is_built, is_example, is_foreign, is_test
+from cortex.terms.paths import (
+    asks_for_records,
+    asks_for_tests,
+    is_built,
+    is_example,
+    is_foreign,
+    is_record,
+    is_test,
+    page_of,
+)
 from ipc.messages import Place, Show
 
 #: bytes of an entry beside its text and its path, which stands in it twice
@@ -31,8 +40,7 @@ SAME_SHARE = 0.8
 #: what units of tests, of documents and examples, of what was built or copied, and of records of
 #: changes are worth to a question about code
 TESTS, DOCUMENTS, COPIES, RECORDS = 0.4, 0.6, 0.3, 0.15
-#: how the names of records begin, and how those of documents end
-_RECORDS = ("change", "history", "news", "license", "release")
+#: how the names of documents end
 _DOCUMENTS = (".md", ".rst", ".txt", ".adoc")
 
 
@@ -94,6 +102,26 @@ def candidates(
     return sorted(out, key=lambda candidate: -candidate.worth)
 
 
+def without_repeats(paths: Sequence[str], query: str) -> tuple[list[str], dict[str, int]]:
+    """(the files that are worth showing, in their order; why others are left out → how many):
+    records only when the question asks for them, of a page and its translations the English one.
+    Of files that are all records, or all of one page, the best stays.
+    """
+    omitted: dict[str, int] = {}
+    kept = list(paths)
+    if not asks_for_records(query):
+        kept = [path for path in paths if not is_record(path)] or list(paths[:1])
+        omitted["records"] = len(paths) - len(kept)
+    pages: dict[str, str] = {}
+    for path in kept:
+        page, english = page_of(path)
+        if page not in pages or (english and not page_of(pages[page])[1]):
+            pages[page] = path
+    chosen = [path for path in kept if path in pages.values()]
+    omitted["translations"] = len(kept) - len(chosen)
+    return chosen, {why: count for why, count in omitted.items() if count}
+
+
 def _is_cited(path: str, cited: str) -> bool:
     """Whether one of the paths is the end of the other."""
     short, long = sorted(
@@ -108,8 +136,8 @@ def _kind_worth(path: str, query: str) -> float:
         return 1.0 if asks_for_tests(query) else TESTS
     if is_built(path) or is_foreign(path):
         return COPIES
-    if name.startswith(_RECORDS) or "_template" in path.lower():
-        return RECORDS
+    if is_record(path):
+        return 1.0 if asks_for_records(query) else RECORDS
     return DOCUMENTS if name.endswith(_DOCUMENTS) or is_example(path) else 1.0
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import orjson
 
-from cortex.engines.chunks.choose import Chosen, Window, candidates, choose
+from cortex.engines.chunks.choose import Chosen, Window, candidates, choose, without_repeats
 from cortex.engines.chunks.source import Lines, Source, read_source
 from cortex.engines.chunks.worth import Rarity, weigh_words
 from cortex.generation.read import Rows
@@ -46,7 +46,10 @@ class Showing:
 
     def show(self, request: Show) -> Shown:
         """Entries in the order of the files' ranks, those of one file by line."""
-        hits = self._hits(request)
+        hits, repeats = self._hits(request), {}
+        if not request.chosen:
+            paths, repeats = without_repeats(list(dict.fromkeys(one.hit.path for one in hits)), request.query)
+            hits = [one for one in hits if one.hit.path in paths]
         views = [one for one in hits if self._is_view(one.hit, chosen=request.chosen)]
         paths = list(dict.fromkeys(one.hit.path for one in hits if one not in views))
         question = weigh_words(self._rarity, request.query)
@@ -54,7 +57,7 @@ class Showing:
         spans = [(one.hit.path, one.hit.start_line, one.hit.end_line) for one in hits]
         judged = candidates(question, request.query, sources, spans, request.places)
         found = choose(question, judged, paths[:FILES_SURE], request)
-        answer = _Answer(self._rows, request, hits, found)
+        answer = _Answer(self._rows, request, hits, found, omitted=repeats)
         answer.add_windows()
         for one in views:
             answer.add_view(one)

@@ -46,11 +46,9 @@ from cortex.terms.kinds import DATA_KINDS, TYPE_KINDS
 from cortex.terms.languages import Language, embedded_language
 from cortex.terms.records import Symbol
 
-#: steps of a parser (each a hundred of its operations) for one file; a megabyte of usual code takes
-#: 15 000
-PARSE_STEPS_MAX = 200_000
-#: bytes of a file up to which no grammar takes long, whatever is in it
-UNBOUNDED_BYTES = 128 * 1024
+#: steps of a parser (each a hundred of its operations) for any file, and for each byte of it; a
+#: megabyte of usual code takes 15 000, and over one kilobyte a grammar was found to sit for an hour
+PARSE_STEPS_MIN, PARSE_STEPS_PER_BYTE = 1_000, 0.2
 #: bytes that a parser gets at once
 READ_BYTES = 1 << 16
 #: characters of an import that are kept
@@ -87,7 +85,8 @@ def _read(raw: bytes, tree: Tree, language: Language) -> _Reader:
 def _embedded(raw: bytes, place: Range, language: Language) -> _Reader:
     """A part of a file in another language; its nodes are at their places in the whole file."""
     assert language.grammar is not None
-    return _read(raw, Parser(_grammar(language.grammar), included_ranges=[place]).parse(raw), language)
+    parser = Parser(_grammar(language.grammar), included_ranges=[place])
+    return _read(raw, _parsed(parser, raw, place.end_byte - place.start_byte), language)
 
 
 def _merged(outlines: Sequence[Outline]) -> Outline:
@@ -120,25 +119,33 @@ def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
     """(text, tree) of a file in a language with a grammar; kept for whoever reads the same file
     next.
 
-    Raises TooComplex after PARSE_STEPS_MAX steps. Steps are counted, not seconds: the result is the
-    same everywhere.
+    Raises TooComplex where the parser takes more steps than a file of this size is worth. Steps are
+    counted, not seconds: the result is the same everywhere.
     """
     raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
-    parser = _tools(language)[0]
-    if len(raw) <= UNBOUNDED_BYTES:  # tree-sitter's Python binding never lets go of what a callback gave it
-        return raw, parser.parse(raw)
-    steps = itertools.count(1)
+    return raw, _parsed(_tools(language)[0], raw, len(raw))
+
+
+def _parsed(parser: Parser, raw: bytes, count: int) -> Tree:
+    """The tree of `raw`, of which the parser reads `count` bytes. Raises TooComplex."""
+    steps, most = itertools.count(1), PARSE_STEPS_MIN + int(PARSE_STEPS_PER_BYTE * count)
+    views: list[memoryview] = []
+
+    def read(start: int, _: object) -> memoryview:
+        views.append(memoryview(raw)[start : start + READ_BYTES])
+        return views[-1]
+
     try:
-        tree = parser.parse(
-            lambda start, _: raw[start : start + READ_BYTES],
-            progress_callback=lambda *_: next(steps) > PARSE_STEPS_MAX,
-        )
+        tree = parser.parse(read, progress_callback=lambda *_: next(steps) > most)
+        # Nodes of a tree that was read through a callback ask it for their text byte by byte;
+        # taking the tree over costs little.
+        return parser.parse(raw) if tree.root_node.has_error else parser.parse(raw, tree)
     except ValueError as error:  # what a parser that was broken off ends with
         parser.reset()
         raise TooComplex from error
-    # Nodes of a tree that was read through a callback ask it for their text byte by byte; taking
-    # the tree over costs little.
-    return raw, parser.parse(raw) if tree.root_node.has_error else parser.parse(raw, tree)
+    finally:
+        for view in views:  # the binding never lets go of what a callback gave it
+            view.release()
 
 
 @functools.cache
