@@ -44,6 +44,8 @@ class Database:
         self.path = folder / NAME
         try:
             files.make_private(folder)
+            if not os.path.lexists(self.path):
+                files.replace(self.path, b"")  # SQLite gives what it makes beside it the same mode
             self._lock = hold(folder / LOCK, lambda holder: _owned(folder, holder), wait_s=LOCK_S)
         except OSError as error:
             raise Unavailable(f"The memory's folder {folder} cannot be used: {error}.") from error
@@ -154,7 +156,6 @@ def connect(path: Path) -> Engine:
     """One connection, kept open: there is one owner, and it asks in one thread. Each transaction
     takes the write lock at its beginning, and holds statements that define tables as well.
     """
-    os.umask(0o077)
     engine = create_engine(f"sqlite:///{path}", poolclass=StaticPool)
 
     @event.listens_for(engine, "connect")

@@ -125,7 +125,8 @@ def _pipes(root: Path, draws: random.Random, wide: int) -> None:
     del wide, draws
     for name in ("pipe.py", "README.md", ".gitignore", "src/pipe.go"):
         (root / name).parent.mkdir(exist_ok=True)
-        os.mkfifo(root / name)
+        with contextlib.suppress(FileExistsError):  # another attack was there first
+            os.mkfifo(root / name)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(root / "socket.py"))
 
@@ -137,10 +138,9 @@ def _links(root: Path, draws: random.Random, wide: int) -> None:
         "zero.py": "/dev/zero", "random.md": "/dev/urandom", "tty.py": "/dev/tty", "self.py": "self.py", "up": "..", "here": ".",
         "one": "two", "two": "one", "all": "/", "proc": "/proc/self", "nowhere.py": "/nowhere", "shadow.txt": "/etc/shadow",
     }  # fmt: skip
-    for name, place in places.items():
-        (root / name).symlink_to(place)
-    if not (root / ".gitignore").exists():
-        (root / ".gitignore").symlink_to("/dev/zero")
+    for name, place in (*places.items(), (".gitignore", "/dev/zero")):
+        with contextlib.suppress(FileExistsError):
+            (root / name).symlink_to(place)
 
 
 def _giants(root: Path, draws: random.Random, wide: int) -> None:

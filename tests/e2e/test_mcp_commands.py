@@ -76,7 +76,7 @@ def test_workers_that_are_left_running_stay_until_they_are_stopped(project):
     [
         (("search",), 2, "pass one question"),
         (("search", "  "), 2, "query is empty"),
-        (("search", "x", "--type", "nope"), 2, "it takes code, data"),
+        (("search", "x", "--detail", "nope"), 2, "it takes auto"),
         (("search", "x", "--mode", "magic"), 2, "it takes hybrid, semantic"),
         (("exact", "word~9"), 2, "distance"),
         (("nonsense",), 2, "nonsense"),

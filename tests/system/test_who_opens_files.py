@@ -54,9 +54,9 @@ ALLOWED = {
     ("cortex.engines.vector.usearch", "index.view"): LIBRARY,
     ("cortex.indexer.store.embeddings", "sqlite3.connect"): LIBRARY,
     ("cortex.memory.database", "sqlite3.connect"): LIBRARY,
-    ("cortex.memory.database", "os.umask"): "SQLite makes files beside its own: for their owner alone",
     ("cortex.memory.words", "tantivy.Index"): LIBRARY,
     ("cortex.processes.leftovers", "folder.rmdir"): RUNTIME,
+    ("cortex.front.cli.main", "os.open"): SYSTEM,
     ("cortex.front.cli.doctor", "Path('/proc/mounts').read_text"): SYSTEM,
     ("cortex.front.mcp.stdio", "io.FileIO"): "wraps standard input and output, which are open already",
     (
