@@ -46,7 +46,8 @@ class Showing:
 
     def show(self, request: Show) -> Shown:
         """Entries in the order of the files' ranks, those of one file by line."""
-        hits, repeats = self._hits(request), {}
+        hits = self._hits(request)
+        repeats: dict[str, int] = {}
         if not request.chosen:
             paths, repeats = without_repeats(list(dict.fromkeys(one.hit.path for one in hits)), request.query)
             hits = [one for one in hits if one.hit.path in paths]
