@@ -18,18 +18,6 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
 )
 
 
-@pytest.fixture(autouse=True)
-def _own_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    root = tmp_path / "project"
-    (root / ".cortex").mkdir(parents=True)
-    return root
-
-
 def place(where: str, project: Path) -> Path:
     path = project / ".cortex" / "config.yml" if where == "project" else user_config()
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -37,22 +37,6 @@ FREE = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _clean(monkeypatch, tmp_path):
-    for name in list(os.environ):
-        if name.startswith(("CORTEX_", "CLAUDE_PROJECT")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "user"))
-    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
-
-
-@pytest.fixture
-def project(tmp_path):
-    root = tmp_path / "project"
-    (root / ".cortex").mkdir(parents=True)
-    return root.resolve()
-
-
 def write(project: Path, text: str) -> trust.ProjectFile:
     (project / ".cortex" / "config.yml").write_text(text)
     return config.read_project(project)
