@@ -50,6 +50,10 @@ class Cortex:
         """
         return cls(Memory(Path(path).expanduser().absolute(), embedder or open_static()), project=project)
 
+    def of(self, *, project: str = "", source: Source | None = None) -> Cortex:
+        """The same memory for another project and writer: cheap, and closed with this one."""
+        return Cortex(self._memory, project=project, source=source or self._source)
+
     def __enter__(self) -> Self:
         return self
 
@@ -73,7 +77,7 @@ class Cortex:
         files: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
         everywhere: bool = False,
-        occurred_at: int | str = 0,
+        occurred_at: float | str = 0,
         operation_id: str = "",
     ) -> dict[str, Any]:
         """Remember something: {"id", "message"}, with "deduplicated" when it was there already,
@@ -121,9 +125,11 @@ class Cortex:
             raise BadRequest(f"alpha is {alpha}; it must be between 0 (graph) and 1 (similarity).")
         return self._found(query, limit, alpha, self._selection(kind, ()), explain=explain)
 
-    def relate(self, from_id: str | int, to_id: str | int, relation: str = "relates-to") -> dict[str, Any]:
+    def relate(
+        self, from_id: str | int, to_id: str | int, relation: str = "relates-to", *, operation_id: str = ""
+    ) -> dict[str, Any]:
         """Connect two notes: {"id", "message"}; an edge that is there already keeps its id."""
-        done = self._memory.store.relate(from_id, to_id, relation)
+        done = self._memory.store.relate(from_id, to_id, relation, operation_id)
         self._memory.follow()
         first, second = self._memory.store.notes_by_number([done["source"], done["target"]])
         return {"id": done["id"], "message": f"Related: {first.title} → {done['relation']} → {second.title}"}
@@ -182,9 +188,9 @@ class Cortex:
             "db_bytes": count["bytes"],
         }
 
-    def forget(self, node_id: str | int) -> dict[str, Any]:
+    def forget(self, node_id: str | int, *, operation_id: str = "") -> dict[str, Any]:
         """Mark a note as deleted: no question finds it any more."""
-        written = self._memory.store.set_state(node_id, "deleted")
+        written = self._memory.store.set_state(node_id, "deleted", operation_id)
         self._memory.follow()
         return {"id": written.id, "message": "Forgotten."}
 

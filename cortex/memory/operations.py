@@ -1,0 +1,190 @@
+"""What memory is asked to do, by name: each operation is one typed function over the library. The
+worker carries them out for tools, commands and programs; how a call travels is not here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+import msgspec
+
+from cortex.memory.library import Cortex
+from cortex.memory.note import Direction, Scope, Source
+from ipc.errors import BadRequest
+
+_WHERE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
+_MISSING = re.compile(r"^Object missing required field `(?P<name>[^`]+)`$")
+_UNKNOWN = re.compile(r"^Object contains unknown field `(?P<name>[^`]+)`$")
+#: the argument that says where a write belongs; it is of the request, not of the question
+_OPERATION_ID = "operation_id"
+
+Function = Callable[..., dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """`writes`: it changes what is stored, and takes the number of the operation."""
+
+    name: str
+    writes: bool
+    function: Function
+    arguments: type[msgspec.Struct]
+
+    def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments as the function takes them. Raises BadRequest with one sentence."""
+        try:
+            made = msgspec.convert(dict(arguments), self.arguments, strict=False)
+        except msgspec.ValidationError as error:
+            raise BadRequest(self._explain(str(error))) from error
+        return msgspec.structs.asdict(made)
+
+    def _explain(self, problem: str) -> str:
+        known = ", ".join(self.arguments.__struct_fields__) or "nothing"
+        if missing := _MISSING.match(problem):
+            return f"`{missing['name']}` is required; {self.name} takes: {known}."
+        if unknown := _UNKNOWN.match(problem):
+            return f"There is no argument `{unknown['name']}`; {self.name} takes: {known}."
+        where = _WHERE.search(problem)
+        if where is None:
+            return f"The arguments of {self.name} cannot be used: {problem}."
+        problem = problem[: where.start()]
+        return f"`{where['path']}` cannot be used: {problem[:1].lower()}{problem[1:]}."
+
+
+def carry_out(
+    library: Cortex,
+    name: str,
+    arguments: Mapping[str, Any],
+    *,
+    project: str = "",
+    source: Source | None = None,
+    operation_id: str = "",
+) -> dict[str, Any]:
+    """The answer of one operation for the notes of `project`, asked by `source`.
+
+    A write with an `operation_id` that was carried out already answers as it did then. Raises
+    BadRequest for an operation or argument that does not exist, and what the library raises.
+    """
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        raise BadRequest(f"Memory has no operation {name[:80]!r}; it has: {', '.join(OPERATIONS)}.")
+    given = operation.check(arguments)
+    if operation.writes:
+        given[_OPERATION_ID] = operation_id
+    return operation.function(library.of(project=project, source=source), **given)
+
+
+def _store(
+    library: Cortex,
+    *,
+    title: str,
+    body: str = "",
+    kind: str = "fact",
+    tags: tuple[str, ...] = (),
+    importance: float = 0.5,
+    facts: tuple[str, ...] = (),
+    files: tuple[str, ...] = (),
+    metadata: dict[str, Any] | None = None,
+    scope: Scope = "project",
+    occurred_at: float | str = 0,
+    operation_id: str = "",
+) -> dict[str, Any]:
+    return library.store(
+        title,
+        body,
+        kind=kind,
+        tags=tags,
+        importance=importance,
+        facts=facts,
+        files=files,
+        metadata=metadata,
+        everywhere=scope == "global",
+        occurred_at=occurred_at,
+        operation_id=operation_id,
+    )
+
+
+def _search(
+    library: Cortex, *, query: str, limit: int = 10, kind: str = "", tags: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    return {"results": library.search(query, limit=limit, kind=kind, tags=tags)}
+
+
+def _recall(
+    library: Cortex,
+    *,
+    query: str,
+    limit: int = 10,
+    alpha: float = 0.7,
+    kind: str = "",
+    explain: bool = False,
+) -> dict[str, Any]:
+    found = library.recall(query, limit=limit, alpha=alpha, kind=kind, explain=explain)
+    return {"results": found}
+
+
+def _briefing(library: Cortex, *, agent_id: str = "default", compact: bool = False) -> dict[str, Any]:
+    return library.briefing(agent_id, compact=compact)
+
+
+def _traverse(
+    library: Cortex, *, node_id: str | int, depth: int = 2, direction: Direction = "both"
+) -> dict[str, Any]:
+    return library.traverse(node_id, depth=depth, direction=direction)
+
+
+def _relate(
+    library: Cortex,
+    *,
+    from_id: str | int,
+    to_id: str | int,
+    relation: str = "relates-to",
+    operation_id: str = "",
+) -> dict[str, Any]:
+    return library.relate(from_id, to_id, relation, operation_id=operation_id)
+
+
+def _node(library: Cortex, *, node_id: str | int) -> dict[str, Any]:
+    return library.node(node_id)
+
+
+def _stats(library: Cortex) -> dict[str, Any]:
+    return library.stats()
+
+
+def _forget(library: Cortex, *, node_id: str | int, operation_id: str = "") -> dict[str, Any]:
+    return library.forget(node_id, operation_id=operation_id)
+
+
+def _operation(name: str, function: Function, *, writes: bool) -> Operation:
+    hints = get_type_hints(function)
+    fields: list[Any] = []
+    for argument, parameter in list(inspect.signature(function).parameters.items())[1:]:
+        if argument == _OPERATION_ID:
+            continue
+        has_default = parameter.default is not inspect.Parameter.empty
+        kind = hints[argument]
+        fields.append((argument, kind, parameter.default) if has_default else (argument, kind))
+    arguments = msgspec.defstruct(f"{name}_arguments", fields, frozen=True, forbid_unknown_fields=True)
+    return Operation(name, writes, function, arguments)
+
+
+#: every operation there is, by its name on the wire
+OPERATIONS: Mapping[str, Operation] = {
+    one.name: one
+    for one in (
+        _operation("store", _store, writes=True),
+        _operation("search", _search, writes=False),
+        _operation("recall", _recall, writes=False),
+        _operation("briefing", _briefing, writes=False),
+        _operation("traverse", _traverse, writes=False),
+        _operation("relate", _relate, writes=True),
+        _operation("node", _node, writes=False),
+        _operation("stats", _stats, writes=False),
+        _operation("forget", _forget, writes=True),
+    )
+}

@@ -1,0 +1,87 @@
+"""Operations as the worker carries them out: arguments checked with one sentence, a write carried
+out once, each for the project and the writer of its request.
+"""
+
+import pytest
+
+from cortex.memory import Cortex
+from cortex.memory.note import Source
+from cortex.memory.operations import OPERATIONS, carry_out
+from ipc.errors import BadRequest, CortexError, NotFound
+
+
+@pytest.fixture
+def library(data):
+    with Cortex.open(data) as library:
+        yield library
+
+
+def store(library, title, **others):
+    return carry_out(library, "store", {"title": title}, **others)["id"]
+
+
+def test_what_one_operation_stores_another_finds(library):
+    first = store(library, "Retries use exponential back-off with jitter")
+    second = store(library, "The payment provider limits calls")
+    told = carry_out(library, "relate", {"from_id": second, "to_id": first, "relation": "causes"})
+    assert (
+        told["message"]
+        == "Related: The payment provider limits calls → causes → Retries use exponential back-off with jitter"
+    )
+    assert carry_out(library, "recall", {"query": "back-off of retries"})["results"][0]["id"] == first
+    walk = carry_out(library, "traverse", {"node_id": first, "direction": "incoming"})
+    assert {node["id"] for node in walk["nodes"]} == {first, second}
+    assert carry_out(library, "node", {"node_id": first})["related"][0]["id"] == second
+    assert carry_out(library, "stats", {})["edge_count"] == 1
+    carry_out(library, "forget", {"node_id": first})
+    assert carry_out(library, "search", {"query": "back-off of retries"})["results"] == []
+    assert "payment" in carry_out(library, "briefing", {})["briefing"]
+
+
+def test_project_and_source_are_those_of_the_request(library):
+    one = store(library, "The port is 8080", project="one", source=Source("claude", "s1", "mcp", "agent"))
+    asked = {"query": "which port"}
+    assert carry_out(library, "search", asked, project="two")["results"] == []
+    assert carry_out(library, "search", asked, project="one")["results"][0]["id"] == one
+    told = carry_out(library, "node", {"node_id": one}, project="one")
+    assert (told["source_agent"], told["session"], told["trust"]) == ("claude", "s1", "agent")
+
+
+@pytest.mark.parametrize("name", [name for name, one in OPERATIONS.items() if one.writes])
+def test_a_write_that_is_asked_for_again_under_its_number_is_done_once(library, name):
+    first, second = store(library, "The first of two notes"), store(library, "The second of two notes")
+    arguments = {
+        "store": {"title": "A third note"},
+        "relate": {"from_id": first, "to_id": second},
+        "forget": {"node_id": first},
+    }[name]
+    told = carry_out(library, name, arguments, operation_id="op-1")
+    assert carry_out(library, name, arguments, operation_id="op-1") == told
+    count = carry_out(library, "stats", {})
+    assert (count["node_count"], count["edge_count"]) == {
+        "store": (3, 0),
+        "relate": (2, 1),
+        "forget": (1, 0),
+    }[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "sentence"),
+    [
+        ("remember", {}, "Memory has no operation 'remember'; it has: store, search"),
+        ("store", {}, "`title` is required; store takes: title, body, kind"),
+        ("store", {"title": "x", "colour": "red"}, "There is no argument `colour`; store takes"),
+        ("store", {"title": ["x"]}, r"`title` cannot be used: expected `str`, got `array`\."),
+        ("store", {"title": "x", "importance": 7}, "importance is 7.0; it must be between 0 and 1"),
+        ("store", {"title": "x", "occurred_at": "soon"}, "occurred_at is 'soon'; pass epoch milliseconds"),
+        ("store", {"title": "x", "scope": "mine"}, "`scope` cannot be used: invalid enum value 'mine'"),
+        ("recall", {"query": " "}, "The query is empty"),
+        ("traverse", {"node_id": "nobody"}, "There is no note 'nobody'"),
+        ("traverse", {"node_id": "1", "depth": 70}, "depth is 70; it must be between 1 and 6"),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_one_sentence(library, name, arguments, sentence):
+    with pytest.raises((BadRequest, NotFound), match=sentence) as told:
+        carry_out(library, name, arguments)
+    assert isinstance(told.value, CortexError)
+    assert "\n" not in str(told.value)
