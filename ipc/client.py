@@ -37,6 +37,14 @@ class _Gone(Exception):  # noqa: N818
         self.sent = sent
 
 
+class Silent(Unavailable):
+    """No worker answered; `sent`: one may have had the message."""
+
+    def __init__(self, sentence: str, *, sent: bool = False) -> None:
+        super().__init__(sentence)
+        self.sent = sent
+
+
 class _Replica:
     """One socket to one worker process, with the requests that wait for it.
 
@@ -137,7 +145,7 @@ class Client:
     async def ask(self, worker: str, message: Message, deadline_s: float) -> Message:
         """One request, one reply. A repeatable one is sent once more when its replica dies.
 
-        Raises the error that the worker raised; Unavailable when no replica answers within
+        Raises the error that the worker raised; Silent when no replica answers within
         `deadline_s`, or when one had a message that is not repeatable and did not say what became
         of it.
         """
@@ -145,7 +153,7 @@ class Client:
         tries = 2 if is_repeatable(message) else 1
         sent = False
         while tries and time.monotonic() < deadline:
-            replica = await self._choose(worker, min(deadline, time.monotonic() + CONNECT_S))
+            replica = await self._choose(worker, min(deadline, time.monotonic() + CONNECT_S), sent=sent)
             try:
                 reply = await replica.ask(message, next(self._requests), deadline)
             except _Gone as gone:
@@ -159,16 +167,17 @@ class Client:
                 raise BY_CODE.get(reply.code, CortexError)(reply.message)
             return reply
         if sent and not is_repeatable(message):
-            raise Unavailable(
+            raise Silent(
                 f"The {worker} worker had the {type(message).__name__} and did not answer: it is not known whether "
-                "it was carried out, so it was not sent again; see `cortex status`."
+                "it was carried out, so it was not sent again; see `cortex status`.",
+                sent=sent,
             )
-        raise Unavailable(
-            f"The {worker} worker did not answer within {deadline_s:.1f} s; see `cortex status`."
+        raise Silent(
+            f"The {worker} worker did not answer within {deadline_s:.1f} s; see `cortex status`.", sent=sent
         )
 
-    async def _choose(self, worker: str, until: float) -> _Replica:
-        """The next connected replica of `worker`; waits for one until then. Raises Unavailable."""
+    async def _choose(self, worker: str, until: float, *, sent: bool) -> _Replica:
+        """The next connected replica of `worker`; waits for one until then. Raises Silent."""
         while True:
             replicas = self._registered(worker)
             ready = [replica for replica in replicas if replica.connected.is_set()]
@@ -176,7 +185,7 @@ class Client:
                 return ready[next(self._turns.setdefault(worker, itertools.count())) % len(ready)]
             left = until - time.monotonic()
             if left <= 0:
-                raise Unavailable(f"The {worker} worker is not running; see `cortex status`.")
+                raise Silent(f"The {worker} worker is not running; see `cortex status`.", sent=sent)
             await _first([replica.connected.wait() for replica in replicas], min(left, REGISTRY_S))
 
     def _registered(self, worker: str) -> list[_Replica]:

@@ -17,6 +17,7 @@ from ipc.messages.graph import (
     OutlineSearch,
     PatternSearch,
 )
+from ipc.messages.memory import MemoryAnswer, MemoryCall
 from ipc.messages.search import (
     Chunks,
     Detail,
@@ -62,6 +63,8 @@ Message = (
     | PatternSearch
     | NameSearch
     | GraphHits
+    | MemoryCall
+    | MemoryAnswer
     | Reload
 )
 
@@ -85,6 +88,8 @@ __all__ = [
     "Locate",
     "Located",
     "MatchType",
+    "MemoryAnswer",
+    "MemoryCall",
     "Message",
     "Mode",
     "NameSearch",

@@ -24,6 +24,8 @@ from ipc.messages import (
     Hit,
     Locate,
     Located,
+    MemoryAnswer,
+    MemoryCall,
     Message,
     NameSearch,
     OutlineSearch,
@@ -63,6 +65,8 @@ EXAMPLES = [
     PatternSearch("f($A)", "python", ("src/**",), ("tests/",), 5, 3),
     NameSearch("src/a", "path", 5, 3),
     GraphHits(3, "a:f", ("a.py",), 1, False, "", ("b:f",), {"affected": 1}, (b"{}",)),
+    MemoryCall("store", {"title": "naïve 🦊", "tags": ["a"]}, True, "0190-op", "9f2c", "claude", "s1", "mcp"),
+    MemoryAnswer({"id": "0190", "message": "Stored"}),
     Reload(9),
 ]
 
@@ -86,10 +90,16 @@ def test_every_message_comes_back_as_it_went(message):
 def test_questions_may_be_sent_again_and_nothing_else_says_so():
     questions = {
         *(GetStatus, Embed, VectorSearch, TextSignals, ExactSearch, Fetch, Locate, Show),
-        *(GraphSearch, OutlineSearch, PatternSearch, NameSearch),
+        *(GraphSearch, OutlineSearch, PatternSearch, NameSearch, MemoryCall),
     }
     assert {type(m) for m in EXAMPLES if is_repeatable(m)} == questions
     assert not any(b"repeatable" in bytes(frame) for m in EXAMPLES for frame in encode(m))
+
+
+def test_a_write_may_be_sent_again_only_under_a_number_of_its_own():
+    assert not is_repeatable(MemoryCall("store"))
+    assert is_repeatable(MemoryCall("store", operation_id="0190"))
+    assert is_repeatable(MemoryCall("recall", writes=False))
 
 
 def test_the_examples_name_every_message():

@@ -1,0 +1,130 @@
+"""One call of a memory tool → one operation of the store's owner, whatever happens to it meanwhile.
+
+A write gets its number once, and keeps it however often it has to be sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from cortex.ask.asking import Asker
+from ipc.client import Silent
+from ipc.errors import BadRequest, Unavailable
+from ipc.messages import MemoryAnswer, MemoryCall
+
+#: the worker that owns the store
+WORKER = "memory"
+#: seconds between two tries while the worker is away: it is being started
+RETRY_S = 0.05
+
+#: gives the client of the memory set until then (monotonic), and starts the set on the first call
+Reach = Callable[[float], Awaitable[Asker]]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """In whose name is asked: the project's identity, the agent's and its session's names."""
+
+    project: str = ""
+    agent: str = ""
+    session: str = ""
+    channel: str = "mcp"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAsking:
+    """What one call of a memory tool asks with; it has to be answered at `until` (monotonic).
+
+    `writes`: whether its operations do, when a call does not say it.
+    """
+
+    reach: Reach
+    until: float
+    caller: Caller = Caller()
+    writes: bool = True
+
+    async def call(
+        self,
+        operation: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        operation_id: str = "",
+        writes: bool | None = None,
+    ) -> dict[str, Any]:
+        """What the operation answers. It is asked again until the deadline when the worker dies.
+
+        Raises what the worker raised, and Unavailable: of a write that may have been carried out
+        with its number, under which it can be asked again.
+        """
+        writes = self.writes if writes is None else writes
+        who = self.caller
+        message = MemoryCall(
+            operation,
+            _spoken(dict(arguments or {})),
+            writes,
+            operation_id or (str(uuid.uuid4()) if writes else ""),
+            who.project,
+            who.agent,
+            who.session,
+            who.channel,
+        )
+        sent = False
+        while True:
+            try:
+                client = await self.reach(self.until)
+            except Unavailable as error:
+                raise _gave_up(message, str(error), sent=sent) from error
+            try:
+                reply = await client.ask(WORKER, message, max(0.0, self.until - time.monotonic()))
+            except Silent as error:
+                sent |= error.sent
+                if time.monotonic() + RETRY_S >= self.until:
+                    raise _gave_up(message, str(error), sent=sent) from error
+                await asyncio.sleep(RETRY_S)
+                continue
+            if not isinstance(reply, MemoryAnswer):
+                raise Unavailable(f"The memory worker answered with a {type(reply).__name__}.")
+            return reply.answer
+
+
+def _gave_up(message: MemoryCall, why: str, *, sent: bool) -> Unavailable:
+    if message.writes and sent:
+        return Unavailable(
+            f"The memory did not answer in time: outcome unknown, operation {message.operation_id}. Ask again "
+            "with this operation_id: what was done is not done twice."
+        )
+    return Unavailable(why)
+
+
+def _spoken(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments as JSON has them: without halves of surrogate pairs, which no text holds.
+
+    Raises BadRequest for what is no JSON.
+    """
+    try:
+        orjson.dumps(arguments)
+    except (orjson.JSONEncodeError, RecursionError):
+        try:
+            told: dict[str, Any] = _whole(arguments)
+            orjson.dumps(told)
+        except (orjson.JSONEncodeError, RecursionError) as error:
+            raise BadRequest(f"The arguments cannot be told to the memory: {error}.") from error
+        return told
+    return arguments
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "ignore").decode()
+    if isinstance(value, Mapping):
+        return {_whole(name): _whole(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole(inner) for inner in value]
+    return value

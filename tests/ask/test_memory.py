@@ -1,0 +1,95 @@
+"""A call of memory gets through whatever happens to the worker, and a write keeps its number."""
+
+import asyncio
+import time
+
+import pytest
+
+from cortex.ask.memory import Caller, MemoryAsking
+from ipc.client import Silent
+from ipc.errors import BadRequest, Unavailable
+from ipc.messages import MemoryAnswer
+
+#: seconds that a call has in these tests, and one that must not be used up
+SHORT_S, LONG_S = 0.3, 60.0
+
+
+class Worker:
+    """Answers after it was silent so often; `asked` is what it was asked."""
+
+    def __init__(self, *silences: bool, fault: Exception | None = None):
+        self.silences, self.fault, self.asked = list(silences), fault, []
+
+    async def ask(self, worker, message, deadline_s):
+        assert worker == "memory"
+        assert deadline_s >= 0
+        self.asked.append(message)
+        if self.silences:
+            raise Silent("The memory worker is not running.", sent=self.silences.pop(0))
+        if self.fault:
+            raise self.fault
+        return MemoryAnswer({"id": "1"})
+
+
+def call(worker, operation="store", arguments=None, *, seconds=LONG_S, **options):
+    async def reach(_until):
+        return worker
+
+    asking = MemoryAsking(reach, time.monotonic() + seconds, Caller("here", "claude", "s1"))
+    return asyncio.run(asking.call(operation, arguments or {}, **options))
+
+
+def test_a_write_keeps_its_number_through_every_try():
+    worker = Worker(True, False, True)
+    assert call(worker) == {"id": "1"}
+    assert len(worker.asked) == 4
+    assert len({message.operation_id for message in worker.asked}) == 1
+    assert worker.asked[0].operation_id
+
+
+def test_each_write_has_a_number_of_its_own_unless_the_caller_gives_one():
+    worker = Worker()
+    for given in ("", "", "mine"):
+        call(worker, operation_id=given)
+    numbers = [message.operation_id for message in worker.asked]
+    assert len(set(numbers)) == 3
+    assert numbers[2] == "mine"
+
+
+def test_who_asks_travels_with_each_call():
+    worker = Worker()
+    call(worker, "stats", writes=False)
+    asked = worker.asked[0]
+    assert (asked.project, asked.agent, asked.session) == ("here", "claude", "s1")
+    assert not asked.operation_id
+
+
+def test_a_write_that_may_have_been_carried_out_says_its_number():
+    worker = Worker(*[True] * 1000)
+    with pytest.raises(Unavailable, match=r"outcome unknown, operation mine\."):
+        call(worker, seconds=SHORT_S, operation_id="mine")
+
+
+def test_a_write_that_nobody_got_and_a_question_say_only_what_is_wrong():
+    for options in ({}, {"writes": False}):
+        worker = Worker(*[bool(options)] * 1000)
+        with pytest.raises(Unavailable, match=r"^The memory worker is not running\.$"):
+            call(worker, seconds=SHORT_S, **options)
+
+
+def test_what_the_worker_refuses_is_not_asked_again():
+    worker = Worker(fault=Unavailable("The disk is full."))
+    with pytest.raises(Unavailable, match="disk is full"):
+        call(worker)
+    assert len(worker.asked) == 1
+
+
+def test_halves_of_surrogate_pairs_do_not_get_in_the_way():
+    worker = Worker()
+    call(worker, arguments={"title": "a\ud800b", "tags": ["\udfff"], "metadata": {"k\ud800": 1}})
+    assert worker.asked[0].arguments == {"title": "ab", "tags": [""], "metadata": {"k": 1}}
+
+
+def test_what_is_no_json_is_refused_with_a_sentence():
+    with pytest.raises(BadRequest, match="cannot be told"):
+        call(Worker(), arguments={"metadata": {"k": object()}})
