@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
@@ -41,6 +41,19 @@ class Asker(Protocol):
     async def ask(self, worker: str, message: Message, deadline_s: float) -> Message: ...
 
 
+class Remembering(Protocol):
+    """What a tool of memory needs of cortex.ask.memory.MemoryAsking."""
+
+    async def call(
+        self,
+        operation: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        operation_id: str = "",
+        writes: bool | None = None,
+    ) -> dict[str, Any]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """What one call of a tool asks with; it has to be answered at `until` (monotonic)."""
@@ -51,6 +64,21 @@ class Asking:
     until: float
     #: monotonic time until which an absent worker may still be starting
     settled: float = 0.0
+    #: the way to the memory set, which starts with the first call
+    memory: Remembering | None = None
+
+    async def remember(
+        self,
+        operation: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        operation_id: str = "",
+        writes: bool = False,
+    ) -> dict[str, Any]:
+        """What memory answers. Raises Unavailable, and what the operation raises."""
+        if self.memory is None:
+            raise Unavailable("There is no way to memory here; call the tool through `cortex mcp`.")
+        return await self.memory.call(operation, arguments, operation_id=operation_id, writes=writes)
 
     async def attempt(self, make: Callable[[Turn], Awaitable[T]]) -> tuple[Turn, T | None]:
         """What `make` makes of one generation, and the turn that it had; None before the first one.

@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from cortex.ask.asking import FIRST_GENERATION_S, SETTLE_S, Asking
 from cortex.ask.freshness import Freshness
 from cortex.front.tool import Tool
@@ -67,13 +69,14 @@ class Link:
         """
         until = time.monotonic() + self.config.server.deadline_s
         checked = tool.check(arguments)
+        if tool.asks(msgspec.structs.asdict(checked)) == "memory":  # which needs no index
+            return await tool.call(self._asking(until), checked)
         while True:
             attach.check_root(self.config)
             await self.ready(until)
             asked = self._supervisor
-            asking = Asking(self.config, self._client, self.freshness, until, self._settled)
             try:
-                answer = await tool.call(asking, checked)
+                answer = await tool.call(self._asking(until), checked)
                 attach.check_root(self.config)  # of one that is gone, everything has gone already
                 return self._with_news(answer)
             except Unavailable:
@@ -81,6 +84,9 @@ class Link:
                 # A set that ended while it was asked has a successor that was not.
                 if time.monotonic() > until - LAST_TRY_S or not (self._lost or self._set != asked):
                     raise
+
+    def _asking(self, until: float) -> Asking:
+        return Asking(self.config, self._client, self.freshness, until, self._settled)
 
     def _with_news(self, answer: dict[str, Any]) -> dict[str, Any]:
         """The answer, the first one with a sentence about settings that are ignored."""

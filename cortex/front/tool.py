@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 import msgspec
 
@@ -35,9 +35,16 @@ _PROBLEMS = (
 )
 
 
+#: the sets of workers that a call asks
+Sets = Literal["code", "memory", "both"]
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `description` is what the agent reads, `reads` says that a call changes nothing."""
+    """One tool. `description` is what the agent reads, `reads` says that a call changes nothing.
+
+    `asks`: whom a call with these arguments asks; who asks memory alone waits for no index.
+    """
 
     name: str
     title: str
@@ -46,6 +53,7 @@ class Tool:
     arguments: type[msgspec.Struct]
     schema: dict[str, Any]
     reads: bool
+    asks: Callable[[Mapping[str, Any]], Sets]
 
     def check(self, arguments: Mapping[str, Any] | None) -> msgspec.Struct:
         """The arguments as the function takes them. Raises BadRequest with one sentence, BadQuery
@@ -70,6 +78,8 @@ class Tool:
         An empty one says which filter made it so.
         """
         given = msgspec.structs.asdict(arguments)
+        if self.asks(given) == "memory":
+            return await self._remember(asking, given)
         try:
             given = located(given, str(asking.config.root))
             answer = await self.function(asking, **given)
@@ -79,6 +89,12 @@ class Tool:
         if suggestion := answer.get("suggestion"):
             answer["suggestion"] = _shortened(suggestion)
         return answer
+
+    async def _remember(self, asking: Asking, given: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return await self.function(asking, **given)
+        except CortexError as error:
+            raise type(error)(_shortened(str(error))) from error
 
     def _explain(self, problem: str) -> str:
         where = _WHERE.search(problem)
@@ -101,7 +117,13 @@ class Tool:
         return ", ".join(map(str, field.get("enum", ())))
 
 
-def make_tool(function: ToolFunction, title: str, *, reads: bool) -> Tool:
+def make_tool(
+    function: ToolFunction,
+    title: str,
+    *,
+    reads: bool,
+    asks: Sets | Callable[[Mapping[str, Any]], Sets] = "code",
+) -> Tool:
     """The tool of `async (asking, *, argument: Annotated[type, Meta(description)] = default, …) ->
     answer`.
     """
@@ -120,6 +142,7 @@ def make_tool(function: ToolFunction, title: str, *, reads: bool) -> Tool:
         arguments=arguments,
         schema=_schema(arguments),
         reads=reads,
+        asks=asks if callable(asks) else lambda _arguments: asks,
     )
 
 
