@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import Any, cast, get_args, get_type_hints
 
 import msgspec
-import numpy as np
 import orjson
 
-from ipc.arrays import Array
+from ipc.arrays import Array, from_frame, to_frame
 from ipc.errors import BadRequest, TooLarge
 from ipc.messages import Blobs, Message
 
@@ -26,7 +25,6 @@ from ipc.messages import Blobs, Message
 MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 
 _ENVELOPE = struct.Struct(">Qd")
-_DTYPES = frozenset({"|u1", "|i1", "<u4", "<u8", "<i4", "<i8", "<f2", "<f4", "<f8"})
 
 Frame = bytes | memoryview
 
@@ -69,11 +67,8 @@ def encode(
     raw: list[Frame] = []
     layout: dict[str, Any] = {}
     for field in kind.arrays:
-        array = np.ascontiguousarray(getattr(message, field))
-        if array.dtype.str not in _DTYPES:
-            raise TypeError(f"{name}.{field} has dtype {array.dtype}, which does not travel")
-        layout[field] = [array.dtype.str, list(array.shape)]
-        raw.append(array.data.cast("B") if array.size else b"")
+        layout[field], frame = to_frame(f"{name}.{field}", getattr(message, field))
+        raw.append(frame)
     for field in kind.blobs:
         blobs: Sequence[bytes] = getattr(message, field)
         layout[field] = [len(blob) for blob in blobs]
@@ -110,7 +105,7 @@ def decode(frames: Sequence[Frame]) -> Message:
         plain = body["fields"]
         fields = {field: plain[field] for field in kind.plain if field in plain}
         fields |= _raw_fields(kind, body.get("raw", {}), frames[3:])
-        message: Any = msgspec.convert(fields, kind.cls, dec_hook=_as_array, builtin_types=(bytes,))
+        message: Any = msgspec.convert(fields, kind.cls, builtin_types=(bytes,))
     except (
         msgspec.ValidationError,
         orjson.JSONDecodeError,
@@ -128,9 +123,7 @@ def _raw_fields(kind: _Kind, layout: dict[str, Any], raw: Sequence[Frame]) -> di
     at = 0
     for name in kind.arrays:
         dtype, shape = layout[name]
-        if dtype not in _DTYPES or not all(isinstance(extent, int) and extent >= 0 for extent in shape):
-            raise ValueError(f"{name} has dtype {dtype!r} and shape {shape!r}")
-        fields[name] = np.frombuffer(raw[at], dtype=dtype).reshape(shape)
+        fields[name] = from_frame(name, dtype, shape, raw[at])
         at += 1
     for name in kind.blobs:
         sizes, data = layout[name], bytes(raw[at])
@@ -142,9 +135,3 @@ def _raw_fields(kind: _Kind, layout: dict[str, Any], raw: Sequence[Frame]) -> di
     if at != len(raw):
         raise ValueError(f"{len(raw)} raw frames where {at} are announced")
     return fields
-
-
-def _as_array(expected: type, value: object) -> object:
-    if isinstance(value, np.ndarray):
-        return value
-    raise TypeError(f"expected an array, got {type(value).__name__} for {expected}")

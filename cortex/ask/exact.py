@@ -10,7 +10,6 @@ import orjson
 
 from cortex.ask.asking import Asking, Turn
 from cortex.ask.questions import Exact, budget, fitting
-from cortex.query.parse import parse
 from ipc.messages import ExactHits
 
 
@@ -20,6 +19,8 @@ async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
     question = replace(question.checked(), usual_tokens=asking.config.server.answer_tokens)
     turn, hits = await asking.look_up("text", question, ExactHits)
     if hits is None:
+        from cortex.query.parse import parse
+
         parse(question.query, question.match_type)  # nobody was asked who would have refused it
     hits = hits or ExactHits(match_type=question.match_type or "exact")
     results = _results(question, turn, hits)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from cortex.query.check import check_query, check_text
-from cortex.ranking.traces import find_frames
 from cortex.terms.bounds import clamp
 from cortex.terms.spelling import Place, read_place
 from ipc.errors import BadRequest
@@ -82,6 +81,8 @@ class Related:
     max_tokens: int = 20_000
 
     def checked(self) -> Self:
+        from cortex.ranking.traces import find_frames
+
         place, frames = read_place(self.file), find_frames(self.file[:NAME_CHARS_MAX])
         if frames and (" " in place.path or not place.line):  # a line of a trace
             place = Place(frames[0].path, frames[0].line)

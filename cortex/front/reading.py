@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cortex.terms.bounds import clamp
-from cortex.terms.globs import check_globs
 from cortex.terms.languages import canonical
 from cortex.terms.spelling import below, read_globs, read_list, read_place
 from ipc.errors import BadRequest
@@ -63,8 +62,7 @@ def located(arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
         if isinstance(value, str) and value:
             made[name] = _one(name, value, root)
         elif isinstance(value, tuple) and name in _GLOBS:
-            made[name] = _globs(value, root, keep=name != "paths")
-            check_globs(made[name], f"`{name}`")
+            made[name] = _checked(_globs(value, root, keep=name != "paths"), name)
         elif isinstance(value, tuple) and name == "tags":
             made[name] = tuple(_tag(tag, root) for tag in value if tag.strip())
     return made
@@ -84,10 +82,18 @@ def _one(name: str, value: str, root: str) -> str:
     if name in _NAMES:
         return value.replace(f"{root}/", "") if root != "/" else value
     if name == "scope":
-        globs = _globs(tuple(map(str, read_list(value))), root, keep=False)
-        check_globs(globs, f"`{name}`")
+        globs = _checked(_globs(tuple(map(str, read_list(value))), root, keep=False), name)
         return globs[0] if len(globs) == 1 else f"{{{','.join(globs)}}}" if globs else ""
     return value
+
+
+def _checked(globs: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """The globs of an argument. Raises BadRequest for one that cannot be read."""
+    if globs:  # what reads them costs an import
+        from cortex.terms.globs import check_globs
+
+        check_globs(globs, f"`{name}`")
+    return globs
 
 
 def _globs(values: tuple[str, ...], root: str, *, keep: bool) -> tuple[str, ...]:

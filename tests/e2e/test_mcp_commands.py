@@ -63,6 +63,32 @@ def test_a_project_is_indexed_searched_and_shown_from_the_shell(project):
     assert "No workers are running" in project.run("down").stdout
 
 
+#: what no question needs: the libraries of others' work, those for people, and those for files
+NEVER = {"mcp", "rich", "shtab", "yaml", "pathspec", "re2", "unidiff", "tantivy", "usearch", "tree_sitter"}
+#: what a question that one worker answers does without, too
+ALONE = {"numpy", "cortex.query.parse", "cortex.ranking", "cortex.ask.search", "cortex.ask.explore"}
+QUESTIONS = (
+    (("exact", "TransferFunds"), ALONE),
+    (("graph", "callers", "check_password"), ALONE),
+    (("outline", "auth"), ALONE),
+    (("search", "how is the password compared"), {"cortex.ask.explore"}),
+    (("related", "auth/login.py"), {"cortex.ask.explore"}),
+    (("explore", "how is the password compared"), set()),
+)
+
+
+def test_a_question_from_the_shell_loads_only_what_it_needs(project, monkeypatch):
+    assert project.run("up", "--detach").returncode == 0
+    project.until(lambda: project.run("exact", "TransferFunds").returncode == 0, "something is served")
+    monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
+    for question, without in QUESTIONS:
+        asked = project.run(*question)
+        assert asked.returncode in (0, 1), asked.stderr[-500:]
+        loaded = {line.rpartition("|")[2].strip() for line in asked.stderr.splitlines() if "|" in line}
+        assert "cortex.ask.asking" in loaded
+        assert (question, loaded & (NEVER | without)) == (question, set())
+
+
 def test_workers_that_are_left_running_stay_until_they_are_stopped(project):
     assert project.run("up", "--detach").returncode == 0
     assert project.run("status").returncode == 0

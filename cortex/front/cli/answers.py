@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from cortex.front.cli.render import console
+from cortex.front.cli.paint import Line, Screen
 from cortex.system.terminal import shown
 
 #: lines of the excerpt below a result
@@ -47,20 +47,18 @@ def print_answer(answer: dict[str, Any]) -> None:
     """Results with `path:line` and their lines, of whole chunks a short excerpt; what is amiss goes
     to standard error.
     """
-    from rich.text import Text
-
-    out = console()
+    out = Screen()
     for result in answer["results"]:
         metadata = result["chunk"].get("metadata") or {}
         file, start, _, score = place_of(result)
         line = metadata.get("snippet_start_line") or start
-        head = Text.assemble((file, "bold cyan"), (f":{line}", "green"), f"  {_named(result['chunk'])}  ")
+        head = Line((file, "bold cyan"), (f":{line}", "green"), f"  {_named(result['chunk'])}  ")
         head.append(f"{score:.2f}", "dim")
         if result.get("stale"):
             head.append("  changed since it was indexed", "yellow")
         out.print(head)
         if explanation := result.get("explain"):
-            out.print(Text("    " + _explain(explanation), "dim"))
+            out.print(Line(("    " + _explain(explanation), "dim")))
         for text in _excerpt(result):
             out.print(text)
     print_notes(answer)
@@ -68,15 +66,13 @@ def print_answer(answer: dict[str, Any]) -> None:
 
 def print_graph(answer: dict[str, Any]) -> None:
     """Each result with its place, how it was resolved, and the source line."""
-    from rich.text import Text
-
-    out = console()
+    out = Screen()
     for result in answer["results"]:
         node = result["node"]
         place = {"file": node.get("file", ""), "line": node.get("start_line", 0)}
         if answer["operation"] != "implementations":
             place = result.get("location", place)
-        head = Text.assemble(("  " * (result["depth"] - 1), ""), (str(node["id"]), "bold cyan"))
+        head = Line(("  " * (result["depth"] - 1), ""), (str(node["id"]), "bold cyan"))
         head.append(f"  {place['file']}:{place['line']}", "green")
         told = [result.get(name, "") for name in ("edge", "confidence", "impact_type", "severity")]
         head.append("  " + " ".join(filter(None, told)), "dim")
@@ -84,7 +80,7 @@ def print_graph(answer: dict[str, Any]) -> None:
             head.append(f"  one of {len(candidates)} that it may mean", "yellow")
         out.print(head)
         for line in result.get("context") or ():
-            out.print(Text("  " * result["depth"] + "  " + line["text"].strip(), "dim"))
+            out.print(Line(("  " * result["depth"] + "  " + line["text"].strip(), "dim")))
     print_notes(answer, f"{answer['total_returned']} of {answer['total_found']} are shown.")
 
 
@@ -92,16 +88,14 @@ def print_outline(answer: dict[str, Any]) -> None:
     """Each file with its symbols: the first line, the kind, the signature, how often others refer
     to it.
     """
-    from rich.text import Text
-
-    out = console()
+    out = Screen()
     for result in answer["results"]:
-        head = Text(result["file"], "bold cyan")
+        head = Line((result["file"], "bold cyan"))
         if result.get("stale"):
             head.append("  changed since it was indexed", "yellow")
         out.print(head)
         for symbol in result["symbols"]:
-            text = Text.assemble((f"{symbol['lines'][0]:>6}  ", "green"), (f"{symbol['kind']}  ", "dim"))
+            text = Line((f"{symbol['lines'][0]:>6}  ", "green"), (f"{symbol['kind']}  ", "dim"))
             text.append(symbol.get("signature") or symbol["name"])
             if references := symbol.get("references"):
                 text.append(f"  {references} ×", "dim")
@@ -111,23 +105,19 @@ def print_outline(answer: dict[str, Any]) -> None:
 
 def print_pattern(answer: dict[str, Any]) -> None:
     """Each match with its place and text."""
-    from rich.text import Text
-
-    out = console()
+    out = Screen()
     for result in answer["results"]:
-        out.print(Text.assemble((result["file"], "bold cyan"), (f":{result['start_line']}", "green")))
+        out.print(Line((result["file"], "bold cyan"), (f":{result['start_line']}", "green")))
         for line in result["text"].splitlines():
-            out.print(Text("    " + line))
+            out.print(Line("    " + line))
     print_notes(answer, f"The first {answer['total_returned']} matches are shown.")
 
 
 def print_context(answer: dict[str, Any]) -> None:
     """Each hit of code_context with its place, its score, what found it, and the excerpt."""
-    from rich.text import Text
-
-    out = console()
+    out = Screen()
     for hit in answer["hits"]:
-        head = Text.assemble((hit["file"], "bold cyan"), (f":{hit['lno']}", "green"))
+        head = Line((hit["file"], "bold cyan"), (f":{hit['lno']}", "green"))
         head.append(f"  {hit['score']:.2f} {hit['source']}", "dim")
         if hit.get("stale"):
             head.append("  changed since it was indexed", "yellow")
@@ -139,15 +129,13 @@ def print_context(answer: dict[str, Any]) -> None:
 
 def print_related(answer: dict[str, Any]) -> None:
     """Each kind under a heading, one line for each result."""
-    from rich.text import Text
-
-    out = console()
+    out = Screen()
     for kind in RELATED:
         if answer[kind]:
-            out.print(Text(kind, "bold"))
+            out.print(Line((kind, "bold")))
         for result in answer[kind]:
             file, line, told = _line_of(kind, result)
-            text = Text.assemble("  ", (file, "bold cyan"), (f":{line}", "green"))
+            text = Line("  ", (file, "bold cyan"), (f":{line}", "green"))
             text.append(f"  {told}", "dim")
             if result.get("stale"):
                 text.append("  changed since it was indexed", "yellow")
@@ -174,12 +162,10 @@ def has_related(answer: dict[str, Any]) -> bool:
     return any(answer[kind] for kind in RELATED)
 
 
-def _excerpt(result: dict[str, Any]) -> Iterable[Any]:
-    from rich.text import Text
-
+def _excerpt(result: dict[str, Any]) -> Iterable[Line]:
     if highlights := result.get("highlights"):
         for marked in highlights:
-            text = Text("    ")
+            text = Line("    ")
             for at, part in enumerate(marked.replace("</em>", "<em>").split("<em>")):
                 text.append(part.replace("\n", "\n    "), "bold yellow" if at % 2 else "")
             yield text
@@ -189,7 +175,7 @@ def _excerpt(result: dict[str, Any]) -> Iterable[Any]:
         yield from _lines_of(shown)
     else:  # chosen for the question and cut to a budget: all of them
         for line in shown.splitlines():
-            yield Text(f"    {line}" if line else "")
+            yield Line(f"    {line}" if line else "")
 
 
 def _named(chunk: dict[str, Any]) -> str:
@@ -199,13 +185,11 @@ def _named(chunk: dict[str, Any]) -> str:
     return named
 
 
-def _lines_of(text: str) -> Iterable[Any]:
+def _lines_of(text: str) -> Iterable[Line]:
     """The first lines that hold anything."""
-    from rich.text import Text
-
     lines = [line for line in text.splitlines() if line.strip()]
     for line in lines[:EXCERPT_LINES]:
-        yield Text("    " + line)
+        yield Line("    " + line)
 
 
 def _explain(explanation: dict[str, Any]) -> str:

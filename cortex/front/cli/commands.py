@@ -9,7 +9,6 @@ import asyncio
 import sys
 import threading
 from argparse import Namespace
-from collections.abc import Iterable
 from pathlib import Path
 
 import orjson
@@ -59,24 +58,20 @@ def _before_command(arguments: list[str]) -> int:
 
 
 def find(name: str) -> Command | None:
-    """The command of this name. Tools are looked at last: their import is a third of a second."""
+    """The command of this name. Tools are looked at last: most other commands need none."""
     name = ALIASES.get(name, name)
-    return _by_name(COMMANDS).get(name) or _by_name(_tool_commands()).get(name)
+    if own := next((command for command in COMMANDS if command.name == name), None):
+        return own
+    from cortex.front.cli import generated
+
+    return generated.find(name)
 
 
 def all_commands() -> tuple[Command, ...]:
     """Every command, in the order of the help."""
-    return (*COMMANDS, *_tool_commands())
+    from cortex.front.cli import generated
 
-
-def _tool_commands() -> tuple[Command, ...]:
-    from cortex.front.cli.generated import COMMANDS as MADE
-
-    return MADE
-
-
-def _by_name(commands: Iterable[Command]) -> dict[str, Command]:
-    return {command.name: command for command in commands}
+    return (*COMMANDS, *filter(None, map(generated.find, generated.NAMES)))
 
 
 def init(options: Namespace) -> int:

@@ -270,4 +270,10 @@ def _once(tool: Tool, word: Word) -> str:
     return f"For `cortex {name}` pass one {word.people}, as an argument or with {option}."
 
 
-COMMANDS = tuple(make_command(tool) for tool in TOOLS.values())
+#: command → its tool
+NAMES = {command_name(tool): tool for tool in TOOLS}
+
+
+def find(name: str) -> Command | None:
+    """The command of this name; only its tool is loaded."""
+    return make_command(TOOLS[NAMES[name]]) if name in NAMES else None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cortex.front.cli.answers import print_notes
-from cortex.front.cli.render import console
+from cortex.front.cli.paint import Line, Screen
 
 #: kind of what is beside the functions → what is said of each
 _BESIDE: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -19,28 +19,22 @@ _BESIDE: dict[str, Callable[[dict[str, Any]], str]] = {
 
 def print_picture(answer: dict[str, Any]) -> None:
     """The chain of calls, the functions in its order, and one line for each thing beside them."""
-    from rich.text import Text
-
-    out = console()
+    out = Screen()
     if path := answer.get("path"):
-        out.print(Text(path, "bold"))
+        out.print(Line((path, "bold")))
     for one in answer["functions"]:
-        head = Text.assemble((one["file"], "bold cyan"), (f":{one['start_line']}", "green"))
+        head = Line((one["file"], "bold cyan"), (f":{one['start_line']}", "green"))
         head.append(f"  {one['symbol']}")
         if one.get("stale"):
             head.append("  changed since it was indexed", "yellow")
         out.print(head)
         for line in one["text"].splitlines():
-            out.print(Text("    " + line, "dim" if line.startswith("⋯") else ""))
+            out.print(Line(("    " + line, "dim" if line.startswith("⋯") else "")))
     for kind, told in _BESIDE.items():
         if answer.get(kind):
-            out.print(Text(kind.replace("_", " "), "bold"))
+            out.print(Line((kind.replace("_", " "), "bold")))
         for one in answer.get(kind, ()):
-            out.print(
-                Text.assemble(
-                    "  ", (one["file"], "bold cyan"), (f":{one['line']}", "green"), f"  {told(one)}"
-                )
-            )
+            out.print(Line("  ", (one["file"], "bold cyan"), (f":{one['line']}", "green"), f"  {told(one)}"))
     if paths := answer.get("not_indexed"):
-        out.print(Text(f"not indexed: {', '.join(paths)}", "yellow"))
+        out.print(Line((f"not indexed: {', '.join(paths)}", "yellow")))
     print_notes(answer, answer.get("note", ""))

@@ -5,32 +5,67 @@ One tool = one function = one file.
 
 from __future__ import annotations
 
+import functools
+import importlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
 from cortex.front.tool import Tool, make_tool
-from cortex.front.tools.code.context import code_context
-from cortex.front.tools.code.exact import cortex_exact
-from cortex.front.tools.code.explore import cortex_explore
-from cortex.front.tools.code.graph import cortex_graph
-from cortex.front.tools.code.outline import cortex_outline
-from cortex.front.tools.code.pattern import cortex_pattern
-from cortex.front.tools.code.related import find_related
-from cortex.front.tools.code.search import cortex_search
 from ipc.errors import Misconfigured
 
-#: toolset → its tools, in the order in which agents see them
-TOOLSETS: dict[str, tuple[Tool, ...]] = {
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One tool: its function as "module:name", its title, whether it changes nothing."""
+
+    function: str
+    title: str
+    reads: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.function.rpartition(":")[2]
+
+
+#: toolset → its tools, in the order in which agents see them. Imported when they are wanted: a
+#: command loads what one tool needs
+TOOLSETS: dict[str, tuple[Line, ...]] = {
     "code": (
-        make_tool(cortex_explore, "See the whole picture of one question", reads=True),
-        make_tool(cortex_search, "Search code and documents by meaning", reads=True),
-        make_tool(cortex_exact, "Search code and documents by keyword", reads=True),
-        make_tool(cortex_graph, "Ask who calls, implements and depends on what", reads=True),
-        make_tool(cortex_outline, "Map a file, a folder or the project", reads=True),
-        make_tool(cortex_pattern, "Find code by its shape", reads=True),
-        make_tool(code_context, "Find the lines that matter", reads=True),
-        make_tool(find_related, "Find what belongs to a piece of code", reads=True),
+        Line("cortex.front.tools.code.explore:cortex_explore", "See the whole picture of one question"),
+        Line("cortex.front.tools.code.search:cortex_search", "Search code and documents by meaning"),
+        Line("cortex.front.tools.code.exact:cortex_exact", "Search code and documents by keyword"),
+        Line("cortex.front.tools.code.graph:cortex_graph", "Ask who calls, implements and depends on what"),
+        Line("cortex.front.tools.code.outline:cortex_outline", "Map a file, a folder or the project"),
+        Line("cortex.front.tools.code.pattern:cortex_pattern", "Find code by its shape"),
+        Line("cortex.front.tools.code.context:code_context", "Find the lines that matter"),
+        Line("cortex.front.tools.code.related:find_related", "Find what belongs to a piece of code"),
     ),
 }
 
-TOOLS: dict[str, Tool] = {tool.name: tool for tools in TOOLSETS.values() for tool in tools}
+
+class _Tools(Mapping[str, Tool]):
+    """Every tool by its name, made when it is first looked up."""
+
+    def __init__(self) -> None:
+        self._lines = {line.name: line for lines in TOOLSETS.values() for line in lines}
+        self._make = functools.cache(_make)
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._make(self._lines[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+def _make(line: Line) -> Tool:
+    module, _, name = line.function.partition(":")
+    return make_tool(getattr(importlib.import_module(module), name), line.title, reads=line.reads)
+
+
+TOOLS: Mapping[str, Tool] = _Tools()
 
 #: what an agent reads once, when it connects
 INSTRUCTIONS = """\
@@ -61,4 +96,4 @@ def choose(toolsets: tuple[str, ...]) -> dict[str, Tool]:
     if unknown or not toolsets:
         named = ", ".join(map(repr, unknown)) or "none"
         raise Misconfigured(f"There is no toolset {named}; server.toolsets takes: {', '.join(TOOLSETS)}.")
-    return {tool.name: tool for name in toolsets for tool in TOOLSETS[name]}
+    return {line.name: TOOLS[line.name] for name in toolsets for line in TOOLSETS[name]}
