@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -26,16 +25,17 @@ from cortex.query.tree import (
     joined,
     leaves,
 )
+from cortex.terms import tokens
 from ipc.errors import BadQuery
 from ipc.messages import MatchType
 
-#: words of all terms and phrases of a query together; those of a phrase are looked for one by one
+#: words of all terms of a query together, and parts of one of them; each is looked for
 WORDS_MAX = 1_024
 #: ways in which the words of a phrase may stand apart: the search goes through all of them wherever
 #: a text repeats a word, and 12 words at a distance of 100 took minutes and gigabytes
 WAYS_MAX = 2_000
-#: terms of a query that stand for many words (wildcards, edits); each walks through all indexed
-#: words, 10 ms for ~2
+#: words of a query that stand for many (wildcards, edits); each walks through all indexed words,
+#: 10 ms and half a megabyte for ~2
 WIDE_MAX = 64
 
 
@@ -69,24 +69,36 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
 
 
 def _checked(node: Node) -> Node:
-    """`node`, unless it has too many words, or terms that stand for many words."""
-    words = 0
+    """`node`, unless it has too many words, or of those that stand for many."""
+    words = wide = 0
     for leaf in leaves(node, excluded=True):
-        if isinstance(leaf, Term | Phrase):
-            own = len(re.findall(r"\w+", leaf.text))
-            words += own
-            _check_ways(leaf, own)
-        if words > WORDS_MAX:
+        text = _text_of(leaf)
+        own = len(tokens.whole_words(text))
+        words += own
+        if words > WORDS_MAX or len(tokens.part_words(text)) > WORDS_MAX:
             raise BadQuery(
                 f"The query has more than {WORDS_MAX} words (the next are at position {leaf.position + 1}); ask for fewer."
             )
-    wide = [leaf for leaf in leaves(node, excluded=True) if isinstance(leaf, Wildcard | Fuzzy)]
-    if len(wide) > WIDE_MAX:
-        raise BadQuery(
-            f"The query has {len(wide)} terms with wildcards or ~; at most {WIDE_MAX} are answered (the next is at "
-            f"position {wide[WIDE_MAX].position + 1})."
-        )
+        if isinstance(leaf, Wildcard | Fuzzy):
+            wide += max(1, own)
+        if wide > WIDE_MAX:
+            raise BadQuery(
+                f"The query has more than {WIDE_MAX} words with wildcards or ~ (the next is at position "
+                f"{leaf.position + 1}); ask for fewer."
+            )
+        if isinstance(leaf, Term | Phrase):
+            _check_ways(leaf, own)
     return node
+
+
+def _text_of(leaf: Leaf) -> str:
+    """What is cut into words of a term; a wildcard is part of one."""
+    match leaf:
+        case Term(text=text) | Phrase(text=text) | Fuzzy(text=text):
+            return text
+        case Wildcard(pieces=pieces):
+            return "".join("x" if piece in "*?" else piece for piece in pieces)
+    return ""
 
 
 def _check_ways(leaf: Term | Phrase, words: int) -> None:

@@ -40,6 +40,9 @@ LONG = (
     "\\",
     "~",
     "tags:(a ",
+    "text:",
+    "中",
+    "aB",
 )
 #: times that it is: mostly few, because each costs time
 REPEATS = (3, 30, 300, 3_000)

@@ -219,12 +219,29 @@ def test_match_type_applies_to_bare_terms_and_operators_win(query, match_type, e
         ('"' + "self " * 12 + '"~100', "~100 at position 1 is too far for 12 words; at most ~4"),
         ('x "a b c d"~21', "~21 at position 3 is too far for 4 words; at most ~20"),
         ("\ud800", "surrogate at position 1"),
-        ("a~2 " * 65, "at most 64 are answered (the next is at position 257)"),
+        ("a~2 " * 65, "more than 64 words with wildcards or ~ (the next is at position 257)"),
+        ("a " + "b." * 65 + "~2", "more than 64 words with wildcards or ~ (the next is at position 3)"),
+        ("中" * 65 + "~", "more than 64 words with wildcards"),
+        ("a." * 65 + "b*", "more than 64 words with wildcards"),
+        ("中" * (WORDS_MAX + 1), "more than 1024 words"),
+        ('"' + "中" * (WORDS_MAX + 1) + '"~1', "more than 1024 words"),
+        ("aB" * WORDS_MAX, "more than 1024 words"),
+        ("aB" * WORDS_MAX + "*", "more than 1024 words"),
+        ("a_" * (WORDS_MAX + 1) + "~1", "more than 1024 words"),
     ],
 )
 def test_a_query_that_cannot_be_read_is_refused_with_the_place(query, said):
     with pytest.raises(BadRequest, match=re.escape(said)):
         parse(query)
+
+
+@pytest.mark.parametrize("match_type", ["fuzzy", "prefix"])
+@pytest.mark.parametrize("word", ["text::", "中", "a."])
+def test_a_word_of_many_parts_is_refused_however_it_is_meant(word, match_type):
+    """Three thousand of them took gigabytes."""
+    with pytest.raises(BadRequest, match="more than 64 words"):
+        parse(word * 65, match_type)
+    parse(word * 63, match_type)
 
 
 @pytest.mark.parametrize(
