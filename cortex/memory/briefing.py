@@ -1,100 +1,237 @@
-"""What to know before one begins: the notes of a project in sections, within a budget. Pure."""
+"""What to know before one begins: the notes of a project in sections, within a budget.
+
+Being told is not being used: what is told does not rise by it, and part of each section is kept for
+what was never told yet.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
 
 from cortex.memory.answers import orders, told
-from cortex.memory.note import Note
+from cortex.memory.catalog import Selection
+from cortex.memory.note import Edge, Note
+from cortex.memory.recall import Memory
+from ipc.arrays import Array
 
-#: notes of a section, and of a compact one
-ITEMS, ITEMS_COMPACT = 8, 3
-#: characters of a body in a line
-BODY_CHARS = 200
-#: characters of all
-CHARS_MAX = 8_000
-#: notes that are less important are left out of the sections that are not about time
+#: notes of a section and of a compact one, of all; of them, kept for those that were never told
+ITEMS, ITEMS_COMPACT, ALL_MAX, NEVER_TOLD = 10, 3, 50, 2
+#: notes of a section that are read beyond these: some may read like orders, which are not told
+SPARE = 4
+#: characters of a body in a line, and of a token of what is told
+BODY_CHARS, TOKEN_CHARS = 200, 4
+#: tokens of all, when nobody says how many; 8 000 characters
+TOKENS = 2_000
+#: notes that are less important are left out of the sections that are not about time or dispute
 IMPORTANCE_MIN = 0.3
 #: milliseconds that count as recent
 RECENT_MS = 48 * 3_600_000
+#: steps in the graph within which an agent's own patterns and goals are, and disputes
+OWN_STEPS, DISPUTE_STEPS = 2, 3
+#: titles of recent notes that ask for what belongs to them
+ASKED_TITLES = 3
+
+#: kinds with a section of their own, or that are no news, in sections by kind
+_NOT_BY_KIND = frozenset(("agent", "prompt", "event", "preference", "pattern", "goal", "decision"))
 
 
 @dataclass(frozen=True, slots=True)
-class _Section:
-    title: str
-    takes: Callable[[Note, int], bool]
+class Briefing:
+    """`numbers`: the notes that it tells."""
+
+    text: str
+    numbers: list[int]
 
 
-def _of(*kinds: str) -> Callable[[Note, int], bool]:
-    return lambda note, _now: note.kind in kinds and note.importance >= IMPORTANCE_MIN
+@dataclass(slots=True)
+class _Choice:
+    """What is chosen so far. `mask`: what may still be; a note stands in the first section that
+    takes it.
+    """
 
+    memory: Memory
+    mask: Array
+    chosen: Selection
+    items: int
+    now: int
+    sections: list[tuple[str, list[int]]] = field(default_factory=list)
 
-def _recent(note: Note, now: int) -> bool:
-    return note.kind in ("event", "observation") and now - note.happened_at <= RECENT_MS
+    def add(self, title: str, among: Array, *, floor: bool = True, own: Note | None = None) -> None:
+        """The best of `among`: bool [room], after `own`."""
+        catalog = self.memory.catalog
+        among = among & self.mask
+        if floor:
+            among = among & (catalog["importance"] >= IMPORTANCE_MIN)
+        best = catalog.best(among, self.items + SPARE)
+        new = catalog.best(among & (catalog["shown"] == 0), self.items)
+        first = best[: self.items - NEVER_TOLD]
+        kept = [number for number in new if number not in first][:NEVER_TOLD]
+        numbers = list(dict.fromkeys((*first, *kept, *best)))[: self.items + SPARE]
+        self.take(title, [own.number, *numbers] if own else numbers)
 
+    def take(self, title: str, numbers: list[int]) -> None:
+        self.mask[numbers] = False
+        if numbers:
+            self.sections.append((title, numbers))
 
-def _open(note: Note, _now: int) -> bool:
-    return "open-question" in note.labels or note.title.rstrip().endswith("?")
-
-
-#: in the order in which they are told; a note stands in the first that takes it
-_SECTIONS = (
-    _Section("Preferences", _of("preference")),
-    _Section("Goals", _of("goal")),
-    _Section("Open questions", _open),
-    _Section("Decisions", _of("decision")),
-    _Section("Patterns", _of("pattern")),
-    _Section("Recent events", _recent),
-    _Section("Key facts", _of("fact")),
-)
+    def of_kind(self, *kinds: str) -> Array:
+        known = self.memory.catalog.kinds()
+        return np.isin(self.memory.catalog["kind"], [known[kind] for kind in kinds if kind in known])
 
 
 def brief(
-    notes: Sequence[Note],
-    disputed: Sequence[tuple[Note, Note]],
-    now: int,
+    memory: Memory, chosen: Selection, agent: str, now: int, *, compact: bool, tokens: int = TOKENS
+) -> Briefing:
+    """Markdown of at most `tokens` tokens; `now` in milliseconds."""
+    mask = memory.catalog.mask(chosen)
+    choice = _Choice(memory, mask, chosen, ITEMS_COMPACT if compact else ITEMS, now)
+    recent = choice.mask & (memory.catalog["happened"] >= now - RECENT_MS)
+    who = _agent(memory, choice, agent)
+    disputed = _disputed(memory, mask, _around(memory, who, DISPUTE_STEPS) if who else None)
+    if who:
+        _own(choice, who)
+    else:
+        choice.add("Preferences", choice.of_kind("preference"))
+        choice.add("Patterns", choice.of_kind("pattern"))
+        choice.add("Goals", choice.of_kind("goal"))
+    pairs = disputed[: choice.items]
+    choice.take("Contradictions", [number for edge in pairs for number in (edge.source, edge.target)])
+    choice.add("Open questions", memory.catalog["asks"], floor=False)
+    choice.add("Decisions", choice.of_kind("decision"))
+    choice.add("Recent events", recent & choice.of_kind("event", "observation"))
+    for kind in _by_importance(memory, choice.mask):
+        choice.add("Key facts" if kind == "fact" else f"{kind.capitalize()}s", choice.of_kind(kind))
+    _active(choice, recent)
+    numbers = [number for _, section in choice.sections for number in section]
+    notes = {note.number: note for note in memory.store.notes_by_number(numbers)}
+    notes = {number: note for number, note in notes.items() if not orders(note)}
+    head = [f"# {agent}"] if compact else []
+    return _written(head, choice, notes, pairs, tokens * TOKEN_CHARS, compact=compact)
+
+
+def _agent(memory: Memory, choice: _Choice, agent: str) -> Note | None:
+    """The note that is this agent."""
+    among = choice.mask & choice.of_kind("agent")
+    numbers = memory.catalog.best(among, ALL_MAX)
+    named = agent.strip().casefold()
+    notes = memory.store.notes_by_number(numbers) if numbers else []
+    return next((note for note in notes if note.title.strip().casefold() == named), None)
+
+
+def _own(choice: _Choice, who: Note) -> None:
+    """The sections of an agent that has a note of its own."""
+    links, room = choice.memory.links, len(choice.mask)
+    applied = {
+        edge.target if edge.source == who.number else edge.source
+        for edge in links.of(who.number)
+        if edge.relation == "applies_to"
+    }
+    near = _around(choice.memory, who, OWN_STEPS)
+    choice.mask[who.number] = False
+    choice.add(
+        "Identity and preferences", _mask(applied, room) & choice.of_kind("preference", "fact"), own=who
+    )
+    choice.add("Preferences", choice.of_kind("preference"))
+    for kind, title in (("pattern", "Patterns"), ("goal", "Goals")):
+        choice.add(title, _mask(near, room) & choice.of_kind(kind))
+    for kind, title in (("pattern", "Other patterns"), ("goal", "Other goals")):
+        choice.add(title, choice.of_kind(kind))
+
+
+def _around(memory: Memory, who: Note, steps: int) -> set[int]:
+    """The notes within so many steps of the agent."""
+    return set(memory.links.walk(who.number, steps, "both", lambda _number: True).depth)
+
+
+def _disputed(memory: Memory, mask: Array, near: set[int] | None) -> list[Edge]:
+    """The edges between two notes that both hold and contradict each other."""
+    edges = [
+        edge
+        for edge in memory.links.related_by("contradicts")
+        if mask[edge.source] and mask[edge.target] and (near is None or edge.source in near)
+    ]
+    importance = memory.catalog["importance"]
+    return sorted(edges, key=lambda edge: -max(importance[edge.source], importance[edge.target]))
+
+
+def _by_importance(memory: Memory, mask: Array) -> list[str]:
+    """The kinds that are left, by the sum of their notes' importance."""
+    sums = np.bincount(memory.catalog["kind"][mask], memory.catalog["importance"][mask])
+    known = {at: kind for kind, at in memory.catalog.kinds().items()}
+    order = [known[int(at)] for at in np.argsort(-sums) if sums[at] > 0]
+    return [kind for kind in order if kind not in _NOT_BY_KIND]
+
+
+def _active(choice: _Choice, recent: Array) -> None:
+    """What belongs to what was noted last."""
+    memory = choice.memory
+    newest = memory.catalog.best(recent, ASKED_TITLES)
+    if not newest:
+        return
+    query = " ".join(note.title for note in memory.store.notes_by_number(newest))
+    found = memory.recall(query, choice.chosen, 2 * choice.items, 0.7, anchors=newest)
+    fits = [one.note.number for one in found if choice.mask[one.note.number]]
+    choice.take("Active context", fits[: choice.items])
+
+
+def _written(
+    head: Sequence[str],
+    choice: _Choice,
+    notes: dict[int, Note],
+    pairs: Sequence[Edge],
+    chars: int,
     *,
     compact: bool,
-    chars_max: int = CHARS_MAX,
-) -> str:
-    """Markdown; `disputed`: pairs that contradict each other. Being told does not count as use, so
-    what is told does not rise by it.
-    """
-    lines: list[str] = []
-    shown: set[int] = set()
-    for first, second in disputed[: ITEMS_COMPACT if compact else ITEMS]:
-        lines += [] if lines else ["## Contradictions"]
-        lines.append(f"- {told(first.title)} ↔ {told(second.title)}")
-        shown |= {first.number, second.number}
-    order = sorted(notes, key=lambda note: (-note.importance, -note.use_count, -note.happened_at))
-    for section in _SECTIONS:
-        own = [
-            note
-            for note in order
-            if note.number not in shown and section.takes(note, now) and not orders(note)
-        ]
-        own = own[: ITEMS_COMPACT if compact else ITEMS]
-        shown |= {note.number for note in own}
-        if own:
-            lines += [f"## {section.title}", *(_line(note, compact=compact) for note in own)]
-    return _cut(lines, chars_max) or "Nothing is remembered of this project yet."
+) -> Briefing:
+    lines, numbers = list(head), list[int]()
+    left = chars - sum(len(line) + 1 for line in lines)
+    for title, section in choice.sections:
+        heading = [] if compact else [f"## {title}"]
+        told_lines = (
+            _disputes(pairs, notes) if title == "Contradictions" else _lines(section, notes, compact=compact)
+        )
+        for line, own in islice(told_lines, choice.items):
+            cost = sum(len(each) + 1 for each in (*heading, line))
+            if cost > left or len(numbers) >= ALL_MAX:
+                return Briefing("\n".join(lines), numbers)
+            lines += [*heading, line]
+            numbers += own
+            heading, left = [], left - cost
+    return Briefing("\n".join(lines) if numbers else "Nothing is remembered of this project yet.", numbers)
+
+
+def _lines(
+    numbers: Sequence[int], notes: dict[int, Note], *, compact: bool
+) -> Iterator[tuple[str, list[int]]]:
+    for number in numbers:
+        if number in notes:
+            yield _line(notes[number], compact=compact), [number]
+
+
+def _disputes(pairs: Sequence[Edge], notes: dict[int, Note]) -> Iterator[tuple[str, list[int]]]:
+    for edge in pairs:
+        if edge.source in notes and edge.target in notes:
+            first, second = _title(notes[edge.source]), _title(notes[edge.target])
+            yield f"- {first} ↔ {second}", [edge.source, edge.target]
 
 
 def _line(note: Note, *, compact: bool) -> str:
-    title = " ".join(told(note.title).split())
+    title = _title(note)
     body = " ".join(told(note.body).split())
     if compact or not body or body == title:
         return f"- {title}"
     return f"- **{title}**: {body[:BODY_CHARS]}{'…' if len(body) > BODY_CHARS else ''}"
 
 
-def _cut(lines: Sequence[str], chars_max: int) -> str:
-    out: list[str] = []
-    left = chars_max
-    for line in lines:
-        left -= len(line) + 1
-        if left < 0:
-            break
-        out.append(line)
-    return "\n".join(out)
+def _title(note: Note) -> str:
+    return " ".join(told(note.title).split())
+
+
+def _mask(numbers: set[int], room: int) -> Array:
+    mask = np.zeros(room, bool)
+    mask[list(numbers)] = True
+    return mask

@@ -4,7 +4,7 @@ what kind, which state, when. Follows the changes of the store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,13 +14,15 @@ from ipc.arrays import Array
 
 #: notes for which there is room at first; it doubles
 ROOM = 1024
+#: bits of a moment in milliseconds up to the year 9999, and uses that fit beside it
+HAPPENED_BITS, USES_MAX = 49, 4_095
 _STATES: tuple[State, ...] = ("active", "superseded", "archived", "deleted")
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which notes a question is about. Empty fields select everything; `project` selects its own
-    notes and the global ones.
+    notes and the global ones, `as_of` those that were known at that moment.
     """
 
     project: str = ""
@@ -29,6 +31,19 @@ class Selection:
     since: int = 0
     until: int = 0
     states: tuple[State, ...] = ("active",)
+    as_of: int = 0
+
+    def takes(self, note: Note) -> bool:
+        """Whether it is about this note, which reads as it did at the moment `as_of`."""
+        return (
+            note.state in self.states
+            and (not self.project or note.scope == "global" or note.project == self.project)
+            and (not self.kinds or note.kind in self.kinds)
+            and (not self.labels or not set(self.labels).isdisjoint(note.labels))
+            and (not self.since or note.happened_at >= self.since)
+            and (not self.until or note.happened_at <= self.until)
+            and (not self.as_of or note.created_at <= self.as_of)
+        )
 
 
 class Catalog:
@@ -46,15 +61,18 @@ class Catalog:
         self._columns = {
             "there": np.zeros(ROOM, bool),
             "everywhere": np.zeros(ROOM, bool),
+            "asks": np.zeros(ROOM, bool),
             "kind": np.zeros(ROOM, np.int32),
             "project": np.zeros(ROOM, np.int32),
             "state": np.zeros(ROOM, np.int8),
             "before": np.zeros(ROOM, np.int64),
             "after": np.zeros(ROOM, np.int64),
+            "created": np.zeros(ROOM, np.int64),
             "happened": np.zeros(ROOM, np.int64),
             "updated": np.zeros(ROOM, np.int64),
             "importance": np.zeros(ROOM, np.float32),
             "uses": np.zeros(ROOM, np.int32),
+            "shown": np.zeros(ROOM, np.int32),
         }
 
     def __getitem__(self, column: str) -> Array:
@@ -71,6 +89,8 @@ class Catalog:
                     columns["before"][at], columns["after"][told[-1]] = told[-1], at
                 told.append(at)
             columns["there"][at] = True
+            columns["asks"][at] = note.asks
+            columns["created"][at], columns["shown"][at] = note.created_at, note.shown_count
             columns["everywhere"][at] = note.scope == "global"
             columns["kind"][at] = self._kinds.setdefault(note.kind, len(self._kinds))
             columns["project"][at] = self._projects.setdefault(note.project, len(self._projects))
@@ -83,8 +103,27 @@ class Catalog:
                 self._labelled.setdefault(label, set()).add(at)
             self._labels[at] = note.labels
 
-    def mask(self, chosen: Selection) -> Array:
-        """Bool [room]: the notes of the selection."""
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Notes that are gone for good."""
+        for at in numbers:
+            if at < len(self._columns["there"]) and self._columns["there"][at]:
+                self._columns["there"][at] = False
+                for label in self._labels.pop(at, ()):
+                    self._labelled[label].discard(at)
+                before, after = int(self._columns["before"][at]), int(self._columns["after"][at])
+                self._columns["after"][before], self._columns["before"][after] = after, before
+                for told in self._told.values():
+                    if told[-1:] == [at]:
+                        told.pop()
+
+    def count(self, numbers: Iterable[int], column: str) -> None:
+        """Once more used, or shown."""
+        self._columns[column][list(numbers)] += 1
+
+    def mask(self, chosen: Selection, then: Mapping[int, Note] | None = None) -> Array:
+        """Bool [room]: the notes of the selection; `then`: those that read otherwise at its moment,
+        as they were.
+        """
         columns = self._columns
         kept = columns["there"] & np.isin(columns["state"], [_STATES.index(state) for state in chosen.states])
         if chosen.project:
@@ -96,17 +135,50 @@ class Catalog:
             kept &= columns["happened"] >= chosen.since
         if chosen.until:
             kept &= columns["happened"] <= chosen.until
+        if chosen.as_of:
+            kept &= columns["created"] <= chosen.as_of
         if chosen.labels:
             some = np.zeros(len(kept), bool)
             some[[at for label in chosen.labels for at in self._labelled.get(label, ())]] = True
             kept &= some
+        for number, note in (then or {}).items():
+            kept[number] = chosen.takes(note)
         return kept
 
+    def kinds(self) -> dict[str, int]:
+        """Kind → what stands for it in the column "kind"."""
+        return self._kinds
+
     def best(self, mask: Array, limit: int) -> list[int]:
-        """The most important notes of the mask, the latest first of equal ones."""
+        """The most important notes of the mask, of equal ones the most used, then the latest."""
         numbers = np.flatnonzero(mask)
-        order = np.lexsort((-self._columns["happened"][numbers], -self._columns["importance"][numbers]))
+        columns = self._columns
+        importance = columns["importance"][numbers]
+        if len(numbers) > limit:  # what cannot be among them is not sorted
+            least = np.partition(importance, len(numbers) - limit)[len(numbers) - limit]
+            numbers = numbers[importance >= least]
+            equal = np.flatnonzero(columns["importance"][numbers] == least)
+            if len(equal) > limit:
+                uses = np.minimum(columns["uses"][numbers[equal]].astype(np.int64), USES_MAX)
+                key = (uses << HAPPENED_BITS) + columns["happened"][numbers[equal]]
+                weak = equal[np.argpartition(key, len(equal) - limit)[: len(equal) - limit]]
+                numbers = np.delete(numbers, weak)
+        order = np.lexsort(
+            (
+                -numbers,
+                -columns["happened"][numbers],
+                -columns["uses"][numbers],
+                -columns["importance"][numbers],
+            )
+        )
         return [int(number) for number in numbers[order[:limit]]]
+
+    def in_time(self, mask: Array) -> Array:
+        """The notes of the mask by the moment they happened at, the earliest first; equal ones by
+        number.
+        """
+        numbers = np.flatnonzero(mask)
+        return numbers[np.lexsort((numbers, self._columns["happened"][numbers]))]
 
     def _make_room(self, number: int) -> None:
         room = len(self._columns["there"])

@@ -23,7 +23,7 @@ from ipc.errors import Damaged, Misconfigured, Unavailable
 from ipc.locks import hold
 
 #: the version that this code reads and writes: the newest in migrations/versions
-VERSION = "0001"
+VERSION = "0002"
 #: the file of the database in its folder, and that of the owner's lock
 NAME, LOCK = "memory.sqlite3", "memory.lock"
 #: milliseconds that a statement waits for a reader of another process, as a back-up is

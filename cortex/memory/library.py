@@ -5,21 +5,23 @@ Opens the data folder by itself and owns it until it is closed. Nothing leaves t
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast, get_args
 
 from cortex.embedders import Embedder
 from cortex.embedders.static import open_static
 from cortex.memory.answers import edge_of as render_edge
-from cortex.memory.answers import found_of, row_of, titles_of, walk_of
-from cortex.memory.briefing import brief
+from cortex.memory.answers import found_of, row_in_time, row_of, titles_of, walk_of
+from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
 from cortex.memory.checks import warnings_of
-from cortex.memory.note import Direction, Note, Source, read_kind, read_labels
+from cortex.memory.note import Direction, Note, Scope, Source, State, read_kind, read_labels
 from cortex.memory.recall import Memory
+from cortex.memory.store import STATES
+from cortex.memory.timeline import around, between
 from cortex.memory.times import read_moment, say_moment
 from ipc.errors import BadRequest
 
@@ -27,8 +29,10 @@ from ipc.errors import BadRequest
 DATA_DIR = Path("~/.cortex/default")
 #: results of one question, steps of one walk
 LIMIT_MAX, DEPTH_MAX = 100, 6
-#: notes that a briefing looks at
-BRIEFED = 2_000
+#: tokens that a briefing may have
+TOKENS_MIN, TOKENS_MAX = 50, 50_000
+#: what `include` of a question adds to what holds
+INCLUDED: tuple[State, ...] = ("superseded", "archived")
 
 
 class Cortex:
@@ -50,9 +54,13 @@ class Cortex:
         """
         return cls(Memory(Path(path).expanduser().absolute(), embedder or open_static()), project=project)
 
-    def of(self, *, project: str = "", source: Source | None = None) -> Cortex:
-        """The same memory for another project and writer: cheap, and closed with this one."""
-        return Cortex(self._memory, project=project, source=source or self._source)
+    def of(self, *, project: str | None = None, source: Source | None = None) -> Cortex:
+        """The same memory for the notes of another project ("" for all), written by another."""
+        return Cortex(
+            self._memory,
+            project=self._project if project is None else project,
+            source=source or self._source,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -65,6 +73,8 @@ class Cortex:
     def close(self) -> None:
         self._memory.close()
 
+    # Writing
+
     def store(
         self,
         title: str,
@@ -76,31 +86,35 @@ class Cortex:
         facts: Sequence[str] = (),
         files: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
-        everywhere: bool = False,
+        obs_type: str = "",
+        scope: Scope = "project",
         occurred_at: float | str = 0,
+        supersedes: Sequence[str | int] = (),
         operation_id: str = "",
     ) -> dict[str, Any]:
         """Remember something: {"id", "message"}, with "deduplicated" when it was there already,
-        "removed" when it held secrets, and "warnings" that say how it could be found better.
+        "removed" when it held secrets, and "warnings" that say how it could be found better. What
+        it supersedes holds no more: questions find it with `as_of` or `include` only.
 
-        It is on the disk when this returns. Raises BadRequest and TooLarge.
+        It is on the disk when this returns. Raises BadRequest, TooLarge and NotFound.
         """
         note = Note(
             title=title,
             body=body,
             kind=kind,
+            obs_type=obs_type,
             facts=tuple(facts),
             labels=tuple(tags),
             files=tuple(files),
             metadata=metadata or {},
             project=self._project,
-            scope="global" if everywhere else "project",
+            scope=_read_scope(scope),
             importance=importance,
             occurred_at=read_moment(occurred_at, "occurred_at"),
             source=self._source,
         )
         warnings = warnings_of(note)
-        written = self._memory.store.put(note, operation_id)
+        written = self._memory.store.put(note, operation_id, supersedes)
         self._memory.follow()
         told: dict[str, Any] = {"id": written.id, "message": f"Stored: {title}"}
         if written.merged:
@@ -109,21 +123,43 @@ class Cortex:
             told["removed"] = list(written.removed)
         return told | ({"warnings": warnings} if warnings else {})
 
-    def search(
-        self, query: str, *, limit: int = 10, kind: str = "", tags: Sequence[str] = ()
-    ) -> list[dict[str, Any]]:
-        """The notes that a question is about, by words and meaning; none when none is."""
-        return self._found(query, limit, 1.0, self._selection(kind, tags))
+    def edit(
+        self,
+        node_id: str | int,
+        *,
+        state: State | None = None,
+        superseded_by: str | int = 0,
+        operation_id: str = "",
+        **changes: Any,
+    ) -> dict[str, Any]:
+        """Change the fields of a note that are given (as in `store`), or its state: {"id",
+        "message"}, "removed". What it held before is kept as a revision.
 
-    def recall(
-        self, query: str, *, limit: int = 10, alpha: float = 0.7, kind: str = "", explain: bool = False
-    ) -> list[dict[str, Any]]:
-        """As `search`, with what is connected to it: alpha 1 asks words and meaning alone, 0 the
-        graph. `explain` says what each score is made of.
+        Raises NotFound, BadRequest and TooLarge.
         """
-        if not 0 <= alpha <= 1:
-            raise BadRequest(f"alpha is {alpha}; it must be between 0 (graph) and 1 (similarity).")
-        return self._found(query, limit, alpha, self._selection(kind, ()), explain=explain)
+        if "tags" in changes:
+            changes["labels"] = tuple(changes.pop("tags"))
+        if "scope" in changes:
+            _read_scope(changes["scope"])
+        for name in ("occurred_at", "valid_until"):
+            if name in changes:
+                changes[name] = read_moment(changes[name], name)
+        for name in ("facts", "files"):
+            if name in changes:
+                changes[name] = tuple(changes[name])
+        if changes and (state or superseded_by):
+            raise BadRequest("Change either the fields of a note or its state, one after the other.")
+        if state or superseded_by:
+            state = state or "superseded"
+            written = self._memory.store.set_state(node_id, state, operation_id, superseded_by)
+            message = f"Now {state}."
+        else:
+            written = self._memory.store.edit(node_id, changes, operation_id)
+            message = f"Changed: {', '.join(sorted(changes)) or 'nothing'}."
+        self._memory.follow()
+        return {"id": written.id, "message": message} | (
+            {"removed": list(written.removed)} if written.removed else {}
+        )
 
     def relate(
         self, from_id: str | int, to_id: str | int, relation: str = "relates-to", *, operation_id: str = ""
@@ -132,7 +168,100 @@ class Cortex:
         done = self._memory.store.relate(from_id, to_id, relation, operation_id)
         self._memory.follow()
         first, second = self._memory.store.notes_by_number([done["source"], done["target"]])
-        return {"id": done["id"], "message": f"Related: {first.title} → {done['relation']} → {second.title}"}
+        return {
+            "id": done["id"],
+            "message": f"Related: {first.title} → {done['relation']} → {second.title}",
+        } | ({"existed": True} if done["existed"] else {})
+
+    def forget(self, node_id: str | int, *, operation_id: str = "") -> dict[str, Any]:
+        """Mark a note as deleted: no question finds it any more."""
+        written = self._memory.store.set_state(node_id, "deleted", operation_id)
+        self._memory.follow()
+        return {"id": written.id, "message": "Forgotten."}
+
+    def undo(self, undone: str = "", *, operation_id: str = "") -> dict[str, Any]:
+        """Take back an operation, the latest without a name: {"undone", "what", "nodes": ids}.
+
+        Raises NotFound for one that is not kept any more, BadRequest when a note of it was changed
+        again since.
+        """
+        done = self._memory.store.undo(undone, operation_id)
+        self._memory.follow()
+        notes = self._memory.store.notes_by_number(done["notes"])
+        return {"undone": done["undone"], "what": done["what"], "nodes": titles_of(notes)}
+
+    # Asking
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kind: str = "",
+        tags: Sequence[str] = (),
+        as_of: float | str = 0,
+        include: Sequence[str] = (),
+    ) -> list[dict[str, Any]]:
+        """The notes that a question is about, by words and meaning; none when none is. `as_of`
+        asks what was believed at that moment; `include` adds "superseded" or "archived" ones.
+        """
+        return self._found(query, limit, 1.0, self._selection(kind, tags, as_of, include))
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        alpha: float = 0.7,
+        kind: str = "",
+        as_of: float | str = 0,
+        include: Sequence[str] = (),
+        explain: bool = False,
+    ) -> list[dict[str, Any]]:
+        """As `search`, with what is connected to it: alpha 1 asks words and meaning alone, 0 the
+        graph. `explain` says what each score is made of: the parts add up to it.
+        """
+        if not 0 <= alpha <= 1:
+            raise BadRequest(f"alpha is {alpha}; it must be between 0 (graph) and 1 (similarity).")
+        chosen = self._selection(kind, (), as_of, include)
+        return self._found(query, limit, alpha, chosen, explain=explain)
+
+    def timeline(
+        self,
+        anchor: str | int = "",
+        *,
+        query: str = "",
+        before: int = 10,
+        after: int = 10,
+        since: float | str = 0,
+        until: float | str = 0,
+        kind: str = "",
+        tags: Sequence[str] = (),
+        limit: int = 20,
+        offset: int = 0,
+        newest_first: bool = False,
+    ) -> dict[str, Any]:
+        """Notes by the moment they happened at, else were stored at: around the `anchor` or what
+        `query` finds best ({"items", "anchor", "earlier", "later": how many more}), or between two
+        moments, page by page ({"items", "next_offset"}).
+
+        Raises NotFound for an anchor that is not there, BadRequest for numbers out of range.
+        """
+        bounds = {"before": (before, 0), "after": (after, 0), "limit": (limit, 1)}
+        for name, (value, least) in bounds.items():
+            if not least <= value <= LIMIT_MAX:
+                raise BadRequest(f"{name} is {value}; it must be between {least} and {LIMIT_MAX}.")
+        if offset < 0:
+            raise BadRequest(f"offset is {offset}; it must be 0 or more.")
+        self._memory.follow()
+        chosen = replace(
+            self._selection(kind, tags), since=read_moment(since, "since"), until=read_moment(until, "until")
+        )
+        if anchor or query:
+            return self._around(anchor, query, chosen, before, after)
+        span = between(self._memory, chosen, limit, offset, newest_first=newest_first)
+        rows = [row_in_time(note) for note in span.notes]
+        return {"items": rows} | ({"next_offset": offset + len(rows)} if span.after else {})
 
     def traverse(
         self, node_id: str | int, *, depth: int = 2, direction: Direction = "both"
@@ -147,24 +276,25 @@ class Cortex:
         walk = self._memory.links.walk(start.number, depth, direction, lambda number: bool(mask[number]))
         return walk_of(walk, self._memory.store.notes_by_number(list(walk.depth)))
 
-    def briefing(self, agent_id: str = "default", *, compact: bool = False) -> dict[str, Any]:
-        """{"briefing": Markdown}: what to know before one begins."""
-        mask = self._memory.catalog.mask(Selection(project=self._project))
-        best = self._memory.catalog.best(mask, BRIEFED)
-        notes = self._memory.store.notes_by_number(best)
-        known = {note.number: note for note in notes}
-        disputed = [
-            (known[edge.source], known[edge.target])
-            for number in known
-            for edge in self._memory.links.of(number, "outgoing")
-            if edge.relation == "contradicts" and edge.target in known
-        ]
-        text = brief(notes, disputed, time.time_ns() // 1_000_000, compact=compact)
-        return {"briefing": f"# {agent_id}\n{text}" if compact and agent_id != "default" else text}
+    def briefing(
+        self, agent_id: str = "default", *, compact: bool = False, tokens: int = TOKENS
+    ) -> dict[str, Any]:
+        """{"briefing": Markdown}: what to know before one begins, in at most `tokens` tokens."""
+        if not TOKENS_MIN <= tokens <= TOKENS_MAX:
+            raise BadRequest(f"tokens is {tokens}; it must be between {TOKENS_MIN} and {TOKENS_MAX}.")
+        self._memory.follow()
+        chosen = Selection(project=self._project)
+        told = brief(self._memory, chosen, agent_id, self._memory.now(), compact=compact, tokens=tokens)
+        self._memory.count_use(told.numbers, shown=True)
+        return {"briefing": told.text}
 
     def node(self, node_id: str | int) -> dict[str, Any]:
-        """A note with its edges, and the notes at their other ends. Raises NotFound."""
+        """A note with its edges, and the notes at their other ends: who asks for it uses it.
+
+        Raises NotFound.
+        """
         note = self._memory.store.need(node_id)
+        self._memory.count_use([note.number])
         edges = self._memory.links.of(note.number)
         others = self._memory.store.notes_by_number(
             [edge.target if edge.source == note.number else edge.source for edge in edges]
@@ -188,15 +318,32 @@ class Cortex:
             "db_bytes": count["bytes"],
         }
 
-    def forget(self, node_id: str | int, *, operation_id: str = "") -> dict[str, Any]:
-        """Mark a note as deleted: no question finds it any more."""
-        written = self._memory.store.set_state(node_id, "deleted", operation_id)
-        self._memory.follow()
-        return {"id": written.id, "message": "Forgotten."}
+    def _around(
+        self, anchor: str | int, query: str, chosen: Selection, before: int, after: int
+    ) -> dict[str, Any]:
+        if anchor:
+            note = self._memory.store.need(anchor)
+        else:
+            best = self._memory.recall(query, chosen, 1)
+            if not best:
+                return {"items": [], "message": "No note is about this; a timeline needs one."}
+            note = best[0].note
+        span = around(self._memory, note, chosen, before, after)
+        rows = [row_in_time(one) | ({"anchor": True} if one == note else {}) for one in span.notes]
+        return {"items": rows, "anchor": note.id, "earlier": span.before, "later": span.after}
 
-    def _selection(self, kind: str, tags: Sequence[str]) -> Selection:
-        kinds = (read_kind(kind),) if kind else ()
-        return Selection(project=self._project, kinds=kinds, labels=read_labels(tags))
+    def _selection(
+        self, kind: str, tags: Sequence[str], as_of: float | str = 0, include: Sequence[str] = ()
+    ) -> Selection:
+        if other := [state for state in include if state not in INCLUDED]:
+            raise BadRequest(f"include is {other[0]!r}; it takes {' and '.join(INCLUDED)}.")
+        return Selection(
+            project=self._project,
+            kinds=(read_kind(kind),) if kind else (),
+            labels=read_labels(tags),
+            states=tuple(state for state in STATES if state == "active" or state in include),
+            as_of=read_moment(as_of, "as_of"),
+        )
 
     def _found(
         self, query: str, limit: int, alpha: float, chosen: Selection, *, explain: bool = False
@@ -206,3 +353,9 @@ class Cortex:
         if not 1 <= limit <= LIMIT_MAX:
             raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
         return [found_of(one, explain=explain) for one in self._memory.recall(query, chosen, limit, alpha)]
+
+
+def _read_scope(scope: str) -> Scope:
+    if scope not in get_args(Scope):
+        raise BadRequest(f"scope is {str(scope)[:40]!r}; it is project or global.")
+    return cast("Scope", scope)

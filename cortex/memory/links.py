@@ -26,12 +26,30 @@ class Walk:
 
 class Links:
     def __init__(self) -> None:
-        self._edges: dict[int, dict[str, Edge]] = {}
+        #: note → number of an edge → the edge
+        self._edges: dict[int, dict[int, Edge]] = {}
+        self._by_number: dict[int, Edge] = {}
+        #: relation → numbers of its edges
+        self._related: dict[str, set[int]] = {}
 
-    def take(self, edges: Iterable[Edge]) -> None:
+    def take(self, edges: Iterable[Edge], gone: Iterable[int] = ()) -> None:
+        for number in gone:
+            if edge := self._by_number.pop(number, None):
+                self._related[edge.relation].discard(number)
+                for end in (edge.source, edge.target):
+                    self._edges[end].pop(number, None)
         for edge in edges:
+            self._by_number[edge.number] = edge
+            self._related.setdefault(edge.relation, set()).add(edge.number)
             for end in (edge.source, edge.target):
-                self._edges.setdefault(end, {})[edge.id] = edge
+                self._edges.setdefault(end, {})[edge.number] = edge
+
+    def __len__(self) -> int:
+        return len(self._by_number)
+
+    def related_by(self, relation: str) -> list[Edge]:
+        """All edges of a relation, the latest first."""
+        return [self._by_number[number] for number in sorted(self._related.get(relation, ()), reverse=True)]
 
     def of(self, number: int, direction: Direction = "both") -> list[Edge]:
         """The edges of a note, the strongest first."""
@@ -65,9 +83,10 @@ class Links:
             step = following
         return Walk(found, tuple(edges.values()), truncated)
 
-    def near(self, anchors: Mapping[int, float], depth: int = 2) -> dict[int, float]:
+    def near(self, anchors: Mapping[int, float], depth: int = 2, as_of: int = 0) -> dict[int, float]:
         """Note → how near it is to the anchors (note → how good it is, at most 1): the best over
-        the ways to it of the anchor's worth × the weights of the edges ÷ (1 + steps).
+        the ways to it of the anchor's worth × the weights of the edges ÷ (1 + steps). With `as_of`
+        the edges that were there at that moment.
         """
         near: dict[int, float] = {}
         for anchor, worth in anchors.items():
@@ -76,6 +95,8 @@ class Links:
                 following: list[int] = []
                 for number in step:
                     for edge in self.of(number)[:STEP_MAX]:
+                        if as_of and edge.created_at > as_of:
+                            continue
                         other = edge.target if edge.source == number else edge.source
                         strength = reach[number] * edge.weight
                         if strength > reach.get(other, 0.0) and len(reach) < VISITED_MAX:

@@ -48,6 +48,8 @@ TITLE_CHARS_MAX, LABEL_CHARS_MAX, PATH_CHARS_MAX, NAME_CHARS_MAX = 256, 64, 1_02
 BODY_BYTES_MAX, METADATA_BYTES_MAX, FACTS_MAX, FACT_CHARS_MAX = 256 * 1024, 64 * 1024, 100, 4_096
 #: labels and files of a note
 LABELS_MAX, FILES_MAX = 64, 256
+#: the label of what is not settled yet
+OPEN = "open-question"
 #: how important a note is when nobody said it
 IMPORTANCE = 0.5
 
@@ -97,12 +99,18 @@ class Note:
     updated_at: int = 0
     used_at: int = 0
     use_count: int = 0
+    shown_count: int = 0
     source: Source = Source()
 
     @property
     def happened_at(self) -> int:
         """The moment that a timeline puts it at."""
         return self.occurred_at or self.created_at
+
+    @property
+    def asks(self) -> bool:
+        """Whether it is an open question."""
+        return OPEN in self.labels or self.title.rstrip().endswith("?")
 
     @property
     def same(self) -> str:
@@ -123,6 +131,7 @@ class Edge:
     detection: str = "manual"
     id: str = ""
     created_at: int = 0
+    number: int = 0
 
 
 def checked(note: Note) -> Note:

@@ -102,7 +102,7 @@ def _store(
         facts=facts,
         files=files,
         metadata=metadata,
-        everywhere=scope == "global",
+        scope=scope,
         occurred_at=occurred_at,
         operation_id=operation_id,
     )

@@ -39,7 +39,7 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A note by number; `parts`: lane or factor → what it gave."""
+    """A note by number; `parts`: lane or factor → what it gave; their sum is the score."""
 
     number: int
     score: float
@@ -99,6 +99,7 @@ def rank(
             "use": USE * min(1.0, float(np.log1p(catalog["uses"][number])) / 4),
         }
         score = base * (1 + sum(lift.values()))
-        parts |= {"graph": near, **{name: base * value for name, value in lift.items()}}
+        parts = {lane: alpha * WEIGHTS[lane] * value for lane, value in parts.items()}
+        parts |= {"graph": (1 - alpha) * near, **{name: base * value for name, value in lift.items()}}
         out.append(Ranked(number, score, parts))
     return sorted(out, key=lambda one: (-one.score, -int(catalog["happened"][one.number]), -one.number))

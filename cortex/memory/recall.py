@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from cortex.memory.note import Note
 from cortex.memory.ranking import Lanes, rank, similarities
 from cortex.memory.store import Store
 from cortex.memory.text import question_words
+from cortex.memory.times import just_now
 from cortex.memory.vectors import Vectors
 from cortex.memory.words import Words
 from ipc.arrays import Array
@@ -37,8 +38,9 @@ class Recalled:
 class Memory:
     """The store with its derived indexes. Use it in one thread."""
 
-    def __init__(self, folder: Path, embedder: Embedder) -> None:
-        self.store = Store(folder)
+    def __init__(self, folder: Path, embedder: Embedder, now: Callable[[], int] = just_now) -> None:
+        self.store = Store(folder, now)
+        self.now = now
         self.catalog, self.links = Catalog(), Links()
         self.words = Words(folder / "index" / "words")
         self.vectors = Vectors(folder / "index" / "vectors", embedder)
@@ -57,9 +59,11 @@ class Memory:
             last = changes[-1][0]
             notes = {number: at for at, what, number in changes if what == "note"}
             edges = {number for _, what, number in changes if what == "edge"}
-            found = self.store.notes_by_number(list(notes))
+            found = self.store.notes_by_number(sorted(notes))
             self.catalog.take(found)
-            self.links.take(self.store.edges_by_number(sorted(edges)))
+            self.catalog.drop(notes.keys() - {note.number for note in found})
+            there = self.store.edges_by_number(sorted(edges))
+            self.links.take(there, edges - {edge.number for edge in there})
             kept = [note for note in found if note.state != "deleted"]
             gone = notes.keys() - {note.number for note in kept}
             if last > self.words.reached:
@@ -70,29 +74,45 @@ class Memory:
                 self.vectors.take(last, new)
             self._reached = last
 
-    def recall(self, query: str, chosen: Selection, limit: int, alpha: float = 1.0) -> list[Recalled]:
-        """The notes that are about the question, the best first; none when none is."""
+    def recall(
+        self, query: str, chosen: Selection, limit: int, alpha: float = 1.0, anchors: Sequence[int] = ()
+    ) -> list[Recalled]:
+        """The notes that are about the question, the best first; none when none is. With `as_of`
+        they are as they were at that moment. The graph is walked from the best and the `anchors`.
+        """
         self.follow()
-        mask = self.catalog.mask(chosen)
+        then = self.then(chosen.as_of)
+        mask = self.catalog.mask(chosen, then)
         asked = question_words(query)
         lanes = Lanes(
-            words=self.words.search(asked, max(PROPOSED_MIN, PROPOSED * limit)),
-            cosines=_within(self.vectors.cosines(query), mask),
+            words=self.words.search(asked, max(PROPOSED_MIN, PROPOSED * limit), then),
+            cosines=_within(self.vectors.cosines(query, then), mask),
             ideal=self.words.ideal(asked),
         )
-        now = time.time_ns() // 1_000_000
+        now = self.now()
         similar = similarities(lanes, self.catalog, mask)
         ranked = rank(lanes, similar, self.catalog, 1.0, now)
         if alpha < 1:
-            anchors = {one.number: min(1.0, one.score) for one in ranked[:ANCHORS]}
-            near = {number: worth for number, worth in self.links.near(anchors).items() if mask[number]}
+            starts = {one.number: min(1.0, one.score) for one in ranked[:ANCHORS]}
+            starts |= dict.fromkeys(anchors, 1.0)
+            reached = self.links.near(starts, as_of=chosen.as_of)
+            near = {number: worth for number, worth in reached.items() if mask[number]}
             ranked = rank(replace(lanes, near=near), similar, self.catalog, alpha, now)
+        best = ranked[:limit]
         notes = {
-            note.number: note for note in self.store.notes_by_number([one.number for one in ranked[:limit]])
-        }
-        return [
-            Recalled(notes[one.number], one.score, one.parts) for one in ranked[:limit] if one.number in notes
-        ]
+            note.number: note for note in self.store.notes_by_number([one.number for one in best])
+        } | then
+        return [Recalled(notes[one.number], one.score, one.parts) for one in best if one.number in notes]
+
+    def then(self, moment: int) -> dict[int, Note]:
+        """The notes that read otherwise at the moment, as they were; none for no moment."""
+        return {note.number: note for note in self.store.notes_then(moment)} if moment else {}
+
+    def count_use(self, numbers: Sequence[int], *, shown: bool = False) -> None:
+        """Count that notes were asked for, or shown unasked."""
+        if numbers:
+            self.store.count_use(numbers, shown=shown)
+            self.catalog.count(numbers, "shown" if shown else "uses")
 
 
 def _within(cosines: tuple[Array, Array], mask: Array) -> tuple[Array, Array]:

@@ -1,17 +1,20 @@
-"""A note as the columns of its table, and back. Pure."""
+"""A note and an edge as the columns of their tables, and back; a note as a revision. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from typing import Any
 
-from cortex.memory.note import Note, Source
+from cortex.memory.note import Edge, Note, Source
 
 #: fields of a note that are columns of the same name
 _PLAIN = (
     "id", "kind", "obs_type", "title", "subtitle", "body", "project", "scope", "importance", "relevance", "state",
-    "superseded_by", "occurred_at", "valid_until", "created_at", "updated_at", "used_at", "use_count",
+    "superseded_by", "occurred_at", "valid_until", "created_at", "updated_at", "used_at", "use_count", "shown_count",
 )  # fmt: skip
+_LISTS = ("facts", "labels", "files")
+_FIELDS = frozenset(field.name for field in fields(Note))
 
 
 def values_of(note: Note) -> dict[str, Any]:
@@ -37,4 +40,23 @@ def note_of(row: Any, labels: Sequence[str], files: Sequence[str]) -> Note:
         files=tuple(files),
         metadata=row.metadata,
         source=Source(row.agent, row.session, row.channel, row.trust),
+    )
+
+
+def held_of(note: Note) -> dict[str, Any]:
+    """The note whole, as a revision holds it."""
+    return asdict(note)
+
+
+def note_held(held: Mapping[str, Any]) -> Note:
+    """The note of a revision; fields that an older version did not have are as for a new note."""
+    plain: dict[str, Any] = {name: value for name, value in held.items() if name in _FIELDS}
+    lists = {name: tuple(plain.get(name, ())) for name in _LISTS}
+    return Note(**(plain | lists | {"source": Source(**held["source"])}))
+
+
+def edge_of(row: Any) -> Edge:
+    """The edge of a row with the columns of the table."""
+    return Edge(
+        row.source, row.target, row.relation, row.weight, row.detection, row.id, row.created_at, row.number
     )

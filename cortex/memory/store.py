@@ -8,7 +8,6 @@ transaction. What finds notes is elsewhere: it follows the change numbers.
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,23 +15,26 @@ from typing import Any
 
 import orjson
 import uuid6
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import and_, delete, func, insert, or_, select, update
 
 from cortex.memory.database import Database
 from cortex.memory.note import Edge, Note, Source, State, checked, read_relation
-from cortex.memory.rows import note_of, values_of
+from cortex.memory.records import Records, parts
+from cortex.memory.rows import edge_of, note_held
 from cortex.memory.secrets import remove_secrets_in
-from cortex.memory.tables import CHANGE, EDGE, LABEL, NOTE, NOTE_FILE, OPERATION, REVISION
-from ipc.errors import BadRequest, NotFound
+from cortex.memory.tables import CHANGE, EDGE, NOTE, OPERATION, REVISION
+from cortex.memory.times import just_now
+from ipc.errors import BadRequest, NotFound, TooLarge
 
 #: milliseconds that the reply of an operation is kept for one that asks again
 OPERATION_KEPT_MS = 7 * 86_400_000
-#: numbers in one statement; SQLite takes 32 766
-MANY = 10_000
+#: notes that may read otherwise now than at the moment a question asks about
+THEN_MAX = 20_000
 #: fields of a note that an edit may change
 EDITABLE = frozenset(
     "kind title body subtitle obs_type facts labels files metadata scope importance occurred_at valid_until".split()
 )
+STATES: tuple[State, ...] = ("active", "superseded", "archived", "deleted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,41 +51,44 @@ class Written:
 class Store:
     """Raises what Database raises when it is opened. Use it in one thread."""
 
-    def __init__(self, folder: Path, now: Callable[[], int] = lambda: time.time_ns() // 1_000_000) -> None:
-        self._database = Database(folder)
+    def __init__(self, folder: Path, now: Callable[[], int] = just_now) -> None:
+        self.database = Database(folder)
         self._now = now
 
     def close(self) -> None:
-        self._database.close()
+        self.database.close()
 
     def back_up(self) -> Path:
         """A copy of what is committed, beside the database."""
-        return self._database.back_up()
+        return self.database.back_up()
 
     # Writing
 
-    def put(self, note: Note, operation: str = "") -> Written:
+    def put(self, note: Note, operation: str = "", supersedes: Sequence[str | int] = ()) -> Written:
         """Store a note, or join it with the one that is the same: labels and files are added, the
-        higher importance stays, another body becomes a revision of it.
+        higher importance stays, another body becomes a revision of it. The validity of the notes
+        that it supersedes ends with it.
 
         Raises BadRequest and TooLarge for what no note may hold, and for an operation that was
-        another one before.
+        another one before, NotFound for a note to supersede that is not there.
         """
-        told, removed = _without_secrets(checked(note))
-        payload = asdict(told)
+        told, removed = without_secrets(checked(note))
+        payload = asdict(told) | ({"supersedes": list(map(str, supersedes))} if supersedes else {})
 
-        def carry_out(connection: Connection) -> dict[str, Any]:
-            found = connection.execute(
+        def carry_out(records: Records) -> dict[str, Any]:
+            found = records.connection.execute(
                 select(NOTE.c.number).where(NOTE.c.same == told.same, NOTE.c.state == "active").limit(1)
             ).scalar()
-            if found is not None:
-                there = self._get(connection, [found])[0]
-                self._change(connection, there, _joined(there, told))
-                return {"id": there.id, "number": there.number, "merged": True}
-            made = self._insert(connection, told)
-            return {"id": made.id, "number": made.number}
+            if found is None:
+                made = records.insert(told)
+            else:
+                made = records.get([found])[0]
+                records.change(made, _joined(made, told))
+            for reference in supersedes:
+                _supersede(records, records.need(reference), made)
+            return {"id": made.id, "number": made.number} | ({"merged": True} if found is not None else {})
 
-        return Written(**self._once(operation, payload, carry_out), removed=removed)
+        return Written(**self._once(operation, "put", payload, carry_out), removed=removed)
 
     def edit(self, reference: str | int, changes: dict[str, Any], operation: str = "") -> Written:
         """Change fields of a note; what it held before is kept as a revision.
@@ -94,36 +99,39 @@ class Store:
             raise BadRequest(f"{unknown[0]!r} cannot be changed; these can: {', '.join(sorted(EDITABLE))}.")
         removed: tuple[str, ...] = ()
 
-        def carry_out(connection: Connection) -> dict[str, Any]:
+        def carry_out(records: Records) -> dict[str, Any]:
             nonlocal removed
-            there = self._need(connection, reference)
-            told, removed = _without_secrets(checked(replace(there, **changes)))
-            self._change(connection, there, told)
+            there = records.need(reference)
+            told, removed = without_secrets(checked(replace(there, **changes)))
+            records.change(there, told)
             return {"id": there.id, "number": there.number}
 
         payload = {"edit": str(reference), "changes": changes}
-        return Written(**self._once(operation, payload, carry_out), removed=removed)
+        return Written(**self._once(operation, "edit", payload, carry_out), removed=removed)
 
     def set_state(
         self, reference: str | int, state: State, operation: str = "", superseded_by: str | int = 0
     ) -> Written:
-        """Delete (marked only), archive, supersede or bring back. Raises NotFound."""
+        """Delete (marked only), archive, supersede or bring back. Raises NotFound, and BadRequest
+        for a state that is none.
+        """
+        if state not in STATES:
+            raise BadRequest(f"state is {str(state)[:40]!r}; it is one of {', '.join(STATES)}.")
 
-        def carry_out(connection: Connection) -> dict[str, Any]:
-            there = self._need(connection, reference)
-            heir = self._need(connection, superseded_by).number if superseded_by else 0
-            if heir == there.number:
-                raise BadRequest(f"Note {there.id} cannot supersede itself.")
-            ended = self._now() if state == "superseded" else there.valid_until
-            self._change(
-                connection, there, replace(there, state=state, superseded_by=heir, valid_until=ended)
-            )
-            if heir:
-                self._join(connection, Edge(heir, there.number, "supersedes"))
+        def carry_out(records: Records) -> dict[str, Any]:
+            there = records.need(reference)
+            if superseded_by:
+                _supersede(records, there, records.need(superseded_by))
+            else:
+                ended = (
+                    records.now if state == "superseded" else 0 if state == "active" else there.valid_until
+                )
+                heir = 0 if state == "active" else there.superseded_by
+                records.change(there, replace(there, state=state, valid_until=ended, superseded_by=heir))
             return {"id": there.id, "number": there.number}
 
         payload = {"state": state, "of": str(reference), "by": str(superseded_by)}
-        return Written(**self._once(operation, payload, carry_out))
+        return Written(**self._once(operation, "state", payload, carry_out))
 
     def relate(
         self,
@@ -135,81 +143,140 @@ class Store:
         weight: float = 1.0,
         detection: str = "manual",
     ) -> dict[str, Any]:
-        """{"id", "source", "target": titles, "relation", "existed"}: an edge that is there already
+        """{"id", "source", "target": numbers, "relation", "existed"}: an edge that is there already
         is the answer, too.
 
         Raises NotFound for a note that is not there, BadRequest for one with itself.
         """
         told, reverse = read_relation(relation)
 
-        def carry_out(connection: Connection) -> dict[str, Any]:
-            first, second = self._need(connection, source), self._need(connection, target)
+        def carry_out(records: Records) -> dict[str, Any]:
+            first, second = records.need(source), records.need(target)
             if first.number == second.number:
                 raise BadRequest(f"Note {first.id} cannot be related to itself.")
             if reverse:
                 first, second = second, first
-            edge, existed = self._join(
-                connection, Edge(first.number, second.number, told, weight=weight, detection=detection)
+            edge, existed = records.join(
+                Edge(first.number, second.number, told, weight=weight, detection=detection)
             )
             return {"id": edge, "source": first.number, "target": second.number, "existed": existed}
 
         payload = {"relate": [str(source), str(target), told, reverse]}
-        return self._once(operation, payload, carry_out) | {"relation": told}
+        return self._once(operation, "relate", payload, carry_out) | {"relation": told}
+
+    def undo(self, undone: str = "", operation: str = "") -> dict[str, Any]:
+        """Take back an operation, the latest without a name: {"undone", "notes": numbers}. Notes
+        that it made are marked as deleted, changed ones are again what they were (and what they
+        became is a revision), its edges are gone.
+
+        Raises NotFound for one that is not kept any more, BadRequest when a note was changed again.
+        """
+
+        def carry_out(records: Records) -> dict[str, Any]:
+            query = select(OPERATION).where(OPERATION.c.what.not_in(("undo", "undone")))
+            query = query.where(OPERATION.c.id == undone) if undone else query
+            query = query.order_by(OPERATION.c.created_at.desc(), OPERATION.c.id.desc()).limit(1)
+            row = records.connection.execute(query).first()
+            if row is None:
+                raise NotFound(
+                    f"There is no operation {undone[:80]!r} to take back; they are kept for 7 days."
+                    if undone
+                    else "There is no operation to take back; they are kept for 7 days."
+                )
+            for entry in reversed(row.did):
+                _take_back(records, *entry)
+            records.connection.execute(
+                update(OPERATION).where(OPERATION.c.id == row.id).values(what="undone")
+            )
+            notes = list(dict.fromkeys(entry[1] for entry in row.did if entry[0] == "note"))
+            return {"undone": row.id, "what": row.what, "notes": notes}
+
+        return self._once(operation, "undo", {"undo": undone}, carry_out)
+
+    def count_use(self, numbers: Sequence[int], *, shown: bool = False) -> None:
+        """Count that the notes were asked for (or shown unasked): no change of what they say."""
+        values: dict[Any, Any] = (
+            {NOTE.c.shown_count: NOTE.c.shown_count + 1}
+            if shown
+            else {NOTE.c.use_count: NOTE.c.use_count + 1, NOTE.c.used_at: self._now()}
+        )
+        with self.database.write() as connection:
+            for part in parts(numbers):
+                connection.execute(update(NOTE).where(NOTE.c.number.in_(part)).values(values))
 
     # Reading
 
     def get(self, references: Iterable[str | int]) -> list[Note]:
         """The notes that are there, in the order that was asked for."""
-        with self._database.read() as connection:
-            found = [self._find(connection, reference) for reference in references]
-            return self._get(connection, [number for number in found if number])
+        with self.database.read() as connection:
+            records = Records(connection, self._now())
+            found = [records.find(reference) for reference in references]
+            return records.get([number for number in found if number])
 
     def need(self, reference: str | int) -> Note:
         """Raises NotFound."""
-        with self._database.read() as connection:
-            return self._need(connection, reference)
+        with self.database.read() as connection:
+            return Records(connection, self._now()).need(reference)
 
     def edges_of(self, numbers: Sequence[int]) -> list[Edge]:
         """All edges that begin or end at one of the notes."""
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             rows = [
                 row
-                for part in _parts(numbers)
+                for part in parts(numbers)
                 for row in connection.execute(
                     select(EDGE).where(or_(EDGE.c.source.in_(part), EDGE.c.target.in_(part)))
                 )
             ]
-        return list({row.number: _edge_of(row) for row in rows}.values())
+        return list({row.number: edge_of(row) for row in rows}.values())
 
     def changes_after(self, number: int, limit: int) -> list[tuple[int, str, int]]:
         """(change, "note" or "edge", number of it) of what changed later, in order."""
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             query = select(CHANGE).where(CHANGE.c.number > number).order_by(CHANGE.c.number).limit(limit)
             return [(row.number, row.what, row.of) for row in connection.execute(query)]
 
     def edges_by_number(self, numbers: Sequence[int]) -> list[Edge]:
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             return [
-                _edge_of(row)
-                for part in _parts(numbers)
+                edge_of(row)
+                for part in parts(numbers)
                 for row in connection.execute(select(EDGE).where(EDGE.c.number.in_(part)))
             ]
 
     def notes_by_number(self, numbers: Sequence[int]) -> list[Note]:
-        with self._database.read() as connection:
-            return self._get(connection, numbers)
+        with self.database.read() as connection:
+            return Records(connection, self._now()).get(numbers)
 
     def revisions(self, number: int) -> list[tuple[int, dict[str, Any]]]:
         """(until when, what the note held), the oldest first."""
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             query = select(REVISION).where(REVISION.c.note == number).order_by(REVISION.c.number)
             return [(row.until, row.held) for row in connection.execute(query)]
+
+    def notes_then(self, moment: int) -> list[Note]:
+        """The notes that were there at the moment and read otherwise since, as they were.
+
+        Raises TooLarge when there are more than THEN_MAX.
+        """
+        first = select(func.min(REVISION.c.number)).where(REVISION.c.until > moment).group_by(REVISION.c.note)
+        ended = and_(NOTE.c.state == "superseded", NOTE.c.valid_until > moment, NOTE.c.created_at <= moment)
+        with self.database.read() as connection:
+            query = select(REVISION.c.held).where(REVISION.c.number.in_(first)).limit(THEN_MAX + 1)
+            then = [note_held(held) for held in connection.execute(query).scalars()]
+            numbers = connection.execute(select(NOTE.c.number).where(ended).limit(THEN_MAX + 1)).scalars()
+            closed = Records(connection, moment).get(list(numbers))
+        if max(len(then), len(closed)) > THEN_MAX:
+            raise TooLarge(f"More than {THEN_MAX} notes were changed since then; ask about a later moment.")
+        known = {note.number for note in then}
+        later = [replace(note, state="active") for note in closed if note.number not in known]
+        return [note for note in then if note.created_at <= moment] + later
 
     def count(self, project: str = "") -> dict[str, Any]:
         """{"notes", "edges", "by_kind", "by_state", "oldest", "newest": moments, "bytes"}."""
         own = or_(NOTE.c.project == project, NOTE.c.scope == "global") if project else NOTE.c.number > 0
         live = own & (NOTE.c.state != "deleted")
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             kinds = connection.execute(
                 select(NOTE.c.kind, func.count()).where(live).group_by(NOTE.c.kind)
             ).all()
@@ -227,17 +294,21 @@ class Store:
             "by_state": dict(sorted((state, count) for state, count in states)),
             "oldest": span[0] or 0,
             "newest": span[1] or 0,
-            "bytes": self._database.bytes(),
+            "bytes": self.database.bytes(),
         }
 
     # In a transaction
 
     def _once(
-        self, operation: str, payload: dict[str, Any], carry_out: Callable[[Connection], dict[str, Any]]
+        self,
+        operation: str,
+        what: str,
+        payload: dict[str, Any],
+        carry_out: Callable[[Records], dict[str, Any]],
     ) -> dict[str, Any]:
         """The reply of the operation, carried out now or earlier. One without a number is new."""
         held = hashlib.sha256(orjson.dumps(payload, option=orjson.OPT_SORT_KEYS)).hexdigest()
-        with self._database.write() as connection:
+        with self.database.write() as connection:
             if operation:
                 known = connection.execute(select(OPERATION).where(OPERATION.c.id == operation)).first()
                 if known is not None and known.payload != held:
@@ -245,85 +316,54 @@ class Store:
                 if known is not None:
                     reply: dict[str, Any] = known.reply
                     return reply
-            reply = carry_out(connection)
-            now = self._now()
-            if operation:
-                connection.execute(
-                    insert(OPERATION).values(id=operation, payload=held, reply=reply, created_at=now)
+            records = Records(connection, self._now())
+            reply = carry_out(records)
+            connection.execute(
+                insert(OPERATION).values(
+                    id=operation or str(uuid6.uuid7()),
+                    payload=held,
+                    reply=reply,
+                    what=what,
+                    did=records.did,
+                    created_at=records.now,
                 )
-                connection.execute(delete(OPERATION).where(OPERATION.c.created_at < now - OPERATION_KEPT_MS))
+            )
+            old = records.now - OPERATION_KEPT_MS
+            connection.execute(delete(OPERATION).where(OPERATION.c.created_at < old))
         return reply
 
-    def _insert(self, connection: Connection, note: Note) -> Note:
-        now = self._now()
-        made = replace(
-            note,
-            id=note.id or str(uuid6.uuid7()),
-            created_at=note.created_at or now,
-            updated_at=note.updated_at or now,
-            relevance=note.importance,
-        )
-        number = connection.execute(insert(NOTE).values(**values_of(made))).inserted_primary_key
-        made = replace(made, number=number[0] if number else 0)
-        _write_lists(connection, made)
-        _log(connection, "note", made.number)
-        return made
 
-    def _change(self, connection: Connection, there: Note, told: Note) -> None:
-        """Write `told` over the note `there`, which becomes a revision; nothing when equal."""
-        if replace(told, updated_at=0) == replace(there, updated_at=0):
-            return
-        now = self._now()
-        held = asdict(there) | {"source": asdict(there.source)}
-        connection.execute(insert(REVISION).values(note=there.number, held=held, until=now))
-        values = values_of(replace(told, updated_at=now))
-        connection.execute(update(NOTE).where(NOTE.c.number == there.number).values(**values))
-        _write_lists(connection, replace(told, number=there.number))
-        _log(connection, "note", there.number)
+def _supersede(records: Records, old: Note, heir: Note) -> None:
+    if heir.number == old.number:
+        raise BadRequest(f"Note {old.id} cannot supersede itself.")
+    ended = replace(old, state="superseded", superseded_by=heir.number, valid_until=records.now)
+    records.change(old, ended)
+    records.join(Edge(heir.number, old.number, "supersedes"))
 
-    def _join(self, connection: Connection, edge: Edge) -> tuple[str, bool]:
-        """(the edge's id, whether it was there)."""
-        known = connection.execute(
-            select(EDGE.c.id).where(
-                EDGE.c.source == edge.source, EDGE.c.target == edge.target, EDGE.c.relation == edge.relation
-            )
+
+def _take_back(records: Records, what: str, which: Any, revision: int = 0) -> None:
+    """One entry of Records.did."""
+    if what == "edge":
+        records.part(which)
+    elif what == "parted":
+        records.join(Edge(**which))
+    elif there := records.get([which]):
+        newest = records.connection.execute(
+            select(func.max(REVISION.c.number)).where(REVISION.c.note == which)
         ).scalar()
-        if known is not None:
-            return str(known), True
-        made = str(uuid6.uuid7())
-        values = asdict(edge) | {"id": made, "created_at": edge.created_at or self._now()}
-        number = connection.execute(insert(EDGE).values(**values)).inserted_primary_key
-        _log(connection, "edge", number[0] if number else 0)
-        return made, False
-
-    def _find(self, connection: Connection, reference: str | int) -> int:
-        """The number of the note with this id or number; 0 for none."""
-        told = str(reference).strip().lower()
-        if told.isdecimal() and len(told) < 19:
-            found = connection.execute(select(NOTE.c.number).where(NOTE.c.number == int(told))).scalar()
-            return found or 0
-        return connection.execute(select(NOTE.c.number).where(NOTE.c.id == told)).scalar() or 0
-
-    def _need(self, connection: Connection, reference: str | int) -> Note:
-        number = self._find(connection, reference)
-        if not number:
-            raise NotFound(f"There is no note {str(reference)[:80]!r}; ids are in the answers of searches.")
-        return self._get(connection, [number])[0]
-
-    def _get(self, connection: Connection, numbers: Sequence[int]) -> list[Note]:
-        found: dict[int, Note] = {}
-        for part in _parts(list(dict.fromkeys(numbers))):
-            lists = [
-                _lists(connection, table, column, part)
-                for table, column in ((LABEL, LABEL.c.label), (NOTE_FILE, NOTE_FILE.c.path))
-            ]
-            for row in connection.execute(select(NOTE).where(NOTE.c.number.in_(part))):
-                labels, files = (told.get(row.number, ()) for told in lists)
-                found[row.number] = note_of(row, labels, files)
-        return [found[number] for number in numbers if number in found]
+        if not revision:
+            records.change(there[0], replace(there[0], state="deleted"))
+        elif newest != revision:
+            raise BadRequest(f"Note {there[0].id} was changed again since: take that back first.")
+        else:
+            held = records.connection.execute(
+                select(REVISION.c.held).where(REVISION.c.number == revision)
+            ).scalar_one()
+            counted = {name: getattr(there[0], name) for name in ("used_at", "use_count", "shown_count")}
+            records.change(there[0], replace(note_held(held), **counted))
 
 
-def _without_secrets(note: Note) -> tuple[Note, tuple[str, ...]]:
+def without_secrets(note: Note) -> tuple[Note, tuple[str, ...]]:
     """The note as it may be stored, and the kinds of what was taken out of it."""
     told = {
         name: getattr(note, name)
@@ -349,32 +389,3 @@ def _joined(there: Note, told: Note) -> Note:
         importance=max(there.importance, told.importance),
         occurred_at=there.occurred_at or told.occurred_at,
     )
-
-
-def _write_lists(connection: Connection, note: Note) -> None:
-    for table, name, values in ((LABEL, "label", note.labels), (NOTE_FILE, "path", note.files)):
-        connection.execute(delete(table).where(table.c.note == note.number))
-        rows = [{"note": note.number, name: value, "place": at} for at, value in enumerate(values)]
-        if rows:
-            connection.execute(insert(table), rows)
-
-
-def _lists(connection: Connection, table: Any, column: Any, numbers: Sequence[int]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
-    for note, value in connection.execute(
-        select(table.c.note, column).where(table.c.note.in_(numbers)).order_by(table.c.note, table.c.place)
-    ):
-        found.setdefault(note, []).append(value)
-    return found
-
-
-def _log(connection: Connection, what: str, number: int) -> None:
-    connection.execute(insert(CHANGE).values(what=what, of=number))
-
-
-def _edge_of(row: Any) -> Edge:
-    return Edge(row.source, row.target, row.relation, row.weight, row.detection, row.id, row.created_at)
-
-
-def _parts(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
-    return (numbers[at : at + MANY] for at in range(0, len(numbers), MANY))

@@ -114,16 +114,20 @@ REVISION = Table(
     Column("held", JSON, nullable=False),
     _moment("until"),
     Index("revision_by_note", "note"),
+    Index("revision_by_until", "until"),
     sqlite_autoincrement=True,
 )
 
-#: what was carried out, so that it is not again: replies hold ids, never text
+#: what was carried out, so that it is not again: replies hold ids, never text. `what`: the kind of
+#: operation; `did`: what takes it back (Records.did)
 OPERATION = Table(
     "operation",
     METADATA,
     Column("id", String(64), primary_key=True),
     Column("payload", String(64), nullable=False),
     Column("reply", JSON, nullable=False),
+    _text("what", 16),
+    Column("did", JSON, nullable=False, server_default="[]"),
     _moment("created_at"),
     Index("operation_by_time", "created_at"),
 )
@@ -137,4 +141,12 @@ CHANGE = Table(
     Column("what", String(8), nullable=False),
     Column("of", BigInteger, nullable=False),
     sqlite_autoincrement=True,
+)
+
+#: keyed hashes of ids and texts that were forgotten for good: an import does not bring them back
+FORGOTTEN = Table(
+    "forgotten",
+    METADATA,
+    Column("hash", String(64), primary_key=True),
+    _moment("created_at"),
 )

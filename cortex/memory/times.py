@@ -1,10 +1,11 @@
 """Moments: UTC milliseconds inside, epoch milliseconds or ISO 8601 on the way in, ISO beside them
-on the way out. Pure.
+on the way out. Pure but for the clock.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime
 
 from ipc.errors import BadRequest
@@ -13,6 +14,10 @@ from ipc.errors import BadRequest
 EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999
 
 _NUMBER = re.compile(r"-?\d{1,18}")
+
+
+def just_now() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def read_moment(value: float | str, what: str) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -64,11 +64,22 @@ class Vectors:
                 self._make_room()
             self._matrix[at], self._numbers[at] = row["vector"], row["number"]
 
-    def cosines(self, query: str) -> tuple[Array, Array]:
-        """(note numbers, cosine of each with the question): uint64 [n], float32 [n]."""
+    def cosines(self, query: str, then: Mapping[int, Note] | None = None) -> tuple[Array, Array]:
+        """(note numbers, cosine of each with the question): uint64 [n], float32 [n]; the notes of
+        `then` by what they say there.
+        """
         count = len(self._at)
-        vector = self._embedder.embed([query], "query")[0]
-        return self._numbers[:count], self._matrix[:count] @ vector.astype(np.float32)
+        vector = self._embedder.embed([query], "query")[0].astype(np.float32)
+        numbers, cosines = self._numbers[:count], self._matrix[:count] @ vector
+        if not then:
+            return numbers, cosines
+        told = np.array(list(then), "<u8")
+        vectors = self._embedder.embed([embedded_text(note) for note in then.values()], "passage")
+        kept = ~np.isin(numbers, told)
+        return (
+            np.concatenate([numbers[kept], told]),
+            np.concatenate([cosines[kept], vectors.astype(np.float32) @ vector]),
+        )
 
     def _make_room(self) -> None:
         room = max(1024, 2 * len(self._matrix))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,11 +59,7 @@ class Words:
             self._tail.pop(number, None)
             self._masked.add(number)
         for note in changed:
-            words = {"all": all_words(note), "title": title_words(note)}
-            self._tail[note.number] = _Tailed(
-                {name: Counter(found) for name, found in words.items()},
-                {name: len(found) for name, found in words.items()},
-            )
+            self._tail[note.number] = _tailed(note)
             self._masked.add(note.number)
         self.reached = change
         if len(self._tail) >= TAIL_NOTES:
@@ -89,10 +85,15 @@ class Words:
         self._searcher = self._index.searcher()
         self._tail, self._masked = {}, set()
 
-    def search(self, words: Sequence[str], limit: int) -> dict[int, float]:
-        """Note → score, of the best `limit` in tantivy and all of the tail that hold a word."""
+    def search(
+        self, words: Sequence[str], limit: int, then: Mapping[int, Note] | None = None
+    ) -> dict[int, float]:
+        """Note → score, of the best `limit` in tantivy and all of the tail that hold a word; the
+        notes of `then` by what they say there.
+        """
         if not words:
             return {}
+        then = then or {}
         found: dict[int, float] = {}
         query = Query.boolean_query(
             [
@@ -104,13 +105,16 @@ class Words:
                 for word in words
             ]
         )
-        hits = self._searcher.search(query, limit + len(self._masked), count=False).hits
+        hits = self._searcher.search(query, limit + len(self._masked) + len(then), count=False).hits
         told = self._searcher.fast_field_values("number", [address for _, address in hits])
         numbers = np.array(told, np.uint64).tolist()
         for number, (score, _) in zip(numbers, hits, strict=True):
             if number not in self._masked:
                 found[number] = float(score or 0.0)
-        found.update(self._score_tail(words))
+        found.update(self._score(self._tail, words))
+        if then:
+            other = self._score({number: _tailed(note) for number, note in then.items()}, words)
+            found = {number: score for number, score in found.items() if number not in then} | other
         return found
 
     def ideal(self, words: Sequence[str]) -> float:
@@ -123,21 +127,28 @@ class Words:
             word in one.counts[field] for one in self._tail.values()
         )
 
-    def _score_tail(self, words: Sequence[str]) -> dict[int, float]:
+    def _score(self, tail: Mapping[int, _Tailed], words: Sequence[str]) -> dict[int, float]:
         count = self._searcher.num_docs + len(self._tail)
         scores: dict[int, float] = {}
         for name, worth in FIELDS.items():
-            mean = sum(one.lengths[name] for one in self._tail.values()) / max(1, len(self._tail)) or 1.0
+            mean = sum(one.lengths[name] for one in tail.values()) / max(1, len(tail)) or 1.0
             for word in words:
-                holding = self._holding(name, word)
-                rare = _rarity(count, holding)
-                for number, one in self._tail.items():
+                rare = _rarity(count, self._holding(name, word))
+                for number, one in tail.items():
                     if times := one.counts[name].get(word, 0):
                         norm = _K1 * (1 - _B + _B * one.lengths[name] / mean)
                         scores[number] = scores.get(number, 0.0) + worth * rare * times * (_K1 + 1) / (
                             times + norm
                         )
         return scores
+
+
+def _tailed(note: Note) -> _Tailed:
+    words = {"all": all_words(note), "title": title_words(note)}
+    return _Tailed(
+        {name: Counter(found) for name, found in words.items()},
+        {name: len(found) for name, found in words.items()},
+    )
 
 
 def _rarity(count: int, holding: int) -> float:

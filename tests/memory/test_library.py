@@ -82,7 +82,7 @@ def test_indexes_that_were_deleted_or_damaged_come_back_by_themselves(data):
 def test_a_project_does_not_see_the_notes_of_another_unless_they_are_for_all(data):
     with Cortex.open(data, project="one") as memory:
         memory.store("The deploy key of project one is rotated monthly")
-        memory.store("Commits are signed in every project, always", everywhere=True)
+        memory.store("Commits are signed in every project, always", scope="global")
     with Cortex.open(data, project="two") as memory:
         assert titles(memory.recall("when is the deploy key rotated")) == []
         assert titles(memory.recall("are commits signed")) == ["Commits are signed in every project, always"]

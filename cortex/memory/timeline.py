@@ -1,0 +1,46 @@
+"""Notes in the order of time: around one of them, or between two moments, page by page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cortex.memory.catalog import Selection
+from cortex.memory.note import Note
+from cortex.memory.recall import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Notes in order of time. `before` and `after`: how many there are beyond them."""
+
+    notes: list[Note]
+    before: int
+    after: int
+
+
+def around(memory: Memory, anchor: Note, chosen: Selection, before: int, after: int) -> Span:
+    """The anchor with as many earlier and later notes of the selection; its own state and kind do
+    not matter.
+    """
+    order = memory.catalog.in_time(memory.catalog.mask(chosen))
+    order = order[order != anchor.number]
+    happened = memory.catalog["happened"][order]
+    earlier = (happened < anchor.happened_at) | ((happened == anchor.happened_at) & (order < anchor.number))
+    at = int(np.count_nonzero(earlier))
+    first, end = max(0, at - before), min(len(order), at + after)
+    numbers = [*order[first:at].tolist(), anchor.number, *order[at:end].tolist()]
+    return Span(memory.store.notes_by_number(numbers), first, len(order) - end)
+
+
+def between(memory: Memory, chosen: Selection, limit: int, offset: int, *, newest_first: bool) -> Span:
+    """The notes of the selection, from the `offset`th on."""
+    order = memory.catalog.in_time(memory.catalog.mask(chosen))
+    order = order[::-1] if newest_first else order
+    numbers = order[offset : offset + limit].tolist()
+    return Span(
+        memory.store.notes_by_number(numbers),
+        min(offset, len(order)),
+        max(0, len(order) - offset - len(numbers)),
+    )
