@@ -61,6 +61,8 @@ ALONE = {
     "sqlalchemy": ("cortex.memory",),
     "alembic": ("cortex.memory",),
     "usearch": ("cortex.engines.vector",),
+    "onnxruntime": ("cortex.embedders",),
+    "tokenizers": ("cortex.embedders",),
     "argparse": ("cortex.front.cli", "workers"),
     "shtab": ("cortex.front.cli",),
 }

@@ -9,7 +9,7 @@ from cortex.settings.config import Config
 from cortex.settings.table import Provider
 from ipc.errors import Misconfigured, Unavailable
 
-__all__ = ["EMBEDDERS", "Embedder", "check_embedder", "open_embedder"]
+__all__ = ["EMBEDDERS", "Embedder", "check_embedder", "copies_max", "open_embedder"]
 
 #: embedding.provider → who makes it from a Config. Imported when it is wanted: nobody loads the
 #: libraries of another
@@ -17,6 +17,7 @@ EMBEDDERS: dict[Provider, str] = {
     "static": "cortex.embedders.static:open_configured",
     "http": "cortex.embedders.http:open_http",
     "local": "cortex.embedders.local:open_local",
+    "onnx": "cortex.embedders.onnx:open_onnx",
 }
 
 
@@ -30,9 +31,15 @@ def open_embedder(config: Config) -> Embedder:
 
 
 def check_embedder(config: Config) -> None:
-    """Raise what `open_embedder` would raise, without starting a server: one that is started on
-    demand may be away.
+    """Raise what `open_embedder` would raise, without starting a server or loading a model: one
+    that is started on demand may be away.
     """
+    if config.embedding.provider == "onnx":  # to load a model takes seconds
+        from cortex.embedders.onnx import check_onnx
+
+        dimensions = check_onnx(config)
+        _check_dimensions(config, config.embedding.model_path, dimensions or config.embedding.dimensions)
+        return
     if config.embedding.provider != "local":
         open_embedder(config)
         return
@@ -42,13 +49,25 @@ def check_embedder(config: Config) -> None:
         return
 
 
+def copies_max(config: Config) -> int:
+    """How many processes should hold the embedder at the same time; 0: as many as there are."""
+    if config.embedding.provider != "onnx":
+        return 0
+    from cortex.embedders import onnx
+
+    return onnx.copies_max(config)
+
+
 def _make(config: Config, maker: str) -> Embedder:
     module, _, name = maker.partition(":")
     embedder: Embedder = getattr(importlib.import_module(module), name)(config)
-    if embedder.dimensions != config.embedding.dimensions:
-        raise Misconfigured(
-            f"The embedder {embedder.identity} makes vectors of {embedder.dimensions} dimensions, but "
-            f"embedding.dimensions is {config.embedding.dimensions}; set it to {embedder.dimensions} "
-            "(CORTEX_EMBEDDING_DIMENSIONS or .cortex/config.yml)."
-        )
+    _check_dimensions(config, embedder.identity, embedder.dimensions)
     return embedder
+
+
+def _check_dimensions(config: Config, name: str, dimensions: int) -> None:
+    if dimensions != config.embedding.dimensions:
+        raise Misconfigured(
+            f"The embedder {name} makes vectors of {dimensions} dimensions, but embedding.dimensions is "
+            f"{config.embedding.dimensions}; set it to {dimensions} (CORTEX_EMBEDDING_DIMENSIONS or .cortex/config.yml)."
+        )

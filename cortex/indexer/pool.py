@@ -54,10 +54,8 @@ CHILD_BYTES_MAX = 4 << 30
 _FROM_OUTSIDE = frozenset((-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP))
 #: times that a child may end over one task without a file to blame
 _ENDS_MAX = 2
-#: one thread for each library: the children are the parallelism
-QUIET = dict.fromkeys(
-    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
+#: how the libraries are told their number of threads: the children are the parallelism
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 #: starts a child
 COMMAND = (sys.executable, "-P", "-c", "from cortex.indexer.pool import serve; serve()")
@@ -96,9 +94,12 @@ def workers_for(tasks: Sequence[Task], files: int, size: int, limits: Limits = L
 
 def children_for(tasks: int, limits: Limits = LIMITS) -> int:
     """How many children that many tasks can keep busy; 0: this process alone does as well."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    count = min(limits.children or min(cores, WORKERS_MAX), tasks)
+    count = min(limits.children or min(_cores(), WORKERS_MAX), tasks)
     return count if count > 1 else 0
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,7 @@ class Pool:
                 self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env=os.environ | QUIET,
+                env=os.environ | dict.fromkeys(THREADS, str(max(1, _cores() // self._count))),
             )
             self._children.append(child)
         self._send(child, self._setup)  # a child that is dead already is noticed by its first task

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from cortex.embedders import Embedder, open_embedder
+from cortex.embedders import Embedder, copies_max, open_embedder
 from cortex.generation.manifest import Entry, Manifest
 from cortex.graph.facts.tables import Packed
 from cortex.indexer.order import in_groups
@@ -305,6 +305,7 @@ class Indexer:
     def _build(self, plan: Plan, tasks: Sequence[Task]) -> Iterator[Built]:
         """The results as they come; fewer than there are tasks when the run was stopped."""
         count = workers_for(tasks, plan.indexed, plan.bytes, self._limits)
+        count = min(count, copies_max(self.config) or count)
         try:
             if count == 0:
                 yield from self._until_stopped(build(task, self.settings, self.embedder) for task in tasks)

@@ -129,6 +129,9 @@ ALIASES = {
     "CORTEX_EMBEDDING_ENDPOINT": ("embedding", "endpoint"),
 }
 
+#: field of `embedding` → the provider that is meant by who sets it
+IMPLIED = {"endpoint": "http", "model_path": "onnx"}
+
 #: environment variables with a meaning of their own
 OWN_VARIABLES = {"CORTEX_HOME", "CORTEX_PROJECT", EMBED_TOKEN, REALLY}
 
@@ -154,9 +157,7 @@ def load(
         _check(layer, source)
         for section, fields in layer.items():
             values[section].update(fields)
-    embedding = values["embedding"]
-    if embedding.get("endpoint") and "provider" not in embedding:
-        embedding["provider"] = "http"
+    _imply_provider(values["embedding"])
     sections = {name: _build(name, fields, "the configuration") for name, fields in values.items()}
     _check_languages(sections["indexing"].languages)
     return Config(
@@ -166,6 +167,19 @@ def load(
         ignored=ignored,
         **sections,
     )
+
+
+def _imply_provider(embedding: dict[str, Any]) -> None:
+    """A server or a model that was named without a provider is meant to be used."""
+    named = [provider for key, provider in IMPLIED.items() if embedding.get(key)]
+    if "provider" in embedding or not named:
+        return
+    if len(named) > 1:
+        raise Misconfigured(
+            "embedding.endpoint and embedding.model_path are both set; say which of them by embedding.provider: http "
+            "or onnx."
+        )
+    embedding["provider"] = named[0]
 
 
 def _read_user() -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_type_hints
 
-Provider = Literal["static", "http", "local"]
+Provider = Literal["static", "http", "local", "onnx"]
 
 #: where an embedding server is looked for when nothing is configured; its other spelling has no
 #: path
@@ -53,7 +53,11 @@ def _one_of(*values: Any) -> Callable[[Any], bool]:
 @dataclass(frozen=True, slots=True)
 class Embedding:
     provider: Annotated[
-        Provider, Rule(harmless=_one_of("static", "http"), effect="starts a server, on that port")
+        Provider,
+        Rule(
+            harmless=_one_of("static", "http"),
+            effect="starts a server, on that port, or loads the model in embedding.model_path",
+        ),
     ] = "static"
     endpoint: Annotated[
         str,
@@ -67,6 +71,11 @@ class Embedding:
         ),
     ] = ""
     dimensions: Annotated[int, Rule(1, 8192)] = 384
+    #: a folder, relative to the project; ~ is the home folder
+    model_path: Annotated[
+        str, Rule(harmless=_one_of(""), effect="loads the model in that folder, by a library in native code")
+    ] = ""
+    device: Annotated[str, Rule(harmless=_one_of("cpu"), effect="takes that graphics card's memory")] = "cpu"
 
 
 @dataclass(frozen=True, slots=True)

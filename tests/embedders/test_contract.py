@@ -37,12 +37,21 @@ TEXTS = st.lists(st.text(max_size=60), max_size=6)
 
 
 @contextlib.contextmanager
-def static(root, **fields):
+def static(root, _fixture, **fields):
     yield open_embedder(Config(root=root, embedding=Embedding(**fields)))
 
 
 @contextlib.contextmanager
-def served(root):
+def onnx(root, fixture):
+    """A model in this process, which the tests write."""
+    models = fixture("models")
+    folder = models.write(root / "model")
+    fields = {"provider": "onnx", "model_path": str(folder), "dimensions": models.dimensions}
+    yield open_embedder(Config(root=root, embedding=Embedding(**fields)))
+
+
+@contextlib.contextmanager
+def served(root, _fixture):
     """The HTTP embedder over our own server, in this process."""
     with open_server(open_static(), "127.0.0.1", 0) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
@@ -56,7 +65,7 @@ def served(root):
 
 
 @contextlib.contextmanager
-def local(root):
+def local(root, _fixture):
     """The HTTP embedder over a server that it starts itself."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -72,14 +81,15 @@ def local(root):
 
 def other(maker):
     module, _, name = maker.partition(":")
-    return lambda root: contextlib.nullcontext(
+    return lambda root, _fixture: contextlib.nullcontext(
         getattr(importlib.import_module(module), name)(Config(root=root))
     )
 
 
 OURS = {
     "static": static,
-    "static:256": lambda root: static(root, dimensions=256),
+    "static:256": lambda root, fixture: static(root, fixture, dimensions=256),
+    "onnx": onnx,
     "http": served,
     "local": local,
 }
@@ -98,7 +108,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture(scope="module")
 def embedder(request, tmp_path_factory):
-    with request.param(tmp_path_factory.mktemp("embedder")) as opened:
+    with request.param(tmp_path_factory.mktemp("embedder"), request.getfixturevalue) as opened:
         yield opened
 
 

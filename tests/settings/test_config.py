@@ -64,6 +64,16 @@ def test_the_user_may_set_what_a_project_may_not(project, monkeypatch):
     assert loaded.embedding.provider == "http"
 
 
+def test_a_model_that_is_named_is_used_and_one_beside_a_server_is_asked_about(project, monkeypatch):
+    monkeypatch.setenv("CORTEX_EMBEDDING_MODEL_PATH", "/models/one")
+    assert config.load(project).embedding.provider == "onnx"
+    monkeypatch.setenv("CORTEX_EMBEDDING_ENDPOINT", "http://10.1.2.3:8121/embed")
+    with pytest.raises(Misconfigured, match=r"embedding.endpoint and embedding.model_path are both set"):
+        config.load(project)
+    monkeypatch.setenv("CORTEX_EMBEDDING_PROVIDER", "onnx")
+    assert config.load(project).embedding.provider == "onnx"
+
+
 def test_an_unknown_variable_names_the_nearest(project, monkeypatch):
     monkeypatch.setenv("CORTEX_SERVER_DEBOUNCE", "1")
     with pytest.raises(Misconfigured, match="CORTEX_SERVER_DEBOUNCE_MS"):

@@ -15,6 +15,8 @@ HOSTILE = {
     "embedding.provider": "local",
     "embedding.endpoint": "http://127.0.0.1:9/embed",
     "embedding.model": "cortex-static-384@0123456789ab",
+    "embedding.model_path": "model",
+    "embedding.device": "cuda:0",
     "server.chunks_dir": ".cortex/chunks",
     "server.deadline_s": 600,
     "server.idle_exit_s": 604800,

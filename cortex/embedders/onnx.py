@@ -1,0 +1,269 @@
+"""A transformer in this process: a model that was exported to ONNX, on a processor or a graphics
+card, by the libraries of the extra `onnx`. What its folder says is read in model_folder.py.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cortex.embedders.model_folder import TOKENIZER_BYTES_MAX, ModelFolder, Pooling, Recipe
+from cortex.settings.config import Config
+from ipc.arrays import Array
+from ipc.errors import Misconfigured
+from ipc.messages import Mode
+
+#: what is said where its libraries are missing
+MISSING = (
+    "embedding.provider is onnx, which needs the extra `onnx`: pip install 'cortex-context-engine[onnx]'."
+)
+#: bytes of a model: what one protobuf message can hold
+MODEL_BYTES_MAX = (1 << 31) - 1
+#: bytes that all processes of an indexing run may use for their copies of a model, and how many
+#: times its file one copy takes while it is loaded
+COPIES_BYTES, COPY_FACTOR = 2 << 30, 3
+#: texts that are cut into tokens at once
+WINDOW_TEXTS = 1024
+#: tokens that go through a model at once, and the memory of that: a processor does as well with few
+#: (512: 40 MB at 384 dimensions, 8 192: 400 MB and half as much time again), a card wants many
+BATCH_TOKENS = {"cpu": 512, "cuda": 8192}
+#: characters of a text that are looked at for each token of the model: more are encoded data
+TOKEN_CHARS_MAX = 64
+#: characters of what the library says of a fault
+REASON_CHARS_MAX = 150
+#: embedding.device without its number → what onnxruntime calls it
+PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+_DEVICE = re.compile(r"(cpu)|(cuda)(?::(\d{1,2}))?")
+#: names of a model's inputs
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+
+
+def open_onnx(config: Config) -> OnnxEmbedder:
+    """The model in `embedding.model_path`. Raises Misconfigured with one sentence: a library, a
+    file or the device is missing, or the model is not one that makes vectors of words.
+    """
+    folder, recipe = _look(config)
+    tokenizer = folder.read("tokenizer.json", TOKENIZER_BYTES_MAX)
+    model = folder.read(_model_name(folder), MODEL_BYTES_MAX)
+    name = config.embedding.model or folder.path.name.replace("@", "-")
+    identity = name if "@" in name else f"{name}@{folder.digest}"
+    session = _open_session(folder.path, model, config.embedding.device)
+    return OnnxEmbedder(identity, folder.path, recipe, tokenizer, session)
+
+
+def check_onnx(config: Config) -> int:
+    """Raise what can be said without loading the model; returns the length of its vectors, 0 where
+    its folder does not say it.
+    """
+    return _look(config)[1].dimensions
+
+
+def copies_max(config: Config) -> int:
+    """How many processes should hold the model at the same time: one that uses a graphics card."""
+    if config.embedding.device != "cpu":
+        return 1
+    folder = _folder(config)
+    size = (folder.path / _model_name(folder)).stat().st_size
+    return max(1, COPIES_BYTES // (COPY_FACTOR * size + 1))
+
+
+def _look(config: Config) -> tuple[ModelFolder, Recipe]:
+    if not all(importlib.util.find_spec(name) for name in ("onnxruntime", "tokenizers")):
+        raise Misconfigured(MISSING)
+    folder = _folder(config)
+    _model_name(folder)
+    folder.find("tokenizer.json")
+    _provider(config.embedding.device)
+    return folder, folder.recipe()
+
+
+def _folder(config: Config) -> ModelFolder:
+    named = config.embedding.model_path
+    if not named:
+        raise Misconfigured(
+            "embedding.provider is onnx, but embedding.model_path is not set; set it to a folder with model.onnx and "
+            "tokenizer.json (CORTEX_EMBEDDING_MODEL_PATH)."
+        )
+    path = Path(os.path.normpath(config.root / os.path.expanduser(named)))
+    if not path.is_dir():
+        raise Misconfigured(f"embedding.model_path is {path}, which is no folder; correct it.")
+    return ModelFolder(path)
+
+
+def _model_name(folder: ModelFolder) -> str:
+    return folder.find("model.onnx", "onnx/model.onnx")
+
+
+def _provider(device: str) -> tuple[str, dict[str, str]]:
+    """What onnxruntime calls `device`, and its options. Raises Misconfigured for one that there is
+    not.
+    """
+    found = _DEVICE.fullmatch(device)
+    if found is None:
+        raise Misconfigured(
+            f"embedding.device is {device!r}; it must be cpu, or cuda:0 for the first graphics card."
+        )
+    if found[1]:
+        return PROVIDERS["cpu"], {}  # always there; onnxruntime takes half a second to load
+    import onnxruntime
+
+    there = onnxruntime.get_available_providers()
+    if PROVIDERS[found[2]] not in there:
+        usable = [name for name, provider in PROVIDERS.items() if provider in there]
+        raise Misconfigured(
+            f"embedding.device is {device}, but onnxruntime here can use {' and '.join(usable)} only; install "
+            "onnxruntime-gpu in its place, or set embedding.device to cpu."
+        )
+    return PROVIDERS[found[2]], {"device_id": found[3] or "0"}
+
+
+def _open_session(path: Path, model: bytes, device: str) -> Any:
+    import onnxruntime
+
+    provider, how = _provider(device)
+    options = onnxruntime.SessionOptions()
+    # The indexer's children say by this variable that they are the parallelism.
+    options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS") or 0) or _cores()
+    options.inter_op_num_threads = 1
+    # An arena keeps the most that it ever needed; threads that spin take a core at rest.
+    options.enable_cpu_mem_arena = options.enable_mem_pattern = False
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.log_severity_level = 4
+    try:
+        session = onnxruntime.InferenceSession(model, options, providers=[(provider, how)])
+    except Exception as error:  # the library has a class for each fault, and no tree of them
+        raise Misconfigured(f"The model in {path} cannot be loaded ({_reason(error)}).") from error
+    if session.get_providers()[0] != provider:  # it goes on with the processor, and only logs that
+        raise Misconfigured(
+            f"embedding.device is {device}, but onnxruntime cannot use it: its card or libraries are missing; set it to cpu."
+        )
+    return session
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _reason(error: Exception) -> str:
+    """What the library says, short and on one line."""
+    return " ".join("".join(c if c.isprintable() else " " for c in str(error)).split())[:REASON_CHARS_MAX]
+
+
+class OnnxEmbedder:
+    """See `protocol.Embedder`."""
+
+    def __init__(self, identity: str, path: Path, recipe: Recipe, tokenizer: bytes, session: Any) -> None:
+        """Raises Misconfigured for a model or tokenizer that cannot be used."""
+        self.identity = identity
+        self._path, self._recipe, self._session = path, recipe, session
+        self._tokenizer = self._open_tokenizer(tokenizer)
+        self._inputs = {one.name: one.type for one in session.get_inputs()}
+        if strange := [name for name in self._inputs if name not in INPUTS]:
+            raise Misconfigured(
+                f"The model in {path} wants {strange[0]!r}, which is not one of {', '.join(INPUTS)}."
+            )
+        self._batch_tokens = BATCH_TOKENS["cpu" if session.get_providers()[0] == PROVIDERS["cpu"] else "cuda"]
+        names = [one.name for one in session.get_outputs()]
+        self._output = next((name for name in ("sentence_embedding",) if name in names), names[0])
+        self.dimensions = 0
+        self.dimensions = int(self._run([self._tokenizer.encode("dimensions")]).shape[1])
+
+    def embed(self, texts: Sequence[str], mode: Mode = "passage") -> Array:
+        result = np.zeros((len(texts), self.dimensions), np.float32)
+        for start in range(0, len(texts), WINDOW_TEXTS):
+            window = [self._prepared(text, mode) for text in texts[start : start + WINDOW_TEXTS]]
+            encoded = self._tokenizer.encode_batch(window)
+            wanted = [at for at, text in enumerate(texts[start : start + WINDOW_TEXTS]) if text.strip()]
+            for batch in _batches(wanted, [len(one.ids) for one in encoded], self._batch_tokens):
+                result[[start + at for at in batch]] = self._run([encoded[at] for at in batch])
+        norms = np.linalg.norm(result, axis=1, keepdims=True)
+        np.divide(result, norms, out=result, where=norms > 0)
+        return result
+
+    def count_tokens(self, text: str) -> int:
+        """The model's own tokens, line by line."""
+        lines = [_clean(line).strip() for line in text.split("\n")]
+        return sum(len(self._counter.encode(line, add_special_tokens=False).ids) for line in lines if line)
+
+    def _prepared(self, text: str, mode: Mode) -> str:
+        text = _clean(text[: TOKEN_CHARS_MAX * self._recipe.tokens_max])
+        text = (self._recipe.prompts or {}).get(mode, "") + text
+        return text.lower() if self._recipe.lower_case else text
+
+    def _open_tokenizer(self, raw: bytes) -> Any:
+        """Also sets the one that counts: it cuts nothing off."""
+        from tokenizers import Tokenizer
+
+        try:
+            tokenizer, self._counter = (Tokenizer.from_str(raw.decode("utf-8")) for _ in range(2))
+            for one in (tokenizer, self._counter):
+                one.no_padding()
+                one.no_truncation()
+            tokenizer.enable_truncation(self._recipe.tokens_max)
+        except Exception as error:  # it raises nothing but this class
+            raise Misconfigured(
+                f"{self._path / 'tokenizer.json'} cannot be read ({_reason(error)})."
+            ) from error
+        return tokenizer
+
+    def _run(self, batch: Sequence[Any]) -> Array:
+        """Float32 [len(batch), dimensions], not normalised."""
+        shape = len(batch), max(len(one.ids) for one in batch)
+        fed = {
+            name: np.zeros(shape, np.int32 if "int32" in kind else np.int64)
+            for name, kind in self._inputs.items()
+        }
+        mask = np.zeros(shape, bool)
+        for row, one in enumerate(batch):
+            mask[row, : len(one.ids)] = True
+            for name, values in zip(INPUTS, (one.ids, one.attention_mask, one.type_ids), strict=True):
+                if name in fed:
+                    fed[name][row, : len(values)] = values
+        try:
+            (hidden,) = self._session.run([self._output], fed)
+        except Exception as error:  # as above: no tree of errors
+            raise Misconfigured(f"The model in {self._path} fails ({_reason(error)}).") from error
+        vectors = pool(hidden.astype(np.float32, copy=False), mask, self._recipe.pooling)
+        if vectors.ndim != 2 or vectors.shape[1] != (self.dimensions or vectors.shape[1]):
+            raise Misconfigured(f"The model in {self._path} answers with numbers of shape {hidden.shape}.")
+        if not np.isfinite(vectors).all():
+            raise Misconfigured(f"The model in {self._path} answers with numbers that are not finite.")
+        return vectors
+
+
+def _clean(text: str) -> str:
+    """Without halves of surrogate pairs, which the tokenizer refuses."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _batches(wanted: Sequence[int], lengths: Sequence[int], tokens_max: int) -> Iterator[list[int]]:
+    """Texts of about one length together, at most `tokens_max` with what fills the shorter ones;
+    a longer text alone.
+    """
+    batch: list[int] = []
+    for at in sorted(wanted, key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[at] > tokens_max:
+            yield batch
+            batch = []
+        batch.append(at)
+    if batch:
+        yield batch
+
+
+def pool(hidden: Array, mask: Array, pooling: Pooling) -> Array:
+    """[texts, dimensions] of [texts, tokens, dimensions] and what of it is text; what has no
+    tokens is given back as it is.
+    """
+    if hidden.ndim != 3:
+        return hidden
+    if pooling == "cls":
+        return np.asarray(hidden[:, 0])
+    if pooling == "max":
+        return np.asarray(np.where(mask[:, :, None], hidden, -np.inf).max(axis=1))
+    return np.asarray((hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True))
