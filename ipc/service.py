@@ -1,6 +1,7 @@
 """Answering: bind, one handler for each message, reload check, drain, stop.
 
-One thread; replies in the order of arrival.
+One thread; replies in the order of arrival, but for long work: its handler returns slices, and what
+arrives meanwhile is answered between two of them.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from queue import SimpleQueue
 from types import FrameType
 from typing import Any, Protocol
 
@@ -39,17 +43,20 @@ LEAST_S = 5.0
 #: requests that may wait in front of a worker; more are refused by the sender's queue
 QUEUE_MESSAGES_MAX = 1000
 
-Handler = Callable[[Any], Message]
+#: long work: it yields after each slice of at most 5 ms, and returns the reply
+Slices = Generator[None, None, Message]
+Handler = Callable[[Any], "Message | Slices"]
 
 
 class Worker(Protocol):
     """What `serve` needs: handlers by message class, a look at the disk, and how it is."""
 
     @property
-    def handlers(self) -> dict[type, Handler]: ...
+    def handlers(self) -> Mapping[type, Handler]: ...
 
     def reload(self) -> bool:
-        """Look at what is published and swap if it is newer; True when swapped.
+        """Look at what is published and swap if it is newer; True when swapped. Called once a
+        second, so what is to be done by the clock is done here.
 
         Bad files never raise.
         """
@@ -101,7 +108,7 @@ def serve(
         listener = Listener(context, runtime_dir)
         ending = _stop_signals()
         try:
-            _loop(worker, socket, listener, ending, least_s)
+            _Loop(worker, socket, least_s).run(listener, ending)
         finally:
             if not bind:
                 path.unlink(missing_ok=True)
@@ -109,6 +116,59 @@ def serve(
             listener.close()
             context.term()
     return 0
+
+
+class Serving:
+    """A worker that a thread of this process serves until `close`: for a program that is more than
+    a worker. It takes no signals, and ends no question that uses too much processor time.
+    """
+
+    def __init__(self, name: str, make: Callable[[], Worker], runtime_dir: Path) -> None:
+        """`make` is called in the thread, once the place is held. Raises what it raises, and
+        Misconfigured as `serve` does.
+        """
+        self._place = hold_place(runtime_dir, f"{name}.0")
+        self._make, self._folder, self._path = make, runtime_dir, runtime_dir / f"{name}.0.sock"
+        self._stop = threading.Event()
+        self._wake: tuple[int, ...] = os.pipe()
+        self._ready: SimpleQueue[BaseException | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=f"cortex-{name}", daemon=True)
+        self._thread.start()
+        if (error := self._ready.get()) is not None:
+            self.close()
+            raise error
+
+    def close(self) -> None:
+        """Answer what has arrived, then end; safe to call twice."""
+        self._stop.set()
+        if self._wake:
+            os.write(self._wake[1], b"x")
+            self._thread.join()
+            for descriptor in self._wake:
+                os.close(descriptor)
+            self._wake = ()
+        self._place.release()
+
+    def _run(self) -> None:
+        context: zmq.Context[Any] = zmq.Context()
+        try:
+            worker = self._make()
+            socket = _bind(context, f"ipc://{self._path}", self._path)
+        except BaseException as error:
+            context.destroy(0)
+            self._ready.put(error)
+            return
+        listener = Listener(context, self._folder)
+        self._ready.put(None)
+        try:
+            _Loop(worker, socket, 0.0).run(listener, (self._stop, self._wake[0]))
+        finally:
+            self._path.unlink(missing_ok=True)
+            socket.close()
+            listener.close()
+            context.term()
+            if close := getattr(worker, "close", None):
+                close()
 
 
 def hold_place(runtime_dir: Path, name: str) -> Lock:
@@ -164,28 +224,75 @@ def _stop_signals() -> tuple[threading.Event, int]:
     return stop, read
 
 
-def _loop(
-    worker: Worker,
-    socket: zmq.Socket[bytes],
-    listener: Listener,
-    ending: tuple[threading.Event, int],
-    least_s: float,
-) -> None:
-    stop, wake = ending
-    poller = zmq.Poller()
-    poller.register(socket, zmq.POLLIN)
-    poller.register(listener.socket, zmq.POLLIN)
-    poller.register(wake, zmq.POLLIN)
-    checked = 0.0
-    while not stop.is_set():
-        ready = dict(poller.poll(int(CHECK_S * 1000)))
-        news = listener.socket in ready and bool(listener.drain())
-        if news or time.monotonic() - checked >= CHECK_S:
-            _reload(worker)
-            checked = time.monotonic()
-        if socket in ready:
-            _answer_waiting(worker, socket, checked + CHECK_S, least_s)
-    _answer_waiting(worker, socket, time.monotonic() + DRAIN_S, least_s)
+@dataclass(slots=True)
+class _Loop:
+    """Answers until it is told to stop. `unfinished`: who waits for long work, in turns."""
+
+    worker: Worker
+    socket: zmq.Socket[bytes]
+    #: seconds of processor time that every question may use; 0: any
+    least_s: float
+    unfinished: deque[tuple[bytes, int, Slices]] = field(default_factory=deque)
+
+    def run(self, listener: Listener, ending: tuple[threading.Event, int]) -> None:
+        stop, wake = ending
+        poller = zmq.Poller()
+        poller.register(self.socket, zmq.POLLIN)
+        poller.register(listener.socket, zmq.POLLIN)
+        poller.register(wake, zmq.POLLIN)
+        checked = 0.0
+        while not stop.is_set():
+            ready = dict(poller.poll(0 if self.unfinished else int(CHECK_S * 1000)))
+            news = listener.socket in ready and bool(listener.drain())
+            if news or time.monotonic() - checked >= CHECK_S:
+                _reload(self.worker)
+                checked = time.monotonic()
+            if self.socket in ready:
+                self._answer_waiting(checked + CHECK_S)
+            if self.unfinished:
+                self._go_on()
+        self._answer_waiting(time.monotonic() + DRAIN_S)
+        for _, _, slices in self.unfinished:
+            slices.close()  # what is done of it is done; its asker asks again
+
+    def _answer_waiting(self, until: float) -> None:
+        """Answer what has arrived, until the queue is empty or the clock says `until`."""
+        while True:
+            try:
+                identity, *frames = self.socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            try:
+                request, deadline = read_envelope(frames)
+            except CortexError as error:
+                log.warning("dropped a message: %s", error)
+                continue
+            if not deadline or deadline > time.monotonic():  # nobody waits for a late answer
+                allotted_s = max(deadline - time.monotonic(), self.least_s) if deadline else 0.0
+                reply = answer(self.worker, frames, allotted_s if self.least_s else 0.0)
+                if isinstance(reply, Generator):
+                    self.unfinished.append((identity, request, reply))
+                    return
+                self._send(identity, request, reply)
+            if time.monotonic() >= until:
+                return
+
+    def _go_on(self) -> None:
+        """One slice of the long work that waits longest."""
+        identity, request, slices = self.unfinished.popleft()
+        try:
+            with _allotted(self.least_s):
+                next(slices)
+        except StopIteration as end:
+            self._send(identity, request, end.value)
+        except Exception as error:  # a bug in one handler must not end the worker
+            self._send(identity, request, failure_of(error))
+        else:
+            self.unfinished.append((identity, request, slices))
+
+    def _send(self, identity: bytes, request: int, reply: Message) -> None:
+        with contextlib.suppress(zmq.Again):
+            self.socket.send_multipart([identity, *reply_frames(reply, request)], zmq.NOBLOCK)
 
 
 def _reload(worker: Worker) -> None:
@@ -195,27 +302,6 @@ def _reload(worker: Worker) -> None:
         log.exception("reload failed; the old generation is kept")
 
 
-def _answer_waiting(worker: Worker, socket: zmq.Socket[bytes], until: float, least_s: float) -> None:
-    """Answer what has arrived, until the queue is empty or the clock says `until`."""
-    while True:
-        try:
-            identity, *frames = socket.recv_multipart(zmq.NOBLOCK)
-        except zmq.Again:
-            return
-        try:
-            request, deadline = read_envelope(frames)
-        except CortexError as error:
-            log.warning("dropped a message: %s", error)
-            continue
-        if not deadline or deadline > time.monotonic():  # nobody waits for a late answer
-            allotted_s = max(deadline - time.monotonic(), least_s) if deadline else 0.0
-            reply = answer(worker, frames, allotted_s)
-            with contextlib.suppress(zmq.Again):
-                socket.send_multipart([identity, *reply_frames(reply, request)], zmq.NOBLOCK)
-        if time.monotonic() >= until:
-            return
-
-
 @contextlib.contextmanager
 def _allotted(seconds: float) -> Iterator[None]:
     """So much processor time for one question; 0 for any. Code of libraries cannot be broken off,
@@ -223,6 +309,9 @@ def _allotted(seconds: float) -> Iterator[None]:
 
     Waiting for others (a model server, a busy machine) does not count.
     """
+    if not seconds:
+        yield
+        return
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
@@ -238,7 +327,7 @@ def reply_frames(reply: Message, request: int) -> list[Any]:
         return encode(Failure(error.code, str(error)), request)
 
 
-def answer(worker: Worker, frames: list[bytes], allotted_s: float = 0.0) -> Message:
+def answer(worker: Worker, frames: list[bytes], allotted_s: float = 0.0) -> Message | Slices:
     """The reply to one request: what its handler returned, or a Failure. Never raises.
 
     `allotted_s`: seconds of processor time that its handler may use, 0 for any; see `serve`.
@@ -252,8 +341,13 @@ def answer(worker: Worker, frames: list[bytes], allotted_s: float = 0.0) -> Mess
             return Failure("bad_request", f"This worker does not answer {type(message).__name__}.")
         with _allotted(allotted_s):
             return handler(message)
-    except CortexError as error:
-        return Failure(error.code, str(error))
     except Exception as error:  # a bug in one handler must not end the worker
-        log.exception("a handler failed")
-        return Failure("internal", f"{type(error).__name__} in the worker: {error}; see its log.")
+        return failure_of(error)
+
+
+def failure_of(error: Exception) -> Failure:
+    """The reply in place of one that could not be made; what nobody foresaw is logged."""
+    if isinstance(error, CortexError):
+        return Failure(error.code, str(error))
+    log.error("a handler failed", exc_info=error)
+    return Failure("internal", f"{type(error).__name__} in the worker: {error}; see its log.")

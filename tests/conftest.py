@@ -27,12 +27,13 @@ from workers.embed import EmbedWorker
 
 @pytest.fixture(autouse=True, scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The user's cache folder of all tests, and the folder of the user's configuration: none of
-    them writes to a real one, or depends on what is in it.
+    """The user's cache folder of all tests, the folder of the user's configuration and that of the
+    user's memory: none of them writes to a real one, or depends on what is in it.
     """
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("cache") / "cortex"
         patch.setenv("CORTEX_HOME", str(folder))
+        patch.setenv("CORTEX_MEMORY_DATA_DIR", str(folder.with_name("memory")))
         patch.setenv("XDG_CONFIG_HOME", str(folder.with_name("config")))
         yield folder
 

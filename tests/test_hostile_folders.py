@@ -21,7 +21,7 @@ from cortex.front.cli import doctor, status
 from cortex.indexer.run import index
 from cortex.processes import attach
 from cortex.processes.child import LOG_BYTES_MAX
-from cortex.processes.names import WORKERS
+from cortex.processes.names import PROJECT
 from cortex.publish.builder import Builder
 from cortex.settings import config as configuration
 from cortex.settings.config import INDEX_FORMAT, Config
@@ -141,7 +141,7 @@ def look(config: Config) -> None:
 
 
 def tend_logs(config: Config) -> None:
-    for name in (*WORKERS, "supervisor"):
+    for name in (*PROJECT.workers, "supervisor"):
         path = config.run_dir / f"{name}.log"
         with contextlib.suppress(OSError):
             with os.fdopen(files.open_log(path), "ab") as log:

@@ -9,8 +9,10 @@ import importlib
 import logging
 import sys
 
-from cortex.processes.names import WORKERS
+from cortex.processes.names import KINDS, MEMORY
 from cortex.settings import config as configuration
+from cortex.settings.config import Config
+from cortex.settings.data import DataFolder
 from cortex.settings.home import open_runtime
 from cortex.system.terminal import in_line, log_to_stderr
 from ipc.errors import (
@@ -25,8 +27,9 @@ from ipc.errors import (
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="cortex-worker", description=__doc__)
-    parser.add_argument("name", choices=WORKERS)
+    parser.add_argument("name", choices=[name for kind in KINDS.values() for name in kind.workers])
     parser.add_argument("--project", help="the project's folder; default: found from the working folder")
+    parser.add_argument("--data-dir", help="the memory's folder, for its worker; default: memory.data_dir")
     parser.add_argument(
         "--replica", type=int, default=0, help="number of this worker among those of its name"
     )
@@ -36,10 +39,15 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     log_to_stderr(f"%(asctime)s {options.name} %(levelname)s %(message)s", logging.INFO)
     try:
-        config = configuration.load(options.project)
-        open_runtime(config)
+        owner: Config | DataFolder
+        if options.name in MEMORY.workers:
+            named = {"memory": {"data_dir": options.data_dir}} if options.data_dir else None
+            owner = configuration.load_data(named)
+        else:
+            owner = configuration.load(options.project)
+        open_runtime(owner)
         run = importlib.import_module(f"workers.{options.name}").run
-        code: int = run(config, replica=options.replica, bind=options.bind)
+        code: int = run(owner, replica=options.replica, bind=options.bind)
     except Misconfigured as error:
         print(in_line(f"cortex-worker: {error}"), file=sys.stderr)
         return EXIT_USAGE

@@ -8,15 +8,19 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from cortex.ask.asking import FIRST_GENERATION_S, SETTLE_S, Asking
 from cortex.ask.freshness import Freshness
+from cortex.ask.memory import Caller
+from cortex.front.remembering import Remembering
 from cortex.front.tool import Tool
-from cortex.processes import attach
+from cortex.processes import attach, starting
 from cortex.settings.config import Config
+from cortex.settings.identity import identity_of
 from cortex.settings.trust import say_ignored
 from ipc.client import Client
 from ipc.errors import CortexError, Unavailable
@@ -41,6 +45,9 @@ class Link:
         self.freshness = Freshness(config)
         self._start = start
         self._client = Client(config.runtime_dir)
+        self._remembering = Remembering(lambda: config.data, start=start)
+        #: in whose name memory is asked; the project is found out with the first call
+        self.caller = Caller()
         self._attachment: attach.Attachment | None = None
         self._fault = ""
         self._tried = asyncio.Event()
@@ -60,6 +67,7 @@ class Link:
             await asyncio.gather(self._task, return_exceptions=True)
         if self._attachment is not None:
             await self._attachment.close()
+        await self._remembering.close()
         await self._client.close()
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -72,21 +80,24 @@ class Link:
         if tool.asks(msgspec.structs.asdict(checked)) == "memory":  # which needs no index
             return await tool.call(self._asking(until), checked)
         while True:
-            attach.check_root(self.config)
+            starting.check_root(self.config)
             await self.ready(until)
             asked = self._supervisor
             try:
                 answer = await tool.call(self._asking(until), checked)
-                attach.check_root(self.config)  # of one that is gone, everything has gone already
+                starting.check_root(self.config)  # of one that is gone, everything has gone already
                 return self._with_news(answer)
             except Unavailable:
-                attach.check_root(self.config)
+                starting.check_root(self.config)
                 # A set that ended while it was asked has a successor that was not.
                 if time.monotonic() > until - LAST_TRY_S or not (self._lost or self._set != asked):
                     raise
 
     def _asking(self, until: float) -> Asking:
-        return Asking(self.config, self._client, self.freshness, until, self._settled)
+        if not self.caller.project:
+            self.caller = replace(self.caller, project=identity_of(self.config.root))
+        memory = self._remembering.asking(until, self.caller)
+        return Asking(self.config, self._client, self.freshness, until, self._settled, memory)
 
     def _with_news(self, answer: dict[str, Any]) -> dict[str, Any]:
         """The answer, the first one with a sentence about settings that are ignored."""

@@ -73,6 +73,10 @@ class Cortex:
     def close(self) -> None:
         self._memory.close()
 
+    def settle(self) -> None:
+        """Put what is new into the indexes on the disk: less is read again when it is opened."""
+        self._memory.words.commit()
+
     # Writing
 
     def store(

@@ -1,4 +1,4 @@
-"""How a front gets a set of workers: attach to the project's supervisor, start one when there is
+"""How a front gets a set of workers: attach to its supervisor, start one when there is
 none.
 
 Holds the asking side only; the supervisor itself is cortex.processes.supervisor.
@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -20,17 +19,21 @@ from pathlib import Path
 from typing import Any
 
 from cortex import __version__
-from cortex.generation.contract import chunk_folders, files_in, folder_of
-from cortex.processes.child import LOG_BYTES_MAX, SetSpec, trim_log
+from cortex.processes.child import LOG_BYTES_MAX, trim_log
 from cortex.processes.leftovers import remove_dead, remove_unheld
+from cortex.processes.starting import (
+    Owner,
+    check_root,
+    check_start,
+    kind_of,
+    open_folders,
+    spec_of,
+    wanted,
+)
 from cortex.processes.supervisor import LINE_BYTES_MAX, Supervisor, socket_path
-from cortex.settings.config import Config
-from cortex.settings.home import PROJECT_FOLDER, open_home, open_runtime
-from cortex.settings.table import Embedding
 from cortex.system import files
-from ipc.errors import EXIT_HOME_GONE, CortexError, Misconfigured, Unavailable
+from ipc.errors import EXIT_HOME_GONE, CortexError, Unavailable
 from ipc.locks import holder_of
-from ipc.messages import PROTOCOL
 
 #: seconds that a set may take to answer after it was started; one that is stopping counts in
 ATTACH_S = 15.0
@@ -41,20 +44,15 @@ STOP_S = 25.0
 #: seconds between two tries to get a set back: the first time, and at most
 RETRY_S, RETRY_MAX_S = 0.05, 5.0
 
-#: the size of the vectors in a chunk file's own metadata, which are the first in it
-_DIMENSIONS = re.compile(rb'\s*\{\s*"_metadata"\s*:\s*\{[^{}]*"dimensions"\s*:\s*(\d+)')
-#: bytes of a chunk file in which `_metadata` is looked for, and files that are looked at
-METADATA_BYTES, METADATA_FILES_MAX = 4096, 50
-
 
 class Attachment:
-    """A front's hold on its project's set.
+    """A front's hold on a set.
 
     While it is open the set stays; its end, by whatever, is noticed there.
     """
 
-    def __init__(self, config: Config, *, start: bool) -> None:
-        self.config = config
+    def __init__(self, owner: Owner, *, start: bool) -> None:
+        self.owner = owner
         #: one sentence for every tool answer while this front must not use the set, or there is
         #: none; "" otherwise
         self.problem = ""
@@ -99,7 +97,7 @@ class Attachment:
         except TimeoutError as error:
             raise Unavailable(
                 self.problem
-                or f"The workers did not answer within {ATTACH_S:g} s; see {_log_path(self.config)}."
+                or f"The workers did not answer within {ATTACH_S:g} s; see {_log_path(self.owner)}."
             ) from error
 
     async def close(self) -> None:
@@ -144,8 +142,8 @@ class Attachment:
         # Looking at a process reaps it when it is dead.
         self._served = [process for process in self._served if process.poll() is None]
         while True:
-            other = other_protocol(self.config)
-            folder = other or self.config.runtime_dir
+            other = other_protocol(self.owner)
+            folder = other or self.owner.runtime_dir
             if await self._greet(folder):
                 if self._spawned is not None:
                     # From here on its exit code says how it ended, and nothing about the start of
@@ -154,23 +152,26 @@ class Attachment:
                     self._spawned = None
                 return
             if other is not None:
-                self.problem = mismatch(self.config, {"protocol": other.name.rpartition("-p")[2]})
+                self.problem = mismatch(self.owner, {"protocol": other.name.rpartition("-p")[2]})
                 return
             if not self._start:
-                self.problem = f"No workers are running for {self.config.root}; `cortex up` starts them."
+                self.problem = (
+                    f"No workers are running for {self.owner.root}; "
+                    f"`{kind_of(self.owner).command} up` starts them."
+                )
                 return
             if self._spawned is None:
-                check_root(self.config)
+                check_root(self.owner)
                 if first:
-                    await asyncio.to_thread(check_start, self.config)
-                self._spawned = spawn(self.config)
+                    await asyncio.to_thread(check_start, self.owner)
+                self._spawned = spawn(self.owner)
             elif (code := self._spawned.poll()) is not None:
                 self._spawned = None
                 if code:
-                    raise Unavailable(f"The workers cannot be started: {_last_words(self.config)}")
+                    raise Unavailable(f"The workers cannot be started: {_last_words(self.owner)}")
             if time.monotonic() >= deadline:
                 raise Unavailable(
-                    f"The workers did not start within {ATTACH_S:g} s; see {_log_path(self.config)}."
+                    f"The workers did not start within {ATTACH_S:g} s; see {_log_path(self.owner)}."
                 )
             await asyncio.sleep(RETRY_S)
 
@@ -192,7 +193,7 @@ class Attachment:
             writer.close()
             return False
         self._reader, self._writer, self.hello = reader, writer, hello
-        self.problem = mismatch(self.config, hello)
+        self.problem = mismatch(self.owner, hello)
         await self._send("wait" if self.problem else "attach")
         if self._keeps and not self.problem:
             await self._send("keep")
@@ -205,8 +206,8 @@ class Attachment:
                 await self._writer.drain()
 
 
-async def attach(config: Config, *, start: bool = True) -> Attachment:
-    """A hold on the project's set of workers; without one, and with `start`, a new set that ends
+async def attach(owner: Owner, *, start: bool = True) -> Attachment:
+    """A hold on the owner's set of workers; without one, and with `start`, a new set that ends
     with its fronts.
 
     Returns as soon as the supervisor answers: its workers may still be starting. Raises
@@ -214,9 +215,8 @@ async def attach(config: Config, *, start: bool = True) -> Attachment:
     """
     if start:
         remove_dead()
-        open_runtime(config)
-        open_home(config)
-    attachment = Attachment(config, start=start)
+        open_folders(owner)
+    attachment = Attachment(owner, start=start)
     try:
         await attachment.open()
     except BaseException:
@@ -225,31 +225,30 @@ async def attach(config: Config, *, start: bool = True) -> Attachment:
     return attachment
 
 
-def run_supervisor(config: Config, *, idle_exit: bool) -> int:
+def run_supervisor(owner: Owner, *, idle_exit: bool) -> int:
     """Supervise here, in the foreground, until a signal or `cortex down`; the exit code.
 
     Main thread only.
 
     Raises Misconfigured when a set is already running.
     """
-    check_start(config)
+    check_start(owner)
     while True:
-        open_runtime(config)
-        open_home(config)
-        code = Supervisor(spec_of(config, idle_exit=idle_exit)).run(lock_s=1.0)
+        open_folders(owner)
+        code = Supervisor(spec_of(owner, idle_exit=idle_exit)).run(lock_s=1.0)
         if code != EXIT_HOME_GONE or idle_exit:
             return code
 
 
-def stop(config: Config) -> bool:
-    """Stop the project's set, of whatever version, and wait for its end; False when none was
+def stop(owner: Owner) -> bool:
+    """Stop the owner's set, of whatever version, and wait for its end; False when none was
     running.
 
     Raises Unavailable when it has not ended within STOP_S.
     """
     deadline = time.monotonic() + STOP_S
     found = False
-    for folder in set_folders(config):
+    for folder in set_folders(owner):
         holder = holder_of(folder / "set.lock")
         if holder is None:
             continue
@@ -266,48 +265,43 @@ def stop(config: Config) -> bool:
     return found
 
 
-def clear(config: Config) -> None:
-    """Remove the project's runtime folders in which nobody holds a lock."""
-    for folder in set_folders(config):
+def clear(owner: Owner) -> None:
+    """Remove the owner's runtime folders in which nobody holds a lock."""
+    for folder in set_folders(owner):
         remove_unheld(folder)
 
 
-def set_status(config: Config) -> dict[str, Any]:
+def set_status(owner: Owner) -> dict[str, Any]:
     """What the supervisor says of its set, with `running` and `problem`; {"running": False, …}
     without one.
     """
-    for folder in set_folders(config):
+    for folder in set_folders(owner):
         answer = _ask(folder, "status")
         if answer:
-            return answer | {"running": True, "problem": mismatch(config, answer)}
+            return answer | {"running": True, "problem": mismatch(owner, answer)}
     return {"running": False, "problem": "", "processes": []}
 
 
-def spec_of(config: Config, *, idle_exit: bool) -> SetSpec:
-    return SetSpec(
-        root=str(config.root),
-        runtime_dir=str(config.runtime_dir),
-        run_dir=str(config.run_dir),
-        config=config.hash(),
-        protocol=PROTOCOL,
-        auto_index=config.server.auto_index,
-        idle_exit_s=config.server.idle_exit_s if idle_exit else None,
-    )
-
-
-def spawn(config: Config) -> subprocess.Popen[bytes]:
+def spawn(owner: Owner) -> subprocess.Popen[bytes]:
     """Start a supervisor that outlives us.
 
     Several may race: the lock lets one live, the others end with 0.
     """
-    open_runtime(config)
-    open_home(config)
-    path = _log_path(config)
+    open_folders(owner)
+    path = _log_path(owner)
     trim_log(path)
-    spec = spec_of(config, idle_exit=True)
+    spec = spec_of(owner, idle_exit=True)
     with os.fdopen(files.open_log(path), "ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-P", "-m", "cortex.processes.supervisor", "--project", spec.root, spec.dump()],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "cortex.processes.supervisor",
+                spec.of_kind.option,
+                spec.root,
+                spec.dump(),
+            ],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -316,74 +310,29 @@ def spawn(config: Config) -> subprocess.Popen[bytes]:
         )
 
 
-def check_root(config: Config) -> None:
-    """Raises Unavailable when the project is not where it was any more."""
-    if not config.root.is_dir():
-        raise Unavailable(
-            f"The project {config.root} was moved or deleted; start Cortex again in the folder where it is now."
-        )
+def set_folders(owner: Owner) -> list[Path]:
+    """The runtime folders of this owner, one for each protocol that ever ran; ours first."""
+    ours = owner.runtime_dir
+    return [ours, *sorted(path for path in ours.parent.glob(f"{owner.root_id}-p*") if path != ours)]
 
 
-def check_start(config: Config) -> None:
-    """Raise what is better said before anything is started: Misconfigured or Unavailable."""
-    ours = config.root / PROJECT_FOLDER / "chunks"  # asked for by name, it is made like any of ours
-    if config.explicit_chunks and config.chunks_dir != ours and not config.chunks_dir.is_dir():
-        raise Misconfigured(
-            f"The chunks folder {config.chunks_dir} does not exist; make it, or correct server.chunks_dir."
-        )
-    folders = [folder.path for folder in chunk_folders(config)]
-    if not config.server.auto_index and not any(path.is_dir() for path in folders):
-        raise Misconfigured(
-            f"server.auto_index is off and there are no chunk files: make {folders[-1]}, run `cortex index`, or "
-            "switch server.auto_index on."
-        )
-    _check_dimensions(config)
-    if config.embedding != Embedding():  # the default cannot fail, and costs an import
-        from cortex.embedders import check_embedder
-
-        check_embedder(config)
-
-
-def _check_dimensions(config: Config) -> None:
-    """Chunk files of others are served as they are: their vectors must have the configured size."""
-    with contextlib.suppress(OSError):
-        folders = chunk_folders(config)
-        for name in list(files_in(folders))[:METADATA_FILES_MAX]:
-            path = folder_of(folders, name).place(name)
-            with files.open_plain(path) as file:
-                head = file.read(METADATA_BYTES)
-            found = _DIMENSIONS.match(head)
-            if found is None or re.search(rb'"generator"\s*:\s*"cortex"', head):
-                continue  # our own files are embedded anew by the indexer
-            if int(found[1]) != config.embedding.dimensions:
-                raise Misconfigured(
-                    f"{path} holds vectors of {int(found[1])} dimensions, but embedding.dimensions is "
-                    f"{config.embedding.dimensions}; make the two equal, and name their model (CORTEX_EMBEDDING_MODEL)."
-                )
-
-
-def set_folders(config: Config) -> list[Path]:
-    """The runtime folders of this project, one for each protocol that ever ran; ours first."""
-    ours = config.runtime_dir
-    return [ours, *sorted(path for path in ours.parent.glob(f"{config.root_id}-p*") if path != ours)]
-
-
-def other_protocol(config: Config) -> Path | None:
-    """The folder of a running set that speaks another protocol: one index has one writer, so ours
-    must wait.
+def other_protocol(owner: Owner) -> Path | None:
+    """The folder of a running set that speaks another protocol: what it writes has one writer, so
+    ours must wait.
     """
-    others = set_folders(config)[1:]
+    others = set_folders(owner)[1:]
     return next((path for path in others if holder_of(path / "set.lock") is not None), None)
 
 
-def mismatch(config: Config, hello: dict[str, Any]) -> str:
+def mismatch(owner: Owner, hello: dict[str, Any]) -> str:
     """One sentence when a set that says `hello` is not for this front; "" when it is."""
-    ours = {"version": __version__, "protocol": PROTOCOL, "config": config.hash()}
+    ours = wanted(owner)
     if all(hello.get(key) == value for key, value in ours.items()):
         return ""
     return (
-        f"The running workers of {config.root} are {_describe(hello)}, but this is {_describe(ours)}: "
-        "close the other agent windows or run `cortex down`, then ask again."
+        f"The running workers of {owner.root} are {_describe(hello)}, but this is "
+        f"{_describe({'version': __version__} | ours)}: close the other agent windows or run "
+        f"`{kind_of(owner).command} down`, then ask again."
     )
 
 
@@ -417,13 +366,13 @@ def _line(command: str) -> bytes:
     return json.dumps({"command": command, "version": __version__, "pid": os.getpid()}).encode() + b"\n"
 
 
-def _log_path(config: Config) -> str:
-    return str(config.run_dir / "supervisor.log")
+def _log_path(owner: Owner) -> str:
+    return str(owner.run_dir / "supervisor.log")
 
 
-def _last_words(config: Config) -> str:
+def _last_words(owner: Owner) -> str:
     try:
-        raw = files.read_ours(_log_path(config), 2 * LOG_BYTES_MAX)
+        raw = files.read_ours(_log_path(owner), 2 * LOG_BYTES_MAX)
         lines = raw.decode(errors="replace").splitlines()
     except OSError:
         lines = []

@@ -1,4 +1,4 @@
-"""One process of a project's set, with its life line, log and back-off.
+"""One process of a set, with its life line, log and back-off.
 
 Which there are: cortex.processes.names.
 
@@ -18,7 +18,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cortex.processes.names import INDEXER, PROCESSES
+from cortex.processes.names import KINDS, Kind
 from cortex.system import files
 from ipc.errors import EXIT_USAGE
 from ipc.locks import holder_of
@@ -42,17 +42,22 @@ State = Literal["waiting", "running", "held", "failed", "finished"]
 
 @dataclass(frozen=True)
 class SetSpec:
-    """What a supervisor has to know of a configuration; travels as one JSON argument."""
+    """What a supervisor has to know of a configuration; travels as one JSON argument.
 
+    `root`: the folder that the set belongs to, a project or a data folder.
+    """
+
+    kind: str
     root: str
     runtime_dir: str
     run_dir: str
     config: str
     protocol: int
-    auto_index: bool
+    #: names of processes that are not wanted
+    without: tuple[str, ...]
     #: seconds without a front after which the set ends; None: only when it is told to
     idle_exit_s: float | None
-    #: name → argument list in place of PROCESSES (tests of the supervisor itself)
+    #: name → argument list in place of the kind's (tests of the supervisor itself)
     commands: dict[str, list[str]] | None = None
 
     def dump(self) -> str:
@@ -60,14 +65,19 @@ class SetSpec:
 
     @classmethod
     def load(cls, text: str) -> SetSpec:
-        return cls(**json.loads(text))
+        body = json.loads(text)
+        return cls(**body | {"without": tuple(body["without"])})
+
+    @property
+    def of_kind(self) -> Kind:
+        return KINDS[self.kind]
 
     def command_lines(self) -> dict[str, list[str]]:
         """Name → argument list of every process of this set."""
         if self.commands is not None:
             return self.commands
-        chosen = [process for process in PROCESSES if process.name != INDEXER or self.auto_index]
-        return {process.name: process.command_line(self.root) for process in chosen}
+        chosen = [process for process in self.of_kind.processes if process.name not in self.without]
+        return {process.name: self.of_kind.command_line(process, self.root) for process in chosen}
 
 
 def child_environment() -> dict[str, str]:
@@ -88,7 +98,7 @@ def trim_log(path: str) -> None:
 
 
 class Child:
-    """One process of the set, over all its restarts."""
+    """One process of a set, over all its restarts."""
 
     def __init__(self, name: str, arguments: list[str], spec: SetSpec) -> None:
         self.name = name
@@ -97,6 +107,7 @@ class Child:
         self.last_error = ""
         self.log_path = os.path.join(spec.run_dir, f"{name}.log")
         self._arguments = arguments
+        self._finishes = any(one.name == name and one.finishes for one in spec.of_kind.processes)
         self._lock_path = os.path.join(spec.runtime_dir, f"{name}.0.lock")
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
@@ -179,8 +190,8 @@ class Child:
         if code == EXIT_USAGE and holder_of(self._lock_path) is None:
             self.state = "failed"
             return f"{self.name}: ended with {code}, not started again: {self.last_error}"
-        if code == 0 and self.name == INDEXER:
-            self.state = "finished"  # it found nothing that it may index and follow
+        if code == 0 and self._finishes:
+            self.state = "finished"  # it found nothing that it may do and follow
             return f"{self.name}: finished"
         if code == -signal.SIGPROF:
             self.last_error = "a question took more processor time than it had; the log says where"

@@ -1,5 +1,5 @@
-"""The one list of the processes of a project's set: what each is called, how it is started, when it
-is stopped.
+"""The one list of processes, by the sets that they are in: what each is called, how it is started,
+when it is stopped.
 """
 
 from __future__ import annotations
@@ -25,28 +25,65 @@ class Process:
     #: stages end one after the other: first who writes (0), then who announces (1), then who
     #: answers (2)
     stage: int
-
-    def command_line(self, root: str) -> list[str]:
-        """The argument list that starts it for the project in `root`."""
-        module = MODULES[self.program]
-        return [sys.executable, "-P", "-m", module, *self.arguments, "--project", root]
+    #: whether it may end because nothing is left to do
+    finishes: bool = False
 
 
-#: every process, in the order in which they are started
-PROCESSES = (
-    Process("embed", "cortex-worker", ("embed",), stage=2),
-    Process("vector", "cortex-worker", ("vector",), stage=2),
-    Process("text", "cortex-worker", ("text",), stage=2),
-    Process("graph", "cortex-worker", ("graph",), stage=2),
-    Process("watcher", "cortex-worker", ("watcher",), stage=1),
-    Process("indexer", "cortex", ("index", "--watch"), stage=0),
-)
-#: those that have a socket and answer messages: the modules of the package `workers`
-WORKERS = tuple(process.name for process in PROCESSES if process.program == "cortex-worker")
-#: the one that is there for server.auto_index only, and that may end because nothing is left to do
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of set. `option` names the folder that it belongs to, `folder` is its noun, and
+    `command` the one in front of `up`, `down` and `status`.
+    """
+
+    name: str
+    option: str
+    folder: str
+    command: str
+    #: every process, in the order in which they are started
+    processes: tuple[Process, ...]
+
+    def command_line(self, process: Process, root: str) -> list[str]:
+        """The argument list that starts `process` for the folder `root`."""
+        module = MODULES[process.program]
+        return [sys.executable, "-P", "-m", module, *process.arguments, self.option, root]
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """Those that have a socket and answer messages: modules of the package `workers`."""
+        return tuple(process.name for process in self.processes if process.program == "cortex-worker")
+
+    @property
+    def stop_order(self) -> tuple[tuple[str, ...], ...]:
+        """The names of each stage, in the order in which stages are stopped."""
+        return tuple(
+            tuple(process.name for process in self.processes if process.stage == stage)
+            for stage in sorted({process.stage for process in self.processes})
+        )
+
+
+#: the one that is there for server.auto_index only
 INDEXER = "indexer"
-#: the names of each stage, in the order in which stages are stopped
-STOP_ORDER = tuple(
-    tuple(process.name for process in PROCESSES if process.stage == stage)
-    for stage in sorted({process.stage for process in PROCESSES})
+#: one for each project
+PROJECT = Kind(
+    "project",
+    "--project",
+    "the project",
+    "cortex",
+    (
+        Process("embed", "cortex-worker", ("embed",), stage=2),
+        Process("vector", "cortex-worker", ("vector",), stage=2),
+        Process("text", "cortex-worker", ("text",), stage=2),
+        Process("graph", "cortex-worker", ("graph",), stage=2),
+        Process("watcher", "cortex-worker", ("watcher",), stage=1),
+        Process(INDEXER, "cortex", ("index", "--watch"), stage=0, finishes=True),
+    ),
 )
+#: one for each data folder: whoever reads for it stops first (stage 0), then who owns the store
+MEMORY = Kind(
+    "memory",
+    "--data-dir",
+    "the memory's folder",
+    "cortex memory",
+    (Process("memory", "cortex-worker", ("memory",), stage=2),),
+)
+KINDS = {kind.name: kind for kind in (PROJECT, MEMORY)}

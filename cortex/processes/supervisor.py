@@ -1,4 +1,4 @@
-"""The supervisor: starts the processes of one project, replaces the dead, stops them in order,
+"""The supervisor: starts the processes of one set, replaces the dead, stops them in order,
 knows its fronts.
 
 One thread, one loop. Started by cortex.processes.attach as `python -P -m
@@ -20,7 +20,6 @@ from typing import Any
 
 from cortex import __version__
 from cortex.processes.child import STOP_S, Child, SetSpec, trim_log
-from cortex.processes.names import STOP_ORDER
 from cortex.system.terminal import in_line
 from ipc.errors import EXIT_FAILED, EXIT_HOME_GONE, EXIT_OK, EXIT_USAGE, Misconfigured
 from ipc.locks import POLL_S, Lock, clear_place, holder_of, try_lock
@@ -103,9 +102,10 @@ class Supervisor:
                 return False
             if time.monotonic() >= deadline:
                 holder = holder_of(path)
+                command = self.spec.of_kind.command
                 raise Misconfigured(
                     f"A set of workers for {self.spec.root} is already running (process {holder}); "
-                    "`cortex status` shows it, `cortex down` stops it."
+                    f"`{command} status` shows it, `{command} down` stops it."
                 )
             time.sleep(POLL_S)
         self._lock = lock
@@ -151,7 +151,7 @@ class Supervisor:
                 say(news)
 
     def _look(self) -> tuple[Any, ...]:
-        """Identities of what this set stands on: lock, socket, the project and its cache folder."""
+        """Identities of what this set stands on: lock, socket, its folder and that of its logs."""
         paths = (
             os.path.join(self.spec.runtime_dir, "set.lock"),
             socket_path(self.spec.runtime_dir),
@@ -168,9 +168,9 @@ class Supervisor:
         if (lock, sock) != self._identity[:2]:
             self._stop("the folder of locks and sockets was replaced")
         elif root != self._identity[2]:
-            self._stop("the project was moved or deleted")
+            self._stop(f"{self.spec.of_kind.folder} was moved or deleted")
         elif tuple(home) != self._identity[3:]:
-            self._stop("the project's cache folder was replaced", EXIT_HOME_GONE)
+            self._stop("the folder of its logs was replaced", EXIT_HOME_GONE)
         if self._fronts:
             self._idle_since = now
         elif self._idle_exit_s is not None:
@@ -269,7 +269,7 @@ class Supervisor:
         with contextlib.suppress(OSError):
             if _identity(socket_path(self.spec.runtime_dir)) == self._identity[1]:
                 os.unlink(socket_path(self.spec.runtime_dir))
-        for names in (*STOP_ORDER, tuple(self._children)):
+        for names in (*self.spec.of_kind.stop_order, tuple(self._children)):
             stage = [self._children[name] for name in names if name in self._children]
             for child in stage:
                 child.terminate()
@@ -310,7 +310,9 @@ def _answers(runtime_dir: str) -> bool:
 
 
 def main(arguments: list[str]) -> int:
-    """`--project DIR SPEC`: the folder is there for people who look at the list of processes."""
+    """`--project DIR SPEC`, or another option: the folder is there for people who look at the list
+    of processes.
+    """
     spec = SetSpec.load(arguments[-1])
     try:
         return Supervisor(spec).run()

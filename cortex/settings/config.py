@@ -19,6 +19,7 @@ from typing import Any, get_type_hints
 import msgspec
 import orjson
 
+from cortex.settings.data import DataFolder, find_data
 from cortex.settings.home import (
     EMBED_TOKEN,
     PROJECT_FOLDER,
@@ -32,7 +33,7 @@ from cortex.settings.home import (
     user_config,
 )
 from cortex.settings.reading import parse_settings, read_raw, read_settings
-from cortex.settings.table import SECTIONS, Embedding, Fusion, Indexing, Server, rules
+from cortex.settings.table import SECTIONS, Embedding, Fusion, Indexing, Memory, Server, rules
 from cortex.settings.trust import Layer, ProjectFile, find_asked
 from cortex.terms.languages import canonical, nearest
 from ipc.errors import Misconfigured
@@ -51,6 +52,7 @@ class Config:
     server: Server = field(default_factory=Server)
     indexing: Indexing = field(default_factory=Indexing)
     fusion: Fusion = field(default_factory=Fusion)
+    memory: Memory = field(default_factory=Memory)
     #: True when --project, CORTEX_PROJECT or CLAUDE_PROJECT_DIR named the root
     explicit_root: bool = False
     #: True when server.chunks_dir was set
@@ -73,6 +75,11 @@ class Config:
             return self.home / "chunks"
         folder = self.root / named
         return folder if folder.is_relative_to(self.root) else real(folder)
+
+    @property
+    def data(self) -> DataFolder:
+        """Where memory is kept: of the person, not of the project. Raises Misconfigured."""
+        return find_data(self.memory, self.server)
 
     @property
     def graph_dir(self) -> Path:
@@ -147,18 +154,12 @@ def load(
     root, explicit = find_root(project)
     cache_base()  # raises early what every path would
     project_layer, ignored = read_project(root).believed()
-    values: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
-    for source, layer in (
+    sections = _merged(
         (str(user_config()), _read_user()),
         (str(project_config(root)), project_layer),
         ("the environment", _from_environment(os.environ)),
         ("the command line", flags or {}),
-    ):
-        _check(layer, source)
-        for section, fields in layer.items():
-            values[section].update(fields)
-    _imply_provider(values["embedding"])
-    sections = {name: _build(name, fields, "the configuration") for name, fields in values.items()}
+    )
     _check_languages(sections["indexing"].languages)
     return Config(
         root=root,
@@ -180,6 +181,27 @@ def _imply_provider(embedding: dict[str, Any]) -> None:
             "or onnx."
         )
     embedding["provider"] = named[0]
+
+
+def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
+    """Where memory is kept, for whoever has no project. Raises Misconfigured as `load` does."""
+    sections = _merged(
+        (str(user_config()), _read_user()),
+        ("the environment", _from_environment(os.environ)),
+        ("the command line", flags or {}),
+    )
+    return find_data(sections["memory"], sections["server"])
+
+
+def _merged(*layers: tuple[str, Layer]) -> dict[str, Any]:
+    """The sections of all layers: (source, layer) each, a later one wins. Raises Misconfigured."""
+    values: dict[str, dict[str, Any]] = {name: {} for name in SECTIONS}
+    for source, layer in layers:
+        _check(layer, source)
+        for section, fields in layer.items():
+            values[section].update(fields)
+    _imply_provider(values["embedding"])
+    return {name: _build(name, fields, "the configuration") for name, fields in values.items()}
 
 
 def _read_user() -> dict[str, Any]:

@@ -46,6 +46,10 @@ class Folders(Protocol):
     @property
     def run_dir(self) -> Path: ...
 
+
+class Sockets(Protocol):
+    """Who has a folder of sockets and locks."""
+
     @property
     def runtime_dir(self) -> Path: ...
 
@@ -179,10 +183,10 @@ def private_dir(path: Path) -> Path:
     return path
 
 
-def open_runtime(project: Folders) -> Path:
-    """The project's runtime folder, made and checked, each level of it."""
+def open_runtime(owner: Sockets) -> Path:
+    """The owner's runtime folder, made and checked, each level of it."""
     private_dir(runtime_base())
-    return private_dir(project.runtime_dir)
+    return private_dir(owner.runtime_dir)
 
 
 def open_home(project: Folders) -> Path:

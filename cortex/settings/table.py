@@ -32,6 +32,8 @@ class Rule:
     harmless: Callable[[Any], bool] = lambda _value: True
     #: what a value that is not harmless does, for the person who is asked for consent
     effect: str = ""
+    #: whether it is the person's own, for all projects: a project's file sets it never
+    personal: bool = False
 
 
 #: the rule of a setting that needs none
@@ -127,7 +129,18 @@ class Fusion:
     bm25_weight: Annotated[float, Rule(0, 1)] = 0.45
 
 
-SECTIONS: dict[str, type] = {"embedding": Embedding, "server": Server, "indexing": Indexing, "fusion": Fusion}
+@dataclass(frozen=True, slots=True)
+class Memory:
+    data_dir: Annotated[str, Rule(personal=True)] = "~/.cortex/default"
+
+
+SECTIONS: dict[str, type] = {
+    "embedding": Embedding,
+    "server": Server,
+    "indexing": Indexing,
+    "fusion": Fusion,
+    "memory": Memory,
+}
 
 
 @functools.cache

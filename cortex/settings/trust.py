@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,10 +57,12 @@ class ProjectFile:
 
         Raises Misconfigured when a folder that was agreed to leads out of the project.
         """
+        gone = {name for name in _names(self.layer) if is_personal(name)}
         if self.asked and not is_given(self):
-            return _without(self.layer, {one.name for one in self.asked})
-        check_inside(self.layer, self.root)
-        return self.layer, ()
+            gone |= {one.name for one in self.asked}
+        else:
+            check_inside(self.layer, self.root)
+        return _without(self.layer, gone) if gone else (self.layer, ())
 
 
 def find_asked(layer: Layer, built: Mapping[str, Any]) -> tuple[Asked, ...]:
@@ -69,8 +71,18 @@ def find_asked(layer: Layer, built: Mapping[str, Any]) -> tuple[Asked, ...]:
         Asked(f"{section}.{key}", value, rule.effect)
         for section, fields in layer.items()
         for key, value in ((key, getattr(built[section], key)) for key in fields)
-        if not (rule := rules(section)[key]).harmless(value)
+        if not (rule := rules(section)[key]).harmless(value) and not rule.personal
     )
+
+
+def is_personal(name: str) -> bool:
+    """Whether `section.setting` is a person's own, which no project sets, with consent or not."""
+    section, _, key = name.partition(".")
+    return rules(section)[key].personal
+
+
+def _names(layer: Layer) -> list[str]:
+    return [f"{section}.{key}" for section, fields in layer.items() for key in fields]
 
 
 def _without(layer: Layer, asked: AbstractSet[str]) -> tuple[Layer, tuple[str, ...]]:
@@ -141,9 +153,22 @@ def check_inside(layer: Layer, root: Path) -> None:
 
 
 def say_ignored(root: Path, names: tuple[str, ...]) -> str:
-    """One sentence about settings that are ignored; "" for none."""
-    if not names:
-        return ""
+    """What is to be said about settings that are ignored; "" for none."""
+    own = [name for name in names if is_personal(name)]
+    told = [_say_personal(root, own)] if own else []
+    if asked := [name for name in names if name not in own]:
+        told.append(_say_asked(root, asked))
+    return " ".join(told)
+
+
+def _say_personal(root: Path, names: Sequence[str]) -> str:
+    return (
+        f"{', '.join(names)} in {project_config(root)} {'is' if len(names) == 1 else 'are'} ignored: what is kept for "
+        f"all projects is set in {user_config()}, the environment or by flags."
+    )
+
+
+def _say_asked(root: Path, names: Sequence[str]) -> str:
     one = len(names) == 1
     return (
         f"{', '.join(names)} in {project_config(root)} {'is' if one else 'are'} ignored: such settings may come from "

@@ -8,7 +8,7 @@ import pytest
 
 from cortex.front.reading import located
 from cortex.front.tools import TOOLS
-from cortex.processes import attach
+from cortex.processes import starting
 from ipc.errors import BadRequest
 
 CODE = "type SessionStore struct { sessions map[string]Session }\nfunc (s *SessionStore) Refresh() error"
@@ -110,4 +110,4 @@ def test_a_question_finds_views_that_stand_for_their_file_beside_whole_documents
 
 
 def test_fields_of_a_chunk_are_not_taken_for_the_files_own(others):
-    attach.check_start(others.config)
+    starting.check_start(others.config)

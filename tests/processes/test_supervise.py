@@ -23,11 +23,11 @@ from typing import Any
 import psutil
 import pytest
 
-from cortex.processes import attach
+from cortex.processes import attach, starting
 from cortex.processes import child as processes
 from cortex.processes.child import SetSpec
 from cortex.processes.leftovers import remove_dead
-from cortex.processes.names import INDEXER, PROCESSES, STOP_ORDER, WORKERS
+from cortex.processes.names import INDEXER, KINDS, MEMORY, PROJECT
 from cortex.settings.config import Config, Embedding, Server
 from cortex.settings.home import open_home, open_runtime
 from ipc.client import CONNECT_S
@@ -95,7 +95,7 @@ def child(code: str, config: Config) -> list[str]:
 
 
 def spec(config: Config, idle_exit_s: float | None = None, **codes: str) -> SetSpec:
-    made = attach.spec_of(config, idle_exit=idle_exit_s is not None)
+    made = starting.spec_of(config, idle_exit=idle_exit_s is not None)
     commands = {name: child(code, config) for name, code in codes.items()}
     return dataclasses.replace(made, idle_exit_s=idle_exit_s, commands=commands)
 
@@ -123,7 +123,7 @@ def running(config: Config, name: str) -> dict[str, Any]:
 @pytest.fixture
 def spawn_tiny(config: Config, monkeypatch: pytest.MonkeyPatch) -> Config:
     """Sets that `attach` starts consist of one obedient child."""
-    real = attach.spec_of
+    real = starting.spec_of
 
     def tiny(config: Config, *, idle_exit: bool) -> SetSpec:
         return dataclasses.replace(
@@ -134,26 +134,29 @@ def spawn_tiny(config: Config, monkeypatch: pytest.MonkeyPatch) -> Config:
     return config
 
 
-def test_the_procfile_lists_the_processes_of_a_set() -> None:
+def test_the_procfile_lists_the_processes_of_all_sets() -> None:
     lines = (ROOT / "Procfile").read_text().splitlines()
     listed = [(name.strip(), command.split()) for name, _, command in (x.partition(":") for x in lines)]
-    assert listed == [(one.name, [one.program, *one.arguments]) for one in PROCESSES]
+    processes = [one for kind in KINDS.values() for one in kind.processes]
+    assert listed == [(one.name, [one.program, *one.arguments]) for one in processes]
 
 
 def test_every_worker_is_a_module_and_every_module_a_worker() -> None:
     modules = {path.stem for path in (ROOT / "workers").glob("[!_]*.py")}
-    assert modules == set(WORKERS)
-    assert {one.name for one in PROCESSES} == {*WORKERS, INDEXER}
+    assert modules == {name for kind in KINDS.values() for name in kind.workers}
+    assert {one.name for one in PROJECT.processes} == {*PROJECT.workers, INDEXER}
 
 
 def test_who_writes_is_stopped_first_then_who_announces_then_who_answers() -> None:
-    assert STOP_ORDER == (("indexer",), ("watcher",), ("embed", "vector", "text", "graph"))
+    assert PROJECT.stop_order == (("indexer",), ("watcher",), ("embed", "vector", "text", "graph"))
+    assert MEMORY.stop_order == (("memory",),)
 
 
 def test_without_automatic_indexing_no_indexer_is_started(config: Config) -> None:
-    made = attach.spec_of(config, idle_exit=True)
-    assert list(made.command_lines()) == [one.name for one in PROCESSES]
-    assert set(dataclasses.replace(made, auto_index=False).command_lines()) == set(WORKERS)
+    made = starting.spec_of(config, idle_exit=True)
+    assert list(made.command_lines()) == [one.name for one in PROJECT.processes]
+    without = starting.spec_of(dataclasses.replace(config, server=Server(auto_index=False)), idle_exit=True)
+    assert set(without.command_lines()) == set(PROJECT.workers)
 
 
 def test_the_supervisor_stays_small() -> None:
@@ -562,10 +565,10 @@ def test_vectors_of_another_size_are_said_with_both_numbers(config: Config) -> N
     metadata = {"version": "2.0.0", "model": "x", "dimensions": 768}
     (config.chunks_dir / "theirs.json").write_text(json.dumps({"_metadata": metadata, "chunks": []}))
     with pytest.raises(Misconfigured, match=r"768.*384"):
-        attach.check_start(config)
+        starting.check_start(config)
     ours = metadata | {"generator": "cortex"}
     (config.chunks_dir / "theirs.json").write_text(json.dumps({"_metadata": ours, "chunks": []}))
-    attach.check_start(config)
+    starting.check_start(config)
 
 
 def test_an_embedding_endpoint_that_nobody_serves_is_unavailable(config: Config) -> None:
@@ -576,10 +579,10 @@ def test_an_embedding_endpoint_that_nobody_serves_is_unavailable(config: Config)
         endpoint = f"http://127.0.0.1:{free.getsockname()[1]}/embed"
         named = dataclasses.replace(config, embedding=Embedding(provider="http", endpoint=endpoint))
         with pytest.raises(Unavailable, match="refused"):
-            attach.check_start(named)
+            starting.check_start(named)
         free.listen()  # which answers nothing
         with pytest.raises(Unavailable, match="timed out"):
-            attach.check_start(named)
+            starting.check_start(named)
 
 
 def test_a_set_that_is_stopped_leaves_no_runtime_folder(config: Config) -> None:

@@ -244,3 +244,47 @@ def test_a_variable_that_names_no_absolute_folder_is_one_sentence(project, monke
         monkeypatch.delenv("XDG_CONFIG_HOME")
     with pytest.raises(Misconfigured, match=rf"{variable} is 'some/where', which is not an absolute path"):
         assert config.load(project).runtime_dir
+
+
+def test_all_projects_of_a_person_share_one_data_folder_and_its_sockets(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        found.append(config.load(tmp_path / name, {"embedding": {"dimensions": 256}}).data)
+    found.append(config.load_data())
+    assert {one.root for one in found} == {tmp_path.resolve() / ".cortex" / "default"}
+    assert len({one.runtime_dir for one in found}) == len({one.hash() for one in found}) == 1
+    other = config.load_data({"memory": {"data_dir": str(tmp_path / "other")}})
+    assert (other.runtime_dir, other.hash()) != (found[0].runtime_dir, found[0].hash())
+
+
+def test_a_project_in_the_data_folder_has_other_sockets(tmp_path):
+    data = config.load_data({"memory": {"data_dir": str(tmp_path)}})
+    assert data.runtime_dir != config.load(tmp_path).runtime_dir
+
+
+def test_a_data_folder_of_a_long_path_has_short_sockets(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / ("r" * 90)))
+    (tmp_path / ("r" * 90)).mkdir()
+    data = config.load_data({"memory": {"data_dir": str(tmp_path / ("d" * 200))}})
+    assert len(str(data.runtime_dir / "supervisor.sock")) <= 103
+
+
+@pytest.mark.parametrize("named", ["memory", "./memory", "~someone/memory"])
+def test_a_data_folder_that_is_no_absolute_path_is_refused(named):
+    with pytest.raises(Misconfigured, match=r"memory\.data_dir .* not an absolute path"):
+        config.load_data({"memory": {"data_dir": named}})
+
+
+def test_a_home_folder_that_is_no_absolute_path_is_one_sentence_for_memory_too(monkeypatch):
+    monkeypatch.setenv("HOME", "here")
+    with pytest.raises(Misconfigured, match="HOME is 'here', which is not an absolute path"):
+        config.load_data()
+
+
+def test_a_data_folder_that_cannot_be_written_is_named_with_what_to_do(tmp_path):
+    (tmp_path / "file").write_text("")
+    data = config.load_data({"memory": {"data_dir": str(tmp_path / "file" / "data")}})
+    with pytest.raises(Misconfigured, match=r"file/data cannot be used: .*set memory\.data_dir"):
+        data.make()

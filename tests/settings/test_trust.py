@@ -39,6 +39,10 @@ FREE = {
 }
 
 
+#: what no project may set, and what one might
+PERSONAL = {"memory.data_dir": "/tmp/elsewhere"}
+
+
 def write(project: Path, text: str) -> trust.ProjectFile:
     (project / ".cortex" / "config.yml").write_text(text)
     return config.read_project(project)
@@ -46,7 +50,25 @@ def write(project: Path, text: str) -> trust.ProjectFile:
 
 def test_every_setting_is_either_guarded_or_harmless_for_a_reason():
     names = {f"{s}.{field.name}" for s, cls in SECTIONS.items() for field in dataclasses.fields(cls)}
-    assert names == HOSTILE.keys() | FREE.keys()
+    assert names == HOSTILE.keys() | FREE.keys() | PERSONAL.keys()
+
+
+@pytest.mark.parametrize("name", PERSONAL)
+def test_what_is_a_persons_own_is_never_taken_from_a_projects_file(project, name):
+    section, key = name.split(".")
+    file = write(project, f"{section}: {{{key}: {PERSONAL[name]}}}\nserver: {{debounce_ms: 7}}")
+    assert not file.asked
+    for consent in (False, True):
+        if consent:
+            trust.give(file)
+        loaded = config.load(project)
+        assert loaded.ignored == (name,)
+        assert getattr(getattr(loaded, section), key) == getattr(SECTIONS[section](), key)
+        assert loaded.server.debounce_ms == 7
+    said = trust.say_ignored(loaded.root, loaded.ignored)
+    assert name in said
+    assert "cortex trust" not in said
+    assert "is set in" in said
 
 
 @pytest.mark.parametrize("name", HOSTILE)

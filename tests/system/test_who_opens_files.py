@@ -57,7 +57,7 @@ ALLOWED = {
     ("cortex.memory.words", "tantivy.Index"): LIBRARY,
     ("cortex.processes.leftovers", "folder.rmdir"): RUNTIME,
     ("cortex.front.cli.main", "os.open"): SYSTEM,
-    ("cortex.front.cli.doctor", "Path('/proc/mounts').read_text"): SYSTEM,
+    ("cortex.system.mounts", "table.read_text"): SYSTEM,
     ("cortex.front.mcp.stdio", "io.FileIO"): "wraps standard input and output, which are open already",
     (
         "cortex.indexer.scan",
@@ -74,6 +74,7 @@ ALLOWED = {
     ("ipc.locks", "os.unlink"): RUNTIME,
     ("ipc.service", "os.chmod"): RUNTIME,
     ("ipc.service", "path.unlink"): RUNTIME,
+    ("ipc.service", "self._path.unlink"): RUNTIME,
     ("ipc.service", "socket.bind"): RUNTIME,
     ("cortex.embedders.http", "endpoint.opener.open"): OTHER,
     ("cortex.engines.graph.engine", "self._opener.open"): OTHER,
@@ -82,6 +83,7 @@ ALLOWED = {
     ("cortex.front.mcp.project", "link.open"): OTHER,
     ("cortex.front.mcp.stdio", "link.open"): OTHER,
     ("cortex.indexer.run", "writer.open"): OTHER,
+    ("cortex.memory.serving", "Cortex.open"): OTHER,
     ("cortex.processes.attach", "attachment.open"): OTHER,
     ("cortex.publish.graph_files", "folder_of(self._folders, name).open"): OTHER,
 }

@@ -19,12 +19,13 @@ from typing import Literal
 
 from cortex.front.cli.status import oddities
 from cortex.generation.contract import Folder, is_ours
-from cortex.processes import attach
+from cortex.processes import attach, starting
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, open_home, open_runtime
 from cortex.settings.trust import say_ignored
 from cortex.system import files
+from cortex.system.mounts import FOREIGN, file_system
 from cortex.terms.ignores import NO_GLOB
 from ipc.errors import CortexError
 
@@ -33,11 +34,6 @@ DISTRIBUTION = "cortex-context-engine"
 PYTHON_MIN = (3, 11)
 #: bytes that an index may need at any time
 FREE_BYTES_MIN = 500 * 1024 * 1024
-#: file systems on which locks, mapped files or events cannot be relied on
-FOREIGN_FILE_SYSTEMS = frozenset(
-    ("nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "drvfs", "vboxsf", "afs", "smbfs")
-)
-
 #: what an earlier version made in the project beside chunk and graph files
 OLD_NAMES = ("index", "manifest.json", "run")
 #: bytes of the note in a folder of the cache that says whose it is: one path
@@ -209,27 +205,12 @@ def _sockets(config: Config) -> tuple[State, str]:
 
 def _file_system(config: Config) -> tuple[State, str]:
     kind = file_system(config.index_dir if config.index_dir.exists() else config.root)
-    if kind in FOREIGN_FILE_SYSTEMS:
+    if kind in FOREIGN:
         return (
             "odd",
             f"{kind}: a network or foreign file system; the index is slower there, events may not arrive.",
         )
     return "fine", kind or "unknown"
-
-
-def file_system(path: Path) -> str:
-    """The kind of the file system that holds `path`, "" where the system does not say."""
-    best, kind = "", ""
-    try:
-        lines = Path("/proc/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ""
-    for line in lines:
-        _, place, name, *_ = line.split()
-        place = place.replace("\\040", " ")
-        if (path.is_relative_to(place)) and len(place) >= len(best):
-            best, kind = place, name
-    return kind
 
 
 def _free_space(config: Config) -> tuple[State, str]:
@@ -246,7 +227,7 @@ def _model(config: Config) -> tuple[State, str]:
 
 
 def _start(config: Config) -> tuple[State, str]:
-    attach.check_start(config)
+    starting.check_start(config)
     return "fine", "nothing prevents the workers from starting"
 
 

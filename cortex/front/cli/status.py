@@ -17,7 +17,7 @@ from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import Generation
 from cortex.generation.manifest import Listing, Noted
 from cortex.processes import attach
-from cortex.processes.names import WORKERS
+from cortex.processes.names import PROJECT
 from cortex.settings.config import Config
 from cortex.settings.trust import say_ignored
 from cortex.system import files
@@ -103,7 +103,7 @@ async def _ask_workers(config: Config) -> dict[str, dict[str, Any]]:
         return dataclasses.asdict(reply) if isinstance(reply, Status) else {"error": repr(reply)}
 
     try:
-        return dict(zip(WORKERS, await asyncio.gather(*map(ask, WORKERS)), strict=True))
+        return dict(zip(PROJECT.workers, await asyncio.gather(*map(ask, PROJECT.workers)), strict=True))
     finally:
         await client.close()
 

@@ -25,7 +25,7 @@ from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
 from cortex.front.tool import Tool
 from cortex.front.tools import choose
-from cortex.processes import attach
+from cortex.processes import starting
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import find_root
@@ -57,7 +57,7 @@ def serve(project: str | None, toolsets: str | None) -> int:
     config, problem = _load(project, toolsets)
     tools = choose(config.server.toolsets if config else ("code",))
     if config is not None:
-        attach.check_start(config)
+        starting.check_start(config)
     asyncio.run(_run(config, problem, tools, wire))
     return EXIT_OK
 

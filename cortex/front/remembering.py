@@ -1,0 +1,60 @@
+"""A front's way to the memory set: nothing at all until the first call of memory, then a hold on
+the set and a client of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from cortex.ask.memory import Caller, MemoryAsking
+from cortex.processes import attach
+from cortex.settings.data import DataFolder
+from ipc.client import Client
+from ipc.errors import Unavailable
+
+#: seconds of a call that are kept for saying that the set does not come
+SAYING_S = 0.5
+
+
+class Remembering:
+    """Make, use and close it in one event loop. `find` says where memory is; it is asked with the
+    first call, and may raise.
+    """
+
+    def __init__(self, find: Callable[[], DataFolder], *, start: bool = True) -> None:
+        self._find = find
+        self._start = start
+        self._attaching: asyncio.Task[attach.Attachment] | None = None
+        self._client: Client | None = None
+
+    def asking(self, until: float, caller: Caller) -> MemoryAsking:
+        """What a call asks with until then (monotonic)."""
+        return MemoryAsking(self._reach, until, caller)
+
+    async def close(self) -> None:
+        task, self._attaching = self._attaching, None
+        if task is not None:
+            task.cancel()
+            for found in await asyncio.gather(task, return_exceptions=True):
+                if isinstance(found, attach.Attachment):
+                    await found.close()
+        if self._client is not None:
+            await self._client.close()
+
+    async def _reach(self, until: float) -> Client:
+        """The client of the set, which is started when there is none. Raises Misconfigured, and
+        Unavailable while there is no set that we may use.
+        """
+        data = self._find()
+        if self._attaching is None or (self._attaching.done() and self._attaching.exception()):
+            self._attaching = asyncio.create_task(attach.attach(data, start=self._start))
+        left_s = max(0.0, until - SAYING_S - time.monotonic())
+        done, _ = await asyncio.wait({self._attaching}, timeout=left_s)
+        if not done:
+            raise Unavailable("The memory's worker is still being started; ask again in a few seconds.")
+        if problem := self._attaching.result().problem:
+            raise Unavailable(problem)
+        self._client = self._client or Client(data.runtime_dir)
+        return self._client

@@ -1,0 +1,189 @@
+"""The owner of the store as a worker: carries out each MemoryCall on its one library.
+
+It lives on while the store cannot be opened, because only it can say why.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Callable, Generator, Iterator
+from typing import Any
+
+from cortex import __version__
+from cortex.memory.database import NAME
+from cortex.memory.library import Cortex
+from cortex.memory.note import Source, Trust
+from cortex.memory.operations import OPERATIONS, carry_out
+from cortex.settings.data import DataFolder
+from cortex.system.mounts import FOREIGN, file_system
+from ipc.errors import BadRequest, CortexError, Damaged, Unavailable
+from ipc.messages import MemoryAnswer, MemoryCall, Message, Status
+from ipc.service import Identity, Slices
+
+log = logging.getLogger(__name__)
+
+#: seconds after the last write in which what is new goes into the indexes on the disk
+QUIET_S = 2.0
+#: seconds in which a fault of opening is told again without trying: questions wait behind each try
+PAUSE_S = 1.0
+#: characters of the names that a caller gives itself
+NAME_CHARS_MAX = 128
+#: channel → who is trusted with what it brings; no argument says it
+TRUST: dict[str, Trust] = {"mcp": "agent", "cli": "user", "library": "agent"}
+
+
+class MemoryWorker:
+    """See `ipc.service.Worker`. Make, use and close it in one thread."""
+
+    def __init__(self, data: DataFolder) -> None:
+        self._data = data
+        self._identity = Identity("memory", __version__, data.hash())
+        self._library: Cortex | None = None
+        self._place: tuple[int, int] | None = None
+        self._fault: CortexError | None = None
+        self._again = 0.0
+        self._written = 0.0
+        self._changed = False
+        self.handlers: dict[type, Callable[[Any], Message | Slices]] = {MemoryCall: self.call}
+
+    def ready(self) -> Cortex:
+        """The library, opened when it is not. Raises what `Cortex.open` raises; the same for a
+        second, without trying.
+        """
+        if self._library is not None and self._look() != self._place:
+            self._drop("the database was moved or deleted")
+        if self._library is None:
+            if self._fault is not None and time.monotonic() < self._again:
+                raise self._fault.with_traceback(None)
+            try:
+                self._data.make()
+                self._library = Cortex.open(self._data.root)
+            except CortexError as error:
+                self._fault, self._again = error, time.monotonic() + PAUSE_S
+                raise
+            except OSError as error:
+                fault = self._unwritten(error)
+                self._fault, self._again = fault, time.monotonic() + PAUSE_S
+                raise fault from error
+            self._fault, self._place = None, self._look()
+        return self._library
+
+    def close(self) -> None:
+        self._drop("")
+
+    def call(self, request: MemoryCall) -> Message | Slices:
+        operation = OPERATIONS.get(request.operation)
+        if operation is not None and operation.writes and not request.writes:
+            raise BadRequest(f"The operation {operation.name} writes; it has to be asked as a write.")
+        library = self.ready()
+        with self._noticing(writes=request.writes):
+            answer: Any = carry_out(
+                library,
+                request.operation,
+                request.arguments,
+                project=request.project,
+                source=_source_of(request),
+                operation_id=request.operation_id,
+            )
+        if isinstance(answer, Generator):
+            return self._in_slices(answer, writes=request.writes)
+        return MemoryAnswer(answer)
+
+    def _in_slices(self, slices: Generator[None, None, Any], *, writes: bool) -> Slices:
+        while True:
+            try:
+                with self._noticing(writes=writes):
+                    next(slices)
+            except StopIteration as end:
+                return MemoryAnswer(end.value)
+            yield
+
+    def reload(self) -> bool:
+        """By the clock: let go of a database that is not there any more; keep what is new when
+        nothing was written for a while.
+        """
+        if self._library is not None and self._look() != self._place:
+            self._drop("the database was moved or deleted")
+        if self._library is not None and self._changed and time.monotonic() - self._written >= QUIET_S:
+            with self._noticing(writes=False):
+                self._library.settle()
+                self._changed = False
+        return False
+
+    def status(self) -> Status:
+        info: dict[str, Any] = {"folder": str(self._data.root), "open": self._library is not None}
+        if warning := warn_of_place(self._data):
+            info["warnings"] = [warning]
+        return self._identity.status(0, info | ({"fault": str(self._fault)} if self._fault else {}))
+
+    @contextlib.contextmanager
+    def _noticing(self, *, writes: bool) -> Iterator[None]:
+        """What was meant to be written is there, or is said not to be. Whatever broke off in the
+        middle, or was found damaged, is read anew with the next call.
+        """
+        try:
+            yield
+        except Damaged:
+            self._drop("it is damaged")
+            raise
+        except (CortexError, StopIteration):
+            raise
+        except OSError as error:
+            self._drop(str(error))
+            raise self._unwritten(error) from error
+        except Exception as error:
+            self._drop(repr(error))
+            raise
+        if writes:
+            self._written, self._changed = time.monotonic(), True
+            if self._look() != self._place:
+                self._drop("the database was moved or deleted")
+                raise Unavailable(
+                    f"The memory in {self._data.root} was moved or deleted while it was written; ask again."
+                )
+
+    def _look(self) -> tuple[int, int] | None:
+        """The identity of the database's file."""
+        try:
+            info = os.stat(self._data.root / NAME)
+        except OSError:
+            return None
+        return info.st_dev, info.st_ino
+
+    def _drop(self, why: str) -> None:
+        library, self._library = self._library, None
+        if library is None:
+            return
+        if why:
+            log.warning("letting go of the memory in %s: %s", self._data.root, why)
+        try:
+            library.close()
+        except Exception:  # what is left of it is read anew; the store itself is whole
+            log.exception("closing the memory failed")
+
+    def _unwritten(self, error: OSError) -> Unavailable:
+        return Unavailable(
+            f"The memory in {self._data.root} cannot be kept: {error.strerror or error}; free some space, or make "
+            "the folder writable."
+        )
+
+
+def warn_of_place(data: DataFolder) -> str:
+    """One sentence when the data folder is where locks cannot be relied on, "" otherwise."""
+    kind = file_system(data.root)
+    if kind not in FOREIGN:
+        return ""
+    return (
+        f"The memory's folder {data.root} is on a network file system ({kind}), where locks and synced writes cannot "
+        "be relied on; set memory.data_dir to a folder of this machine's own disk."
+    )
+
+
+def _source_of(request: MemoryCall) -> Source:
+    trust = TRUST.get(request.channel)
+    if trust is None:
+        raise BadRequest(f"There is no channel {request.channel[:80]!r}; there are: {', '.join(TRUST)}.")
+    return Source(request.agent[:NAME_CHARS_MAX], request.session[:NAME_CHARS_MAX], request.channel, trust)

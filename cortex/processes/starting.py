@@ -1,0 +1,122 @@
+"""What differs between the kinds of sets before one runs: whose folder it is, what is checked and
+made first, and what its supervisor has to know.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import Any
+
+from cortex import __version__
+from cortex.generation.contract import chunk_folders, files_in, folder_of
+from cortex.processes.child import SetSpec
+from cortex.processes.names import INDEXER, MEMORY, PROJECT, Kind
+from cortex.settings.config import Config
+from cortex.settings.data import DataFolder
+from cortex.settings.home import PROJECT_FOLDER, open_home, open_runtime
+from cortex.settings.table import Embedding
+from cortex.system import files
+from ipc.errors import Misconfigured, Unavailable
+from ipc.messages import PROTOCOL
+
+#: whose set it is: a project's, or that of the folder of what a person remembers
+Owner = Config | DataFolder
+
+#: the size of the vectors in a chunk file's own metadata, which are the first in it
+_DIMENSIONS = re.compile(rb'\s*\{\s*"_metadata"\s*:\s*\{[^{}]*"dimensions"\s*:\s*(\d+)')
+#: bytes of a chunk file in which `_metadata` is looked for, and files that are looked at
+METADATA_BYTES, METADATA_FILES_MAX = 4096, 50
+
+
+def kind_of(owner: Owner) -> Kind:
+    return PROJECT if isinstance(owner, Config) else MEMORY
+
+
+def open_folders(owner: Owner) -> None:
+    """The runtime folder and that of the logs, made and checked.
+
+    Raises Misconfigured and Unavailable.
+    """
+    open_runtime(owner)
+    if isinstance(owner, Config):
+        open_home(owner)
+    else:
+        owner.make()
+
+
+def spec_of(owner: Owner, *, idle_exit: bool) -> SetSpec:
+    if isinstance(owner, Config):
+        idle_exit_s, without = owner.server.idle_exit_s, () if owner.server.auto_index else (INDEXER,)
+    else:
+        idle_exit_s, without = owner.idle_exit_s, ()
+    return SetSpec(
+        kind=kind_of(owner).name,
+        root=str(owner.root),
+        runtime_dir=str(owner.runtime_dir),
+        run_dir=str(owner.run_dir),
+        config=owner.hash(),
+        protocol=PROTOCOL,
+        without=without,
+        idle_exit_s=idle_exit_s if idle_exit else None,
+    )
+
+
+def wanted(owner: Owner) -> dict[str, Any]:
+    """What a supervisor has to say of itself to serve fronts of `owner`. Memory is of several
+    projects, whose fronts may be of several versions.
+    """
+    told = {"protocol": PROTOCOL, "config": owner.hash()}
+    return {"version": __version__} | told if isinstance(owner, Config) else told
+
+
+def check_root(owner: Owner) -> None:
+    """Raises Unavailable when the project is not where it was any more. A data folder is made."""
+    if isinstance(owner, Config) and not owner.root.is_dir():
+        raise Unavailable(
+            f"The project {owner.root} was moved or deleted; start Cortex again in the folder where it is now."
+        )
+
+
+def check_start(owner: Owner) -> None:
+    """Raise what is better said before anything is started: Misconfigured or Unavailable."""
+    if isinstance(owner, Config):
+        check_project(owner)
+
+
+def check_project(config: Config) -> None:
+    """Raises Misconfigured and Unavailable for chunk files or an embedder that cannot be used."""
+    ours = config.root / PROJECT_FOLDER / "chunks"  # asked for by name, it is made like any of ours
+    if config.explicit_chunks and config.chunks_dir != ours and not config.chunks_dir.is_dir():
+        raise Misconfigured(
+            f"The chunks folder {config.chunks_dir} does not exist; make it, or correct server.chunks_dir."
+        )
+    folders = [folder.path for folder in chunk_folders(config)]
+    if not config.server.auto_index and not any(path.is_dir() for path in folders):
+        raise Misconfigured(
+            f"server.auto_index is off and there are no chunk files: make {folders[-1]}, run `cortex index`, or "
+            "switch server.auto_index on."
+        )
+    _check_dimensions(config)
+    if config.embedding != Embedding():  # the default cannot fail, and costs an import
+        from cortex.embedders import check_embedder
+
+        check_embedder(config)
+
+
+def _check_dimensions(config: Config) -> None:
+    """Chunk files of others are served as they are: their vectors must have the configured size."""
+    with contextlib.suppress(OSError):
+        folders = chunk_folders(config)
+        for name in list(files_in(folders))[:METADATA_FILES_MAX]:
+            path = folder_of(folders, name).place(name)
+            with files.open_plain(path) as file:
+                head = file.read(METADATA_BYTES)
+            found = _DIMENSIONS.match(head)
+            if found is None or re.search(rb'"generator"\s*:\s*"cortex"', head):
+                continue  # our own files are embedded anew by the indexer
+            if int(found[1]) != config.embedding.dimensions:
+                raise Misconfigured(
+                    f"{path} holds vectors of {int(found[1])} dimensions, but embedding.dimensions is "
+                    f"{config.embedding.dimensions}; make the two equal, and name their model (CORTEX_EMBEDDING_MODEL)."
+                )

@@ -1,0 +1,76 @@
+"""Where memory is kept: one folder of a person's, for all projects, with the sockets of its set."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+
+from cortex.settings.home import real, refusal, runtime_base, user_home
+from cortex.settings.table import Memory, Server
+from cortex.system import files
+from ipc.errors import Misconfigured
+from ipc.messages import PROTOCOL
+
+
+@dataclass(frozen=True, slots=True)
+class DataFolder:
+    """The folder `root`, absolute and real; below it no link is followed."""
+
+    root: Path
+    settings: Memory = field(default_factory=Memory)
+    #: seconds without a front after which the set ends, and that a call may take
+    idle_exit_s: float = 600.0
+    deadline_s: float = 10.0
+
+    @property
+    def run_dir(self) -> Path:
+        """The logs of its set."""
+        return self.root / "run"
+
+    @property
+    def runtime_dir(self) -> Path:
+        """The folder of its sockets and locks: short, private, one for each protocol."""
+        return runtime_base() / f"{self.root_id}-p{PROTOCOL}"
+
+    @property
+    def root_id(self) -> str:
+        """16 hex digits, never those of a project in the same folder."""
+        return hashlib.sha256(b"memory\0" + os.fsencode(self.root)).hexdigest()[:16]
+
+    def hash(self) -> str:
+        """12 hex digits over what its workers act on: of `memory` alone, for all projects share
+        them.
+        """
+        settings = dataclasses.asdict(self.settings) | {"data_dir": os.fspath(self.root)}
+        return hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
+
+    def make(self) -> Path:
+        """The folder, made and checked, with that of its logs. Raises Misconfigured when it cannot
+        be written, or is another's; Unavailable when there is no space.
+        """
+        try:
+            for folder in (self.root, self.run_dir):
+                files.make_private(folder)
+        except OSError as error:
+            raise refusal(error)(
+                f"The memory's folder {self.root} cannot be used: {error.strerror or error}; make it a writable "
+                "folder of yours, or set memory.data_dir to one."
+            ) from error
+        return self.root
+
+
+def find_data(settings: Memory, server: Server) -> DataFolder:
+    """The folder that is set. Raises Misconfigured for one that is not absolute: processes work in
+    different folders.
+    """
+    named = settings.data_dir or Memory().data_dir
+    if named == "~" or named.startswith("~/"):
+        named = user_home() + named[1:]
+    if not os.path.isabs(named):
+        raise Misconfigured(f"memory.data_dir is {named!r}, which is not an absolute path; set it to one.")
+    return DataFolder(real(named), settings, server.idle_exit_s, server.deadline_s)

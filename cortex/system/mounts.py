@@ -1,0 +1,29 @@
+"""Which kind of file system holds a path, and on which of them locks cannot be relied on."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+#: file systems on which locks, mapped files or events cannot be relied on
+FOREIGN = frozenset(("nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "drvfs", "vboxsf", "afs", "smbfs"))
+#: the table of this process: number, parent, device, root, place, options, …, "-", kind, …
+TABLE = Path("/proc/self/mountinfo")
+
+
+def file_system(path: Path, table: Path = TABLE) -> str:
+    """The kind of the file system that holds `path`, "" where the system does not say."""
+    best, kind = -1, ""
+    try:
+        lines = table.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:
+        return ""
+    for line in lines:
+        before, _, after = line.partition(" - ")
+        parts, told = before.split(" "), after.split(" ")
+        if len(parts) < 5 or not told[0]:
+            continue
+        place = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), parts[4])
+        if path.is_relative_to(place) and len(place) >= best:  # the last of a place hides the others
+            best, kind = len(place), told[0]
+    return kind

@@ -1,0 +1,28 @@
+"""The memory worker: the one process that opens the store of a data folder."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+
+from cortex.memory.serving import MemoryWorker, warn_of_place
+from cortex.settings.data import DataFolder
+from ipc.errors import CortexError, Misconfigured
+from ipc.service import serve
+
+log = logging.getLogger(__name__)
+
+
+def run(data: DataFolder, *, replica: int = 0, bind: str = "") -> int:
+    if replica:
+        raise Misconfigured("There is one memory worker only, for there is one owner of the store.")
+    data.make()
+    if warning := warn_of_place(data):
+        log.warning("%s", warning)
+    worker = MemoryWorker(data)
+    with contextlib.suppress(CortexError):  # it says so to whoever asks
+        worker.ready()
+    try:
+        return serve("memory", worker, data.runtime_dir, bind=bind)
+    finally:
+        worker.close()
