@@ -5,6 +5,7 @@ workers' own handlers.
 from __future__ import annotations
 
 import contextlib
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from cortex.ask.freshness import Freshness
 from cortex.engines import ENGINES
 from cortex.engines.serving import EngineWorker
 from cortex.indexer.run import index
+from cortex.memory.database import LOCK, Database
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from ipc.codec import decode, encode
@@ -99,6 +101,20 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Served:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return open_project(root)
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty data folder of memory, made once: bringing a new one up to date takes a process."""
+    folder = tmp_path_factory.mktemp("empty")
+    Database(folder).close()
+    (folder / LOCK).unlink()
+    return folder
+
+
+@pytest.fixture
+def data(empty: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(empty, tmp_path / "data", copy_function=shutil.copy)
 
 
 SAMPLE = {

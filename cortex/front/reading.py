@@ -31,6 +31,8 @@ _ANY = frozenset(("all", "any", "*", "auto"))
 _LANGUAGES = frozenset(("lang", "language"))
 _GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns"))
 _PATHS = frozenset(("path", "file"))
+#: arguments whose items are sentences, which commas do not part
+_SENTENCES = frozenset(("facts",))
 #: arguments in which the root's own path is left out, wherever it stands
 _NAMES = frozenset(("target", "to", "chunk_id"))
 
@@ -45,6 +47,8 @@ def coerced(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str
     for name, value in arguments.items():
         if name != "query":  # which says it in its own words
             _check_text(name, value)
+        if name in _SENTENCES and isinstance(value, str) and not value.lstrip().startswith("["):
+            value = value.splitlines()  # noqa: PLW2901 - the value as it is meant
         field = schema["properties"].get(name)
         meant = value if field is None else _typed(field, value)
         if meant is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_type_hints
 
@@ -41,7 +41,8 @@ Sets = Literal["code", "memory", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `description` is what the agent reads, `reads` says that a call changes nothing.
+    """One tool. `description` is what the agent reads, `reads` says that a call changes nothing,
+    `destroys` that it may change what is there, and not only add to it.
 
     `asks`: whom a call with these arguments asks; who asks memory alone waits for no index.
     """
@@ -53,6 +54,7 @@ class Tool:
     arguments: type[msgspec.Struct]
     schema: dict[str, Any]
     reads: bool
+    destroys: bool
     asks: Callable[[Mapping[str, Any]], Sets]
 
     def check(self, arguments: Mapping[str, Any] | None) -> msgspec.Struct:
@@ -122,26 +124,46 @@ def make_tool(
     title: str,
     *,
     reads: bool,
+    destroys: bool | None = None,
     asks: Sets | Callable[[Mapping[str, Any]], Sets] = "code",
+    without: Collection[str] = (),
+    defaults: Mapping[str, Any] | None = None,
+    description: str = "",
+    told: Mapping[str, Any] | None = None,
 ) -> Tool:
     """The tool of `async (asking, *, argument: Annotated[type, Meta(description)] = default, …) ->
     answer`.
+
+    What writes is taken to destroy unless it is told not to. One function may be several tools:
+    `without` some of its arguments, with other `defaults` and another `description`. `told`:
+    argument → the default that agents are told, where the function has to know whether it was
+    given; an empty one tells them to give it.
     """
     hints = get_type_hints(function, include_extras=True)
     fields: list[Any] = []
     for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
-        has_default = parameter.default is not inspect.Parameter.empty
-        fields.append((name, hints[name], parameter.default) if has_default else (name, hints[name]))
+        if name in without:
+            continue
+        default = (defaults or {}).get(name, parameter.default)
+        has_default = default is not inspect.Parameter.empty
+        fields.append((name, hints[name], default) if has_default else (name, hints[name]))
     name = function.__name__
     arguments = msgspec.defstruct(f"{name}_arguments", fields, frozen=True, forbid_unknown_fields=True)
+    schema = _schema(arguments)
+    for argument, value in (told or {}).items():
+        if value:
+            schema["properties"][argument]["default"] = value
+        else:
+            schema.setdefault("required", []).append(argument)
     return Tool(
         name=name,
         title=title,
-        description=inspect.cleandoc(function.__doc__ or ""),
+        description=description or inspect.cleandoc(function.__doc__ or ""),
         function=function,
         arguments=arguments,
-        schema=_schema(arguments),
+        schema=schema,
         reads=reads,
+        destroys=not reads if destroys is None else destroys,
         asks=asks if callable(asks) else lambda _arguments: asks,
     )
 

@@ -19,8 +19,10 @@ from ipc.errors import BadRequest
 _WHERE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
 _MISSING = re.compile(r"^Object missing required field `(?P<name>[^`]+)`$")
 _UNKNOWN = re.compile(r"^Object contains unknown field `(?P<name>[^`]+)`$")
-#: the argument that says where a write belongs; it is of the request, not of the question
+#: the argument that numbers a write; it is of the request, not of what is asked
 _OPERATION_ID = "operation_id"
+#: the project that stands for all of them
+ALL = "all"
 
 Function = Callable[..., dict[str, Any]]
 
@@ -64,7 +66,8 @@ def carry_out(
     source: Source | None = None,
     operation_id: str = "",
 ) -> dict[str, Any]:
-    """The answer of one operation for the notes of `project`, asked by `source`.
+    """The answer of one operation for the notes of `project`, asked by `source`. Each operation
+    takes an argument `project` as well, for those of another one, or ALL.
 
     A write with an `operation_id` that was carried out already answers as it did then. Raises
     BadRequest for an operation or argument that does not exist, and what the library raises.
@@ -75,7 +78,10 @@ def carry_out(
     given = operation.check(arguments)
     if operation.writes:
         given[_OPERATION_ID] = operation_id
-    return operation.function(library.of(project=project, source=source), **given)
+    project = given.pop("project") or project
+    if project == ALL and operation.writes:
+        raise BadRequest("`project` is 'all'; a note belongs to one project, or to all with scope `global`.")
+    return operation.function(library.of(project="" if project == ALL else project, source=source), **given)
 
 
 def _store(
@@ -169,6 +175,7 @@ def _operation(name: str, function: Function, *, writes: bool) -> Operation:
         has_default = parameter.default is not inspect.Parameter.empty
         kind = hints[argument]
         fields.append((argument, kind, parameter.default) if has_default else (argument, kind))
+    fields.append(("project", str, ""))
     arguments = msgspec.defstruct(f"{name}_arguments", fields, frozen=True, forbid_unknown_fields=True)
     return Operation(name, writes, function, arguments)
 

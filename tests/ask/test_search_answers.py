@@ -13,7 +13,7 @@ import pytest
 from cortex.ask import search as searching
 from cortex.ask.questions import Search
 from cortex.embedders.static import open_static
-from cortex.front.tools import INSTRUCTIONS, TOOLS
+from cortex.front.tools import TOOLS, instruct
 from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
 from cortex.settings.config import Fusion
 from ipc.errors import Unavailable
@@ -168,7 +168,7 @@ def test_questions_in_other_languages_are_answered(sample, question):
 
 
 def test_agents_are_told_to_ask_in_english():
-    assert "Ask in English" in INSTRUCTIONS
+    assert "Ask in English" in instruct(TOOLS)
 
 
 TRACE = """Since yesterday nobody can sign in any more, please help!

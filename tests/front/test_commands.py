@@ -12,7 +12,7 @@ from cortex.front.cli import main as cli
 from cortex.front.cli.commands import all_commands, find
 from cortex.front.cli.generated import FORMS, PLAIN, command_name, make_command
 from cortex.front.tool import make_tool
-from cortex.front.tools import TOOLS
+from cortex.front.tools import PEOPLE, TOOLS, choose
 from ipc.errors import BadRequest
 
 INDEX = {"pending": [], "pending_count": 0, "degraded": []}
@@ -56,7 +56,7 @@ def asked(name, *words):
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
 def test_every_tool_has_a_command_with_an_option_for_each_argument(tool, capsys):
-    assert cli.main([command_name(tool.name), "--help"]) == 0
+    assert cli.main([*command_name(tool.name).split(), "--help"]) == 0
     told = capsys.readouterr().out
     for argument in tool.schema["properties"]:
         assert f"--{argument.replace('_', '-')}" in told
@@ -68,7 +68,7 @@ def test_every_tool_has_a_command_with_an_option_for_each_argument(tool, capsys)
 def test_no_two_commands_have_one_name():
     names = [command.name for command in all_commands()]
     assert len(names) == len(set(names))
-    assert set(FORMS) == set(TOOLS)
+    assert set(FORMS) == {*TOOLS, *PEOPLE}
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
@@ -183,7 +183,7 @@ def test_json_is_exactly_the_answer_and_jsonl_its_places(capsys):
     assert json.loads(capsys.readouterr().out) == {"file": "a.py", "start": 3, "end": 9, "score": 0.5}
 
 
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", choose(("code",)).values(), ids=lambda tool: tool.name)
 def test_an_empty_answer_ends_with_1_and_its_suggestion_on_standard_error(tool, capsys):
     words = {"cortex_graph": ["callers", "x"], "cortex_pattern": ["x", "go"]}.get(tool.name, ["x"])
     front = Asked(EMPTY | {"suggestion": "Ask for something else.", "symbols_shown": 0})
@@ -245,7 +245,7 @@ CHECKS = {"bash": ["bash", "-n"], "zsh": ["zsh", "-n"], "fish": ["fish", "--no-e
 def test_completion_is_printed_for_each_shell(shell, tmp_path, capsys):
     assert cli.main(["completion", shell]) == 0
     script = capsys.readouterr().out
-    assert all(command_name(name) in script for name in TOOLS)
+    assert all(word in script for name in (*TOOLS, *PEOPLE) for word in command_name(name).split())
     if shutil.which(shell):
         path = tmp_path / "completion"
         path.write_text(script)
@@ -260,6 +260,7 @@ def test_completion_is_printed_for_each_shell(shell, tmp_path, capsys):
         (["cortex", "search", "--exp"], ["--explain"]),
         (["cortex", "search", "--mode", "sem"], ["semantic"]),
         (["cortex", "graph", "calle"], ["callees", "callers"]),
+        (["cortex", "memory", "re"], ["recall", "relate"]),
     ],
 )
 def test_bash_completes_commands_options_and_values(words, completed, tmp_path, capsys):

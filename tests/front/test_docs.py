@@ -11,10 +11,12 @@ import pytest
 
 from cortex.front.cli.generated import make_command
 from cortex.front.mcp.server import describe
-from cortex.front.tools import INSTRUCTIONS, TOOLS
+from cortex.front.tools import TOOLS, choose, instruct
 from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
 from cortex.settings.config import ALIASES, SECTIONS
 
+CODE = choose(("code",))
+INSTRUCTIONS = instruct(CODE)
 DOCS = Path(__file__).parents[2] / "docs"
 
 
@@ -154,7 +156,7 @@ LIST_TOKENS_MAX, EXPLORE_TOKENS = 2_600, 300
 
 
 def test_the_list_of_tools_with_the_instructions_is_cheap():
-    listed = [describe(tool).model_dump(by_alias=True, exclude_unset=True) for tool in TOOLS.values()]
+    listed = [describe(tool).model_dump(by_alias=True, exclude_unset=True) for tool in CODE.values()]
     tokens = (len(orjson.dumps({"tools": listed})) + len(orjson.dumps(INSTRUCTIONS))) / 4
     assert tokens <= LIST_TOKENS_MAX - (0 if "cortex_explore" in TOOLS else EXPLORE_TOKENS)
 
@@ -166,5 +168,5 @@ def test_a_description_has_one_example_or_is_two_lines(name):
 
 
 def test_a_description_speaks_of_tools_that_exist():
-    for text in (INSTRUCTIONS, *(tool.description for tool in TOOLS.values())):
+    for text in (instruct(TOOLS), *(tool.description for tool in TOOLS.values())):
         assert set(re.findall(r"\b(?:cortex|code)_\w+", text)) <= set(TOOLS)

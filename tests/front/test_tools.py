@@ -23,6 +23,10 @@ def least(tool):
         "cortex_pattern": {"pattern": "f($A)", "language": "python"},
         "cortex_outline": {},
         "find_related": {"file": "x.py"},
+        "cortex_store": {"title": "x"},
+        "cortex_briefing": {},
+        "cortex_traverse": {"node_id": "x"},
+        "cortex_relate": {"from_id": "x", "to_id": "y"},
     }.get(tool.name, {"query": "x"})
 
 
@@ -52,7 +56,10 @@ def test_limits_have_no_bounds_in_the_schema():
 
 def test_the_arguments_are_those_of_the_contract():
     shared = {"query", "limit", "chunk_types", "tags", "paths", "exclude_paths", "detail", "max_tokens"}
-    assert set(TOOLS["cortex_search"].schema["properties"]) == shared | {"mode", "min_score", "explain"}
+    alone = choose(("code",))["cortex_search"].schema["properties"]
+    assert set(alone) == shared | {"mode", "min_score", "explain"}
+    notes = {"scope", "kind", "as_of", "project"}
+    assert set(TOOLS["cortex_search"].schema["properties"]) == set(alone) | notes
     assert set(TOOLS["cortex_exact"].schema["properties"]) == shared | {"offset", "match_type"}
     assert set(TOOLS["code_context"].schema["properties"]) == {"query", "k", "lang"}
     search = TOOLS["cortex_search"].schema["properties"]
@@ -70,7 +77,7 @@ def test_the_arguments_are_those_of_the_contract():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({}, r"The argument `query` is required\. cortex_search takes: query, limit"),
+        ({}, r"The argument `query` is required\. cortex_search takes: query, scope"),
         (None, r"The argument `query` is required"),
         ({"query": {"a": 3}}, r"The argument `query` cannot be used: expected `str`, got `object`\."),
         ({"query": "x", "foo": 1}, r"There is no argument `foo`\. cortex_search takes: query"),
@@ -146,10 +153,18 @@ class Nobody:
         )
 
 
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", choose(("code",)).values(), ids=lambda tool: tool.name)
 def test_without_workers_and_without_an_index_every_tool_answers_with_a_sentence(tool, tmp_path):
     config = Config(root=tmp_path, server=Server(deadline_s=1.0))
     asking = Asking(config, Nobody(), Freshness(config), time.monotonic() + 1.0)
     answer = asyncio.run(tool.call(asking, tool.check(least(tool))))
     assert answer["suggestion"].endswith(".")
     assert answer["index"]["generation"] == 0
+
+
+@pytest.mark.parametrize("tool", choose(("memory",)).values(), ids=lambda tool: tool.name)
+def test_without_a_way_to_memory_its_tools_answer_with_a_sentence(tool, tmp_path):
+    config = Config(root=tmp_path)
+    asking = Asking(config, Nobody(), Freshness(config), time.monotonic() + 1.0)
+    with pytest.raises(Unavailable, match=r"no way to memory here; .*\.$"):
+        asyncio.run(tool.call(asking, tool.check(least(tool))))

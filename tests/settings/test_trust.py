@@ -20,7 +20,7 @@ HOSTILE = {
     "server.chunks_dir": ".cortex/chunks",
     "server.deadline_s": 600,
     "server.idle_exit_s": 604800,
-    "server.toolsets": "[code, memory]",
+    "server.toolsets": "[code, everything]",
     "server.answer_tokens": 1000000,
     "indexing.chunk_tokens": 32,
     "indexing.respect_gitignore": "false",

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from cortex.front.cli import memory
 from cortex.front.cli.paint import Line, Screen
 from cortex.system.terminal import shown
 
@@ -38,7 +39,8 @@ def place_of(result: dict[str, Any]) -> tuple[str, int, int, float]:
 
 
 def print_jsonl(answer: dict[str, Any]) -> None:
-    for result in answer["results"]:
+    """The places; notes have none."""
+    for result in (result for result in answer["results"] if "chunk" in result):
         file, start, end, score = place_of(result)
         print(orjson.dumps({"file": file, "start": start, "end": end, "score": score}).decode())
 
@@ -49,6 +51,9 @@ def print_answer(answer: dict[str, Any]) -> None:
     """
     out = Screen()
     for result in answer["results"]:
+        if "chunk" not in result:
+            memory.print_row(result)
+            continue
         metadata = result["chunk"].get("metadata") or {}
         file, start, _, score = place_of(result)
         line = metadata.get("snippet_start_line") or start
@@ -203,8 +208,8 @@ def _explain(explanation: dict[str, Any]) -> str:
 
 def print_notes(answer: dict[str, Any], cut: str = "Some texts were cut.") -> None:
     """What is amiss, to standard error; `cut` is what an answer that was cut says."""
-    index = answer["index"]
-    notes = [answer.get("suggestion") or "", index.get("message", "")]
+    index = answer.get("index") or {"pending_count": 0, "degraded": []}
+    notes = [answer.get("suggestion") or "", index.get("message", ""), answer.get("memory", "")]
     if answer.get("truncated"):
         notes.append(cut)
     if index["pending_count"]:

@@ -31,7 +31,10 @@ ALIASES = {"stdio": "mcp"}
 #: options that every command takes → how many arguments they are
 EVERYWHERE = {"--project": 2, "--yes-really": 1}
 #: first words of commands that have two
-GROUPS = {"embed": "The embedding model as a service."}
+GROUPS = {
+    "embed": "The embedding model as a service.",
+    "memory": "What was learned in earlier sessions: store it, find it, correct it.",
+}
 #: shells that the parser's completion can be printed for
 SHELLS = ("bash", "zsh", "fish")
 

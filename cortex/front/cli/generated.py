@@ -16,17 +16,21 @@ from typing import Any
 
 import orjson
 
-from cortex.front.cli import answers, picture
+from cortex.front.cli import answers, memory, picture
 from cortex.front.cli.parser import Command, Parser
 from cortex.front.tool import Tool
-from cortex.front.tools import TOOLS
+from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
 from cortex.settings import config as configuration
 from ipc.errors import EXIT_NOTHING, EXIT_OK, BadRequest
 
 #: what the names of tools begin with, and the names of their commands do not
 PREFIXES = ("cortex_", "code_", "find_")
+#: tools whose commands have two words; `cortex search` asks both
+MEMORY = {line.name for line in TOOLSETS["memory"]} - {line.name for line in TOOLSETS["code"]} | set(PEOPLE)
 #: the value of an option that stands for standard input, and the bytes that are read of it
 STDIN, STDIN_BYTES_MAX = "-", 8_000_000
+#: argument → what its option is called where every command has another option of its name
+OPTIONS = {"project": "--of-project"}
 #: argument → further names of its option, in whichever tool it is
 ALIASES = {
     "query": ("-q",),
@@ -70,12 +74,17 @@ class Form:
     piped: str = ""
 
 
+def _always(_answer: dict[str, Any]) -> bool:
+    return True
+
+
 def _is_id(word: str) -> bool:
     """Ids begin with the kind of what they are of; a file of such a name is there to be seen."""
     return word.startswith(("code-", "doc-")) and not Path(word.partition(":")[0]).exists()
 
 
 _QUESTION = Word("query", "question")
+_NOTE = Word("node_id", "note")
 _PLACE = Word("file", "place", other="chunk_id", is_other=_is_id)
 
 #: tool → its form; a tool that is not here takes options alone, and prints JSON that people can
@@ -102,8 +111,27 @@ FORMS = {
         answers.print_context, found=lambda answer: bool(answer["hits"]), words=(_QUESTION,)
     ),
     "find_related": Form(answers.print_related, found=answers.has_related, words=(_PLACE,)),
+    "cortex_store": Form(
+        memory.print_written, found=_always, words=(Word("title", "title", optional=True),), piped="body"
+    ),
+    "cortex_recall": Form(memory.print_rows, words=(_QUESTION,)),
+    "cortex_briefing": Form(memory.print_briefing, found=_always),
+    "cortex_traverse": Form(memory.print_walk, found=_always, words=(_NOTE,)),
+    "cortex_relate": Form(
+        memory.print_written,
+        found=_always,
+        words=(
+            Word("from_id", "note"),
+            Word("to_id", "other note"),
+            Word("relation", "relation", optional=True),
+        ),
+    ),
+    "memory_search": Form(memory.print_rows, words=(_QUESTION,)),
+    "memory_show": Form(memory.print_node, found=_always, words=(_NOTE,)),
+    "memory_forget": Form(memory.print_written, found=_always, words=(_NOTE,)),
+    "memory_stats": Form(memory.print_stats, found=_always),
 }
-PLAIN = Form(answers.print_json, found=lambda _answer: True)
+PLAIN = Form(answers.print_json, found=_always)
 
 
 class _Offered(tuple[str, ...]):
@@ -155,9 +183,10 @@ def make_command(tool: Tool, ask: Ask = ask_workers) -> Command:
 
 
 def command_name(tool: str) -> str:
-    for prefix in PREFIXES:
+    group = "memory " if tool in MEMORY else ""
+    for prefix in (*PREFIXES, "memory_") if group else PREFIXES:
         tool = tool.removeprefix(prefix)
-    return tool.replace("_", "-")
+    return group + tool.replace("_", "-")
 
 
 def _declare(tool: Tool, form: Form, parser: Parser) -> None:
@@ -175,7 +204,7 @@ def _declare(tool: Tool, form: Form, parser: Parser) -> None:
         parser.add_argument(
             _option(name),
             *ALIASES.get(name, ()),
-            dest=name,
+            dest=_place(name),
             default=argparse.SUPPRESS,
             help=_help(schema),
             **_kind(name, schema),
@@ -233,7 +262,8 @@ def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
 def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
     """The tool's arguments: options, and the words in their order. Raises BadRequest."""
     given = vars(options)
-    arguments = {name: given[name] for name in tool.schema["properties"] if name in given}
+    places = {name: _place(name) for name in tool.schema["properties"]}
+    arguments = {name: given[place] for name, place in places.items() if place in given}
     if arguments.get(form.piped) == STDIN:
         arguments[form.piped] = _read_stdin(form.piped)
     words = list(given.get("words", ()))
@@ -253,7 +283,7 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
 def _read_stdin(argument: str) -> str:
     """What is piped in. Raises BadRequest for a terminal, and for more than any argument takes."""
     if sys.stdin.isatty():
-        raise BadRequest(f"Pipe in what {_option(argument)} is to read: `git diff | cortex explore --diff`.")
+        raise BadRequest(f"Pipe in what {_option(argument)} is to read, as in `git diff | cortex explore --diff`.")
     read = sys.stdin.buffer.read(STDIN_BYTES_MAX + 1)
     if len(read) > STDIN_BYTES_MAX:
         raise BadRequest(f"Standard input holds more than {STDIN_BYTES_MAX} bytes; pass less of it.")
@@ -261,7 +291,12 @@ def _read_stdin(argument: str) -> str:
 
 
 def _option(argument: str) -> str:
-    return f"--{argument.replace('_', '-')}"
+    return OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
+
+
+def _place(argument: str) -> str:
+    """Where the parser puts the option's value."""
+    return f"argument_{argument}" if argument in OPTIONS else argument
 
 
 def _once(tool: Tool, word: Word) -> str:
@@ -271,9 +306,10 @@ def _once(tool: Tool, word: Word) -> str:
 
 
 #: command → its tool
-NAMES = {command_name(tool): tool for tool in TOOLS}
+NAMES = {command_name(tool): tool for tool in (*TOOLS, *PEOPLE)}
 
 
 def find(name: str) -> Command | None:
     """The command of this name; only its tool is loaded."""
-    return make_command(TOOLS[NAMES[name]]) if name in NAMES else None
+    tool = NAMES.get(name)
+    return make_command(PEOPLE[tool] if tool in PEOPLE else TOOLS[tool]) if tool else None

@@ -20,7 +20,7 @@ from cortex.front.mcp.project import Project
 from cortex.front.mcp.prompts import get_prompt, list_prompts
 from cortex.front.mcp.resources import list_resources, list_templates, read_resource
 from cortex.front.tool import Tool
-from cortex.front.tools import INSTRUCTIONS
+from cortex.front.tools import instruct
 from ipc.errors import BadQuery, BadRequest, CortexError, NotFound, TooLarge
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def make_server(tools: Mapping[str, Tool], project: Project) -> Server:
         "cortex",
         version=__version__,
         title="Cortex",
-        instructions=INSTRUCTIONS,
+        instructions=instruct(tools),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         **_offers(project),
@@ -115,15 +115,12 @@ def _text(text: str) -> types.TextContent:
 
 
 def describe(tool: Tool) -> types.Tool:
-    """The tool as a client sees it.
-
-    What writes is announced as able to destroy, for it may change what is stored.
-    """
+    """The tool as a client sees it."""
     import mcp_types as types
 
     annotations = types.ToolAnnotations(
         read_only_hint=tool.reads,
-        destructive_hint=not tool.reads,
+        destructive_hint=tool.destroys,
         idempotent_hint=tool.reads,
         open_world_hint=False,
     )

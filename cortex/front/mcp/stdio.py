@@ -29,6 +29,7 @@ from cortex.processes import starting
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import find_root
+from cortex.settings.table import Server as Settings
 from cortex.system.terminal import log_to_stderr
 from ipc.errors import EXIT_OK, Misconfigured
 
@@ -55,7 +56,7 @@ def serve(project: str | None, toolsets: str | None) -> int:
     wire = _take_stdout()
     log_to_stderr("cortex: %(message)s", logging.WARNING)
     config, problem = _load(project, toolsets)
-    tools = choose(config.server.toolsets if config else ("code",))
+    tools = choose(config.server.toolsets if config else Settings().toolsets)
     if config is not None:
         starting.check_start(config)
     asyncio.run(_run(config, problem, tools, wire))

@@ -1,7 +1,10 @@
-"""The tool cortex_search: finds code and documents by meaning and words together."""
+"""The tool cortex_search: finds code, documents and notes by meaning and words together."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
+from itertools import chain, zip_longest
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta
@@ -9,6 +12,7 @@ from msgspec import Meta
 from cortex.ask.asking import Asking
 from cortex.ask.questions import Search
 from cortex.ask.search import search
+from cortex.front.tool import Sets
 from cortex.front.tools.arguments import (
     LIMIT,
     ChunkTypes,
@@ -20,12 +24,42 @@ from cortex.front.tools.arguments import (
     Tags,
     make_filters,
 )
+from cortex.front.tools.memory.arguments import LIMIT as NOTES
+from cortex.front.tools.memory.arguments import LIMIT_MAX, AsOf, Whose, given
+from cortex.front.tools.memory.fence import shown_rows
+from cortex.terms.bounds import clamp
+from ipc.errors import Unavailable
+
+
+def _asked_by(arguments: Mapping[str, Any]) -> Sets:
+    """Whom a search asks: only notes have a `kind`."""
+    scope = arguments.get("scope", "code")
+    if scope == "all":
+        return "both"
+    return "memory" if scope == "memory" or arguments.get("kind") else "code"
+
+
+#: arguments that are about notes, and those that are about code, alone
+_ABOUT_NOTES = ("scope", "kind", "as_of", "project")
+_ABOUT_CODE = ("chunk_types", "paths", "exclude_paths", "mode", "min_score", "detail", "max_tokens", "explain")
+#: what the tool is in each toolset alone, and where there are both
+IN_CODE = {"without": _ABOUT_NOTES}
+IN_MEMORY = {
+    "asks": _asked_by,
+    "without": _ABOUT_CODE,
+    "defaults": {"scope": "memory", "limit": NOTES},
+    "description": "Search what earlier sessions noted, by meaning and words; or code, by `scope`.\n\n"
+    'Example: {"query": "retries", "kind": "decision"}',
+}
+IN_BOTH = {"asks": _asked_by}
 
 
 async def cortex_search(
     asking: Asking,
     *,
     query: Annotated[str, Meta(description="A question, names, or a pasted text.")],
+    scope: Annotated[Literal["code", "memory", "all"], Meta(description="What to search.")] = "code",
+    kind: Annotated[str, Meta(description="Of notes; implies memory.")] = "",
     limit: Limit = LIMIT,
     chunk_types: ChunkTypes = (),
     tags: Tags = (),
@@ -42,6 +76,8 @@ async def cortex_search(
     detail: Shape = "auto",
     max_tokens: Size = None,
     explain: Annotated[bool, Meta(description="Show signals.")] = False,
+    as_of: AsOf = "",
+    project: Whose = "",
 ) -> dict[str, Any]:
     """Search for relevant context in the project codebase and documentation, by meaning and words.
     For "how", "why", "where is … handled", and when unsure which tool fits. A stack trace, error
@@ -49,17 +85,43 @@ async def cortex_search(
 
     Example: {"query": "how does authentication work"}
     """
-    return await search(
-        asking,
-        Search(
-            query=query,
-            limit=limit,
-            counted=limit != LIMIT,
-            filters=make_filters(chunk_types, tags, paths, exclude_paths),
-            mode=mode,
-            min_score=min_score,
-            detail=detail,
-            max_tokens=max_tokens,
-            explain=explain,
-        ),
+    asks = _asked_by({"scope": scope, "kind": kind})
+    noted = given(query=query, kind=kind, tags=tags or None, as_of=as_of, project=project)
+    if asks == "memory":
+        return await _search_notes(asking, noted, NOTES if limit == LIMIT else limit)
+    question = Search(
+        query=query,
+        limit=limit,
+        counted=limit != LIMIT,
+        filters=make_filters(chunk_types, tags, paths, exclude_paths),
+        mode=mode,
+        min_score=min_score,
+        detail=detail,
+        max_tokens=max_tokens,
+        explain=explain,
     )
+    if asks == "code":
+        return await search(asking, question)
+    code, found = await asyncio.gather(search(asking, question), _notes_or_why(asking, noted, limit))
+    return _woven(code, found)
+
+
+async def _search_notes(asking: Asking, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
+    """{"results": rows}: the notes that a question is about; none when none is."""
+    answer = await asking.remember("search", dict(asked) | {"limit": clamp(limit, 1, LIMIT_MAX)})
+    return answer | {"results": shown_rows(answer["results"])}
+
+
+async def _notes_or_why(asking: Asking, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
+    """As `_search_notes`; where memory does not answer, code alone does, and `memory` says why."""
+    try:
+        return await _search_notes(asking, asked, limit)
+    except Unavailable as error:
+        return {"results": [], "memory": str(error)}
+
+
+def _woven(code: dict[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """The best of code, the best note, the second of code …: their scores cannot be compared."""
+    pairs = zip_longest(code["results"], found["results"])
+    rows = [row for row in chain.from_iterable(pairs) if row is not None]
+    return code | {"results": rows} | ({"memory": found["memory"]} if "memory" in found else {})

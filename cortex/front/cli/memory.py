@@ -1,0 +1,134 @@
+"""The answers of memory for people: numbers that work as arguments, dates as one says them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from cortex.front.cli.paint import Line, Screen
+from cortex.front.tools.memory.fence import unfenced
+from cortex.system.terminal import shown
+
+#: lines and characters of a body in a list
+LINES, LINE_CHARS = 3, 110
+#: (seconds from which on a span is told in this unit, its seconds, its name)
+_SPANS = (
+    (365 * 86_400, 365 * 86_400, "year"),
+    (60 * 86_400, 30 * 86_400, "month"),
+    (14 * 86_400, 7 * 86_400, "week"),
+    (86_400, 86_400, "day"),
+    (3_600, 3_600, "hour"),
+    (60, 60, "minute"),
+)
+
+
+def say_ago(moment: str, now: float) -> str:
+    """An ISO 8601 moment as in "3 days ago" and "in 2 hours"; `now` in seconds since the epoch."""
+    span = now - datetime.fromisoformat(moment).timestamp()
+    for least, seconds, name in _SPANS:
+        if abs(span) >= least:
+            count = int(abs(span) // seconds)
+            told = f"{count} {name}{'s' if count > 1 else ''}"
+            return f"{told} ago" if span > 0 else f"in {told}"
+    return "just now"
+
+
+def print_written(answer: dict[str, Any]) -> None:
+    """What became of a write: its number first, then what memory has to say about it."""
+    number = answer.get("number") or answer["id"]
+    print(shown(f"{number}  {answer['message']}"))
+    if removed := answer.get("removed"):
+        print(shown(f"Taken out before it was stored: {', '.join(removed)}."), file=sys.stderr)
+    for warning in answer.get("warnings", ()):
+        print(shown(f"hint: {warning}"), file=sys.stderr)
+
+
+def print_rows(answer: dict[str, Any]) -> None:
+    """Notes that were found, the best first."""
+    for row in answer["results"]:
+        print_row(row)
+        if explanation := row.get("explain"):
+            parts = (f"{name} {value:.3f}" for name, value in explanation.items() if value)
+            _dim(f"      {', '.join(parts)}")
+    if not answer["results"]:
+        print("Nothing that was noted is about this.", file=sys.stderr)
+
+
+def print_briefing(answer: dict[str, Any]) -> None:
+    print(shown(unfenced(answer["briefing"])))
+
+
+def print_walk(answer: dict[str, Any]) -> None:
+    """The notes that were reached, indented by their steps, then the edges between them."""
+    for node in answer["nodes"]:
+        print_row(node, indent="  " * node["depth"])
+    names = {node["id"]: str(node.get("number") or node["id"]) for node in answer["nodes"]}
+    for edge in answer["edges"]:
+        _dim(f"{names[edge['from']]} → {edge['relation']} → {names[edge['to']]}")
+    if answer["truncated"]:
+        print("There is more than is shown.", file=sys.stderr)
+
+
+def print_node(answer: dict[str, Any]) -> None:
+    """One note whole."""
+    out, now = Screen(), time.time()
+    head = Line((f"{answer['number']}  ", "green"), (answer["title"], "bold"))
+    out.print(head)
+    told = [answer["kind"], *(f"#{tag}" for tag in answer["tags"]), f"importance {answer['importance']:g}"]
+    told += [answer["state"]] if answer["state"] != "active" else []
+    _dim("    " + "  ".join(told))
+    by = f" by {answer['source_agent']}" if answer.get("source_agent") else ""
+    _dim(f"    noted {say_ago(answer['created_at'], now)}{by} ({answer['trust']}), {answer['id']}")
+    for line in answer["body"].splitlines() if answer["body"].strip() != answer["title"] else ():
+        out.print(Line(f"    {line}"))
+    for fact in answer["facts"]:
+        out.print(Line(f"    • {fact}"))
+    for path in answer["files"]:
+        out.print(Line((f"    {path}", "cyan")))
+    titles = {one["id"]: one["title"] for one in answer["related"]}
+    for edge in answer["edges"]:
+        gone = edge["from"] == answer["id"]
+        title = titles.get(edge["to"] if gone else edge["from"], "?")
+        relation = f"{edge['relation']} → {title}" if gone else f"← {edge['relation']} {title}"
+        out.print(Line((f"    {relation}", "dim")))
+    if flagged := answer.get("flagged"):
+        print(shown(f"This note {flagged}."), file=sys.stderr)
+
+
+def print_stats(answer: dict[str, Any]) -> None:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in answer["node_counts_by_kind"].items())
+    print(f"{answer['node_count']} notes{f' ({kinds})' if kinds else ''}, {answer['edge_count']} edges")
+    other = {name: count for name, count in answer["node_counts_by_state"].items() if name != "active"}
+    if other:
+        print(f"besides {', '.join(f'{count} {name}' for name, count in other.items())}")
+    if answer["oldest_node"]:
+        now = time.time()
+        oldest, newest = say_ago(answer["oldest_node"], now), say_ago(answer["newest_node"], now)
+        print(f"the oldest {oldest}, the newest {newest}")
+    print(f"{answer['db_bytes'] / 1e6:.1f} MB on disk")
+
+
+def print_row(row: Mapping[str, Any], indent: str = "") -> None:
+    """A note's number, title, kind, age and score, and how its body begins."""
+    out = Screen()
+    head = Line((f"{indent}{row.get('number') or row['id']:>4}  ", "green"), (row["title"], "bold"))
+    told = [row["kind"]]
+    if row.get("created_at"):
+        told.append(say_ago(row["created_at"], time.time()))
+    score = f"{row['score']:.2f}" if "score" in row else ""
+    told += filter(None, (score, row.get("state"), "flagged" if row.get("flagged") else ""))
+    head.append(f"  {', '.join(told)}", "dim")
+    out.print(head)
+    lines = [line for line in unfenced(row.get("body") or "").splitlines() if line.strip()]
+    for line in lines[:LINES]:
+        cut = f"{line[:LINE_CHARS]}…" if len(line) > LINE_CHARS else line
+        out.print(Line(f"{indent}      {cut}"))
+    if len(lines) > LINES:
+        _dim(f"{indent}      … {len(lines) - LINES} more lines: cortex memory show {row.get('number', '')}")
+
+
+def _dim(text: str) -> None:
+    Screen().print(Line((text, "dim")))

@@ -1,0 +1,1 @@
+"""Tools that keep what was learned, and find it again."""

@@ -1,0 +1,25 @@
+"""The tool cortex_briefing: what to know before one begins."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from cortex.ask.asking import Asking
+from cortex.front.tools.memory.fence import fenced
+
+
+async def cortex_briefing(
+    asking: Asking,
+    *,
+    agent_id: Annotated[str, Meta(description="Whose preferences.")] = "default",
+    compact: Annotated[bool, Meta(description="A quarter of it.")] = False,
+) -> dict[str, Any]:
+    """Brief yourself at the start of a session: preferences, goals, open questions, decisions,
+    patterns and recent events that were noted of this project.
+
+    Example: {}
+    """
+    answer = await asking.remember("briefing", {"agent_id": agent_id, "compact": compact})
+    return answer | {"briefing": fenced(answer["briefing"])}

@@ -1,0 +1,46 @@
+"""What people ask of memory and agents do not: each is a command `cortex memory …`, made as the
+commands of tools are.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from cortex.ask.asking import Asking
+from cortex.front.tools.code.search import cortex_search
+from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose
+
+Id = Annotated[str, Meta(description="A note's number or id.")]
+
+
+async def memory_search(
+    asking: Asking,
+    *,
+    query: Annotated[str, Meta(description="A question, or words.")],
+    limit: Limit = LIMIT,
+    kind: Annotated[str, Meta(description="Notes of this kind alone.")] = "",
+    tags: Annotated[tuple[str, ...], Meta(description="Notes with any of these.")] = (),
+    as_of: AsOf = "",
+    project: Whose = "",
+) -> dict[str, Any]:
+    """Search notes by meaning and words, without what is connected to them."""
+    return await cortex_search(
+        asking, query=query, scope="memory", limit=limit, kind=kind, tags=tags, as_of=as_of, project=project
+    )
+
+
+async def memory_show(asking: Asking, *, node_id: Id) -> dict[str, Any]:
+    """Show a note whole, with its edges and the notes at their other ends."""
+    return await asking.remember("node", {"node_id": node_id})
+
+
+async def memory_forget(asking: Asking, *, node_id: Id) -> dict[str, Any]:
+    """Mark a note as deleted: no question finds it any more; `show` still does."""
+    return await asking.remember("forget", {"node_id": node_id}, writes=True)
+
+
+async def memory_stats(asking: Asking) -> dict[str, Any]:
+    """How much is remembered of this project, by kind and state."""
+    return await asking.remember("stats")

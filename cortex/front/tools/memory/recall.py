@@ -1,0 +1,32 @@
+"""The tool cortex_recall: what is remembered about a question, with what is connected to it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from cortex.ask.asking import Asking
+from cortex.front.tools.memory.arguments import LIMIT, LIMIT_MAX, AsOf, Limit, Whose, given
+from cortex.front.tools.memory.fence import shown_rows
+from cortex.terms.bounds import clamp
+
+
+async def cortex_recall(
+    asking: Asking,
+    *,
+    query: Annotated[str, Meta(description="What to recall, as a question.")],
+    limit: Limit = LIMIT,
+    alpha: Annotated[float, Meta(description="1: similarity alone; 0: connections.")] = 0.7,
+    as_of: AsOf = "",
+    project: Whose = "",
+    explain: Annotated[bool, Meta(description="Show each score's parts.")] = False,
+) -> dict[str, Any]:
+    """Recall what earlier sessions learned about a question, by words, meaning and connections:
+    decisions, preferences, events, reasons that no file holds. Nothing found means nothing noted.
+
+    Example: {"query": "why do we back off before a retry"}
+    """
+    asked = given(query=query, alpha=alpha, as_of=as_of, project=project, explain=explain or None)
+    answer = await asking.remember("recall", asked | {"limit": clamp(limit, 1, LIMIT_MAX)})
+    return answer | {"results": shown_rows(answer["results"])}

@@ -1,0 +1,31 @@
+"""The tool cortex_relate: connects two notes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from cortex.ask.asking import Asking
+from cortex.front.tools.memory.arguments import OperationId
+
+
+async def cortex_relate(
+    asking: Asking,
+    *,
+    from_id: Annotated[str, Meta(description="A note's.")],
+    to_id: Annotated[str, Meta(description="Another's.")],
+    relation: Annotated[
+        str,
+        Meta(
+            description="relates-to, supports, contradicts, caused-by, depends-on, similar-to, supersedes, or your own."
+        ),
+    ] = "relates-to",
+    operation_id: OperationId = "",
+) -> dict[str, Any]:
+    """Connect two notes by what one is to the other; recalling one then brings the other near.
+
+    Example: {"from_id": "12", "to_id": "7", "relation": "caused-by"}
+    """
+    asked = {"from_id": from_id, "to_id": to_id, "relation": relation}
+    return await asking.remember("relate", asked, operation_id=operation_id, writes=True)

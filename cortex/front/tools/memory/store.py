@@ -1,0 +1,72 @@
+"""The tool cortex_store: remembers something, and corrects what is remembered."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from cortex.ask.asking import Asking
+from cortex.front.tools.memory.arguments import OperationId, given
+from cortex.front.tools.memory.fence import unfenced
+
+#: of arguments that an edit may leave alone agents are told what they are for a new note
+ALSO = {"told": {"title": "", "kind": "fact", "importance": 0.5}}
+
+
+async def cortex_store(
+    asking: Asking,
+    *,
+    title: Annotated[str, Meta(description="What was learned, in one sentence.")] = "",
+    body: Annotated[str | None, Meta(description="Why, and where it applies.")] = None,
+    kind: Annotated[
+        str,
+        Meta(description="fact, decision, goal, event, pattern, observation, preference."),
+    ] = "",
+    tags: Annotated[tuple[str, ...] | None, Meta(description="To filter by.")] = None,
+    importance: Annotated[float | None, Meta(description="0 to 1.")] = None,
+    facts: Annotated[tuple[str, ...] | None, Meta(description="One sentence each.")] = None,
+    files: Annotated[tuple[str, ...] | None, Meta(description="Paths that it is about.")] = None,
+    anchors: Annotated[tuple[str, ...] | None, Meta(description='As "src/auth:Session.refresh".')] = None,
+    obs_type: Annotated[str, Meta(description="bugfix, feature, refactor, discovery …")] = "",
+    scope: Annotated[
+        Literal["project", "global"] | None,
+        Meta(description="Or for all projects."),
+    ] = None,
+    project: Annotated[str, Meta(description="Another than this.")] = "",
+    occurred_at: Annotated[str, Meta(description="A date, if not now.")] = "",
+    supersedes: Annotated[tuple[str, ...] | None, Meta(description="Ids of notes that it replaces.")] = None,
+    id: Annotated[str, Meta(description="Of a note to edit.")] = "",  # noqa: A002 - its name on the wire
+    state: Annotated[
+        Literal["active", "superseded", "archived", "deleted"] | None,
+        Meta(description="Of the note to edit."),
+    ] = None,
+    operation_id: OperationId = "",
+) -> dict[str, Any]:
+    """Remember a fact, decision, goal, event, pattern, observation or preference for later
+    sessions; with `id` correct one. The same title again adds to the note that is there.
+
+    Example: {"title": "Retries use back-off with jitter", "kind": "decision", "tags": ["net"]}
+    """
+    return await asking.remember(
+        "store",
+        given(
+            title=title,
+            body=body if body is None else unfenced(body),
+            kind=kind,
+            tags=tags,
+            importance=importance,
+            facts=facts,
+            files=files,
+            anchors=anchors,
+            obs_type=obs_type,
+            scope=scope,
+            project=project,
+            occurred_at=occurred_at,
+            supersedes=supersedes,
+            id=id,
+            state=state,
+        ),
+        operation_id=operation_id,
+        writes=True,
+    )

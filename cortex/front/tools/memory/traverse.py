@@ -1,0 +1,29 @@
+"""The tool cortex_traverse: what is connected to a note."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from cortex.ask.asking import Asking
+from cortex.front.tools.memory.arguments import DEPTH_MAX
+from cortex.front.tools.memory.fence import shown_rows
+from cortex.terms.bounds import clamp
+
+
+async def cortex_traverse(
+    asking: Asking,
+    *,
+    node_id: Annotated[str, Meta(description="A note's.")],
+    depth: Annotated[int, Meta(description="Steps, 1 to 6.")] = 2,
+    direction: Annotated[Literal["outgoing", "incoming", "both"], Meta(description="Of the edges.")] = "both",
+) -> dict[str, Any]:
+    """Walk from a note to those connected with it: what caused, supports, contradicts or replaced
+    it.
+
+    Example: {"node_id": "12", "depth": 1}
+    """
+    asked = {"node_id": node_id, "depth": clamp(depth, 1, DEPTH_MAX), "direction": direction}
+    answer = await asking.remember("traverse", asked)
+    return answer | {"nodes": shown_rows(answer["nodes"])}
