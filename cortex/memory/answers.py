@@ -63,6 +63,7 @@ def found_of(one: Recalled, *, explain: bool = False) -> dict[str, Any]:
     note = one.note
     row = {
         "id": note.id,
+        "number": note.number,
         "kind": note.kind,
         "title": told(note.title),
         "body": "" if note.body.strip() == note.title.strip() else told(note.body),
@@ -92,6 +93,7 @@ def walk_of(walk: Walk, notes: Sequence[Note]) -> dict[str, Any]:
     nodes = [
         {
             "id": note.id,
+            "number": note.number,
             "kind": note.kind,
             "title": told(note.title),
             "body": told(note.body),
@@ -121,4 +123,6 @@ def edge_of(edge: Edge, ids: dict[int, str]) -> dict[str, Any]:
 
 
 def titles_of(notes: Iterable[Note]) -> list[dict[str, Any]]:
-    return [{"id": note.id, "kind": note.kind, "title": told(note.title)} for note in notes]
+    return [
+        {"id": note.id, "number": note.number, "kind": note.kind, "title": told(note.title)} for note in notes
+    ]

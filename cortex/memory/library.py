@@ -120,7 +120,7 @@ class Cortex:
         warnings = warnings_of(note)
         written = self._memory.store.put(note, operation_id, supersedes)
         self._memory.follow()
-        told: dict[str, Any] = {"id": written.id, "message": f"Stored: {title}"}
+        told: dict[str, Any] = {"id": written.id, "number": written.number, "message": f"Stored: {title}"}
         if written.merged:
             told |= {"deduplicated": True, "message": f"Already there, brought up to date: {title}"}
         if written.removed:

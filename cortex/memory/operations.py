@@ -87,7 +87,7 @@ def carry_out(
 def _store(
     library: Cortex,
     *,
-    title: str,
+    title: str = "",
     body: str = "",
     kind: str = "fact",
     tags: tuple[str, ...] = (),

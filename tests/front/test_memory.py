@@ -4,7 +4,9 @@ what it sent amiss.
 
 import asyncio
 import itertools
+import re
 import time
+from pathlib import Path
 
 import orjson
 import pytest
@@ -59,7 +61,7 @@ class Window:
         return await tool.call(asking, tool.check(arguments))
 
     def ask(self, name, **arguments):
-        return asyncio.run(self.call((TOOLS | PEOPLE)[name], arguments))
+        return asyncio.run(self.call({**TOOLS, **PEOPLE}[name], arguments))
 
 
 @pytest.fixture
@@ -185,7 +187,7 @@ def test_a_recalled_text_that_is_stored_again_is_what_it_was(window):
 
 
 def test_an_answer_has_room_and_the_longest_bodies_are_cut_first():
-    rows = [{"body": "a" * 100}, {"body": "b" * 5_000}, {"body": "c" * 50_000}, {"title": "none"}]
+    rows = [{"body": "a" * 100}, {"body": "b" * 4_000}, {"body": "c" * 50_000}, {"title": "none"}]
     shown = shown_rows(rows, 10_000)
     assert [row.get("truncated", False) for row in shown] == [False, False, True, False]
     assert 9_900 <= sum(len(row.get("body", "")) for row in shown) <= 10_100
@@ -322,3 +324,26 @@ def test_nul_and_control_characters_are_no_part_of_a_note(window):
     stored = window.ask("cortex_store", title="A note\0 with \x1b[31mcolours", body="one\0two")
     told = window.ask("memory_show", node_id=stored["id"])
     assert (told["title"], told["body"]) == ("A note with [31mcolours", "onetwo")
+
+
+def examples():
+    """Tool → the call that docs/TOOLS.md shows of it."""
+    text = (Path(__file__).parents[2] / "docs" / "TOOLS.md").read_text()
+    text = text[text.index("## Tools of memory") :]
+    shown = re.findall(r"^### `(\w+)`.*?```json\n(.*?)\n```", text, re.MULTILINE | re.DOTALL)
+    return {name: orjson.loads(call) for name, call in shown}
+
+
+@pytest.mark.parametrize("name", [name for name in choose(("memory",)) if name != "cortex_search"])
+def test_the_call_in_the_documents_answers_what_they_say(window, name):
+    window.ask("cortex_store", **examples()["cortex_store"])
+    window.ask("cortex_store", title="The payment provider allows twenty calls a second")
+    answer = window.ask(name, **examples()[name])
+    text = (Path(__file__).parents[2] / "docs" / "TOOLS.md").read_text()
+    section = text[text.index(f"### `{name}`: ") :].split("\n### ")[0]
+    assert answer
+    for field in answer:
+        assert f"`{field}`" in section or f'"{field}"' in section, field
+    for row in (*answer.get("results", ()), *answer.get("nodes", ())):
+        for field in row:
+            assert f"`{field}`" in section, field

@@ -283,7 +283,9 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
 def _read_stdin(argument: str) -> str:
     """What is piped in. Raises BadRequest for a terminal, and for more than any argument takes."""
     if sys.stdin.isatty():
-        raise BadRequest(f"Pipe in what {_option(argument)} is to read, as in `git diff | cortex explore --diff`.")
+        raise BadRequest(
+            f"Pipe in what {_option(argument)} is to read, as in `git diff | cortex explore --diff`."
+        )
     read = sys.stdin.buffer.read(STDIN_BYTES_MAX + 1)
     if len(read) > STDIN_BYTES_MAX:
         raise BadRequest(f"Standard input holds more than {STDIN_BYTES_MAX} bytes; pass less of it.")

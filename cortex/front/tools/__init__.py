@@ -92,9 +92,7 @@ def _make(line: Line) -> Tool:
     name, _, function = line.function.partition(":")
     module = importlib.import_module(name)
     also = {"asks": line.asks} | (getattr(module, line.also) if line.also else {})
-    return make_tool(
-        getattr(module, function), line.title, reads=line.reads, destroys=line.destroys, **also
-    )
+    return make_tool(getattr(module, function), line.title, reads=line.reads, destroys=line.destroys, **also)
 
 
 TOOLS: Mapping[str, Tool] = _Tools(*(line for lines in TOOLSETS.values() for line in lines), *_JOINED)

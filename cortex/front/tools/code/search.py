@@ -41,7 +41,16 @@ def _asked_by(arguments: Mapping[str, Any]) -> Sets:
 
 #: arguments that are about notes, and those that are about code, alone
 _ABOUT_NOTES = ("scope", "kind", "as_of", "project")
-_ABOUT_CODE = ("chunk_types", "paths", "exclude_paths", "mode", "min_score", "detail", "max_tokens", "explain")
+_ABOUT_CODE = (
+    "chunk_types",
+    "paths",
+    "exclude_paths",
+    "mode",
+    "min_score",
+    "detail",
+    "max_tokens",
+    "explain",
+)
 #: what the tool is in each toolset alone, and where there are both
 IN_CODE = {"without": _ABOUT_NOTES}
 IN_MEMORY = {
