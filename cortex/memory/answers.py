@@ -42,6 +42,7 @@ def row_of(note: Note) -> dict[str, Any]:
         "facts": [told(fact) for fact in note.facts],
         "tags": list(note.labels),
         "files": list(note.files),
+        **({"metadata": dict(note.metadata)} if note.metadata else {}),
         "importance": note.importance,
         "state": note.state,
         "project": note.project,

@@ -89,6 +89,7 @@ class Cortex:
         importance: float = 0.5,
         facts: Sequence[str] = (),
         files: Sequence[str] = (),
+        anchors: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
         obs_type: str = "",
         scope: Scope = "project",
@@ -110,7 +111,7 @@ class Cortex:
             facts=tuple(facts),
             labels=tuple(tags),
             files=tuple(files),
-            metadata=metadata or {},
+            metadata=_anchored(metadata or {}, anchors),
             project=self._project,
             scope=_read_scope(scope),
             importance=importance,
@@ -151,6 +152,9 @@ class Cortex:
         for name in ("facts", "files"):
             if name in changes:
                 changes[name] = tuple(changes[name])
+        if "anchors" in changes:
+            there = changes.get("metadata", self._memory.store.need(node_id).metadata)
+            changes["metadata"] = _anchored(there, changes.pop("anchors"))
         if changes and (state or superseded_by):
             raise BadRequest("Change either the fields of a note or its state, one after the other.")
         if state or superseded_by:
@@ -161,7 +165,7 @@ class Cortex:
             written = self._memory.store.edit(node_id, changes, operation_id)
             message = f"Changed: {', '.join(sorted(changes)) or 'nothing'}."
         self._memory.follow()
-        return {"id": written.id, "message": message} | (
+        return {"id": written.id, "number": written.number, "message": message} | (
             {"removed": list(written.removed)} if written.removed else {}
         )
 
@@ -181,7 +185,7 @@ class Cortex:
         """Mark a note as deleted: no question finds it any more."""
         written = self._memory.store.set_state(node_id, "deleted", operation_id)
         self._memory.follow()
-        return {"id": written.id, "message": "Forgotten."}
+        return {"id": written.id, "number": written.number, "message": "Forgotten."}
 
     def undo(self, undone: str = "", *, operation_id: str = "") -> dict[str, Any]:
         """Take back an operation, the latest without a name: {"undone", "what", "nodes": ids}.
@@ -357,6 +361,11 @@ class Cortex:
         if not 1 <= limit <= LIMIT_MAX:
             raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
         return [found_of(one, explain=explain) for one in self._memory.recall(query, chosen, limit, alpha)]
+
+
+def _anchored(metadata: Mapping[str, Any], anchors: Sequence[str]) -> dict[str, Any]:
+    """Metadata with the symbols that a note is about, under their own name."""
+    return {**metadata, "anchors": list(anchors)} if anchors else dict(metadata)
 
 
 def _read_scope(scope: str) -> Scope:

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 import msgspec
 
+from cortex.memory.briefing import TOKENS
 from cortex.memory.library import Cortex
-from cortex.memory.note import Direction, Scope, Source
+from cortex.memory.note import Direction, Scope, Source, State
 from ipc.errors import BadRequest
 
 _WHERE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
@@ -87,37 +88,85 @@ def carry_out(
 def _store(
     library: Cortex,
     *,
-    title: str = "",
-    body: str = "",
-    kind: str = "fact",
-    tags: tuple[str, ...] = (),
-    importance: float = 0.5,
-    facts: tuple[str, ...] = (),
-    files: tuple[str, ...] = (),
+    title: str | None = None,
+    body: str | None = None,
+    kind: str | None = None,
+    tags: tuple[str, ...] | None = None,
+    importance: float | None = None,
+    facts: tuple[str, ...] | None = None,
+    files: tuple[str, ...] | None = None,
+    anchors: tuple[str, ...] | None = None,
     metadata: dict[str, Any] | None = None,
-    scope: Scope = "project",
-    occurred_at: float | str = 0,
+    obs_type: str | None = None,
+    scope: Scope | None = None,
+    occurred_at: float | str | None = None,
+    supersedes: tuple[str | int, ...] = (),
+    id: str | int = "",  # noqa: A002 - its name on the wire
+    state: State | None = None,
     operation_id: str = "",
 ) -> dict[str, Any]:
-    return library.store(
-        title,
-        body,
-        kind=kind,
-        tags=tags,
-        importance=importance,
-        facts=facts,
-        files=files,
-        metadata=metadata,
-        scope=scope,
-        occurred_at=occurred_at,
-        operation_id=operation_id,
-    )
+    """A new note, or with `id` another form of the one that is there."""
+    fields = {
+        "title": title,
+        "body": body,
+        "kind": kind,
+        "tags": tags,
+        "importance": importance,
+        "facts": facts,
+        "files": files,
+        "anchors": anchors,
+        "metadata": metadata,
+        "obs_type": obs_type,
+        "scope": scope,
+        "occurred_at": occurred_at,
+    }
+    given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    if id:
+        return _edit(library, _steps(id, given, state, supersedes), operation_id)
+    if state not in (None, "active"):
+        raise BadRequest(f"A new note is active; pass the `id` of the one that is to be {state}.")
+    title = given.pop("title", "")
+    return library.store(title, **given, supersedes=supersedes, operation_id=operation_id)
+
+
+#: what is changed of one note
+Step = tuple[str | int, dict[str, Any]]
+
+
+def _steps(
+    node_id: str | int, changes: dict[str, Any], state: State | None, supersedes: Sequence[str | int]
+) -> list[Step]:
+    """An edit in steps. What is deleted is not changed as well: agents repeat the title."""
+    steps: list[Step] = [(node_id, changes)] if changes and state != "deleted" else []
+    if state:
+        steps.append((node_id, {"state": state}))
+    steps += [(other, {"superseded_by": node_id}) for other in supersedes]
+    if not steps:
+        raise BadRequest(f"Say what is to be changed of the note {str(node_id)[:80]}: a field, or its state.")
+    return steps
+
+
+def _edit(library: Cortex, steps: Sequence[Step], operation_id: str) -> dict[str, Any]:
+    """Each step has a number of its own, so that all can be asked for again together."""
+    told: list[dict[str, Any]] = []
+    for at, (reference, step) in enumerate(steps):
+        number = f"{operation_id}.{at}" if operation_id else ""
+        told.append(library.edit(reference, **step, operation_id=number))
+    return told[0] | {"message": " ".join(one["message"] for one in told)}
 
 
 def _search(
-    library: Cortex, *, query: str, limit: int = 10, kind: str = "", tags: tuple[str, ...] = ()
+    library: Cortex,
+    *,
+    query: str,
+    limit: int = 10,
+    kind: str = "",
+    tags: tuple[str, ...] = (),
+    as_of: float | str = 0,
+    include: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    return {"results": library.search(query, limit=limit, kind=kind, tags=tags)}
+    found = library.search(query, limit=limit, kind=kind, tags=tags, as_of=as_of, include=include)
+    return {"results": found}
 
 
 def _recall(
@@ -127,14 +176,55 @@ def _recall(
     limit: int = 10,
     alpha: float = 0.7,
     kind: str = "",
+    as_of: float | str = 0,
+    include: tuple[str, ...] = (),
     explain: bool = False,
 ) -> dict[str, Any]:
-    found = library.recall(query, limit=limit, alpha=alpha, kind=kind, explain=explain)
-    return {"results": found}
+    return {
+        "results": library.recall(
+            query, limit=limit, alpha=alpha, kind=kind, as_of=as_of, include=include, explain=explain
+        )
+    }
 
 
-def _briefing(library: Cortex, *, agent_id: str = "default", compact: bool = False) -> dict[str, Any]:
-    return library.briefing(agent_id, compact=compact)
+def _timeline(
+    library: Cortex,
+    *,
+    anchor: str | int = "",
+    query: str = "",
+    before: int = 10,
+    after: int = 10,
+    since: float | str = 0,
+    until: float | str = 0,
+    kind: str = "",
+    tags: tuple[str, ...] = (),
+    limit: int = 20,
+    offset: int = 0,
+    newest_first: bool = False,
+) -> dict[str, Any]:
+    return library.timeline(
+        anchor,
+        query=query,
+        before=before,
+        after=after,
+        since=since,
+        until=until,
+        kind=kind,
+        tags=tags,
+        limit=limit,
+        offset=offset,
+        newest_first=newest_first,
+    )
+
+
+def _undo(library: Cortex, *, undone: str = "", operation_id: str = "") -> dict[str, Any]:
+    return library.undo(undone, operation_id=operation_id)
+
+
+def _briefing(
+    library: Cortex, *, agent_id: str = "default", compact: bool = False, tokens: int = TOKENS
+) -> dict[str, Any]:
+    return library.briefing(agent_id, compact=compact, tokens=tokens)
 
 
 def _traverse(
@@ -187,11 +277,13 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("store", _store, writes=True),
         _operation("search", _search, writes=False),
         _operation("recall", _recall, writes=False),
+        _operation("timeline", _timeline, writes=False),
         _operation("briefing", _briefing, writes=False),
         _operation("traverse", _traverse, writes=False),
         _operation("relate", _relate, writes=True),
         _operation("node", _node, writes=False),
         _operation("stats", _stats, writes=False),
         _operation("forget", _forget, writes=True),
+        _operation("undo", _undo, writes=True),
     )
 }

@@ -267,6 +267,12 @@ AMISS = [
     ("cortex_store", {"title": NOTE, "occurred_at": "2026-02-30"}, "occurred_at is '2026-02-30'; pass epoch"),
     ("cortex_store", {"title": NOTE, "scope": "mine"}, "`scope` cannot be used: .* it takes global, project"),
     ("cortex_store", {"title": NOTE, "tittle": "x"}, "There is no argument `tittle`"),
+    ("cortex_store", {"title": NOTE, "id": "nobody"}, "There is no note 'nobody'"),
+    ("cortex_store", {"id": "1"}, "Say what is to be changed of the note 1"),
+    ("cortex_store", {"title": "x", "state": "deleted"}, "pass the `id` of the one that is to be deleted"),
+    ("cortex_store", {"title": NOTE, "supersedes": ["nobody"]}, "There is no note 'nobody'"),
+    ("cortex_store", {"title": NOTE, "project": "all"}, "`project` is 'all'; a note belongs to one project"),
+    ("cortex_recall", {"query": "x", "as_of": "then"}, "as_of is 'then'; pass epoch milliseconds"),
     ("cortex_recall", {"query": "  "}, "The query is empty"),
     ("cortex_recall", {"query": "x", "alpha": 2}, "alpha is 2.0; it must be between 0"),
     ("cortex_recall", {}, "The argument `query` is required"),
@@ -324,6 +330,54 @@ def test_nul_and_control_characters_are_no_part_of_a_note(window):
     stored = window.ask("cortex_store", title="A note\0 with \x1b[31mcolours", body="one\0two")
     told = window.ask("memory_show", node_id=stored["id"])
     assert (told["title"], told["body"]) == ("A note with [31mcolours", "onetwo")
+
+
+def test_a_note_is_corrected_by_its_id_and_keeps_what_was_not_given(window):
+    first = window.ask(
+        "cortex_store",
+        title="The port is 8080",
+        body="Set in the compose file.",
+        tags=["ops"],
+        importance=0.9,
+    )
+    edited = window.ask(
+        "cortex_store", id=first["number"], title="The port is 9090", anchors=["src/run:serve"]
+    )
+    assert edited["id"] == first["id"]
+    told = window.ask("memory_show", node_id=first["id"])
+    assert (told["title"], told["tags"], told["importance"]) == ("The port is 9090", ["ops"], 0.9)
+    assert told["body"] == "Set in the compose file."
+    assert told["metadata"] == {"anchors": ["src/run:serve"]}
+
+
+def test_what_is_deleted_is_not_found_and_comes_back_when_it_is_made_active(window):
+    stored = window.ask("cortex_store", title="The port is 8080")
+    window.ask("cortex_store", id=stored["id"], title="whatever", state="deleted")
+    assert window.ask("cortex_recall", query="which port")["results"] == []
+    window.ask("cortex_store", id=stored["id"], state="active")
+    assert [row["title"] for row in window.ask("cortex_recall", query="which port")["results"]] == [
+        "The port is 8080"
+    ]
+
+
+def test_what_is_superseded_is_believed_no_more_but_was(window):
+    old = window.ask("cortex_store", title="The port of the service is 8080")
+    then = time.time_ns() // 1_000_000
+    new = window.ask("cortex_store", title="The port of the service is 9090", supersedes=[old["id"]])
+
+    def found(tool, **others):
+        return [row["id"] for row in window.ask(tool, query="port of the service", **others)["results"]]
+
+    for tool in ("cortex_recall", "memory_search"):
+        assert found(tool) == found(tool, as_of="2999-01-01") == [new["id"]]
+        assert found(tool, as_of=then) == [old["id"]]
+
+
+def test_an_edit_under_one_number_is_done_once(window):
+    first, second = (window.ask("cortex_store", title=f"Note {n} of the two")["id"] for n in "ab")
+    asked = {"id": first, "body": "Longer than it was.", "supersedes": [second], "operation_id": "op-7"}
+    assert window.ask("cortex_store", **asked) == window.ask("cortex_store", **asked)
+    assert window.ask("memory_show", node_id=second)["state"] == "superseded"
 
 
 def examples():
