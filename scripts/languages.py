@@ -63,9 +63,10 @@ cells, code cells in the notebook's language, with the lines of their source; ou
 |---|---|
 {documents}
 
-PDF and Word files are read where the extra is installed (`pip install 'cortex-context-engine[documents]'`: pypdf and python-docx), and
-listed as left out with that sentence where it is not. Each is read by a process of its own, with 20 s, 1 GB and 1 000 pages at most, so
-that a damaged or hostile one costs its own text. Lines are those of the text; `[page 3]` stands above each page of a PDF.
+PDF and office files are read where the extra is installed (`pip install 'cortex-context-engine[documents]'`: pypdf, python-docx,
+python-pptx and openpyxl), and listed as left out with that sentence where it is not. Each is read by a process of its own, with 20 s,
+1 GB, 1 000 pages and 2 000 000 characters at most, so that a damaged or hostile one costs its own text. Lines are those of the text;
+`[page 3]` stands above each page of a PDF, `[slide 3]` above the text, tables and notes of a slide, `[sheet Name]` above the rows of a sheet.
 
 ## Everything else that is text: windows of lines
 

@@ -51,8 +51,8 @@ BINARY_SUFFIXES = frozenset(
     ".png .jpg .jpeg .gif .ico .bmp .webp .tif .tiff .zip .gz .tgz .bz2 .xz .zst .7z .rar "
     ".tar .jar .war .class .so .dylib .dll .exe .o .a .lib .obj .pyc .pyo .pyd .whl .egg .wasm "
     ".bin .dat .db .sqlite .sqlite3 .npy .npz .pt .pth .onnx .safetensors .pkl .parquet .woff "
-    ".woff2 .ttf .otf .eot .mp3 .mp4 .wav .ogg .mov .avi .webm .flac .psd .doc .xls .xlsx "
-    ".ppt .pptx .mo .icns .deb .rpm .dmg .iso .snap".split()
+    ".woff2 .ttf .otf .eot .mp3 .mp4 .wav .ogg .mov .avi .webm .flac .psd .doc .xls "
+    ".ppt .mo .icns .deb .rpm .dmg .iso .snap".split()
 )
 #: the file that a work tree or submodule has in place of a `.git` folder
 GIT_LINK = ".git"

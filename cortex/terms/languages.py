@@ -194,6 +194,8 @@ NAMED: tuple[Language, ...] = (
     Language("notebook", (".ipynb",), kind="document"),
     Language("pdf", (".pdf",), kind="document"),
     Language("word", (".docx",), kind="document"),
+    Language("powerpoint", (".pptx",), kind="document"),
+    Language("excel", (".xlsx",), kind="document"),
     Language(
         "text",
         (".txt",),

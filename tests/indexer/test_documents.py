@@ -1,9 +1,10 @@
-"""PDF and Word files: their text is indexed where the extra is installed, and one that cannot be
+"""PDF and office files: their text is indexed where the extra is installed, and one that cannot be
 read costs nothing but itself.
 """
 
 import asyncio
 import io
+import zipfile
 import zlib
 
 import orjson
@@ -48,9 +49,86 @@ def word():
     document.add_paragraph("Late payers are charged a fee.")
     table = document.add_table(1, 2)
     table.rows[0].cells[0].text, table.rows[0].cells[1].text = "week", "three euros"
+    return saved(document)
+
+
+def slides():
+    pptx = pytest.importorskip("pptx")
+    held, inch = pptx.Presentation(), pptx.util.Inches(1)
+    slide = held.slides.add_slide(held.slide_layouts[5])
+    slide.shapes.title.text = "Fees"
+    slide.shapes.add_group_shape().shapes.add_textbox(inch, inch, inch, inch).text_frame.text = "Late payers"
+    table = slide.shapes.add_table(1, 2, inch, inch, inch, inch).table
+    table.cell(0, 0).text, table.cell(0, 1).text = "week", "three euros"
+    slide.notes_slide.notes_text_frame.text = "Smile."
+    held.slides.add_slide(held.slide_layouts[6])
+    return saved(held)
+
+
+def sheets():
+    openpyxl = pytest.importorskip("openpyxl")
+    held = openpyxl.Workbook()
+    held.active.title = "Fees"
+    held.active.append(["week", None, 3])
+    held.active.append([])
+    held.active.append(["month", "=1+1"])
+    held.create_sheet("Empty")
+    return saved(held)
+
+
+def saved(document):
     held = io.BytesIO()
     document.save(held)
     return held.getvalue()
+
+
+def with_part(raw, name, old, new):
+    """An office file with something replaced in one of its parts."""
+    changed = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(raw)) as source,
+        zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as target,
+    ):
+        for part in source.namelist():
+            content = source.read(part)
+            assert part != name or old in content
+            target.writestr(part, content.replace(old, new) if part == name else content)
+    return changed.getvalue()
+
+
+def test_slides_are_their_text_tables_and_notes_below_their_numbers():
+    source = decode("talk.pptx", slides())
+    assert isinstance(source, Source)
+    lines = ("[slide 1]", "Fees", "Late payers", "week | three euros", "Smile.", "[slide 2]")
+    assert source.lines == lines
+
+
+def test_sheets_are_their_rows_below_their_names():
+    source = decode("fees.xlsx", sheets())
+    assert isinstance(source, Source)
+    assert source.lines == ("[sheet Fees]", "week |  | 3", "month", "[sheet Empty]")
+
+
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [
+        ("bad.docx", b"PK\3\4 no archive"),
+        ("bad.pptx", lambda: slides()[:-30]),
+        ("bad.xlsx", lambda: sheets()[:-30]),
+        ("bad.pptx", lambda: with_part(slides(), "ppt/slides/slide1.xml", b"</p:sld>", b"")),
+        ("bad.xlsx", lambda: with_part(sheets(), "xl/workbook.xml", b"</workbook>", b"")),
+    ],
+    ids=["no archive", "cut slides", "cut sheets", "open slide", "open book"],
+)
+def test_an_office_file_that_is_damaged_is_left_out(name, raw):
+    assert decode(name, raw if isinstance(raw, bytes) else raw()).startswith("unreadable document")
+
+
+def test_a_sheet_that_claims_a_million_columns_is_read_by_those_it_has():
+    raw = with_part(sheets(), "xl/worksheets/sheet1.xml", b'ref="A1:C3"', b'ref="A1:XFD1048576"')
+    source = decode("wide.xlsx", raw)
+    assert isinstance(source, Source)
+    assert source.lines[:3] == ("[sheet Fees]", "week |  | 3", "month")
 
 
 def test_the_text_of_a_pdf_stands_below_the_numbers_of_its_pages():
@@ -70,9 +148,17 @@ def test_they_are_found_like_any_document(tmp_path, serve):
     pytest.importorskip("pypdf")
     (tmp_path / "manual.pdf").write_bytes(pdf("Turn the valve to the left.", "Close the lid."))
     (tmp_path / "fees.docx").write_bytes(word())
+    (tmp_path / "talk.pptx").write_bytes(slides())
+    (tmp_path / "table.xlsx").write_bytes(sheets())
     served = serve(tmp_path)
     tool = TOOLS["cortex_exact"]
-    for query, path, line in (("valve", "manual.pdf", 2), ("payers", "fees.docx", 2)):
+    found = (
+        ("valve", "manual.pdf", 2),
+        ("charged", "fees.docx", 2),
+        ("Smile", "talk.pptx", 5),
+        ("month", "table.xlsx", 3),
+    )
+    for query, path, line in found:
         answer = asyncio.run(tool.call(served.asking(), tool.check({"query": query})))
         (result,) = orjson.loads(orjson.dumps(answer))["results"]
         assert result["chunk"]["metadata"]["file_path"] == path

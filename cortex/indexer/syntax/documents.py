@@ -1,4 +1,4 @@
-"""The text of PDF and Word files, by the libraries of the extra `documents`.
+"""The text of PDF and office files, by the libraries of the extra `documents`.
 
 Such a file may be made to crash, fill or hold up who reads it, so each is read by a process of its
 own with bounds on its memory and time: it costs its own text and nothing else.
@@ -13,9 +13,10 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 #: suffix → the module of the library that reads such files
-LIBRARIES = {".pdf": "pypdf", ".docx": "docx"}
+LIBRARIES = {".pdf": "pypdf", ".docx": "docx", ".pptx": "pptx", ".xlsx": "openpyxl"}
 #: what is said of such a file where its library is missing
 MISSING = "needs the extra `documents`: pip install 'cortex-context-engine[documents]'"
 
@@ -79,6 +80,42 @@ def _paragraphs(raw: bytes) -> Iterator[str]:
         yield f"{'#' * int(level)} {part.text}\n" if level.isdigit() else f"{part.text}\n"
 
 
+def _slides(raw: bytes) -> Iterator[str]:
+    """The text, tables and notes of each slide below a line with its number."""
+    import pptx
+
+    for number, slide in enumerate(pptx.Presentation(io.BytesIO(raw)).slides, 1):
+        notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+        shown = [*_shapes(slide.shapes), *([notes.text] if notes is not None else ())]
+        yield "\n".join((f"[slide {number}]", *filter(None, shown))) + "\n"
+
+
+def _shapes(shapes: Any) -> Iterator[str]:
+    for shape in shapes:
+        if hasattr(shape, "shapes"):
+            yield from _shapes(shape.shapes)
+        elif shape.has_text_frame:
+            yield shape.text_frame.text
+        elif getattr(shape, "has_table", False):
+            yield from (" | ".join(cell.text for cell in row.cells) for row in shape.table.rows)
+
+
+def _sheets(raw: bytes) -> Iterator[str]:
+    """The rows of each sheet below a line with its name; of a formula what it gave last."""
+    import openpyxl
+
+    for sheet in openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True).worksheets:
+        sheet.reset_dimensions()  # what the file says may be a million empty columns
+        yield f"[sheet {sheet.title}]\n"
+        for row in sheet.iter_rows(values_only=True):
+            if line := " | ".join("" if cell is None else str(cell) for cell in row).rstrip(" |"):
+                yield f"{line}\n"
+
+
+#: suffix → what yields the text of such a file
+READERS = {".pdf": _pages, ".docx": _paragraphs, ".pptx": _slides, ".xlsx": _sheets}
+
+
 def _main(suffix: str) -> int:
     """Read a file from standard input, within bounds, and write its text to standard output."""
     try:
@@ -89,7 +126,7 @@ def _main(suffix: str) -> int:
     except (ImportError, ValueError, OSError):  # a system without them: the time is bounded all the same
         pass
     raw, left = sys.stdin.buffer.read(), CHARS_MAX
-    for text in _pages(raw) if suffix == ".pdf" else _paragraphs(raw):
+    for text in READERS[suffix](raw):
         sys.stdout.buffer.write(text[:left].encode("utf-8", "replace"))
         left -= len(text)
         if left <= 0:
