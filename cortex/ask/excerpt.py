@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from cortex.ranking.lines import weigh_lines, without_short_gaps
 from cortex.terms import tokens
 
-#: what a line is worth: a call of the next function of the flow, its neighbours, the first lines
-CALL, BESIDE, HEAD = 6.0, 0.55, 3.0
-#: what a comment, and the text of a docstring, is worth of what its words give
-COMMENT_SHARE = 0.2
-#: what a statement that decides is worth: where values come from and go to
-DECIDES = 0.05
-#: lines between two shown ones that are shown too, rather than named as left out
-GAP_MAX = 2
+#: what a line is worth: a call of the next function of the flow, the first lines
+CALL, HEAD = 6.0, 3.0
 #: characters of a line that are shown
 LINE_CHARS_MAX = 240
-
-_COMMENT = re.compile(r"^\s*(?:#(?!\[|include|define|if|endif)|//|/\*|\*(?:\s|/|$)|--\s|;;|%%)")
-_DECIDES = re.compile(
-    r"\b(?:return|raise|throw|yield|await|if|for|while|switch|match|case|catch|except|rescue)\b.*\w\W*$"
-)
-_TRIPLE = re.compile(r'"""|\'\'\'')
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +45,20 @@ def choose(
         left -= size
     if not kept:
         kept.add(numbers[0])
-    shown = _joined(numbers, kept)
+    shown = [number for number in without_short_gaps(kept) if number in lines]
     return Excerpt(_render(lines, numbers, shown), cut=len(shown) < len(numbers))
 
 
 def _values(
     lines: Mapping[int, str], numbers: list[int], words: Mapping[str, float], calls: Collection[int]
 ) -> dict[int, float]:
-    comments = _comments(lines, numbers)
-    own: dict[int, float] = {}
-    for number in numbers:
-        text = lines[number]
-        value = sum(words.get(word, 0.0) for word in set(tokens.lane_words(text))) if words else 0.0
-        value += DECIDES if _DECIDES.search(text) else 0.0
-        if number in comments:
-            value *= COMMENT_SHARE
-        if number in calls:
-            value += CALL
-        own[number] = value if text.strip() else 0.0
-    own[numbers[0]] += HEAD
-    values = {}
-    for number in numbers:
-        near = max(own.get(number - 1, 0.0), own.get(number + 1, 0.0))
-        far = max(own.get(number - 2, 0.0), own.get(number + 2, 0.0))
-        beside = BESIDE * near + BESIDE**2 * far
-        values[number] = own[number] + (beside if lines[number].strip() else 0.0)
+    told = {
+        number: sum(words.get(word, 0.0) for word in set(tokens.lane_words(text)))
+        for number, text in lines.items()
+    }
+    sure = dict.fromkeys(calls, CALL)
+    sure[numbers[0]] = sure.get(numbers[0], 0.0) + HEAD
+    values = weigh_lines({number: lines[number] for number in numbers}, told if words else {}, sure)
     for number in _head(lines, numbers):
         values[number] = max(values[number], HEAD)
     return values
@@ -97,30 +74,6 @@ def _head(lines: Mapping[int, str], numbers: list[int]) -> list[int]:
         if depth <= 0 and not text.lstrip().startswith(("@", "#[")):
             break
     return head
-
-
-def _comments(lines: Mapping[int, str], numbers: list[int]) -> set[int]:
-    found, inside = set(), False
-    for number in numbers:
-        text = lines[number]
-        marks = len(_TRIPLE.findall(text))
-        if inside or _COMMENT.match(text) or (marks and text.lstrip().startswith(('"""', "'''", 'r"""'))):
-            found.add(number)
-        if marks % 2:
-            inside = not inside
-    return found
-
-
-def _joined(numbers: list[int], kept: set[int]) -> list[int]:
-    """`kept` with the lines of short gaps."""
-    shown: list[int] = []
-    chosen = sorted(kept)
-    for at, number in enumerate(chosen):
-        if at and 1 < number - chosen[at - 1] <= GAP_MAX + 1:
-            shown += range(chosen[at - 1] + 1, number)
-        shown.append(number)
-    known = set(numbers)
-    return [number for number in shown if number in known]
 
 
 def _render(lines: Mapping[int, str], numbers: list[int], shown: list[int]) -> str:

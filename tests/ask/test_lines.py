@@ -207,3 +207,46 @@ def test_whole_chunks_of_a_keyword_come_with_highlights(sample):
     one = call(sample, "cortex_exact", query="rotate", detail="full")["results"][0]
     assert {"chunk", "score", "highlights"} <= set(one)
     assert "chunk_type" in one["chunk"]
+
+
+LEDGER = """class Ledger:
+    \"\"\"Keeps what was booked.\"\"\"
+
+    def settle_debts(self, accounts):
+        \"\"\"Settle the debts of accounts.\"\"\"
+        overdue = self.find_overdue_debts(accounts)
+{first}
+        if not overdue:
+            raise ValueError("no debts of these accounts are overdue")
+{second}
+        return self.carry_over(overdue)
+
+    def carry_over(self, rows):
+        return [row for row in rows if row]
+
+    def rename(self, label):
+        return label.title()
+"""
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory, serve):
+    """A long function with lines that decide far from each other, and what it calls."""
+    root = tmp_path_factory.mktemp("ledger")
+    first, second = ("\n".join(f"        {name}_{at} = {at}" for at in range(20)) for name in ("one", "two"))
+    (root / "ledger.py").write_text(LEDGER.format(first=first, second=second))
+    return serve(root)
+
+
+def test_lines_that_decide_are_shown_however_far_they_are_from_each_other(ledger):
+    text = "\n".join(one["chunk"]["text"] for one in call(ledger, query="settle overdue debts")["results"])
+    for line in ("def settle_debts", "find_overdue_debts", "raise ValueError", "return self.carry_over"):
+        assert line in text
+    assert "one_10" not in text
+    assert "two_10" not in text
+
+
+def test_what_the_best_function_calls_is_shown_and_what_it_does_not_is_not(ledger):
+    shown = "\n".join(one["chunk"]["text"] for one in call(ledger, query="settle overdue debts")["results"])
+    assert "return [row for row in rows if row]" in shown
+    assert "label.title()" not in shown

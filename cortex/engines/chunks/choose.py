@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from cortex.engines.chunks.callees import find_callees
 from cortex.engines.chunks.source import Source
 from cortex.engines.chunks.worth import Judged, Question, judge
+from cortex.ranking.lines import weigh_lines, without_short_gaps
 from cortex.terms.paths import (
     asks_for_records,
     asks_for_tests,
@@ -22,19 +24,22 @@ from ipc.messages import Place, Show
 #: bytes of an entry beside its text and its path, which stands in it twice
 ENTRY_BYTES = 130
 #: a function of at most so many lines is shown whole
-WHOLE_LINES = 18
-#: lines of a window
-WINDOW_LINES = 12
+WHOLE_LINES = 14
+#: lines of a longer one that are shown beside its signature and what lies between them
+BEST_LINES = 14
 #: windows of one file with at most so many lines between them become one
-TOUCHING_LINES = 3
+TOUCHING_LINES = 6
 #: what a unit of a file is worth: this to the power of the file's place
 LATER = 0.85
 #: what it is worth to be in the best of the chunks that were found, beside the words
 FOUND = 0.3
+#: what it is worth to be called by one of so many best units, of what that one is worth: what the
+#: best one calls is above the floor
+CALLED, CALLERS = 0.3, 12
 #: what it is worth to hold a line that the question names
 CITED = 4.0
 #: a unit below this share of the best one is not shown
-FLOOR = 0.25
+FLOOR = 0.3
 #: two windows with this share of lines in common say the same
 SAME_SHARE = 0.8
 #: what units of tests, of documents and examples, of what was built or copied, and of records of
@@ -99,7 +104,18 @@ def candidates(
             worth = prior * (one.worth + (0.0 if inside is None else FOUND / (1 + 0.3 * inside)))
             lines = [line for line in cited if first <= line <= last] if cited else []
             out.append(Candidate(one, worth + CITED if lines else worth, tuple(lines)))
-    return sorted(out, key=lambda candidate: -candidate.worth)
+    return _with_callees(sorted(out, key=lambda candidate: -candidate.worth))
+
+
+def _with_callees(ordered: list[Candidate]) -> list[Candidate]:
+    """The candidates, best first, once those are worth more that one of the best of them calls."""
+    gains: dict[int, float] = {}
+    pairs = find_callees([caller.one for caller in ordered[:CALLERS]], [other.one for other in ordered])
+    for caller, callee in pairs:
+        gains[callee] = max(gains.get(callee, 0.0), CALLED * ordered[caller].worth)
+    for at, gain in gains.items():
+        ordered[at] = replace(ordered[at], worth=ordered[at].worth + gain)
+    return sorted(ordered, key=lambda candidate: -candidate.worth)
 
 
 def without_repeats(paths: Sequence[str], query: str) -> tuple[list[str], dict[str, int]]:
@@ -142,19 +158,20 @@ def _kind_worth(path: str, query: str) -> float:
 
 
 def _window(question: Question, one: Judged, cited: Sequence[int]) -> tuple[int, ...]:
-    """The lines of a unit that are shown: all of a short one, else its signature and a window."""
+    """The lines of a unit that are shown: all of a short one, else its signature and what is worth
+    most.
+    """
     unit = one.unit
-    if unit.end - unit.start < WHOLE_LINES:
-        return tuple(range(unit.start, unit.end + 1))
-    signature = one.source.signature(unit) if unit.symbol else range(0)
-    if cited:
-        first = max(unit.start, cited[0] - WINDOW_LINES // 2)
-    else:
-        worth = [question.worth(one.held.get(number, ())) for number in range(unit.start, unit.end + 1)]
-        sums = [sum(worth[at : at + WINDOW_LINES]) for at in range(len(worth) - WINDOW_LINES + 1)]
-        first = unit.start + sums.index(max(sums))
-    window = range(first, min(first + WINDOW_LINES, unit.end + 1))
-    return tuple(sorted({*signature, *window}))
+    numbers = range(unit.start, unit.end + 1)
+    if len(numbers) <= WHOLE_LINES:
+        return tuple(numbers)
+    signature = one.source.signature(unit) if unit.symbol else ()
+    total = question.worth(question.weights) or 1.0
+    words = {number: question.worth(terms) / total for number, terms in one.held.items()}
+    lines = {number: one.source.lines[number] for number in numbers}
+    values = weigh_lines(lines, words, dict.fromkeys(cited, CITED))
+    best = sorted(numbers, key=lambda number: -values[number])[:BEST_LINES]
+    return tuple(without_short_gaps({*signature, *best}))
 
 
 def choose(question: Question, judged: Sequence[Candidate], sure: Sequence[str], request: Show) -> Chosen:

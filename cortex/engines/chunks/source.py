@@ -80,10 +80,13 @@ class Lines:
         """The number of the line that holds the letter at `place`."""
         return self.first + bisect_right(self.starts, place) - 1
 
+    def between(self, start: int, end: int) -> str:
+        """The lines `start` to `end`, which are there, with their ends."""
+        return self.text[self.starts[start - self.first] : self.starts[end - self.first + 1]]
+
     def is_blank(self, start: int, end: int) -> bool:
         """Whether the lines `start` to `end`, which are there, say nothing."""
-        begin, beyond = self.starts[start - self.first], self.starts[end - self.first + 1]
-        part = self.text[begin:beyond]
+        part = self.between(start, end)
         return not part or part.isspace()
 
 
