@@ -23,10 +23,12 @@ from cortex.memory.recall import Memory
 from cortex.memory.store import STATES
 from cortex.memory.timeline import around, between
 from cortex.memory.times import read_moment, say_moment
-from ipc.errors import BadRequest
+from ipc.errors import BadQuery, BadRequest
 
 #: where memory is when nobody says otherwise
 DATA_DIR = Path("~/.cortex/default")
+#: changes that are told at once
+CHANGES = 1_000
 #: results of one question, steps of one walk
 LIMIT_MAX, DEPTH_MAX = 100, 6
 #: tokens that a briefing may have
@@ -326,6 +328,23 @@ class Cortex:
             "db_bytes": count["bytes"],
         }
 
+    def changes(self, after: int, limit: int = CHANGES) -> dict[str, Any]:
+        """{"reached", "nodes"}: the number of the last change, and the notes that are others since
+        `after` or have another edge; at most those of `limit` changes, none for one below 0.
+        """
+        store = self._memory.store
+        self._memory.follow()
+        if after < 0:
+            return {"reached": self._memory.reached, "nodes": []}
+        found = store.changes_after(after, limit)
+        edges = store.edges_by_number([number for _, what, number in found if what == "edge"])
+        numbers = {number for _, what, number in found if what == "note"}
+        numbers |= {end for edge in edges for end in (edge.source, edge.target)}
+        mask = self._memory.catalog.mask(Selection(project=self._project, states=STATES))
+        notes = store.notes_by_number(sorted(number for number in numbers if mask[number]))
+        nodes = [{"id": note.id, "number": note.number} for note in notes]
+        return {"reached": found[-1][0] if found else after, "nodes": nodes}
+
     def _around(
         self, anchor: str | int, query: str, chosen: Selection, before: int, after: int
     ) -> dict[str, Any]:
@@ -357,7 +376,7 @@ class Cortex:
         self, query: str, limit: int, alpha: float, chosen: Selection, *, explain: bool = False
     ) -> list[dict[str, Any]]:
         if not query.strip():
-            raise BadRequest("The query is empty; say what is to be recalled.")
+            raise BadQuery("The query is empty; say what is to be recalled.")
         if not 1 <= limit <= LIMIT_MAX:
             raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
         return [found_of(one, explain=explain) for one in self._memory.recall(query, chosen, limit, alpha)]

@@ -256,6 +256,10 @@ def _forget(library: Cortex, *, node_id: str | int, operation_id: str = "") -> d
     return library.forget(node_id, operation_id=operation_id)
 
 
+def _changes(library: Cortex, *, after: int = -1) -> dict[str, Any]:
+    return library.changes(after)
+
+
 def _operation(name: str, function: Function, *, writes: bool) -> Operation:
     hints = get_type_hints(function)
     fields: list[Any] = []
@@ -283,6 +287,7 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("relate", _relate, writes=True),
         _operation("node", _node, writes=False),
         _operation("stats", _stats, writes=False),
+        _operation("changes", _changes, writes=False),
         _operation("forget", _forget, writes=True),
         _operation("undo", _undo, writes=True),
     )

@@ -53,6 +53,11 @@ class Memory:
         finally:
             self.store.close()
 
+    @property
+    def reached(self) -> int:
+        """The number of the last change that was taken in."""
+        return self._reached
+
     def follow(self) -> None:
         """Take in what changed in the store since."""
         while changes := self.store.changes_after(self._reached, CHANGES):

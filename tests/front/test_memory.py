@@ -2,7 +2,6 @@
 what it sent amiss.
 """
 
-import asyncio
 import itertools
 import re
 import time
@@ -11,68 +10,14 @@ from pathlib import Path
 import orjson
 import pytest
 
-from cortex.ask.asking import Asking
-from cortex.ask.freshness import Freshness
 from cortex.front.mcp.server import describe
-from cortex.front.tools import PEOPLE, TOOLS, choose, instruct
+from cortex.front.tools import TOOLS, choose, instruct
 from cortex.front.tools.memory.fence import fenced, shown_rows, unfenced
-from cortex.memory import Cortex
-from cortex.memory.note import Source
-from cortex.memory.operations import carry_out
-from cortex.settings.config import Config
 from cortex.settings.table import Server
 from ipc.errors import BadRequest, CortexError, NotFound, TooLarge
 
 #: tokens (bytes of JSON / 4) of both default toolsets with their instructions
 LIST_TOKENS_MAX = 5_000
-
-
-class Remembering:
-    """The memory worker in this process: the same operations on a real store."""
-
-    def __init__(self, library, project="here", channel="mcp", trust="agent"):
-        self.library, self.project = library, project
-        self.source = Source("claude", "session-1", channel, trust)
-
-    async def call(self, operation, arguments=None, *, operation_id="", writes=None):  # noqa: ARG002
-        asked = orjson.loads(orjson.dumps(arguments or {}))
-        answer = carry_out(
-            self.library,
-            operation,
-            asked,
-            project=self.project,
-            source=self.source,
-            operation_id=operation_id,
-        )
-        return orjson.loads(orjson.dumps(answer))
-
-
-class Window:
-    """One agent's window on the memory of a project."""
-
-    def __init__(self, library, root, **others):
-        self.config = Config(root=root)
-        self.freshness = Freshness(self.config)
-        self.memory = Remembering(library, **others)
-
-    async def call(self, tool, arguments):
-        until = time.monotonic() + 10.0
-        asking = Asking(self.config, None, self.freshness, until, memory=self.memory)
-        return await tool.call(asking, tool.check(arguments))
-
-    def ask(self, name, **arguments):
-        return asyncio.run(self.call({**TOOLS, **PEOPLE}[name], arguments))
-
-
-@pytest.fixture
-def library(data):
-    with Cortex.open(data) as library:
-        yield library
-
-
-@pytest.fixture
-def window(library, tmp_path):
-    return Window(library, tmp_path)
 
 
 def test_what_is_stored_is_recalled_with_where_it_came_from(window):
@@ -154,8 +99,8 @@ def test_a_briefing_is_fenced_and_shorter_when_compact(window):
     assert len(short) * 3 < len(told)
 
 
-def test_a_project_sees_its_own_notes_and_global_ones_unless_it_asks_for_all(library, tmp_path):
-    here, there = Window(library, tmp_path), Window(library, tmp_path, project="there")
+def test_a_project_sees_its_own_notes_and_global_ones_unless_it_asks_for_all(open_window):
+    here, there = open_window(), open_window(project="there")
     here.ask("cortex_store", title="The port of this service is 8080")
     there.ask("cortex_store", title="Every port above 9000 is taken", scope="global")
     there.ask("cortex_store", title="The port of that service is 9090")

@@ -1,4 +1,4 @@
-"""The resources: the map of the project, and that of each file and folder."""
+"""The resources: the map of the project, that of each file and folder, and what is remembered."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from cortex.front.tools import TOOLS
+from cortex.front.tools import PEOPLE, TOOLS
+from cortex.front.tools.memory.fence import shown_rows
 from ipc.errors import NotFound
 
 if TYPE_CHECKING:
@@ -17,39 +18,60 @@ if TYPE_CHECKING:
 
 OUTLINE = "cortex://outline/"
 TEMPLATE = "cortex://outline/{path}"
+#: what is remembered, and one note of it by id or number
+STATS, NODE = "cortex://stats", "cortex://node/"
+NODE_TEMPLATE = "cortex://node/{id}"
 JSON = "application/json"
 
 
-def list_resources() -> types.ListResourcesResult:
-    """Only the project's map: that of each file is a template's, completed as it is typed."""
+def list_resources(*, memory: bool = False) -> types.ListResourcesResult:
+    """The project's map, and how much is remembered: files and notes are templates'."""
     import mcp_types as types
 
     told = "The types and functions of the project, the most referred-to first."
     one = types.Resource(
         uri=OUTLINE, name="outline", title="Map of the project", description=told, mime_type=JSON
     )
-    return types.ListResourcesResult(resources=[one])
+    told = "How many notes and edges are remembered of this project."
+    two = types.Resource(uri=STATS, name="stats", title="Memory", description=told, mime_type=JSON)
+    return types.ListResourcesResult(resources=[one, two] if memory else [one])
 
 
-def list_templates() -> types.ListResourceTemplatesResult:
+def list_templates(*, memory: bool = False) -> types.ListResourceTemplatesResult:
     import mcp_types as types
 
     told = "The types and functions of a file or folder, with signatures and lines."
     one = types.ResourceTemplate(
         uri_template=TEMPLATE, name="outline-of", title="Map of a file", description=told, mime_type=JSON
     )
-    return types.ListResourceTemplatesResult(resource_templates=[one])
+    told = "A note with its edges and the notes at their other ends."
+    two = types.ResourceTemplate(
+        uri_template=NODE_TEMPLATE, name="node", title="A note", description=told, mime_type=JSON
+    )
+    return types.ListResourceTemplatesResult(resource_templates=[one, two] if memory else [one])
 
 
 async def read_resource(link: Link, uri: str) -> types.ReadResourceResult:
     """Raises NotFound for a resource that does not exist, and what the tool raises."""
     import mcp_types as types
 
-    if not uri.startswith(OUTLINE):
-        raise NotFound(f"There is no resource {uri!r}; there is {TEMPLATE}.")
-    path = urllib.parse.unquote(uri.removeprefix(OUTLINE))
+    if uri == STATS:
+        answer = await link.call(PEOPLE["memory_stats"], {})
+    elif uri.startswith(NODE):
+        told = await link.call(
+            PEOPLE["memory_show"], {"node_id": urllib.parse.unquote(uri.removeprefix(NODE))}
+        )
+        [answer] = shown_rows([told])
+    elif uri.startswith(OUTLINE):
+        answer = await _outline(link, urllib.parse.unquote(uri.removeprefix(OUTLINE)))
+    else:
+        raise NotFound(f"There is no resource {uri!r}; there are {TEMPLATE}, {STATS} and {NODE_TEMPLATE}.")
+    content = types.TextResourceContents(uri=uri, mime_type=JSON, text=orjson.dumps(answer).decode())
+    return types.ReadResourceResult(contents=[content])
+
+
+async def _outline(link: Link, path: str) -> dict[str, Any]:
     answer: dict[str, Any] = await link.call(TOOLS["cortex_outline"], {"path": path})
     if not answer["results"] and answer["index"]["generation"]:
         raise NotFound(answer["suggestion"])
-    content = types.TextResourceContents(uri=uri, mime_type=JSON, text=orjson.dumps(answer).decode())
-    return types.ReadResourceResult(contents=[content])
+    return answer

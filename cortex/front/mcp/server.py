@@ -27,14 +27,18 @@ if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server.lowlevel import Server
 
+    from cortex.front.mcp.updates import Updates
+
 log = logging.getLogger(__name__)
 
 #: JSON-RPC: the request is wrong; something of ours is
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 
 
-def make_server(tools: Mapping[str, Tool], project: Project) -> Server:
-    """The MCP server over `tools`. Without a project every tool answers with what to set."""
+def make_server(tools: Mapping[str, Tool], project: Project, updates: Updates | None = None) -> Server:
+    """The MCP server over `tools`. Without a project every tool answers with what to set. `updates`
+    tells who subscribed to a resource when it changes.
+    """
     import mcp_types as types
     from mcp.server.lowlevel import Server
     from mcp.shared.exceptions import MCPError
@@ -67,21 +71,22 @@ def make_server(tools: Mapping[str, Tool], project: Project) -> Server:
         instructions=instruct(tools),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        **_offers(project),
+        **_offers(project, memory="cortex_store" in tools),
+        **(updates.handlers() if updates is not None else {}),
     )
     serve_logs(server)
     server.middleware.clear()  # traces for a collector that is never there
     return server
 
 
-def _offers(project: Project) -> dict[str, Any]:
+def _offers(project: Project, *, memory: bool) -> dict[str, Any]:
     """The handlers of what is no tool: resources, prompts, completion."""
 
     async def resources(_context: Any, _params: Any) -> types.ListResourcesResult:
-        return list_resources()
+        return list_resources(memory=memory)
 
     async def templates(_context: Any, _params: Any) -> types.ListResourceTemplatesResult:
-        return list_templates()
+        return list_templates(memory=memory)
 
     async def read(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         with _failing(params.uri):

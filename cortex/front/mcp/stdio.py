@@ -16,13 +16,14 @@ import stat
 import sys
 import termios
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cortex.front.link import Link
 from cortex.front.mcp.lines import Line, Refused, check, read_lines
 from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
+from cortex.front.mcp.updates import Updates
 from cortex.front.tool import Tool
 from cortex.front.tools import choose
 from cortex.processes import starting
@@ -96,11 +97,13 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
             link.open()
         # The SDK takes most of a second to import: the workers start meanwhile.
         await asyncio.to_thread(import_sdk)
-        server = make_server(tools, project)
+        updates = Updates(project) if "cortex_store" in tools else None
+        server = make_server(tools, project, updates)
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        streams = Wire(read_lines(io.FileIO(0, closefd=False)), wire, deadline_s)
+        at_end = updates.close if updates is not None else lambda: None
+        streams = Wire(read_lines(io.FileIO(0, closefd=False)), wire, deadline_s, at_end)
         tasks = [
             asyncio.create_task(one) for one in (_speak(server, streams), stop.wait(), streams.abandoned(0))
         ]
@@ -139,8 +142,16 @@ class Wire:
     What the SDK would drop without a word is answered here.
     """
 
-    def __init__(self, lines: AsyncIterable[Line], target: int, deadline_s: float) -> None:
+    def __init__(
+        self,
+        lines: AsyncIterable[Line],
+        target: int,
+        deadline_s: float,
+        at_end: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`at_end` ends the requests that are answered for as long as the client listens."""
         self._lines, self._target = lines, target
+        self._at_end = at_end
         self._deadline_s = deadline_s
         self._waiting = 0
         self._answered = asyncio.Event()
@@ -156,6 +167,7 @@ class Wire:
                 await self._send(error.answer())
             else:
                 yield line.text
+        self._at_end()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._deadline_s):
                 while self._waiting > 0:

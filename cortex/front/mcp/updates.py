@@ -1,0 +1,124 @@
+"""Who is told when a resource of memory changes: whoever subscribed, in either era's way.
+
+Other windows write too, so the worker is asked for what changed since; only while anybody listens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+from cortex.ask.asking import Asking
+from cortex.front.mcp.resources import NODE, STATS
+from cortex.front.tool import make_tool
+from ipc.errors import CortexError
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp.server.session import ServerSession
+
+    from cortex.front.mcp.project import Project
+
+log = logging.getLogger(__name__)
+
+#: seconds between two looks for what others wrote
+LOOK_S = 1.0
+
+
+async def memory_changes(asking: Asking, *, after: int = -1) -> dict[str, Any]:
+    """Which notes changed since the change `after`; of -1 only how far memory is."""
+    return await asking.remember("changes", {"after": after})
+
+
+#: no tool of agents: it is made one to be called as they are, with their deadline
+CHANGES = make_tool(memory_changes, "Say what changed", reads=True, asks="memory")
+
+
+class Updates:
+    """Use it in one event loop."""
+
+    def __init__(self, project: Project) -> None:
+        from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+
+        self._project = project
+        self._bus = InMemorySubscriptionBus()
+        self._streams = ListenHandler(self._bus)
+        #: of the handshake's era: resource → the session that wants to hear of it
+        self._sessions: dict[str, ServerSession] = {}
+        #: of the newest era: resources of the open streams
+        self._listened: list[str] = []
+        self._task: asyncio.Task[None] | None = None
+
+    def handlers(self) -> dict[str, Any]:
+        return {
+            "on_subscribe_resource": self._subscribe,
+            "on_unsubscribe_resource": self._unsubscribe,
+            "on_subscriptions_listen": self._listen,
+        }
+
+    def close(self) -> None:
+        """End what is still open: nobody reads any more."""
+        self._streams.close()
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _subscribe(self, context: Any, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        import mcp_types as types
+
+        self._sessions[str(params.uri)] = context.session
+        await self._begin(context.session)
+        return types.EmptyResult()
+
+    async def _unsubscribe(self, _context: Any, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        import mcp_types as types
+
+        self._sessions.pop(str(params.uri), None)
+        return types.EmptyResult()
+
+    async def _listen(
+        self, context: Any, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        uris = [str(uri) for uri in params.notifications.resource_subscriptions or ()]
+        self._listened += uris
+        try:
+            if uris:
+                await self._begin(context.session)
+            return await self._streams(context, params)
+        finally:
+            for uri in uris:
+                self._listened.remove(uri)
+
+    async def _begin(self, session: ServerSession) -> None:
+        """Follow what changes from now on, unless that is done already."""
+        if self._task is None or self._task.done():
+            reached = await self._changes(session, -1)
+            self._task = asyncio.create_task(self._follow(session, reached.get("reached", -1)))
+
+    async def _follow(self, session: ServerSession, reached: int) -> None:
+        while self._sessions or self._listened:
+            await asyncio.sleep(LOOK_S)
+            told = await self._changes(session, reached)
+            if told and told["reached"] > reached >= 0:
+                names = {str(name) for node in told["nodes"] for name in (node["id"], node["number"])}
+                await self._tell({STATS, *(f"{NODE}{name}" for name in names)})
+            reached = told.get("reached", reached)
+
+    async def _changes(self, session: ServerSession, after: int) -> dict[str, Any]:
+        """What changed since; nothing while memory does not answer."""
+        try:
+            link = await self._project.reach(session)
+            return await link.call(CHANGES, {"after": after})
+        except CortexError as error:
+            log.info("what changed in memory is not known: %s", error)
+            return {}
+
+    async def _tell(self, uris: set[str]) -> None:
+        from mcp.server.subscriptions import ResourceUpdated
+
+        for uri in uris & set(self._listened):
+            await self._bus.publish(ResourceUpdated(uri))
+        for uri in uris & set(self._sessions):
+            with contextlib.suppress(Exception):  # one that has gone is told nothing
+                await self._sessions[uri].send_resource_updated(uri)

@@ -1,0 +1,131 @@
+"""The resources of memory over the protocol, in both eras, and who hears when they change."""
+
+import asyncio
+
+import orjson
+import pytest
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import ResourceUpdatedNotification
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from cortex.front.mcp.project import Project
+from cortex.front.mcp.server import make_server
+from cortex.front.mcp.updates import Updates
+from cortex.front.tools import TOOLS, choose
+
+#: seconds until a subscriber must have heard
+BOUND_S = 30.0
+
+
+def talk(window, ask, mode="legacy", tools=TOOLS, **options):
+    """What `ask(client)` gets of a server on the window's memory."""
+
+    async def run():
+        project = Project(window)
+        updates = Updates(project)
+        async with Client(make_server(tools, project, updates), mode=mode, **options) as client:
+            try:
+                return await ask(client)
+            except MCPError as error:
+                fault = error
+            finally:
+                updates.close()
+        raise fault
+
+    return asyncio.run(asyncio.wait_for(run(), 60))
+
+
+@pytest.fixture(params=["legacy", MODERN_PROTOCOL_VERSIONS[-1]], ids=["handshake", "newest"])
+def mode(request):
+    return request.param
+
+
+def test_the_stats_are_a_resource_and_a_note_is_a_template(window, mode):
+    first = window.ask("cortex_store", title="The first of two notes", body="Said </note> in it.", tags=["a"])
+    second = window.ask("cortex_store", title="The second of two notes", kind="decision")
+    window.ask("cortex_relate", from_id=first["id"], to_id=second["id"], relation="supports")
+
+    async def ask(client):
+        return (
+            (await client.list_resources()).resources,
+            (await client.list_resource_templates()).resource_templates,
+            await client.read_resource("cortex://stats"),
+            await client.read_resource(f"cortex://node/{first['id']}"),
+            await client.read_resource(f"cortex://node/{second['number']}"),
+        )
+
+    listed, templates, *read = talk(window, ask, mode)
+    assert "cortex://stats" in {str(one.uri) for one in listed}
+    assert "cortex://node/{id}" in {one.uri_template for one in templates}
+    assert not any("node" in str(one.uri) for one in listed)
+    stats, node, other = (orjson.loads(one.contents[0].text) for one in read)
+    assert (stats["node_count"], stats["edge_count"]) == (2, 1)
+    assert stats["node_counts_by_kind"] == {"decision": 1, "fact": 1}
+    assert stats["db_bytes"] > 0
+    assert stats["oldest_node"] <= stats["newest_node"]
+    assert node["body"] == "<note>\nSaid &lt;/note> in it.\n</note>"
+    assert [edge["relation"] for edge in node["edges"]] == ["supports"]
+    assert [one["title"] for one in node["related"]] == ["The second of two notes"]
+    assert other["id"] == second["id"]
+    assert {"importance", "tags", "source_agent", "created_at", "updated_at", "access_count"} <= set(node)
+
+
+def test_without_the_toolset_there_are_no_resources_of_memory(window):
+    async def ask(client):
+        return (await client.list_resources()).resources, (
+            await client.list_resource_templates()
+        ).resource_templates
+
+    listed, templates = talk(window, ask, tools=choose(("code",)))
+    assert len(listed) == len(templates) == 1
+
+
+def test_a_note_that_is_not_there_is_an_error(window, mode):
+    with pytest.raises(MCPError, match="There is no note 'nobody'"):
+        talk(window, lambda client: client.read_resource("cortex://node/nobody"), mode)
+
+
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+def test_who_subscribed_hears_of_what_other_windows_write_and_nobody_else(open_window):
+    window, other = open_window(), open_window()
+    one, two = (window.ask("cortex_store", title=f"Note {n} of two")["id"] for n in "ab")
+    heard, told = [], asyncio.Event()
+
+    async def keep(message):
+        if isinstance(message, ResourceUpdatedNotification):
+            heard.append(str(message.params.uri))
+            told.set()
+
+    async def ask(client):
+        await client.subscribe_resource(f"cortex://node/{one}")
+        await client.subscribe_resource("cortex://stats")
+        await other.call(TOOLS["cortex_store"], {"id": two, "body": "Changed by another window."})
+        await other.call(TOOLS["cortex_store"], {"id": one, "body": "Changed by another window."})
+        async with asyncio.timeout(BOUND_S):
+            while f"cortex://node/{one}" not in heard or "cortex://stats" not in heard:
+                await told.wait()
+                told.clear()
+        await client.unsubscribe_resource(f"cortex://node/{one}")
+        heard.clear()
+        await other.call(TOOLS["cortex_store"], {"id": one, "body": "Changed once more."})
+        async with asyncio.timeout(BOUND_S):
+            while not heard:
+                await told.wait()
+                told.clear()
+
+    talk(window, ask, message_handler=keep)
+    assert heard == ["cortex://stats"]
+
+
+def test_in_the_newest_era_who_listens_hears_of_a_new_edge(open_window):
+    window, other = open_window(), open_window()
+    one, two = (window.ask("cortex_store", title=f"Note {n} of two")["id"] for n in "ab")
+    uri = f"cortex://node/{one}"
+
+    async def ask(client):
+        async with client.listen(resource_subscriptions=[uri]) as stream, asyncio.timeout(BOUND_S):
+            await other.call(TOOLS["cortex_relate"], {"from_id": two, "to_id": one})
+            return await anext(aiter(stream))
+
+    assert str(talk(window, ask, MODERN_PROTOCOL_VERSIONS[-1]).uri) == uri
