@@ -145,6 +145,12 @@ class Catalog:
             kept[number] = chosen.takes(note)
         return kept
 
+    def live(self) -> list[int]:
+        """The notes that are not deleted."""
+        there = self._columns["there"] & (self._columns["state"] != _STATES.index("deleted"))
+        numbers: list[int] = np.flatnonzero(there).tolist()
+        return numbers
+
     def kinds(self) -> dict[str, int]:
         """Kind → what stands for it in the column "kind"."""
         return self._kinds

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import sqlite3
 import subprocess
 import sys
@@ -26,6 +27,8 @@ from ipc.locks import hold
 VERSION = "0002"
 #: the file of the database in its folder, and that of the owner's lock
 NAME, LOCK = "memory.sqlite3", "memory.lock"
+#: the file of the secret that what was forgotten is hashed with, and its bytes
+KEY, KEY_BYTES = "memory.key", 32
 #: milliseconds that a statement waits for a reader of another process, as a back-up is
 BUSY_MS = 2_000
 #: seconds that a migration may take, and that the owner's lock is waited for
@@ -71,6 +74,10 @@ class Database:
                 yield connection
         except OperationalError as error:
             raise Unavailable(f"The memory cannot be written to {self.path}: {error.orig}.") from error
+        except DatabaseError as error:
+            if type(error) is DatabaseError:  # none of its kinds, but what SQLite says of a damaged file
+                raise _damaged(self.path, error) from error
+            raise
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
@@ -83,7 +90,7 @@ class Database:
         except DatabaseError as error:
             raise _damaged(self.path, error) from error
 
-    def bytes(self) -> int:
+    def size(self) -> int:
         """Of the database and its log."""
         paths = (self.path, self.path.with_name(f"{NAME}-wal"))
         return sum(path.stat().st_size for path in paths if path.exists())
@@ -105,6 +112,27 @@ class Database:
         for old in kept[: -BACKUPS + 1]:
             files.remove(folder / old)
         return copy
+
+    def key(self) -> bytes:
+        """A secret of this store, made when it is first asked for."""
+        path = self.path.with_name(KEY)
+        with contextlib.suppress(FileExistsError):
+            files.create(path, secrets.token_bytes(KEY_BYTES))
+        return files.read_ours(path, KEY_BYTES)
+
+    def check(self) -> list[str]:
+        """What SQLite finds wrong with the file, some lines of it; none when nothing is."""
+        with self.read() as connection:
+            told = connection.execute(text("PRAGMA integrity_check(20)")).scalars().all()
+            lost = connection.execute(text("PRAGMA foreign_key_check")).all()
+        found = [str(each) for each in told if each != "ok"]
+        return found + ([f"{len(lost)} rows that belong to no note"] if lost else [])
+
+    def truncate_log(self) -> None:
+        """Leave nothing of older contents in the write-ahead log."""
+        with self._engine.connect() as connection:
+            raw = connection.connection.driver_connection
+            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall() if raw else None
 
     def _bring_up_to_date(self) -> None:
         found = self._version()
@@ -141,14 +169,23 @@ class Database:
             raise _damaged(self.path, error) from error
 
 
+def last_number(connection: Connection, table: str) -> int:
+    """The highest number that a row of the table ever had."""
+    query = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
+    return connection.execute(query, {"name": table}).scalar() or 0
+
+
 def _owned(folder: Path, holder: str) -> Misconfigured:
     return Misconfigured(f"Process {holder} already serves the memory in {folder}; ask it, or end it first.")
 
 
 def _damaged(path: Path, error: DatabaseError) -> Damaged:
+    folder = path.parent / "backups"
+    kept = sorted(each.name for each in folder.glob("*.sqlite3"))
+    offered = f"put the back-up {folder / kept[-1]} in its place" if kept else "there is no back-up"
     return Damaged(
-        f"The memory in {path} is damaged ({error.orig}); it stays as it is: put a copy from "
-        f"{path.parent / 'backups'} in its place, or move it away to begin anew."
+        f"The memory in {path} is damaged ({error.orig}); it stays as it is: {offered}, or move it away to begin "
+        "anew."
     )
 
 

@@ -5,11 +5,11 @@ Opens the data folder by itself and owns it until it is closed. Nothing leaves t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast, get_args
+from typing import Any, Self, TypeVar, cast, get_args
 
 from cortex.embedders import Embedder
 from cortex.embedders.static import open_static
@@ -18,12 +18,18 @@ from cortex.memory.answers import found_of, row_in_time, row_of, titles_of, walk
 from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
 from cortex.memory.checks import warnings_of
+from cortex.memory.doctor import back_ups, examine
+from cortex.memory.erasure import erase_in_copies
+from cortex.memory.formats import Line
 from cortex.memory.note import Direction, Note, Scope, Source, State, read_kind, read_labels
 from cortex.memory.recall import Memory
 from cortex.memory.store import STATES
 from cortex.memory.timeline import around, between
 from cortex.memory.times import read_moment, say_moment
+from cortex.memory.transfer import Report, export_file, export_page, import_file, import_records
 from ipc.errors import BadQuery, BadRequest
+
+T = TypeVar("T")
 
 #: where memory is when nobody says otherwise
 DATA_DIR = Path("~/.cortex/default")
@@ -31,14 +37,25 @@ DATA_DIR = Path("~/.cortex/default")
 CHANGES = 1_000
 #: results of one question, steps of one walk
 LIMIT_MAX, DEPTH_MAX = 100, 6
+#: records of one page of an export
+EXPORT_MAX = 1_000
 #: tokens that a briefing may have
 TOKENS_MIN, TOKENS_MAX = 50, 50_000
 #: what `include` of a question adds to what holds
 INCLUDED: tuple[State, ...] = ("superseded", "archived")
 
 
+def finish(steps: Generator[None, None, T]) -> T:
+    """What long work in slices comes to, when nothing else waits."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return cast("T", end.value)
+
+
 class Cortex:
-    """One person's memory. Use it in one thread."""
+    """One person's memory. Use it in one thread. What is a generator is long work in slices."""
 
     def __init__(self, memory: Memory, *, project: str = "", source: Source | None = None) -> None:
         self._memory = memory
@@ -199,6 +216,76 @@ class Cortex:
         self._memory.follow()
         notes = self._memory.store.notes_by_number(done["notes"])
         return {"undone": done["undone"], "what": done["what"], "nodes": titles_of(notes)}
+
+    def erase(
+        self, node_ids: Sequence[str | int], *, back_ups: bool = False
+    ) -> Generator[None, None, dict[str, Any]]:
+        """Forget notes for good, in slices: with what they were before, their edges, and what the
+        indexes and the log of operations hold of them; no import brings them back. `back_ups`: out
+        of the back-ups, too. Raises NotFound.
+        """
+        notes = yield from self._memory.erase(node_ids)
+        ids, written = [note.id for note in notes], 0
+        if back_ups:
+            for _ in erase_in_copies(self._memory.store.database.path.parent / "backups", ids):
+                written += 1
+                yield
+        return {"ids": ids, "message": f"Forgotten for good: {len(ids)}.", "back_ups_rewritten": written}
+
+    def import_records(
+        self,
+        records: Sequence[Mapping[str, Any] | None],
+        *,
+        first_line: int = 1,
+        trusted: bool = False,
+        operation_id: str = "",
+    ) -> dict[str, Any]:
+        """Store a slice of an import, durably: {"notes", "edges": how many are new, "known",
+        "merged", "forgotten", "refused_count", "refused": [{"line", "why"}]}.
+        """
+        report = Report()
+        lines = [Line(first_line + at, record) for at, record in enumerate(records)]  # type: ignore[arg-type]
+        import_records(self._memory, lines, self._project, report, trusted=trusted, operation=operation_id)
+        self._memory.follow()
+        return report.told()
+
+    def import_file(
+        self, path: str | Path, *, trusted: bool = False
+    ) -> Generator[None, None, dict[str, Any]]:
+        """As `import_records`, of a file (lines of JSON of an export, memory.json of the reference
+        memory server, Markdown with front matter) or a folder of Markdown files, in slices.
+
+        Not `trusted`, what a file says about who wrote it does not count. Raises NotFound and
+        BadRequest.
+        """
+        report = yield from import_file(
+            self._memory, Path(path).expanduser().absolute(), self._project, trusted=trusted
+        )
+        return report.told()
+
+    def export_records(self, after: str = "", *, limit: int = 200) -> dict[str, Any]:
+        """{"records", "next"}: a page of all that is remembered, "next" is "" at the end."""
+        if not 1 <= limit <= EXPORT_MAX:
+            raise BadRequest(f"limit is {limit}; it must be between 1 and {EXPORT_MAX}.")
+        records, following = export_page(self._memory, after, limit, self._project)
+        return {"records": records, "next": following}
+
+    def export_file(self, path: str | Path) -> Generator[None, None, dict[str, Any]]:
+        """Write all that is remembered as lines of JSON, in slices."""
+        target = Path(path).expanduser().absolute()
+        count = yield from export_file(self._memory, target, self._project)
+        return {"file": str(target), "records": count}
+
+    def back_up(self) -> dict[str, Any]:
+        """{"file": the copy, "back_ups": all that there are}; the newest three stay."""
+        copy = self._memory.store.back_up()
+        return {"file": str(copy), "back_ups": back_ups(copy.parent.parent)}
+
+    def doctor(self, *, mend: bool = True) -> Generator[None, None, dict[str, Any]]:
+        """What is wrong with the store and its indexes, and mended if it can be, in slices; see
+        `doctor.examine`.
+        """
+        return examine(self._memory, self._memory.store.database.path.parent, mend=mend)
 
     # Asking
 

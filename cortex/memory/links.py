@@ -47,6 +47,9 @@ class Links:
     def __len__(self) -> int:
         return len(self._by_number)
 
+    def numbers(self) -> set[int]:
+        return set(self._by_number)
+
     def related_by(self, relation: str) -> list[Edge]:
         """All edges of a relation, the latest first."""
         return [self._by_number[number] for number in sorted(self._related.get(relation, ()), reverse=True)]

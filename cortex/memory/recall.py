@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,8 +19,12 @@ from cortex.memory.vectors import Vectors
 from cortex.memory.words import Words
 from ipc.arrays import Array
 
+log = logging.getLogger(__name__)
+
 #: changes that are taken in at once
 CHANGES = 1_000
+#: what is made of the store and can be made again
+INDEXES = ("words", "vectors", "edges")
 #: notes that the word lane proposes for each that is wanted, and at least
 PROPOSED, PROPOSED_MIN = 5, 200
 #: best notes by similarity from which the graph is walked
@@ -42,8 +47,9 @@ class Memory:
         self.store = Store(folder, now)
         self.now = now
         self.catalog, self.links = Catalog(), Links()
-        self.words = Words(folder / "index" / "words")
-        self.vectors = Vectors(folder / "index" / "vectors", embedder)
+        self._folder, self._embedder = folder / "index", embedder
+        self.words = Words(self._folder / "words")
+        self.vectors = Vectors(self._folder / "vectors", embedder)
         self._reached = 0
         self.follow()
 
@@ -59,25 +65,70 @@ class Memory:
         return self._reached
 
     def follow(self) -> None:
-        """Take in what changed in the store since."""
-        while changes := self.store.changes_after(self._reached, CHANGES):
-            last = changes[-1][0]
+        """Take in what changed in the store since. An index that cannot be used is made anew."""
+        try:
+            for _ in self._take_in(self._reached):
+                pass
+        except (OSError, ValueError) as error:  # what tantivy and the system say of broken files
+            log.warning("an index of memory is made anew: %s", error)
+            for index in INDEXES:
+                for _ in self.rebuild(index):
+                    pass
+
+    def _take_in(self, after: int) -> Iterator[None]:
+        while changes := self.store.changes_after(after, CHANGES):
+            after = changes[-1][0]
             notes = {number: at for at, what, number in changes if what == "note"}
             edges = {number for _, what, number in changes if what == "edge"}
             found = self.store.notes_by_number(sorted(notes))
-            self.catalog.take(found)
-            self.catalog.drop(notes.keys() - {note.number for note in found})
-            there = self.store.edges_by_number(sorted(edges))
-            self.links.take(there, edges - {edge.number for edge in there})
+            if after > self._reached:
+                self.catalog.take(found)
+                self.catalog.drop(notes.keys() - {note.number for note in found})
+                there = self.store.edges_by_number(sorted(edges))
+                self.links.take(there, edges - {edge.number for edge in there})
             kept = [note for note in found if note.state != "deleted"]
             gone = notes.keys() - {note.number for note in kept}
-            if last > self.words.reached:
+            if after > self.words.reached:
                 new = [note for note in kept if notes[note.number] > self.words.reached]
-                self.words.take(last, new, gone)
-            if last > self.vectors.reached:
+                self.words.take(after, new, gone)
+            if after > self.vectors.reached:
                 new = [note for note in kept if notes[note.number] > self.vectors.reached]
-                self.vectors.take(last, new)
-            self._reached = last
+                self.vectors.take(after, new)
+            self._reached = max(after, self._reached)
+            yield
+
+    def rebuild(self, index: str) -> Iterator[None]:
+        """Make "words", "vectors" or "edges" anew from the store, in slices."""
+        if index == "words":
+            self.words.delete()
+            self.words = Words(self._folder / "words")
+        elif index == "vectors":
+            self.vectors.delete()
+            self.vectors = Vectors(self._folder / "vectors", self._embedder)
+        else:
+            self.links, self.catalog, self._reached = Links(), Catalog(), 0
+        yield from self._take_in(0)
+
+    def differences(self, live: Sequence[int]) -> dict[str, str]:
+        """Index → what is wrong with it, "" for nothing; `live`: the notes that should be there."""
+        wanted = set(live)
+        words, vectors = self.words.numbers(), self.vectors.numbers()
+        catalog = set(self.catalog.live())
+        edges = set(self.store.edge_numbers())
+        return {
+            "words": _difference(wanted - words, words - wanted),
+            "vectors": _difference(wanted - vectors, set()),
+            "edges": _difference(edges - self.links.numbers(), self.links.numbers() - edges)
+            or _difference(wanted - catalog, catalog - wanted),
+        }
+
+    def erase(self, references: Sequence[str | int]) -> Generator[None, None, list[Note]]:
+        """Remove notes for good, from the store and from every index, in slices."""
+        notes = self.store.erase(references)
+        self.vectors.drop([note.number for note in notes])
+        self.follow()
+        yield from self.rebuild("words")
+        return notes
 
     def recall(
         self, query: str, chosen: Selection, limit: int, alpha: float = 1.0, anchors: Sequence[int] = ()
@@ -118,6 +169,11 @@ class Memory:
         if numbers:
             self.store.count_use(numbers, shown=shown)
             self.catalog.count(numbers, "shown" if shown else "uses")
+
+
+def _difference(missing: set[int], needless: set[int]) -> str:
+    told = (f"{len(missing)} are missing" if missing else "", f"{len(needless)} are gone" if needless else "")
+    return ", ".join(each for each in told if each)
 
 
 def _within(cosines: tuple[Array, Array], mask: Array) -> tuple[Array, Array]:

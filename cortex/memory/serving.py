@@ -14,11 +14,11 @@ from typing import Any
 
 from cortex import __version__
 from cortex.memory.database import NAME
+from cortex.memory.doctor import warn_of_place
 from cortex.memory.library import Cortex
 from cortex.memory.note import Source, Trust
 from cortex.memory.operations import OPERATIONS, carry_out
 from cortex.settings.data import DataFolder
-from cortex.system.mounts import FOREIGN, file_system
 from ipc.errors import BadRequest, CortexError, Damaged, Unavailable
 from ipc.messages import MemoryAnswer, MemoryCall, Message, Status
 from ipc.service import Identity, Slices
@@ -115,7 +115,7 @@ class MemoryWorker:
 
     def status(self) -> Status:
         info: dict[str, Any] = {"folder": str(self._data.root), "open": self._library is not None}
-        if warning := warn_of_place(self._data):
+        if warning := warn_of_place(self._data.root):
             info["warnings"] = [warning]
         return self._identity.status(0, info | ({"fault": str(self._fault)} if self._fault else {}))
 
@@ -169,17 +169,6 @@ class MemoryWorker:
             f"The memory in {self._data.root} cannot be kept: {error.strerror or error}; free some space, or make "
             "the folder writable."
         )
-
-
-def warn_of_place(data: DataFolder) -> str:
-    """One sentence when the data folder is where locks cannot be relied on, "" otherwise."""
-    kind = file_system(data.root)
-    if kind not in FOREIGN:
-        return ""
-    return (
-        f"The memory's folder {data.root} is on a network file system ({kind}), where locks and synced writes cannot "
-        "be relied on; set memory.data_dir to a folder of this machine's own disk."
-    )
 
 
 def _source_of(request: MemoryCall) -> Source:

@@ -18,6 +18,9 @@ import uuid6
 from sqlalchemy import and_, delete, func, insert, or_, select, update
 
 from cortex.memory.database import Database
+from cortex.memory.erasure import erase
+from cortex.memory.exchange import Arriving, ArrivingEdge, Record
+from cortex.memory.intake import Intake, joined, take_in, take_out
 from cortex.memory.note import Edge, Note, Source, State, checked, read_relation
 from cortex.memory.records import Records, parts
 from cortex.memory.rows import edge_of, note_held
@@ -83,7 +86,7 @@ class Store:
                 made = records.insert(told)
             else:
                 made = records.get([found])[0]
-                records.change(made, _joined(made, told))
+                records.change(made, joined(made, told))
             for reference in supersedes:
                 _supersede(records, records.need(reference), made)
             return {"id": made.id, "number": made.number} | ({"merged": True} if found is not None else {})
@@ -204,7 +207,60 @@ class Store:
             for part in parts(numbers):
                 connection.execute(update(NOTE).where(NOTE.c.number.in_(part)).values(values))
 
+    def take_in(
+        self,
+        arriving: Sequence[Arriving | ArrivingEdge],
+        told: Sequence[Any],
+        project: str,
+        operation: str = "",
+    ) -> Intake:
+        """Store what an import brings, in one transaction; `told`: the records of it."""
+        payload = {"import": told, "project": project} if operation else {}
+
+        def carry_out(records: Records) -> dict[str, Any]:
+            return asdict(take_in(records, arriving, project, self.database.key()))
+
+        return Intake(**self._once(operation, "import", payload, carry_out))
+
+    def erase(self, references: Sequence[str | int]) -> list[Note]:
+        """Remove notes for good; returns what they were. Raises NotFound, and then removes none."""
+        with self.database.write() as connection:
+            records = Records(connection, self._now())
+            notes = [records.need(reference) for reference in references]
+            erase(records, notes, self.database.key())
+        self.database.truncate_log()
+        return notes
+
+    def wrong_names(self, *, mend: bool) -> int:
+        """How many notes are not kept under what makes two of them the same."""
+        wrong = []
+        with self.database.write() as connection:
+            columns = (NOTE.c.number, NOTE.c.title, NOTE.c.kind, NOTE.c.project, NOTE.c.scope, NOTE.c.same)
+            for number, title, kind, project, scope, same in connection.execute(select(*columns)):
+                right = Note(title=title, kind=kind, project=project, scope=scope).same
+                if right != same:
+                    wrong.append((number, right))
+            for number, right in wrong if mend else ():
+                connection.execute(update(NOTE).where(NOTE.c.number == number).values(same=right))
+        return len(wrong)
+
     # Reading
+
+    def numbers(self) -> list[int]:
+        """All notes that are not deleted."""
+        with self.database.read() as connection:
+            return list(connection.execute(select(NOTE.c.number).where(NOTE.c.state != "deleted")).scalars())
+
+    def edge_numbers(self) -> list[int]:
+        with self.database.read() as connection:
+            return list(connection.execute(select(EDGE.c.number)).scalars())
+
+    def take_out(
+        self, after: tuple[int, int], limit: int, project: str
+    ) -> tuple[list[Record], tuple[int, int] | None]:
+        """A page of an export, as in `intake.take_out`."""
+        with self.database.read() as connection:
+            return take_out(connection, after, limit, project)
 
     def get(self, references: Iterable[str | int]) -> list[Note]:
         """The notes that are there, in the order that was asked for."""
@@ -294,7 +350,7 @@ class Store:
             "by_state": dict(sorted((state, count) for state, count in states)),
             "oldest": span[0] or 0,
             "newest": span[1] or 0,
-            "bytes": self.database.bytes(),
+            "bytes": self.database.size(),
         }
 
     # In a transaction
@@ -374,18 +430,3 @@ def without_secrets(note: Note) -> tuple[Note, tuple[str, ...]]:
     agent, session = clean.pop("source")
     source = Source(agent, session, note.source.channel, note.source.trust)
     return replace(note, **clean, source=source), tuple(dict.fromkeys(removed))
-
-
-def _joined(there: Note, told: Note) -> Note:
-    """What is there with what is told again: nothing of either is lost, the body is the newer."""
-    body = told.body or there.body
-    return replace(
-        there,
-        body=body,
-        facts=tuple(dict.fromkeys((*there.facts, *told.facts))),
-        labels=tuple(dict.fromkeys((*there.labels, *told.labels))),
-        files=tuple(dict.fromkeys((*there.files, *told.files))),
-        metadata={**there.metadata, **told.metadata},
-        importance=max(there.importance, told.importance),
-        occurred_at=there.occurred_at or told.occurred_at,
-    )

@@ -4,6 +4,7 @@ changes of the store; can be deleted at any time.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import zlib
 from collections.abc import Mapping, Sequence
@@ -36,14 +37,33 @@ class Vectors:
         )
         name = "".join(c if c.isalnum() else "-" for c in embedder.identity)
         self._path = folder / f"{name}.rows"
-        rows = self._read()
-        self.reached = int(rows["change"].max()) if len(rows) else 0
+        self.reached = 0
+        self._load(self._read())
+
+    def _load(self, rows: Array) -> None:
+        self.reached = max(self.reached, int(rows["change"].max()) if len(rows) else 0)
         last = {int(number): at for at, number in enumerate(rows["number"])}
         self._at = {number: at for at, number in enumerate(last)}
         self._numbers = np.array(list(last), "<u8")
         self._matrix = np.ascontiguousarray(rows["vector"][list(last.values())], np.float32)
         if len(last) < (1 - STALE_SHARE) * len(rows):
             self._write_anew(rows[sorted(last.values())])
+
+    def delete(self) -> None:
+        """Remove its file; it is of no use any more."""
+        with contextlib.suppress(FileNotFoundError):
+            files.remove(self._path)
+
+    def numbers(self) -> set[int]:
+        """The notes that it has a vector of."""
+        return set(self._at)
+
+    def drop(self, numbers: Sequence[int]) -> None:
+        """Write the file anew without these notes."""
+        rows = self._read()
+        kept = rows[~np.isin(rows["number"], np.array(numbers, "<u8"))]
+        self._write_anew(kept)
+        self._load(kept)
 
     def take(self, change: int, changed: Sequence[Note]) -> None:
         """Embed what changed until `change`, and keep it."""

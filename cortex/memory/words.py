@@ -85,6 +85,16 @@ class Words:
         self._searcher = self._index.searcher()
         self._tail, self._masked = {}, set()
 
+    def delete(self) -> None:
+        """Remove its files; it is of no use any more."""
+        files.remove_tree(self._folder)
+
+    def numbers(self) -> set[int]:
+        """The notes that it can find."""
+        found = self._searcher.search(Query.all_query(), max(1, self._searcher.num_docs), count=False).hits
+        told = self._searcher.fast_field_values("number", [address for _, address in found])
+        return (set(np.array(told, np.uint64).tolist()) - self._masked) | self._tail.keys()
+
     def search(
         self, words: Sequence[str], limit: int, then: Mapping[int, Note] | None = None
     ) -> dict[int, float]:

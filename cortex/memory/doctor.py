@@ -1,0 +1,85 @@
+"""Compares the tables with each other and with the indexes, and mends what can be made again."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+from cortex.memory.recall import Memory
+from cortex.memory.times import say_moment
+from cortex.system import files
+from cortex.system.mounts import FOREIGN, file_system
+
+Finding = dict[str, Any]
+
+
+def examine(memory: Memory, folder: Path, *, mend: bool) -> Generator[None, None, dict[str, Any]]:
+    """{"healthy": nothing was wrong that is not mended, "findings": [{"what", "found", "mended"}],
+    "notes", "edges", "back_ups"}. In slices; questions may be asked between them.
+    """
+    findings: list[Finding] = [
+        {"what": "database", "found": told, "mended": False} for told in memory.store.database.check()
+    ]
+    yield
+    wrong = memory.store.wrong_names(mend=mend)
+    if wrong:
+        findings.append({"what": "database", "found": f"{wrong} notes with a wrong key", "mended": mend})
+    yield
+    memory.follow()
+    live = memory.store.numbers()
+    for what, found in memory.differences(live).items():
+        if not found:
+            continue
+        if mend:
+            yield from memory.rebuild(what)
+        mended = mend and not memory.differences(memory.store.numbers())[what]
+        findings.append({"what": what, "found": found, "mended": mended})
+        yield
+    findings += _outside(folder)
+    return {
+        "healthy": all(finding["mended"] for finding in findings),
+        "findings": findings,
+        "notes": len(live),
+        "edges": len(memory.links),
+        "back_ups": back_ups(folder),
+    }
+
+
+def back_ups(folder: Path) -> list[dict[str, Any]]:
+    """[{"file", "bytes", "written_at"}], the newest first."""
+    try:
+        found = files.entries(folder / "backups")
+    except OSError:
+        return []
+    kept = sorted((name for name in found if name.endswith(".sqlite3")), reverse=True)
+    return [
+        {
+            "file": str(folder / "backups" / name),
+            "bytes": found[name].st_size,
+            "written_at": say_moment(int(found[name].st_mtime * 1000)),
+        }
+        for name in kept
+    ]
+
+
+def warn_of_place(folder: Path) -> str:
+    """One sentence when the data folder is where locks cannot be relied on, "" otherwise."""
+    kind = file_system(folder)
+    if kind not in FOREIGN:
+        return ""
+    return (
+        f"The memory's folder {folder} is on a network file system ({kind}), where locks and synced writes cannot "
+        "be relied on; set memory.data_dir to a folder of this machine's own disk."
+    )
+
+
+def _outside(folder: Path) -> list[Finding]:
+    findings = []
+    if warning := warn_of_place(folder):
+        findings.append({"what": "place", "found": warning, "mended": False})
+    open_to_others = [path for path in (folder, *folder.iterdir()) if path.stat().st_mode & 0o077]
+    for path in open_to_others:
+        path.chmod(0o700 if path.is_dir() else 0o600)
+        findings.append({"what": "mode", "found": f"{path} was open to others", "mended": True})
+    return findings

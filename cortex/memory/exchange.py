@@ -1,0 +1,184 @@
+"""Notes and edges as records of a file, one JSON object a line: what an export writes and an import
+reads. Pure.
+
+{"note": {…, "revisions": [{"until", "held"}]}} and {"edge": {…}}. Notes are named by id; an edge of
+another program's file may name one by {"title", "kind"}. Moments are UTC milliseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from cortex.memory.note import Edge, Note, Scope, Source, State, Trust, checked, read_relation
+from cortex.memory.rows import held_of
+from cortex.memory.secrets import remove_secrets_in
+from ipc.errors import BadRequest, CortexError
+
+Record = dict[str, Any]
+#: what a record names a note by
+Name = str | Mapping[str, str]
+
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+#: the first line of a file: which format, and which version of it
+HEADER: Record = {"cortex": "memory", "version": 1}
+
+_TEXTS = ("id", "kind", "obs_type", "title", "subtitle", "body", "project")
+_MOMENTS = ("occurred_at", "valid_until", "created_at", "updated_at", "used_at")
+_COUNTS = ("number", "superseded_by", "use_count", "shown_count")
+_LISTS = ("facts", "labels", "files")
+
+
+@dataclass(frozen=True, slots=True)
+class Arriving:
+    """A note of a record; `revisions`: (until when, what it was)."""
+
+    line: int
+    note: Note
+    revisions: tuple[tuple[int, Note], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivingEdge:
+    line: int
+    source: Name
+    target: Name
+    edge: Edge
+
+
+def note_record(note: Note, revisions: Sequence[tuple[int, Mapping[str, Any]]]) -> Record:
+    held = [{"until": until, "held": dict(held)} for until, held in revisions]
+    return {"note": held_of(note) | {"revisions": held}}
+
+
+def edge_record(edge: Edge, ids: Mapping[int, str]) -> Record:
+    return {
+        "edge": {
+            "id": edge.id,
+            "source": ids[edge.source],
+            "target": ids[edge.target],
+            "relation": edge.relation,
+            "weight": edge.weight,
+            "detection": edge.detection,
+            "created_at": edge.created_at,
+        }
+    }
+
+
+def read_record(line: int, record: Any, project: str, *, trusted: bool) -> Arriving | ArrivingEdge | None:
+    """What a record says, without the secrets in it; None for a header. Not `trusted`, all that is
+    in it counts as imported; notes without a project are of `project`.
+
+    Raises CortexError, with a sentence, for what cannot be used.
+    """
+    if not isinstance(record, Mapping):
+        raise BadRequest("it is no JSON object")
+    if "cortex" in record:
+        _check_header(record)
+        return None
+    clean, _ = remove_secrets_in(dict(record))
+    if isinstance(clean.get("note"), Mapping):
+        return _read_note(line, clean["note"], project, trusted=trusted)
+    if isinstance(clean.get("edge"), Mapping):
+        return _read_edge(line, clean["edge"])
+    raise BadRequest('it is neither {"note": …} nor {"edge": …}')
+
+
+def _check_header(record: Mapping[str, Any]) -> None:
+    if record["cortex"] != HEADER["cortex"] or record.get("version") != HEADER["version"]:
+        raise BadRequest(
+            f"it was written by another version ({str(record.get('version'))[:20]}; this one reads 1): upgrade Cortex"
+        )
+
+
+def _read_note(line: int, told: Mapping[str, Any], project: str, *, trusted: bool) -> Arriving:
+    note = _note(told, project, trusted=trusted)
+    revisions = []
+    for each in told.get("revisions") or ():
+        if not isinstance(each, Mapping) or not isinstance(each.get("held"), Mapping):
+            raise BadRequest("one of its revisions holds no note")
+        revisions.append((_whole(each, "until"), _note(each["held"], project, trusted=trusted)))
+    return Arriving(line, note, tuple(revisions))
+
+
+def _note(told: Mapping[str, Any], project: str, *, trusted: bool) -> Note:
+    if not isinstance(told.get("title"), str):
+        raise BadRequest("it has no title")
+    plain: dict[str, Any] = {name: _text(told, name) for name in _TEXTS if told.get(name)}
+    plain |= {name: _whole(told, name) for name in (*_MOMENTS, *_COUNTS)}
+    plain |= {name: _list(told, name) for name in _LISTS}
+    plain |= {
+        name: told[name] for name in ("importance", "relevance", "metadata") if told.get(name) is not None
+    }
+    for name, known in (("scope", get_args(Scope)), ("state", get_args(State))):
+        plain[name] = told.get(name) or known[0]
+        if plain[name] not in known:
+            raise BadRequest(f"{name} is {str(plain[name])[:40]!r}; it is one of {', '.join(known)}")
+    note = checked(Note(**plain | {"source": _source(told.get("source"), trusted=trusted)}))
+    if note.id and not _ID.fullmatch(note.id):
+        raise BadRequest(f"its id is {note.id[:40]!r}, which is no UUID")
+    relevance = plain.get("relevance", note.importance)
+    if not isinstance(relevance, int | float):
+        raise BadRequest(f"relevance is {str(relevance)[:40]!r}; it is a number")
+    kept = note if trusted else replace(note, number=0)
+    return replace(kept, project=note.project or project, relevance=float(relevance))
+
+
+def _source(told: Any, *, trusted: bool) -> Source:
+    if not isinstance(told, Mapping):
+        return Source(channel="import", trust="import")
+    agent, session = (_text(told, name)[:128] if told.get(name) else "" for name in ("agent", "session"))
+    if not trusted or told.get("trust") not in get_args(Trust):
+        return Source(agent, session, "import", "import")
+    return Source(agent, session, str(told.get("channel", ""))[:16], told["trust"])
+
+
+def _read_edge(line: int, told: Mapping[str, Any]) -> ArrivingEdge:
+    relation, reverse = read_relation(_text(told, "relation"))
+    ends = [_name(told, end) for end in ("source", "target")]
+    weight = told.get("weight", 1.0)
+    if not isinstance(weight, int | float) or not 0 <= weight <= 1:
+        raise BadRequest(f"weight is {str(weight)[:40]!r}; it is between 0 and 1")
+    detection = str(told.get("detection") or "imported")[:40]
+    made = Edge(
+        0, 0, relation, float(weight), detection, str(told.get("id") or "")[:36], _whole(told, "created_at")
+    )
+    source, target = reversed(ends) if reverse else ends
+    return ArrivingEdge(line, source, target, made)
+
+
+def _name(told: Mapping[str, Any], end: str) -> Name:
+    name = told.get(end)
+    if isinstance(name, str) and name:
+        return name
+    if isinstance(name, Mapping) and isinstance(name.get("title"), str):
+        return {"title": name["title"], "kind": str(name.get("kind", "fact"))}
+    raise BadRequest(f"its {end} names no note")
+
+
+def _text(told: Mapping[str, Any], name: str) -> str:
+    if not isinstance(told.get(name), str):
+        raise BadRequest(f"{name} is no text")
+    text: str = told[name]
+    return text
+
+
+def _whole(told: Mapping[str, Any], name: str) -> int:
+    value = told.get(name) or 0
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 53:
+        raise BadRequest(f"{name} is {str(value)[:40]!r}; it is a whole number")
+    return value
+
+
+def _list(told: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    values = told.get(name) or ()
+    if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
+        raise BadRequest(f"{name} is no list of texts")
+    return tuple(values)
+
+
+def why(error: CortexError) -> str:
+    """The sentence of an error about a record, without the full stop."""
+    return str(error).removesuffix(".")

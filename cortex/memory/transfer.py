@@ -1,0 +1,119 @@
+"""Import and export in slices: whoever runs them asks and answers between two."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from cortex.memory.exchange import HEADER, Arriving, ArrivingEdge, Record, read_record, why
+from cortex.memory.formats import Line, read_notes
+from cortex.memory.recall import Memory
+from cortex.system import files
+from ipc.errors import BadRequest, CortexError
+
+#: records of a slice: some 50 ms, with their indexes
+SLICE = 200
+#: lines that could not be used that a report names
+NAMED_MAX = 100
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of the records. `refused`: {"line", "why"} and, of several files, "file"."""
+
+    notes: int = 0
+    edges: int = 0
+    known: int = 0
+    merged: int = 0
+    forgotten: int = 0
+    refused_count: int = 0
+    refused: list[dict[str, Any]] = field(default_factory=list)
+
+    def refuse(self, line: int, wrong: str, file: str = "") -> None:
+        self.refused_count += 1
+        if len(self.refused) < NAMED_MAX:
+            self.refused.append({"line": line, "why": wrong} | ({"file": file} if file else {}))
+
+    def told(self) -> dict[str, Any]:
+        """As an answer."""
+        counts = {name: getattr(self, name) for name in ("notes", "edges", "known", "merged", "forgotten")}
+        return counts | {"refused_count": self.refused_count, "refused": self.refused}
+
+
+def import_records(
+    memory: Memory, lines: Sequence[Line], project: str, report: Report, *, trusted: bool, operation: str = ""
+) -> None:
+    """Store one slice, durably; what cannot be used is named in `report`."""
+    arriving: list[Arriving | ArrivingEdge] = []
+    for line in lines:
+        if line.record is None:
+            report.refuse(line.number, line.wrong, line.file)
+            continue
+        try:
+            one = read_record(line.number, line.record, project, trusted=trusted)
+        except CortexError as error:
+            report.refuse(line.number, why(error), line.file)
+        else:
+            arriving += [one] if one else []
+    if not arriving:
+        return
+    done = memory.store.take_in(arriving, [line.record for line in lines], project, operation)
+    for name in ("notes", "edges", "known", "merged", "forgotten"):
+        setattr(report, name, getattr(report, name) + getattr(done, name))
+    for number, wrong in done.refused:
+        report.refuse(number, wrong)
+
+
+def importing(
+    memory: Memory, lines: Iterable[Line], project: str, *, trusted: bool
+) -> Generator[None, None, Report]:
+    """Store all, slice by slice: each is durable and searchable when the next one begins."""
+    report, some = Report(), list[Line]()
+    for line in lines:
+        some.append(line)
+        if len(some) == SLICE:
+            import_records(memory, some, project, report, trusted=trusted)
+            memory.follow()
+            some = []
+            yield
+    import_records(memory, some, project, report, trusted=trusted)
+    memory.follow()
+    return report
+
+
+def import_file(memory: Memory, path: Path, project: str, *, trusted: bool) -> Generator[None, None, Report]:
+    """As `importing`, of a file or a folder of Markdown files. Raises what `read_notes` does."""
+    return importing(memory, read_notes(path), project, trusted=trusted)
+
+
+def export_page(memory: Memory, after: str, limit: int, project: str) -> tuple[list[Record], str]:
+    """(records, where to go on, "" at the end); `after` is "" or where the page before ended.
+
+    Raises BadRequest for an `after` that no page gave.
+    """
+    try:
+        note, edge = (int(part) for part in (after or "0:0").split(":"))
+    except ValueError as error:
+        raise BadRequest(f"after is {after[:40]!r}; pass what the page before gave as next.") from error
+    records, following = memory.store.take_out((note, edge), limit, project)
+    told = [HEADER, *records] if not after else records
+    return told, f"{following[0]}:{following[1]}" if following else ""
+
+
+def export_file(memory: Memory, path: Path, project: str) -> Generator[None, None, int]:
+    """Write all as lines of JSON: the file is there whole, or as it was before. Returns how many
+    records it has.
+    """
+    count, after = 0, ""
+    with files.replacing(path, sync=True) as file:
+        while True:
+            records, after = export_page(memory, after, SLICE, project)
+            file.writelines(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
+            count += len(records)
+            if not after:
+                return count - 1
+            yield

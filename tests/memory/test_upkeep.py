@@ -1,0 +1,218 @@
+"""Bad days: damage is named or mended, back-ups are kept, what is forgotten for good is nowhere."""
+
+import os
+import shutil
+import sqlite3
+
+import pytest
+
+from cortex.memory import Cortex
+from cortex.memory.database import NAME, Database
+from cortex.memory.library import finish
+from cortex.memory.store import Store
+from ipc.errors import Damaged, NotFound, Unavailable
+
+SECRET_WORD = "xylophonequartz"
+
+
+@pytest.fixture
+def memory(data):
+    with Cortex.open(data, project="here") as memory:
+        yield memory
+
+
+def fill(memory, count=5):
+    return [memory.store(f"Note of number {at}", f"What is said in number {at}")["id"] for at in range(count)]
+
+
+def traces(folder, word):
+    return [
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and word.encode() in path.read_bytes().lower()
+    ]
+
+
+def test_a_healthy_store_is_said_to_be_so(memory):
+    ids = fill(memory)
+    memory.relate(ids[0], ids[1])
+    memory.forget(ids[4])
+    told = finish(memory.doctor())
+    assert told == {"healthy": True, "findings": [], "notes": 4, "edges": 1, "back_ups": []}
+
+
+@pytest.mark.parametrize("index", ["words", "vectors", "edges"])
+def test_an_index_that_lost_something_is_found_out_and_made_anew(memory, index):
+    ids = fill(memory)
+    memory.relate(ids[0], ids[1])
+    inner = memory._memory
+    if index == "words":
+        inner.words.take(inner.words.reached, [], [1, 2])
+        inner.words.commit()
+    elif index == "vectors":
+        inner.vectors.drop([1, 2])
+    else:
+        inner.links.take([], [1])
+    seen = finish(memory.doctor(mend=False))
+    assert [finding["what"] for finding in seen["findings"]] == [index]
+    assert not seen["healthy"]
+    told = finish(memory.doctor())
+    assert [(finding["what"], finding["mended"]) for finding in told["findings"]] == [(index, True)]
+    assert finish(memory.doctor())["findings"] == []
+    assert memory.search("note of number 1")[0]["id"] == ids[1]
+    assert len(memory.node(ids[0])["edges"]) == 1
+
+
+def test_an_index_that_is_deleted_while_it_is_used_is_made_anew(memory, data):
+    ids = fill(memory, 3)
+    memory._memory.words.commit()
+    shutil.rmtree(data / "index" / "words")
+    memory.import_records([{"note": {"title": f"much later {at}"}} for at in range(300)])
+    assert memory.search("note of number 1")[0]["id"] == ids[1]
+    assert finish(memory.doctor())["healthy"]
+
+
+def test_a_wrong_key_of_a_note_is_mended(memory, data):
+    fill(memory, 2)
+    with sqlite3.connect(data / NAME) as connection:
+        connection.execute("UPDATE note SET same = 'x' WHERE number = 1")
+    connection.close()
+    told = finish(memory.doctor())
+    assert told["findings"] == [{"what": "database", "found": "1 notes with a wrong key", "mended": True}]
+    assert memory.store("Note of number 0")["deduplicated"]
+
+
+def test_files_that_others_may_read_are_closed(memory, data):
+    (data / NAME).chmod(0o644)
+    assert [finding["what"] for finding in finish(memory.doctor())["findings"]] == ["mode"]
+    assert (data / NAME).stat().st_mode & 0o077 == 0
+
+
+def test_the_newest_three_back_ups_stay_and_are_for_their_owner(memory):
+    fill(memory, 1)
+    for _ in range(5):
+        told = memory.back_up()
+    assert len(told["back_ups"]) == 3
+    assert told["back_ups"][0]["file"] == told["file"]
+    assert [os.stat(one["file"]).st_mode & 0o777 for one in told["back_ups"]] == [0o600] * 3
+
+
+def test_a_damaged_database_is_named_with_its_newest_back_up_and_stays(data):
+    with Cortex.open(data) as memory:
+        fill(memory, 200)
+        copy = memory.back_up()["file"]
+    raw = bytearray((data / NAME).read_bytes())
+    raw[100:4096] = b"\xff" * 3996
+    (data / NAME).write_bytes(raw)
+    with pytest.raises(Damaged, match=f"put the back-up {copy}"):
+        Cortex.open(data)
+    assert (data / NAME).read_bytes() == raw
+    shutil.copy(copy, data / NAME)
+    with Cortex.open(data) as memory:
+        assert memory.stats()["node_count"] == 200
+
+
+def test_damage_in_the_middle_is_named_when_it_is_met(data):
+    with Cortex.open(data) as memory:
+        memory.import_records(
+            [{"note": {"title": f"Note {at}", "body": "word " * 2000}} for at in range(100)]
+        )
+        memory._memory.store.database.truncate_log()
+        size = (data / NAME).stat().st_size
+        with (data / NAME).open("r+b") as file:
+            file.seek(size // 2 // 4096 * 4096)
+            file.write(b"\xff" * 4096 * 20)
+    assert looked_at(data) != "healthy"
+
+
+def looked_at(folder):
+    """What is said of a store by whoever opens it and has it examined."""
+    try:
+        with Cortex.open(folder) as memory:
+            told = finish(memory.doctor())
+            return "healthy" if told["healthy"] else told["findings"][0]["found"]
+    except Damaged as error:
+        return str(error)
+
+
+def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(Unavailable, match="cannot be used"):
+        Store(tmp_path / "file" / "data")
+
+
+def test_a_full_disk_is_a_sentence_and_loses_nothing(memory):
+    ids = fill(memory, 3)
+    with memory._memory.store.database.read() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(Unavailable, match="cannot be written"):
+        memory.store("too large for what is left", "x" * 200_000)
+    with memory._memory.store.database.read() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
+    assert [memory.node(one)["id"] for one in ids] == ids
+    assert memory.store("fits again")["id"]
+
+
+def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data):
+    with Cortex.open(data) as memory:
+        fill(memory, 1)
+    with sqlite3.connect(data / NAME) as connection:
+        connection.execute("DROP TABLE forgotten")
+        connection.execute("DROP INDEX revision_by_until")
+        connection.execute("ALTER TABLE operation DROP COLUMN what")
+        connection.execute("ALTER TABLE operation DROP COLUMN did")
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+    connection.close()
+    with Cortex.open(data) as memory:
+        assert memory.stats()["node_count"] == 1
+        assert memory.store("and it takes new ones")["id"]
+    assert len(list((data / "backups").glob("*.sqlite3"))) == 1
+
+
+def test_what_is_forgotten_for_good_is_nowhere_and_does_not_come_back(data, tmp_path):
+    with Cortex.open(data, project="here") as memory:
+        ids = fill(memory)
+        told = memory.store(
+            f"The {SECRET_WORD} of the house", f"about {SECRET_WORD}", tags=[SECRET_WORD], operation_id="op"
+        )
+        memory.edit(told["id"], body=f"changed {SECRET_WORD}")
+        memory.relate(told["id"], ids[0])
+        finish(memory.export_file(tmp_path / "all.jsonl"))
+        memory.back_up()
+        memory._memory.words.commit()
+        done = finish(memory.erase([told["id"]], back_ups=True))
+        assert (done["ids"], done["back_ups_rewritten"]) == ([told["id"]], 1)
+        assert memory.search(f"what is the {SECRET_WORD}") == []
+        assert memory.search("what is the house", include=["superseded"]) == []
+        with pytest.raises(NotFound):
+            memory.node(told["id"])
+        assert memory.node(ids[0])["edges"] == []
+        again = finish(memory.import_file(tmp_path / "all.jsonl"))
+        assert (again["notes"], again["forgotten"]) == (0, 1)
+        record = {"note": {"title": f"The {SECRET_WORD} of the HOUSE", "body": f"about  {SECRET_WORD}"}}
+        assert memory.import_records([record])["forgotten"] == 1
+        assert finish(memory.doctor())["healthy"]
+    assert traces(data, SECRET_WORD) == []
+
+
+def test_forgetting_one_that_is_not_there_forgets_none(memory):
+    ids = fill(memory, 2)
+    with pytest.raises(NotFound):
+        finish(memory.erase([ids[0], "no-such-note"]))
+    assert memory.node(ids[0])["id"] == ids[0]
+
+
+def test_a_new_note_does_not_get_the_number_of_a_forgotten_one(memory):
+    number = memory.node(fill(memory, 2)[1])["number"]
+    finish(memory.erase([number]))
+    assert memory.node(memory.store("the next one")["id"])["number"] > number
+
+
+def test_the_secret_of_a_store_stays_the_same(data):
+    first = Database(data)
+    key = first.key()
+    first.close()
+    second = Database(data)
+    assert second.key() == key
+    second.close()
