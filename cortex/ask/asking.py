@@ -231,6 +231,11 @@ class Turn:
         sentences = (*map(str, self.silent.values()), *notes)
         return self.asking.freshness.block(self.generation, sorted(self.silent), sentences, self.changed)
 
+    def not_whole(self) -> str:
+        """How much of the project is served, as the beginning of a sentence; "" for all of it."""
+        share = self.asking.freshness.share(self.generation)
+        return "" if share.whole else f"The project is {share}:"
+
     def explain_nothing(self, filters: Filters = NO_FILTERS, floor: float | None = None) -> str:
         """Why an answer is empty; there always is a reason."""
         if not self.generation.number:

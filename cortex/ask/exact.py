@@ -29,6 +29,7 @@ async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
     suggestion = hits.suggestion
     if not results and not suggestion:
         suggestion = turn.explain_nothing(question.filters)
+    suggestion = _say_part(turn, question, hits, suggestion)
     return {
         "query": question.query,
         "match_type": hits.match_type,
@@ -37,9 +38,26 @@ async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
         "total_returned": returned,
         "truncated": hits.truncated or len(results) < len(hits.chunks) or _more(question, hits),
         "suggestion": suggestion,
+        **({"omitted": hits.omitted} if hits.omitted else {}),
         "metadata": {"took_ms": round(1000 * (time.perf_counter() - started)), "source": "exact"},
         "index": turn.index(),
     }
+
+
+def _say_part(turn: Turn, question: Exact, hits: ExactHits, suggestion: str) -> str:
+    """`suggestion`; before it, while only a part is served, that what is missing may come."""
+    said = turn.not_whole()
+    if not said or question.offset or _begins_with_definition(question, hits):
+        return suggestion
+    missing = "a definition" if hits.hits else "what matches"
+    return f"{said} {missing} may be in the rest. {suggestion}".rstrip()
+
+
+def _begins_with_definition(question: Exact, hits: ExactHits) -> bool:
+    """Whether there are lines of a definition: they come first. Of whole chunks nobody knows."""
+    if not hits.chunks or question.detail != "auto":
+        return bool(hits.chunks)
+    return bool(orjson.loads(hits.chunks[0])["metadata"]["kind"] == "definition")
 
 
 def _more(question: Exact, hits: ExactHits) -> bool:

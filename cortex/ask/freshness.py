@@ -221,6 +221,10 @@ class Freshness:
                 found.add(path)
         return frozenset(found)
 
+    def is_there(self, path: str) -> bool:
+        """Whether there is such a file or folder below the root now."""
+        return _below(path) and os.path.lexists(f"{self._root}/{path}")
+
     def behind(self, generation: Generation) -> bool:
         """Whether there are chunk files that `generation` lacks: they are about to be published."""
         return bool(generation.backlog) or self._seen().sequence > generation.sequence
@@ -240,8 +244,8 @@ class Freshness:
         return read
 
     def _differs(self, path: str, known: Seen) -> bool:
-        if path.startswith("/") or ".." in path.split("/"):
-            return False  # not below the root: nothing that an index may make us look at
+        if not _below(path):
+            return False  # nothing that an index may make us look at
         try:
             info = os.stat(f"{self._root}/{path}")
         except OSError:
@@ -285,6 +289,11 @@ class Freshness:
         if generation.number or not has_other(self._config.index_dir):
             return ""
         return "The index is being rebuilt after an upgrade."
+
+
+def _below(path: str) -> bool:
+    """Whether the path leads to what is below the root, as it is written."""
+    return not path.startswith("/") and ".." not in path.split("/")
 
 
 def _say_state(progress: Progress, share: Share, *, behind: bool) -> list[str]:

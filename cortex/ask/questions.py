@@ -77,8 +77,8 @@ class Related:
     line: int = 0
     chunk_id: str = ""
     limit: int = 10
-    detail: Detail = "snippet"
-    max_tokens: int = 20_000
+    detail: AnyDetail = "snippet"
+    max_tokens: int | None = None
 
     def checked(self) -> Self:
         from cortex.ranking.traces import find_frames
@@ -145,6 +145,7 @@ class Exact:
             lines=(clamp(self.limit, 1, LIMIT_MAX) if self.counted else LINES_MAX)
             if self.detail == "auto"
             else 0,
+            alike=self.detail == "auto" and not self.counted,
         )
 
 

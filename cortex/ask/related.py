@@ -15,6 +15,7 @@ import orjson
 
 from cortex.ask.asking import Asking, Turn
 from cortex.ask.questions import Related, budget
+from cortex.ask.showing import show
 from cortex.ask.target import Target, find_target
 from cortex.ranking.related import Guard, mention_query, mentions, names_of_tests, order_tests
 from cortex.terms.paths import is_test
@@ -30,6 +31,7 @@ from ipc.messages import (
     Locate,
     Located,
     Place,
+    Show,
     Signals,
     Spot,
     VectorSearch,
@@ -101,8 +103,8 @@ async def find_related(asking: Asking, question: Related) -> dict[str, Any]:
 async def _answer(turn: Turn, question: Related) -> dict[str, Any]:
     target = await find_target(turn, question)
     kinds = await _find_kinds(turn, question, target)
-    shown = (*kinds.similar[: question.limit], *kinds.documents[: question.limit])
-    chunks, truncated = await _fetch(turn, question, [hit for hit, _ in shown])
+    shown = [[hit for hit, _ in kind[: question.limit]] for kind in (kinds.similar, kinds.documents)]
+    chunks, truncated = await _texts(turn, question, shown)
     answer = _render(turn, target, kinds, chunks, question.limit)
     hit = target.spot.hit
     if target.remark:
@@ -258,6 +260,10 @@ async def _callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
             caller = _caller(name, result)
             if not target.holds(caller["file"], caller["line"]):
                 found.setdefault(caller["id"], caller)
+    stale = turn.stale(caller["file"] for caller in found.values())
+    for caller in found.values():
+        if caller["file"] in stale:
+            caller["text"] = ""  # its lines have moved
     return list(found.values()), any(cut for _, cut in answers)
 
 
@@ -344,12 +350,44 @@ def _tests(
     ]
 
 
+async def _texts(
+    turn: Turn, question: Related, kinds: Sequence[list[Hit]]
+) -> tuple[dict[int, orjson.Fragment], bool]:
+    """(row key → the JSON of what is shown of its chunk, whether anything was cut)."""
+    if question.detail != "auto":
+        return await _fetch(turn, question, [hit for hits in kinds for hit in hits])
+    found = await asyncio.gather(*(_lines(turn, question, hits) for hits in kinds))
+    return {key: raw for texts, _ in found for key, raw in texts.items()}, any(cut for _, cut in found)
+
+
+async def _lines(turn: Turn, question: Related, hits: list[Hit]) -> tuple[dict[int, orjson.Fragment], bool]:
+    """As `_texts`, of hits in different files: the line of each that says what it is."""
+    keys = tuple(hit.key for hit in hits)
+    request = Show(
+        keys=keys,
+        scores=(0.0,) * len(keys),
+        query="",
+        limit=len(keys),
+        names=True,
+        max_bytes=budget(question.max_tokens, turn.asking.config.server.answer_tokens),
+        generation=turn.generation.number,
+    )
+    shown = await show(turn, _with_rows(turn), request)
+    texts = zip(shown.of, shown.entries, strict=True)
+    return {keys[at]: orjson.Fragment(raw) for at, raw in texts}, shown.truncated
+
+
+def _with_rows(turn: Turn) -> tuple[str, ...]:
+    """The workers that know chunks, one that has answered first."""
+    return ("text", "vector") if "vector" in turn.silent else ("vector", "text")
+
+
 async def _fetch(turn: Turn, question: Related, hits: list[Hit]) -> tuple[dict[int, orjson.Fragment], bool]:
     """(row key → the JSON of its chunk, whether texts were cut), of a worker that has answered."""
     keys = tuple(dict.fromkeys(hit.key for hit in hits))
     max_bytes = budget(question.max_tokens)
-    request = Fetch(keys, question.detail, max_bytes, generation=turn.generation.number)
-    order = ("text", "vector") if "vector" in turn.silent else ("vector", "text")
-    reply = await turn.fetch(order, request, turn.silent)
+    detail = "snippet" if question.detail == "auto" else question.detail
+    request = Fetch(keys, detail, max_bytes, generation=turn.generation.number)
+    reply = await turn.fetch(_with_rows(turn), request, turn.silent)
     pairs = zip(keys, reply.chunks, strict=True)
     return {key: orjson.Fragment(chunk) for key, chunk in pairs if chunk}, reply.truncated

@@ -32,6 +32,18 @@ LANES = ("text", "embed", "vector")
 
 
 @dataclass(frozen=True, slots=True)
+class _Listed:
+    """The hits in order, the workers that answered, sentences about what was left out; `more`:
+    whether there are hits behind the last of them.
+    """
+
+    hits: list[Ranked]
+    answered: list[str]
+    notes: tuple[str, ...]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """Ranked hits with the JSON of their chunks (same order); `notes` are sentences."""
 
@@ -85,27 +97,27 @@ async def find(asking: Asking, question: Search) -> tuple[Turn, Found]:
 
 
 async def _find(turn: Turn, question: Search) -> Found:
-    ranked, answered, notes = await _ranked(turn, question)
+    listed = await _ranked(turn, question)
     max_bytes = budget(question.max_tokens)
-    keys = tuple(one.hit.key for one in ranked)
+    keys = tuple(one.hit.key for one in listed.hits)
     detail = "full" if question.detail == "auto" else question.detail
     request = Fetch(keys, detail, max_bytes, read(question.query).query, turn.generation.number)
-    reply = await turn.fetch(answered, request, {})
-    kept = [(one, chunk) for one, chunk in zip(ranked, reply.chunks, strict=True) if chunk]
+    reply = await turn.fetch(listed.answered, request, {})
+    kept = [(one, chunk) for one, chunk in zip(listed.hits, reply.chunks, strict=True) if chunk]
     count = fitting([len(chunk) for _, chunk in kept], max_bytes)
     return Found(
         hits=tuple(one for one, _ in kept[:count]),
         chunks=tuple(chunk for _, chunk in kept[:count]),
-        truncated=reply.truncated or count < len(kept),
-        notes=notes,
+        truncated=reply.truncated or count < len(kept) or listed.more,
+        notes=listed.notes,
     )
 
 
 async def _show(turn: Turn, question: Search) -> dict[str, Any]:
     """The answer of detail "auto": the lines that answer, in the order of the ranking's files."""
-    ranked, answered, sentences = await _ranked(turn, question)
-    reading, hits = read(question.query), [one.hit for one in ranked]
-    scores = tuple(one.score for one in ranked)
+    listed = await _ranked(turn, question)
+    reading, hits = read(question.query), [one.hit for one in listed.hits]
+    scores = tuple(one.score for one in listed.hits)
     request = Show(
         keys=tuple(hit.key for hit in hits),
         scores=scores,
@@ -116,25 +128,25 @@ async def _show(turn: Turn, question: Search) -> dict[str, Any]:
         max_bytes=budget(question.max_tokens, turn.asking.config.server.answer_tokens),
         generation=turn.generation.number,
     )
-    shown = await show(turn, answered, request)
+    shown = await show(turn, listed.answered, request)
+    if question.counted and listed.more:  # else what is weak is left out, and counted
+        shown = replace(shown, truncated=True)
     results = entries(shown, hits, scores, turn.stale(hit.path for hit in hits), "combined_score")
     if question.explain:
         for result, at in zip(results, shown.of, strict=True):
-            result["explain"] = ranked[at].explanation()
+            result["explain"] = listed.hits[at].explanation()
     answer: dict[str, Any] = {"results": results, "total": len(results)} | notes(shown, results)
     if not results:
         answer["suggestion"] = turn.explain_nothing(question.filters, question.min_score)
-    return answer | {"index": turn.index(sentences)}
+    return answer | {"index": turn.index(listed.notes)}
 
 
 async def find_hits(turn: Turn, question: Search) -> list[Ranked]:
     """The hits of `turn` alone, without their chunks. Raises as `search`, and NotReady."""
-    ranked, _, _ = await _ranked(turn, question.checked())
-    return ranked
+    return (await _ranked(turn, question.checked())).hits
 
 
-async def _ranked(turn: Turn, question: Search) -> tuple[list[Ranked], list[str], tuple[str, ...]]:
-    """(the hits in order, the workers that answered, sentences about what was left out)."""
+async def _ranked(turn: Turn, question: Search) -> _Listed:
     reading = read(question.query)
     question = replace(question, query=reading.query)
     text, vector, named = await _lanes(turn, question, reading)
@@ -142,7 +154,8 @@ async def _ranked(turn: Turn, question: Search) -> tuple[list[Ranked], list[str]
         raise nobody(turn.silent[name] for name in LANES if name in turn.silent)
     ranked = _rank(turn, question, text, vector, named)
     answered = [name for name, lane in (("text", text), ("vector", vector)) if lane is not None]
-    return ranked, answered, _notes(vector)
+    limit = question.limit
+    return _Listed(ranked[:limit], answered, _notes(vector), more=len(ranked) > limit)
 
 
 async def _lanes(
@@ -169,7 +182,7 @@ async def _vectors(turn: Turn, question: Search) -> Signals | None:
     embedded = await turn.lane("embed", Embed((question.query,)), Embedded)
     if embedded is None:
         return None
-    limit = question.limit
+    limit = question.limit + 1
     if question.mode != "semantic":
         limit = max(VECTOR_CANDIDATES, VECTOR_CANDIDATES_PER_HIT * limit)
     request = VectorSearch(
@@ -209,13 +222,14 @@ def _rank(
     vector: Signals | None,
     named: Sequence[Signals],
 ) -> list[Ranked]:
+    limit = question.limit + 1  # one more says that there is more
     if question.mode == "semantic":
         assert vector is not None
-        ranked = rank_by_cosine(vector, question.limit)
+        ranked = rank_by_cosine(vector, limit)
     else:
         vector = vector if vector is not None and vector.hits else None
         weights = weigh(vectors=vector is not None, bm25_weight=turn.asking.config.fusion.bm25_weight)
-        ranked = rank(question.query, text, vector, weights, question.limit, named=named)
+        ranked = rank(question.query, text, vector, weights, limit, named=named)
     floor = question.min_score
     return ranked if floor is None else [one for one in ranked if one.score >= floor]
 

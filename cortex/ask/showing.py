@@ -52,5 +52,5 @@ def notes(shown: Shown, results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     if any(result.get("stale") for result in results):
         told["next"] = "Read the stale files: they were saved since."
     elif shown.truncated:
-        told["next"] = "There is more: raise max_tokens, or narrow by paths."
+        told["next"] = "There is more: raise max_tokens or limit, or narrow by paths."
     return told

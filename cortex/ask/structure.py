@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -17,7 +18,7 @@ async def graph(asking: Asking, question: Graph) -> dict[str, Any]:
     started = time.perf_counter()
     turn, hits = await _ask(asking, question)
     echo = {"operation": question.operation, "target": hits.target or question.target}
-    answer = _answer(echo, turn, hits, started)
+    answer = _answer(echo, turn, _said(turn, hits), started)
     return answer | {"summary": hits.summary} if hits.summary else answer
 
 
@@ -25,8 +26,21 @@ async def outline(asking: Asking, question: Outline) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when the graph worker cannot answer."""
     started = time.perf_counter()
     turn, hits = await _ask(asking, question)
-    answer = _answer({"path": question.path}, turn, hits, started)
+    path = question.path.strip().strip("/")
+    if hits.target != path and turn.asking.freshness.is_there(path) and turn.not_whole():
+        # Another file that the path may mean is not what was asked for: this one is about to come.
+        hits = GraphHits(hits.generation, path, suggestion=f"Read {path} itself: it is not served yet.")
+    answer = _answer({"path": question.path}, turn, _said(turn, hits), started)
     return answer | {"symbols_shown": hits.summary.get("shown", 0)}
+
+
+def _marked(raw: bytes) -> dict[str, Any]:
+    """A result of a file that was saved since, without the lines around it: they have moved, and
+    those that stand there now say something else.
+    """
+    result: dict[str, Any] = orjson.loads(raw)
+    result.pop("context", None)
+    return result | {"stale": True}
 
 
 async def pattern(asking: Asking, question: Pattern) -> dict[str, Any]:
@@ -53,10 +67,18 @@ async def _ask(asking: Asking, question: Graph | Outline | Pattern | Names) -> t
     return turn, hits or GraphHits(suggestion=turn.explain_nothing())
 
 
+def _said(turn: Turn, hits: GraphHits) -> GraphHits:
+    """The reply; one without results, while only a part is served, says that first."""
+    part = "" if hits.results or not turn.generation.number else turn.not_whole()
+    if not part:
+        return hits
+    return replace(hits, suggestion=f"{part} the rest may hold it. {hits.suggestion}".rstrip())
+
+
 def _answer(echo: dict[str, Any], turn: Turn, hits: GraphHits, started: float) -> dict[str, Any]:
     stale = turn.stale(hits.paths)
     results = [
-        orjson.Fragment(raw[:-1] + b',"stale":true}' if path in stale else raw)
+        _marked(raw) if path in stale else orjson.Fragment(raw)
         for path, raw in zip(hits.paths, hits.results, strict=True)
     ]
     answer: dict[str, Any] = {

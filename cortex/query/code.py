@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from cortex.query.leaf import literal
 from cortex.query.parse import Parsed, parse
-from cortex.query.tree import FIELDS, And, Node, Regex, Term, joined
+from cortex.query.tree import FIELDS, OTHER_NAMES, And, Node, Regex, Term, joined
 from ipc.errors import BadRequest
 from ipc.messages import MatchType
 
@@ -25,7 +25,8 @@ _SLIP = 0.75
 _NAMED = re.compile(r"(?:^|(?<=[\s(+-]))([^\W\d]\w*):(?!:)")
 #: an operator of the language, a field of its, or a quote: whoever writes it means the language
 _LANGUAGE = re.compile(
-    rf"(?:^|[\s(+-])(?:{'|'.join(FIELDS)}):(?=[^\s:/])|(?:^|\s)(?:AND|OR|NOT)(?=\s|$)|\"", re.DOTALL
+    rf"(?:^|[\s(+-])(?:{'|'.join((*FIELDS, *OTHER_NAMES))}):(?=[^\s:/])|(?:^|\s)(?:AND|OR|NOT)(?=\s|$)|\"",
+    re.DOTALL,
 )
 #: what words cannot say and code does: `a->b`, `foo[0]`, `vector<int>`, `x == y`, `f(a, b)`
 _CODE = re.compile(

@@ -10,7 +10,7 @@ import difflib
 import re
 from dataclasses import dataclass, field
 
-from cortex.query.tree import FIELDS
+from cortex.query.tree import FIELDS, OTHER_NAMES
 from ipc.errors import BadQuery
 
 #: groups inside groups; parsing and compiling recurse, so the depth is bounded
@@ -113,8 +113,8 @@ def _operand(scan: _Scanner, literal_names: bool) -> None:
         if scan.ends:
             raise BadQuery(f"Nothing follows the operator at position {scan.at} of the query.")
     found = _FIELD.match(query, scan.at)
-    if found and not (literal_names and found[1] not in FIELDS):
-        name = found[1]
+    if found and not (literal_names and _field_of(query, found) not in FIELDS):
+        name = _field_of(query, found)
         if name not in FIELDS:
             raise BadQuery(_unknown_field(name, scan.at))
         scan.tokens.append(Token("field", name, scan.at))
@@ -128,6 +128,14 @@ def _operand(scan: _Scanner, literal_names: bool) -> None:
             scan.take("compare", limits.end())
     if not scan.ends:
         _value(scan)
+
+
+def _field_of(query: str, found: re.Match[str]) -> str:
+    """The field that a name before a colon means: under another name only where its value follows
+    at once, for `path: str` and `file://x` are code.
+    """
+    follows = query[found.end() : found.end() + 1]
+    return found[1] if follows in ("", "/") or follows.isspace() else OTHER_NAMES.get(found[1], found[1])
 
 
 def _value(scan: _Scanner) -> None:

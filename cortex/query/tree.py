@@ -8,6 +8,16 @@ from dataclasses import dataclass
 DEFAULT_FIELD = "text"
 #: every field that a query may name
 FIELDS = ("text", "title", "symbols", "file_path", "tags", "chunk_type", "language", "start_line", "case")
+#: what the languages of other search engines call a field (GitHub's, zoekt's) → its name here
+OTHER_NAMES = {
+    "path": "file_path",
+    "file": "file_path",
+    "lang": "language",
+    "symbol": "symbols",
+    "sym": "symbols",
+    "tag": "tags",
+    "content": "text",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ EXAMPLE_WORDS = frozenset(
     "example examples doc docs documentation sample samples bench benches benchmark benchmarks demo demos compat legacy "
     "locale locales".split()
 )
+#: first folders of what works on a project and is no part of what it ships
+_SCRIPT_FOLDERS = frozenset("scripts script hack contrib ci .ci .github".split())
 #: folders that hold copies of other projects, in lower case
 VENDORED_FOLDERS = frozenset(
     "vendor vendors vendored _vendor _vendored third_party third-party thirdparty 3rdparty godeps "
@@ -112,6 +114,12 @@ def is_built(path: str) -> bool:
     """Whether the path says that the file is built or fetched: by a folder, or as minified."""
     *folders, name = path.lower().split("/")
     return ".min." in name or any(folder in BUILT_FOLDERS for folder in folders)
+
+
+def is_beside(path: str) -> bool:
+    """Whether the file is none that the project ships: a script, an example, a page, or foreign."""
+    first = path.partition("/")[0].lower()
+    return first in _SCRIPT_FOLDERS or is_example(path) or is_foreign(path) or is_built(path)
 
 
 def asks_for_tests(question: str) -> bool:

@@ -109,6 +109,7 @@ class ExactSearch:
     """Asks the text worker to answer a keyword query (syntax: docs/SEARCH.md).
 
     `lines` asks for so many lines in which it matches, grouped, in place of chunks; 0 for chunks.
+    `alike`: a line that stands in several files may come once.
     """
 
     repeatable = True
@@ -122,6 +123,7 @@ class ExactSearch:
     max_bytes: int = 80_000
     generation: int = 0
     lines: int = 0
+    alike: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ class ExactHits:
     """The answer to ExactSearch: best first, `chunks` the chunk JSON of each hit, `scores` in 0–1.
 
     `highlights[i]` are at most 3 fragments of hit i with <em> around matched terms,
-    `highlight_lines[i]` their lines.
+    `highlight_lines[i]` their lines. `omitted`: why lines are left out, and how many.
     """
 
     generation: int = 0
@@ -142,6 +144,7 @@ class ExactHits:
     truncated: bool = False
     suggestion: str = ""
     chunks: Blobs = ()
+    omitted: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,7 @@ class Show:
 
     `limit`: entries that are wanted; 0 leaves it to what they are worth. `places`: lines that the
     question names. `chosen`: the asker selected by filters, nothing that says the same is left out.
+    `names`: of each chunk only the line that says what it is, whatever the query.
     """
 
     repeatable = True
@@ -199,6 +203,7 @@ class Show:
     limit: int = 0
     places: tuple[Place, ...] = ()
     chosen: bool = False
+    names: bool = False
     max_bytes: int = 6_000
     generation: int = 0
 

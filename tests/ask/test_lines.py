@@ -250,3 +250,51 @@ def test_what_the_best_function_calls_is_shown_and_what_it_does_not_is_not(ledge
     shown = "\n".join(one["chunk"]["text"] for one in call(ledger, query="settle overdue debts")["results"])
     assert "return [row for row in rows if row]" in shown
     assert "label.title()" not in shown
+
+
+def test_a_limit_that_cuts_the_ranking_says_that_there_is_more(sample):
+    everything = len(call(sample, detail="location", limit=100)["results"])
+    assert "truncated" not in call(sample, detail="location", limit=100)
+    assert "truncated" not in call(sample, detail="location", limit=everything)
+    for detail in ("location", "snippet", "full", "auto"):
+        assert call(sample, detail=detail, limit=2)["truncated"], detail
+    assert call(sample, mode="semantic", detail="location", limit=2)["truncated"]
+
+
+@pytest.fixture(scope="module")
+def alike(tmp_path_factory, serve):
+    """A name that eight files import in the same words, a script and a product that fail alike."""
+    root = tmp_path_factory.mktemp("alike")
+    (root / "core.py").write_text("def used(value):\n    return value\n")
+    for n in range(8):
+        (root / f"user{n}.py").write_text(
+            f"from core import used\n\n\ndef call{n}():\n    return used({n})\n"
+        )
+    (root / "scripts").mkdir()
+    (root / "scripts" / "a.py").write_text('raise ValueError("the wheel is stuck")\n')
+    (root / "src").mkdir()
+    (root / "src" / "z.py").write_text(
+        'def turn():\n    pass\n\n\n# the wheel is stuck\nraise ValueError("is stuck")\n'
+    )
+    return serve(root)
+
+
+def test_lines_that_are_alike_in_many_files_are_one_with_a_count(alike):
+    answer = call(alike, "cortex_exact", query="used")
+    imports = [one["chunk"] for one in answer["results"] if one["chunk"]["metadata"]["kind"] == "import"]
+    assert [one["text"] for one in imports] == ["1: from core import used  ⋯ 7 lines like it"]
+    calls = [one["chunk"] for one in answer["results"] if one["chunk"]["metadata"]["kind"] == "call"]
+    assert len(calls) == 1
+    assert answer["omitted"] == {"alike": 14}
+    assert answer["total_found"] == 17
+    assert answer["total_returned"] == 3
+
+
+def test_every_line_comes_to_who_counts_them(alike):
+    answer = call(alike, "cortex_exact", query="used", limit=100)
+    assert answer["total_returned"] == answer["total_found"] == 17
+    assert "omitted" not in answer
+
+
+def test_the_product_comes_before_scripts(alike):
+    assert files(call(alike, "cortex_exact", query='"the wheel is stuck"')) == ["src/z.py", "scripts/a.py"]

@@ -188,3 +188,15 @@ def test_a_worker_that_refuses_what_nobody_asked_is_not_called_away(sample):
         sample.faults.clear()
     assert answer["similar"]
     assert answer["index"]["degraded"] == []
+
+
+def test_what_is_alike_has_its_name_and_no_more_than_a_line(sample):
+    answer = related(sample, file="src/auth/session.py", line=10, detail="auto")
+    shown = {one["chunk"]["metadata"]["file_path"]: one["chunk"] for one in answer["similar"]}
+    assert set(shown) == {"src/auth/tickets.py", "src/web/login.py", "src/web/render.py"}
+    assert shown["src/web/login.py"]["metadata"]["symbol"] == "show_login"
+    assert shown["src/web/login.py"]["text"].startswith("def show_login(")
+    assert all(len(one["text"].splitlines()) == 1 for one in shown.values())
+    assert all(set(one) == {"id", "text", "metadata"} for one in shown.values())
+    assert files(answer, "documents") == ["docs/auth.md"]
+    assert len(answer["documents"][0]["chunk"]["text"].splitlines()) == 1

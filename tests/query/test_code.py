@@ -1,5 +1,7 @@
 """Queries that are pieces of code or lines of a log: which are read as the text that they are."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -97,3 +99,27 @@ def test_whatever_can_be_parsed_is_tried_as_parsed(query):
     readings = read_query(query)
     assert isinstance(readings.first, Parsed)
     assert parsed in (readings.first, readings.otherwise)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("path:cortex print", "file_path:cortex print"),
+        ('path:cortex "print("', 'file_path:cortex "print("'),
+        ("-file:test handler", "-file_path:test handler"),
+        ("lang:go handler", "language:go handler"),
+        ("symbol:Save OR sym:Load", "symbols:Save OR symbols:Load"),
+        ("tag:go content:handler", "tags:go text:handler"),
+    ],
+)
+def test_fields_have_the_names_that_other_search_engines_taught(written, meant):
+    def told(query):
+        node = read_query(query).first.node
+        return re.sub(r"position=\d+", "", repr(node))
+
+    assert told(written) == told(meant)
+
+
+@pytest.mark.parametrize("query", ["path: str", "file:///etc/hosts", "file:"])
+def test_such_a_name_in_code_stays_code(query):
+    assert read_query(query).first.match_type == "substring"

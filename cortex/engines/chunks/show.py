@@ -47,6 +47,10 @@ class Showing:
     def show(self, request: Show) -> Shown:
         """Entries in the order of the files' ranks, those of one file by line."""
         hits = self._hits(request)
+        if request.names:
+            answer = _Answer(self._rows, request, hits, Chosen((), {}))
+            answer.add_rest(self._source)
+            return answer.shown()
         repeats: dict[str, int] = {}
         if not request.chosen:
             paths, repeats = without_repeats(list(dict.fromkeys(one.hit.path for one in hits)), request.query)

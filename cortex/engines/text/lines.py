@@ -7,7 +7,7 @@ and only what is shown becomes objects.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ import orjson
 
 from cortex.engines.text.highlight import Span, line_numbers
 from cortex.terms import tokens
-from cortex.terms.paths import is_test
+from cortex.terms.paths import is_beside, is_test
 from cortex.terms.records import covers
 from ipc.arrays import Array
 from ipc.messages import Hit
@@ -44,7 +44,14 @@ BORDER = f"\n{tokens.UNDERSCORE}\n"
 _LINE_BITS = 32
 #: words that matched, above which the definitions of every chunk are read
 NAMES_MAX = 12
+#: files from which on a line that stands in all of them, but for its numbers, comes once
+ALIKE_FILES = 3
+#: lines that are compared with each other: more than an answer ever holds
+ALIKE_LINES_MAX = 2_000
+#: what stands behind a line that stands for others, with their number
+LIKE_IT = "  ⋯ {} lines like it"
 
+_DIGITS = re.compile(r"\d+")
 _IMPORT = re.compile(
     r"[^\S\n]*(?:import|from|#[^\S\n]*include|using|use|require(?:_relative)?|export\s.*\bfrom|@import)\b"
 )
@@ -228,27 +235,73 @@ def defined_lines(definitions: Iterable[Any]) -> dict[int, set[str]]:
     return out
 
 
-def group(body: Body, marked: Marked, kinds: Array, which: slice, max_bytes: int) -> tuple[Group, ...]:
-    """The lines by kind, then by the best score of a file: those of `which`, as they fit."""
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Marked lines in the order of an answer, each by its place among them. `like`: how many of
+    other files are left out because they say the same as one that is there.
+    """
+
+    places: Sequence[int]
+    kinds: Array  #: i64 [marked]
+    best: Array  #: f64 [marked]: the best score of the line's kind in its file
+    like: Mapping[int, int]
+
+
+def put_in_order(body: Body, marked: Marked, kinds: Array, *, alike: bool) -> Order:
+    """By kind, what is shipped before what is beside it, then by the best score of a file. With
+    `alike` a line that stands in several files comes once.
+    """
     files = {path: at for at, path in enumerate(sorted({hit.path for hit in body.hits}))}
     file = np.array([files[hit.path] for hit in body.hits], np.int64)[marked.chunks]
+    beside = np.array([is_beside(hit.path) for hit in body.hits], bool)[marked.chunks]
     score = np.array(body.scores, np.float64)[marked.chunks]
     of_group = kinds * len(files) + file
     best = np.zeros(len(KINDS) * len(files))
     np.maximum.at(best, of_group, score)
-    order = np.lexsort((marked.numbers, file, -best[of_group], kinds))
+    places = np.lexsort((marked.numbers, file, -best[of_group], beside, kinds)).tolist()
+    like: dict[int, int] = {}
+    if alike:
+        places, like = _without_alike(body, marked, kinds, places)
+    return Order(places, kinds, best[of_group], like)
+
+
+def _without_alike(
+    body: Body, marked: Marked, kinds: Array, places: list[int]
+) -> tuple[list[int], dict[int, int]]:
+    """(the places without those that say what another file's line has said, the first of such
+    lines → how many they are). Definitions are never alike.
+    """
+    said: dict[tuple[int, str], list[int]] = {}
+    for at in places[:ALIKE_LINES_MAX]:
+        if kinds[at] != _NUMBERS["definition"]:
+            line = _DIGITS.sub("0", body.texts.line(int(marked.begins[at])))
+            said.setdefault((int(kinds[at]), line), []).append(at)
+    left_out: set[int] = set()
+    like: dict[int, int] = {}
+    for first, *others in said.values():
+        paths = {body.hits[marked.chunks[at]].path for at in (first, *others)}
+        if len(paths) >= ALIKE_FILES:
+            left_out.update(others)
+            like[first] = len(others)
+    return [at for at in places if at not in left_out], like
+
+
+def group(body: Body, marked: Marked, order: Order, which: slice, max_bytes: int) -> list[Group]:
+    """The lines of `order`, those of `which`, as they fit."""
     out: list[Group] = []
     used = 0
-    for at in order[which].tolist():
-        kind, hit = KINDS[kinds[at]], body.hits[marked.chunks[at]]
+    for at in order.places[which]:
+        kind, hit = KINDS[order.kinds[at]], body.hits[marked.chunks[at]]
         last = out[-1] if out else None
         goes_on = last is not None and (last.kind, last.hit.path) == (kind, hit.path)
         number, line = int(marked.numbers[at]), body.texts.line(int(marked.begins[at]))
+        if at in order.like:
+            line += LIKE_IT.format(order.like[at])
         used += len(line) + len(str(number)) + 4 + (0 if goes_on else ENTRY_BYTES + 2 * len(hit.path))
         if used > max_bytes and last is not None:
             break
         if last is not None and goes_on:
             out[-1] = replace(last, lines=(*last.lines, (number, line)))
         else:
-            out.append(Group(kind, hit, float(best[of_group[at]]), ((number, line),)))
-    return tuple(out)
+            out.append(Group(kind, hit, float(order.best[at]), ((number, line),)))
+    return out

@@ -37,6 +37,7 @@ from cortex.engines.text.lines import (
     group,
     join_texts,
     marked_lines,
+    put_in_order,
 )
 from cortex.engines.text.matching import Matching
 from cortex.engines.text.scan import SCAN_S, Scanned, Texts, mark
@@ -369,8 +370,11 @@ class TextSnapshot:
         marked = marked_lines(body, spans)
         skipped = max(request.offset, 0)
         kinds = find_kinds(body, marked, self._rows.cuts("chunk", body.ordinals))
-        shown = group(body, marked, kinds, slice(skipped, skipped + request.lines), request.max_bytes)
-        left_out = sum(len(one.lines) for one in shown) + skipped < len(marked)
+        order = put_in_order(body, marked, kinds, alike=request.alike)
+        shown = group(body, marked, order, slice(skipped, skipped + request.lines), request.max_bytes)
+        end = skipped + sum(len(one.lines) for one in shown)
+        alike = sum(order.like.get(at, 0) for at in order.places[skipped:end])
+        left_out = end < len(order.places)
         return replace(
             found,
             hits=tuple(one.hit for one in shown),
@@ -382,6 +386,7 @@ class TextSnapshot:
             else len(marked),
             truncated=found.truncated or left_out or found.total_found > CHUNKS_MAX,
             chunks=tuple(one.chunk() for one in shown),
+            omitted={"alike": alike} if alike else {},
         )
 
     def _marked(

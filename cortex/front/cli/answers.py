@@ -83,6 +83,8 @@ def print_graph(answer: dict[str, Any]) -> None:
         head.append("  " + " ".join(filter(None, told)), "dim")
         if candidates := result.get("candidates"):
             head.append(f"  one of {len(candidates)} that it may mean", "yellow")
+        if result.get("stale"):
+            head.append("  changed since it was indexed", "yellow")
         out.print(head)
         for line in result.get("context") or ():
             out.print(Line(("  " * result["depth"] + "  " + line["text"].strip(), "dim")))
@@ -148,12 +150,19 @@ def print_related(answer: dict[str, Any]) -> None:
     print_notes(answer | {"truncated": False})
 
 
+def _first_line(result: dict[str, Any]) -> str:
+    """What is shown of a chunk that is one line."""
+    metadata = result["chunk"].get("metadata") or {}
+    text: str = result["chunk"].get("text") or ""
+    return text if metadata.get("start_line") == metadata.get("end_line") else ""
+
+
 def _line_of(kind: str, result: dict[str, Any]) -> tuple[str, int, str]:
     """(file, line, what is said of it)."""
     match kind:
         case "similar":
             file, line, _, score = place_of(result)
-            return file, line, f"{score:.2f}"
+            return file, line, f"{score:.2f}  {_first_line(result)}".rstrip()
         case "callers":
             return result["file"], result["line"], f"{result['id']} calls {result['calls']}"
         case "tests":

@@ -9,7 +9,7 @@ from msgspec import Meta
 from cortex.ask.asking import Asking
 from cortex.ask.questions import Related
 from cortex.ask.related import find_related as find
-from cortex.front.tools.arguments import DetailLevel, MaxTokens
+from cortex.front.tools.arguments import Shape, Size
 
 
 async def find_related(
@@ -22,8 +22,8 @@ async def find_related(
     line: Annotated[int, Meta(description="0: all of it.")] = 0,
     chunk_id: Annotated[str, Meta(description="A result's, in place of file.")] = "",
     limit: Annotated[int, Meta(description="Of each kind.")] = 10,
-    detail: DetailLevel = "snippet",
-    max_tokens: MaxTokens = 20_000,
+    detail: Shape = "auto",
+    max_tokens: Size = None,
 ) -> dict[str, Any]:
     """Find what belongs to code at hand, before you change it: similar code elsewhere, callers, the
     tests to run, the documents to keep true.

@@ -1,0 +1,92 @@
+"""Answers from a project of which a part is not served yet, or was saved since: what is missing is
+said first, and nothing is quoted that is no longer there.
+"""
+
+import asyncio
+
+import orjson
+import pytest
+
+from cortex.front.tools import TOOLS
+from cortex.indexer.run import index
+
+CORE = "def used(value):\n    return value\n"
+CALLER = (
+    "from core import used\n\n\ndef first():\n    return used(1)\n\n\ndef second():\n    return used(2)\n"
+)
+
+
+def call(served, name, **arguments):
+    tool = TOOLS[name]
+    return orjson.loads(orjson.dumps(asyncio.run(tool.call(served.asking(), tool.check(arguments)))))
+
+
+@pytest.fixture
+def served(tmp_path, serve):
+    (tmp_path / "core.py").write_text(CORE)
+    (tmp_path / "caller.py").write_text(CALLER)
+    return serve(tmp_path)
+
+
+@pytest.fixture
+def half(served):
+    """Two files of four are served; the other two are indexed, and nobody has published them."""
+    (served.config.root / "late").mkdir()
+    (served.config.root / "late" / "core.py").write_text("def late_one():\n    return used(3)\n")
+    (served.config.root / "late" / "more.py").write_text("LATE = 4\n")
+    index(served.config)
+    return served
+
+
+SHARE = "The project is 50 % searchable (2 of 4 files)"
+
+
+@pytest.mark.parametrize("path", ["late/more.py", "late", "late/core.py"])
+def test_the_outline_of_what_is_not_served_yet_is_that_and_no_other_files(half, path):
+    answer = call(half, "cortex_outline", path=path)
+    assert answer["results"] == []
+    assert answer["suggestion"].startswith(SHARE)
+    assert path in answer["suggestion"]
+
+
+def test_the_outline_of_a_file_that_is_served_says_nothing_of_the_others(half):
+    answer = call(half, "cortex_outline", path="core.py")
+    assert [one["file"] for one in answer["results"]] == ["core.py"]
+    assert answer["suggestion"] == ""
+
+
+@pytest.mark.parametrize("operation", ["callers", "impact", "implementations"])
+def test_a_name_that_is_missing_while_files_are_may_be_in_them(half, operation):
+    answer = call(half, "cortex_graph", operation=operation, target="late_one")
+    assert answer["suggestion"].startswith(SHARE)
+    assert "late_one" in answer["suggestion"]
+
+
+def test_a_name_that_is_missing_from_a_whole_project_is_missing(served):
+    answer = call(served, "cortex_graph", operation="callers", target="late_one")
+    assert answer["suggestion"].startswith("There is no 'late_one'")
+
+
+def test_uses_without_a_definition_say_that_it_may_come(half):
+    (half.config.root / "caller.py").write_text(CALLER)
+    answer = call(half, "cortex_exact", query="first OR late_one")
+    assert answer["suggestion"] == ""  # a definition is there
+    answer = call(half, "cortex_exact", query="value", paths=["core.py"])
+    assert answer["results"][0]["chunk"]["metadata"]["kind"] != "definition"
+    assert answer["suggestion"].startswith(SHARE)
+    assert "definition" in answer["suggestion"]
+
+
+@pytest.mark.parametrize("operation", ["callers", "impact"])
+def test_no_line_is_quoted_of_what_was_saved_since(served, operation):
+    # Line 9, which was the call in `second`, is the one in `first` now.
+    (served.config.root / "caller.py").write_text("# one\n# two\n# three\n# four\n" + CALLER)
+    answer = call(served, "cortex_graph", operation=operation, target="used")
+    assert {one["node"]["id"] for one in answer["results"]} >= {"caller:first", "caller:second"}
+    assert all(one["stale"] and "context" not in one for one in answer["results"])
+
+
+def test_related_code_quotes_no_line_that_calls_nothing(served):
+    (served.config.root / "caller.py").write_text("# one\n" + CALLER)
+    answer = call(served, "find_related", file="core.py", line=1)
+    assert [(one["text"], one["stale"]) for one in answer["callers"]] == [("", True)] * 2
