@@ -44,14 +44,13 @@ BORDER = f"\n{tokens.UNDERSCORE}\n"
 _LINE_BITS = 32
 #: words that matched, above which the definitions of every chunk are read
 NAMES_MAX = 12
-#: files from which on a line that stands in all of them, but for its numbers, comes once
+#: files from which on a line that stands in all of them comes once
 ALIKE_FILES = 3
 #: lines that are compared with each other: more than an answer ever holds
 ALIKE_LINES_MAX = 2_000
 #: what stands behind a line that stands for others, with their number
 LIKE_IT = "  ⋯ {} lines like it"
 
-_DIGITS = re.compile(r"\d+")
 _IMPORT = re.compile(
     r"[^\S\n]*(?:import|from|#[^\S\n]*include|using|use|require(?:_relative)?|export\s.*\bfrom|@import)\b"
 )
@@ -138,9 +137,9 @@ class Group:
 def marked_lines(body: Body, spans: Iterable[Span]) -> Marked:
     """The lines that have a span; of a chunk that has none, its first one that says anything."""
     starts = body.texts.starts
-    letters = np.frombuffer(body.text.encode("utf-32-le"), np.uint32)
-    ends = np.append(np.flatnonzero(letters == ord("\n")), len(body.text))
-    pairs = np.array(sorted(spans, key=lambda span: (span[0], -span[1])), np.int64).reshape(-1, 2)
+    ends = np.append(_line_ends(body.text), len(body.text))
+    pairs = np.array(list(spans), np.int64).reshape(-1, 2)
+    pairs = pairs[np.lexsort((-pairs[:, 1], pairs[:, 0]))]
     without = np.setdiff1d(np.arange(len(body.hits)), body.texts.chunks_at(pairs[:, 0]))
     if len(without):
         found = np.array([_first_line(body, chunk) for chunk in without.tolist()], np.int64)
@@ -156,6 +155,13 @@ def marked_lines(body: Body, spans: Iterable[Span]) -> Marked:
     once.sort()
     begins = np.where(lines > 0, ends[lines - 1] + 1, 0)
     return Marked(chunks[once], numbers[once], begins[once], *pairs[once].T)
+
+
+def _line_ends(text: str) -> Array:
+    """I64: where the line feeds are."""
+    if text.isascii():
+        return np.flatnonzero(np.frombuffer(text.encode("ascii"), np.uint8) == ord("\n"))
+    return np.flatnonzero(np.frombuffer(text.encode("utf-32-le"), np.uint32) == ord("\n"))
 
 
 def _first_line(body: Body, chunk: int) -> int:
@@ -271,16 +277,16 @@ def _without_alike(
     """(the places without those that say what another file's line has said, the first of such
     lines → how many they are). Definitions are never alike.
     """
+    looked_at = places[:ALIKE_LINES_MAX]
     said: dict[tuple[int, str], list[int]] = {}
-    for at in places[:ALIKE_LINES_MAX]:
-        if kinds[at] != _NUMBERS["definition"]:
-            line = _DIGITS.sub("0", body.texts.line(int(marked.begins[at])))
-            said.setdefault((int(kinds[at]), line), []).append(at)
+    columns = zip(looked_at, kinds[looked_at].tolist(), marked.begins[looked_at].tolist(), strict=True)
+    for at, kind, begin in columns:
+        if kind != _NUMBERS["definition"]:
+            said.setdefault((kind, body.texts.line(begin)), []).append(at)
     left_out: set[int] = set()
     like: dict[int, int] = {}
-    for first, *others in said.values():
-        paths = {body.hits[marked.chunks[at]].path for at in (first, *others)}
-        if len(paths) >= ALIKE_FILES:
+    for first, *others in (alike for alike in said.values() if len(alike) >= ALIKE_FILES):
+        if len({body.hits[marked.chunks[at]].path for at in (first, *others)}) >= ALIKE_FILES:
             left_out.update(others)
             like[first] = len(others)
     return [at for at in places if at not in left_out], like
