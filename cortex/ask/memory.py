@@ -47,7 +47,7 @@ class MemoryAsking:
 
     reach: Reach
     until: float
-    caller: Caller = Caller()
+    caller: Callable[[], Caller] = Caller
     writes: bool = True
 
     async def call(
@@ -64,7 +64,7 @@ class MemoryAsking:
         with its number, under which it can be asked again.
         """
         writes = self.writes if writes is None else writes
-        who = self.caller
+        who = self.caller()
         message = MemoryCall(
             operation,
             _spoken(dict(arguments or {})),

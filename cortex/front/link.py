@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import uuid
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -40,14 +41,14 @@ RETRY_S, RETRY_MAX_S = 1.0, 10.0
 class Link:
     """Make, use and close it in one event loop. `start`: start a set when none runs."""
 
-    def __init__(self, config: Config, *, start: bool = True) -> None:
+    def __init__(self, config: Config, *, start: bool = True, channel: str = "mcp") -> None:
+        """`channel`: who speaks through this front, as memory distinguishes them."""
         self.config = config
         self.freshness = Freshness(config)
         self._start = start
         self._client = Client(config.runtime_dir)
         self._remembering = Remembering(lambda: config.data, start=start)
-        #: in whose name memory is asked; the project is found out with the first call
-        self.caller = Caller()
+        self._caller = Caller(session=str(uuid.uuid4()), channel=channel)
         self._attachment: attach.Attachment | None = None
         self._fault = ""
         self._tried = asyncio.Event()
@@ -69,6 +70,16 @@ class Link:
             await self._attachment.close()
         await self._remembering.close()
         await self._client.close()
+
+    def name(self, agent: str) -> None:
+        """What the client calls itself: memory keeps it with what it is told."""
+        self._caller = replace(self._caller, agent=agent)
+
+    def in_the_name(self) -> Caller:
+        """In whose name memory is asked; the project is found out with the first call."""
+        if not self._caller.project:
+            self._caller = replace(self._caller, project=identity_of(self.config.root))
+        return self._caller
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
         """The tool's answer, to be dumped by orjson.
@@ -94,9 +105,7 @@ class Link:
                     raise
 
     def _asking(self, until: float) -> Asking:
-        if not self.caller.project:
-            self.caller = replace(self.caller, project=identity_of(self.config.root))
-        memory = self._remembering.asking(until, self.caller)
+        memory = self._remembering.asking(until, self.in_the_name)
         return Asking(self.config, self._client, self.freshness, until, self._settled, memory)
 
     def _with_news(self, answer: dict[str, Any]) -> dict[str, Any]:

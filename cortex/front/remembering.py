@@ -29,9 +29,9 @@ class Remembering:
         self._attaching: asyncio.Task[attach.Attachment] | None = None
         self._client: Client | None = None
 
-    def asking(self, until: float, caller: Caller) -> MemoryAsking:
-        """What a call asks with until then (monotonic)."""
-        return MemoryAsking(self._reach, until, caller)
+    def asking(self, until: float, caller: Callable[[], Caller]) -> MemoryAsking:
+        """What a call asks with until then (monotonic); `caller` is asked when it does."""
+        return MemoryAsking(self.reach, until, caller)
 
     async def close(self) -> None:
         task, self._attaching = self._attaching, None
@@ -43,7 +43,7 @@ class Remembering:
         if self._client is not None:
             await self._client.close()
 
-    async def _reach(self, until: float) -> Client:
+    async def reach(self, until: float) -> Client:
         """The client of the set, which is started when there is none. Raises Misconfigured, and
         Unavailable while there is no set that we may use.
         """

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    """`from cortex.memory import Cortex`; whoever needs a part of it alone does not pay for all."""
+    """`from cortex.memory import Cortex` is how programs write it. A program is a front, so the
+    class is in the room of fronts, above this one: it is looked up when somebody asks for it.
+    """
     if name == "Cortex":
-        from cortex.memory.library import Cortex
-
-        return Cortex
+        return importlib.import_module("cortex.front.library").Cortex
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

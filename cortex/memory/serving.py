@@ -171,6 +171,13 @@ class MemoryWorker:
         )
 
 
+def opened(data: DataFolder) -> MemoryWorker:
+    """A worker whose store is open. Raises what `MemoryWorker.ready` raises."""
+    worker = MemoryWorker(data)
+    worker.ready()
+    return worker
+
+
 def _source_of(request: MemoryCall) -> Source:
     trust = TRUST.get(request.channel)
     if trust is None:

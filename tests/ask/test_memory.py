@@ -35,7 +35,7 @@ def call(worker, operation="store", arguments=None, *, seconds=LONG_S, **options
     async def reach(_until):
         return worker
 
-    asking = MemoryAsking(reach, time.monotonic() + seconds, Caller("here", "claude", "s1"))
+    asking = MemoryAsking(reach, time.monotonic() + seconds, lambda: Caller("here", "claude", "s1"))
     return asyncio.run(asking.call(operation, arguments or {}, **options))
 
 

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from cortex.embedders.static import open_static
-from cortex.memory import Cortex
+from cortex.memory.library import Cortex
 from cortex.memory.note import Source
 from cortex.memory.recall import Memory
 from ipc.errors import BadRequest, NotFound

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from cortex.memory import Cortex
+from cortex.memory.library import Cortex
 from ipc.errors import BadRequest, NotFound
 
 NOTES = (

@@ -4,7 +4,7 @@ out once, each for the project and the writer of its request.
 
 import pytest
 
-from cortex.memory import Cortex
+from cortex.memory.library import Cortex
 from cortex.memory.note import Source
 from cortex.memory.operations import OPERATIONS, carry_out
 from ipc.errors import BadRequest, CortexError, NotFound

@@ -39,6 +39,8 @@ class Project:
                     await self._take_root(session)
         if self.link is None:
             raise Unavailable(self.problem)
+        if (params := session.client_params) is not None:
+            self.link.name(params.client_info.name)
         return self.link
 
     async def close(self) -> None:

@@ -1,0 +1,222 @@
+"""Memory for a Python program: `with Cortex.open(path) as memory: memory.store("…")`.
+
+A program is a front as an agent's is: it attaches to the memory set, which starts when there is
+none. Embedded, it serves the store itself, to others as well. Nothing leaves the machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from cortex.ask.memory import Caller, MemoryAsking
+from cortex.front.remembering import Remembering
+from cortex.settings import config as configuration
+from cortex.settings.data import DataFolder
+from cortex.settings.home import open_runtime
+from cortex.settings.identity import identity_of
+from ipc.client import Client
+from ipc.errors import Misconfigured, Unavailable
+from ipc.locks import holder_of
+from ipc.service import Serving
+
+#: seconds in which everything must be closed
+CLOSE_S = 5.0
+
+
+class Cortex:
+    """One person's memory. Any thread may use it; each call returns when it is answered.
+
+    Every method raises what the operation raises (BadRequest, NotFound, TooLarge), Unavailable with
+    one sentence, and for a write that may have been carried out its `operation_id`: with the same
+    it can be asked again, and is done once.
+    """
+
+    def __init__(self, data: DataFolder, caller: Caller, *, embedded: bool) -> None:
+        """See `open`."""
+        self._data, self._caller = data, caller
+        self._serving = _serve(data) if embedded else None
+        self._remembering = Remembering(lambda: data)
+        self._client: Client | None = None
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="cortex-asking", daemon=True)
+        self._thread.start()
+        self._closed = False
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | None = None,
+        *,
+        project: str | Path = "",
+        agent: str = "",
+        embedded: bool = False,
+    ) -> Cortex:
+        """The memory in the data folder `path`, by default the one that is configured; it is made
+        when it is missing.
+
+        `project`: whose notes these are, as a name of your own or a Path in it; "" asks all. It is
+        the same memory for agents and programs of this user, all at once. `embedded`: without any
+        other process; others are then served by this one. Raises Misconfigured for a folder that
+        cannot be used, and embedded for one that another process serves.
+        """
+        flags = {"memory": {"data_dir": str(Path(path).expanduser().absolute())}} if path else None
+        data = configuration.load_data(flags)
+        named = identity_of(project.resolve()) if isinstance(project, Path) else project
+        return cls(data, Caller(named, agent, str(uuid.uuid4()), "library"), embedded=embedded)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go; safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result(CLOSE_S)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        if self._serving is not None:
+            self._serving.close()
+
+    def call(
+        self,
+        operation: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        writes: bool,
+        operation_id: str = "",
+    ) -> dict[str, Any]:
+        """What the operation answers: every method is such a call. docs/MEMORY.md lists them."""
+        if self._closed:
+            raise Unavailable("This memory was closed; open it again.")
+        asking = MemoryAsking(
+            self._reach, time.monotonic() + self._data.deadline_s, lambda: self._caller, writes
+        )
+        asked = asking.call(operation, arguments, operation_id=operation_id)
+        return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
+
+    def store(
+        self,
+        title: str,
+        body: str = "",
+        *,
+        kind: str = "fact",
+        tags: Sequence[str] = (),
+        importance: float = 0.5,
+        facts: Sequence[str] = (),
+        files: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        everywhere: bool = False,
+        occurred_at: float | str = 0,
+        operation_id: str = "",
+    ) -> dict[str, Any]:
+        """Remember something: {"id", "message"}, with "deduplicated" when it was there already,
+        "removed" when it held secrets, and "warnings" that say how it could be found better.
+
+        It is on the disk when this returns.
+        """
+        given = {
+            "title": title,
+            "body": body,
+            "kind": kind,
+            "tags": list(tags),
+            "importance": importance,
+            "facts": list(facts),
+            "files": list(files),
+            "metadata": dict(metadata or {}),
+            "scope": "global" if everywhere else "project",
+            "occurred_at": occurred_at,
+        }
+        return self.call("store", given, writes=True, operation_id=operation_id)
+
+    def search(
+        self, query: str, *, limit: int = 10, kind: str = "", tags: Sequence[str] = ()
+    ) -> list[dict[str, Any]]:
+        """The notes that a question is about, by words and meaning; none when none is."""
+        given = {"query": query, "limit": limit, "kind": kind, "tags": list(tags)}
+        return _results(self.call("search", given, writes=False))
+
+    def recall(
+        self, query: str, *, limit: int = 10, alpha: float = 0.7, kind: str = "", explain: bool = False
+    ) -> list[dict[str, Any]]:
+        """As `search`, with what is connected to it: alpha 1 asks words and meaning alone, 0 the
+        graph. `explain` says what each score is made of.
+        """
+        given = {"query": query, "limit": limit, "alpha": alpha, "kind": kind, "explain": explain}
+        return _results(self.call("recall", given, writes=False))
+
+    def relate(
+        self,
+        from_id: str | int,
+        to_id: str | int,
+        relation: str = "relates-to",
+        *,
+        operation_id: str = "",
+    ) -> dict[str, Any]:
+        """Connect two notes: {"id", "message"}; an edge that is there already keeps its id."""
+        given = {"from_id": from_id, "to_id": to_id, "relation": relation}
+        return self.call("relate", given, writes=True, operation_id=operation_id)
+
+    def traverse(self, node_id: str | int, *, depth: int = 2, direction: str = "both") -> dict[str, Any]:
+        """What is connected to a note, in at most `depth` steps."""
+        return self.call(
+            "traverse", {"node_id": node_id, "depth": depth, "direction": direction}, writes=False
+        )
+
+    def briefing(self, agent_id: str = "default", *, compact: bool = False) -> dict[str, Any]:
+        """{"briefing": Markdown}: what to know before one begins."""
+        return self.call("briefing", {"agent_id": agent_id, "compact": compact}, writes=False)
+
+    def node(self, node_id: str | int) -> dict[str, Any]:
+        """A note with its edges, and the notes at their other ends."""
+        return self.call("node", {"node_id": node_id}, writes=False)
+
+    def stats(self) -> dict[str, Any]:
+        """How much is remembered."""
+        return self.call("stats", writes=False)
+
+    def forget(self, node_id: str | int, *, operation_id: str = "") -> dict[str, Any]:
+        """Mark a note as deleted: no question finds it any more."""
+        return self.call("forget", {"node_id": node_id}, writes=True, operation_id=operation_id)
+
+    async def _reach(self, until: float) -> Client:
+        if self._serving is None:
+            return await self._remembering.reach(until)
+        self._client = self._client or Client(self._data.runtime_dir)
+        return self._client
+
+    async def _end(self) -> None:
+        await self._remembering.close()
+        if self._client is not None:
+            await self._client.close()
+
+
+def _results(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = answer["results"]
+    return found
+
+
+def _serve(data: DataFolder) -> Serving:
+    """The store's owner, in a thread of this process, for us and all others."""
+    from cortex.memory.serving import opened
+
+    open_runtime(data)
+    if (holder := holder_of(data.runtime_dir / "memory.0.lock")) is not None:
+        raise Misconfigured(
+            f"The memory in {data.root} is served by process {holder} already: open it without embedded, which "
+            "attaches to that one, or end it with `cortex memory down`."
+        )
+    return Serving("memory", lambda: opened(data), data.runtime_dir)

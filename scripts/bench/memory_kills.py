@@ -1,0 +1,151 @@
+"""Kills the memory worker again and again under writers, and counts what became of the writes.
+
+    python scripts/bench/memory_kills.py [--kills 500] [--writers 20] [--json]
+
+Every write asks under its number until it is acknowledged. At the end the database is read by
+itself: an acknowledged note that is not there is lost, an answer that says that its title was there
+already was carried out twice. Ends with 1 when there is one of either.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import statistics
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cortex.memory import Cortex
+from cortex.processes import attach
+from cortex.settings.config import load_data
+from ipc.errors import Unavailable
+
+#: seconds at most between the first write that a new worker acknowledged and its end
+LIVES_S = 0.5
+#: seconds in which a worker has to be back
+BACK_S = 60.0
+
+
+@dataclass
+class Counts:
+    """What the writers were told; appending is safe between threads."""
+
+    acknowledged: list[str] = field(default_factory=list)
+    twice: list[str] = field(default_factory=list)
+    asked_again: list[str] = field(default_factory=list)
+    waited_s: list[float] = field(default_factory=list)
+
+
+def write(name: str, counts: Counts, stop: threading.Event) -> None:
+    with Cortex.open(project="kills") as memory:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            store(memory, f"{name} wrote {number}", counts)
+
+
+def store(memory: Any, title: str, counts: Counts) -> None:
+    began, operation = time.monotonic(), str(uuid.uuid4())
+    while True:
+        try:
+            answer = memory.store(title, operation_id=operation)
+        except Unavailable:
+            counts.asked_again.append(title)
+            continue
+        counts.acknowledged.append(title)
+        counts.waited_s.append(time.monotonic() - began)
+        if "deduplicated" in answer:
+            counts.twice.append(title)
+        return
+
+
+def kill_once(counts: Counts, chance: random.Random) -> bool:
+    """Wait until writes go on, then kill the worker at some moment; False when none comes back."""
+    before, until = len(counts.acknowledged), time.monotonic() + BACK_S
+    while len(counts.acknowledged) == before:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.005)
+    time.sleep(chance.random() * LIVES_S)
+    status = attach.set_status(load_data())
+    pid = next((one["pid"] for one in status["processes"] if one["pid"]), 0)
+    if pid:
+        os.kill(pid, signal.SIGKILL)
+    return True
+
+
+def lost(folder: Path, counts: Counts) -> tuple[int, int]:
+    """(acknowledged notes that are not there, notes that are there)."""
+    with sqlite3.connect(folder / "memory.sqlite3") as database:
+        there = [title for (title,) in database.execute("SELECT title FROM note")]
+        whole = database.execute("PRAGMA integrity_check").fetchone()
+    database.close()
+    if whole != ("ok",):
+        sys.exit(f"the database is damaged: {whole}")
+    return len(set(counts.acknowledged) - set(there)), len(there)
+
+
+def run(folder: Path, kills: int, writers: int) -> dict[str, Any]:
+    counts, stop, chance = Counts(), threading.Event(), random.Random(14)
+    threads = [
+        threading.Thread(target=write, args=(f"writer {number}", counts, stop)) for number in range(writers)
+    ]
+    began = time.monotonic()
+    for thread in threads:
+        thread.start()
+    done = 0
+    while done < kills and kill_once(counts, chance):
+        done += 1
+        if done % 50 == 0:
+            print(f"{done} kills, {len(counts.acknowledged)} acknowledged", file=sys.stderr, flush=True)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    attach.stop(load_data())
+    missing, there = lost(folder, counts)
+    return {
+        "kills": done,
+        "writers": writers,
+        "seconds": round(time.monotonic() - began),
+        "acknowledged": len(counts.acknowledged),
+        "there": there,
+        "lost": missing,
+        "twice": len(counts.twice),
+        "asked_again_after_a_deadline": len(counts.asked_again),
+        "waited_p50_ms": round(statistics.median(counts.waited_s) * 1000, 1),
+        "waited_max_s": round(max(counts.waited_s), 1),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=500)
+    parser.add_argument("--writers", type=int, default=20)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="cortex-kills-"))
+    short = tempfile.mkdtemp(prefix="cx", dir="/tmp")
+    os.environ |= {"CORTEX_MEMORY_DATA_DIR": str(folder), "XDG_RUNTIME_DIR": short}
+    try:
+        counted = run(folder, options.kills, options.writers)
+    finally:
+        attach.stop(load_data())
+        shutil.rmtree(folder)
+        shutil.rmtree(short)
+    print(json.dumps(counted) if options.json else "\n".join(f"{k}: {v}" for k, v in counted.items()))
+    return 1 if counted["lost"] or counted["twice"] or counted["kills"] < options.kills else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

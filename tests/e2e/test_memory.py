@@ -1,0 +1,158 @@
+"""Memory as programs and agents share it: one owner of the store, whoever dies or starts."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+
+import psutil
+import pytest
+
+from cortex.memory import Cortex
+from cortex.memory.database import LOCK, Database
+from cortex.processes import attach
+from cortex.settings.config import load_data
+from ipc.errors import Misconfigured, Unavailable
+
+#: seconds in which a state must be reached; it bounds a failure, not a pass
+BOUND_S = 60.0
+
+
+def until(state, what):
+    deadline = time.monotonic() + BOUND_S
+    while time.monotonic() < deadline:
+        if found := state():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"not within {BOUND_S} s: {what}")
+
+
+@pytest.fixture(scope="module")
+def new(tmp_path_factory):
+    """A new data folder, made once: bringing it up to date takes a process."""
+    folder = tmp_path_factory.mktemp("new")
+    Database(folder).close()
+    (folder / LOCK).unlink()
+    return folder
+
+
+@pytest.fixture
+def data(new, tmp_path, monkeypatch):
+    """The data folder of a person with a short way to its sockets; its set ends with the test."""
+    short = tempfile.mkdtemp(prefix="cx", dir="/tmp")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", short)
+    monkeypatch.setenv("CORTEX_SERVER_IDLE_EXIT_S", "0")
+    folder = shutil.copytree(new, tmp_path / "data", copy_function=shutil.copy)
+    monkeypatch.setenv("CORTEX_MEMORY_DATA_DIR", str(folder))
+    yield folder
+    attach.stop(load_data())
+    try:
+        until(lambda: not processes_of(folder), "nothing left running")
+    finally:
+        for process in processes_of(folder):
+            process.kill()
+        shutil.rmtree(short)
+
+
+def processes_of(folder):
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.pid != os.getpid() and any(str(folder) in part for part in process.cmdline()):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def member():
+    """The worker of the memory set, as its supervisor knows it; {} without one."""
+    return next(iter(attach.set_status(load_data())["processes"]), {})
+
+
+def test_a_program_attaches_to_the_set_which_starts_with_its_first_call(data):
+    with Cortex.open(project="here") as memory:
+        assert not processes_of(data)
+        stored = memory.store("Retries use exponential back-off with jitter", kind="decision")
+        assert member()["state"] == "running"
+        with Cortex.open(data, project="here") as other:
+            assert other.recall("how do we retry?")[0]["id"] == stored["id"]
+            assert attach.set_status(load_data())["fronts"] == 2
+    until(lambda: not processes_of(data), "the set ends with its last program")
+    with Cortex.open(project="here") as memory:
+        assert memory.node(stored["id"])["title"].startswith("Retries")
+
+
+WRITER = """
+import sys
+from cortex.memory import Cortex
+
+with Cortex.open(project="here") as memory:
+    for number in range(int(sys.argv[2])):
+        memory.store(f"{sys.argv[1]} wrote {number}")
+"""
+
+
+def write_beside(name, count):
+    return subprocess.Popen([sys.executable, "-P", "-c", WRITER, name, str(count)])
+
+
+def test_an_embedded_store_serves_others_and_hands_over_when_it_is_closed(data):
+    with Cortex.open(project="here", embedded=True) as memory:
+        memory.store("told by the one that embeds it")
+        with pytest.raises(Misconfigured, match=f"served by process {os.getpid()} already"):
+            Cortex.open(embedded=True)
+        other = write_beside("another program", 20)
+        for number in range(20):
+            memory.store(f"embedded wrote {number}")
+        assert other.wait(BOUND_S) == 0
+        assert memory.stats()["node_count"] == 41
+    with Cortex.open(project="here") as memory:
+        assert memory.stats()["node_count"] == 41
+        with pytest.raises(Misconfigured, match="attaches to that one"):
+            Cortex.open(embedded=True)
+
+
+def store(memory, title):
+    """Asks under the same number until it is answered, as the sentence of a failure says."""
+    number = str(uuid.uuid4())
+    while True:
+        try:
+            return memory.store(title, operation_id=number)
+        except Unavailable as error:
+            said = str(error)
+            assert number in said or "not running" in said or "started" in said
+
+
+def test_every_acknowledged_write_is_there_once_although_the_worker_is_killed_again_and_again(data):
+    kills, writers, told = 5, 4, []
+    stop = threading.Event()
+
+    def write(name):
+        with Cortex.open(project="here") as memory:
+            while not stop.is_set():
+                told.append(store(memory, f"{name} wrote {time.monotonic_ns()}"))
+
+    def goes_on():
+        before = len(told)
+        until(lambda: len(told) >= before + writers, "writes go on")
+
+    threads = [threading.Thread(target=write, args=(f"writer {n}",)) for n in range(writers)]
+    for thread in threads:
+        thread.start()
+    for _ in range(kills):
+        goes_on()
+        os.kill(until(lambda: member().get("pid"), "a worker"), signal.SIGKILL)
+    goes_on()
+    assert member()["restarts"] == kills
+    stop.set()
+    for thread in threads:
+        thread.join(BOUND_S)
+    with Cortex.open(project="here") as memory:
+        assert memory.stats()["node_count"] == len(told)
+    assert not [answer for answer in told if "deduplicated" in answer]  # which tells a second time
