@@ -10,7 +10,7 @@ import pytest
 from cortex.ask.asking import Asking
 from cortex.ask.freshness import Freshness
 from cortex.front.tools import PEOPLE, TOOLS
-from cortex.memory import Cortex
+from cortex.memory.library import Cortex
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
 from cortex.settings.config import Config

@@ -8,9 +8,8 @@ import sqlite3
 import pytest
 
 from cortex.embedders.static import open_static
-from cortex.memory import Cortex
 from cortex.memory.database import NAME
-from cortex.memory.library import finish
+from cortex.memory.library import Cortex, finish
 from cortex.memory.note import Source
 from cortex.memory.recall import Memory
 from ipc.errors import BadRequest, NotFound

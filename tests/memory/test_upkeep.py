@@ -6,9 +6,8 @@ import sqlite3
 
 import pytest
 
-from cortex.memory import Cortex
 from cortex.memory.database import NAME, Database
-from cortex.memory.library import finish
+from cortex.memory.library import Cortex, finish
 from cortex.memory.store import Store
 from ipc.errors import Damaged, NotFound, Unavailable
 
