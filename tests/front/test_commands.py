@@ -20,6 +20,7 @@ EMPTY = {
     "functions": [],
     "results": [],
     "hits": [],
+    "items": [],
     "similar": [],
     "callers": [],
     "tests": [],
@@ -35,15 +36,15 @@ class Asked:
     """A set that keeps what it is asked, and gives one answer."""
 
     def __init__(self, answer=EMPTY):
-        self.answer, self.arguments, self.project = answer, None, None
+        self.answer, self.arguments, self.project, self.data_dir = answer, None, None, None
 
-    def __call__(self, tool, arguments, project):
+    def __call__(self, tool, arguments, where):
         tool.check(arguments)
-        self.arguments, self.project = arguments, project
+        self.arguments, self.project, self.data_dir = arguments, where.project, where.data_dir
         return json.dumps(self.answer).encode()
 
     def run(self, name, *words):
-        command = make_command(TOOLS[name], self)
+        command = make_command({**TOOLS, **PEOPLE}[name], self)
         return command.run(command.parser().read(words))
 
 
@@ -128,6 +129,17 @@ def test_what_is_not_given_is_left_to_the_tool(tool):
         ("find_related", "code-src/a.py#f~1", {"chunk_id": "code-src/a.py#f~1"}),
         ("find_related", "--file a.py --line 3", {"file": "a.py", "line": "3"}),
         ("find_related", "--chunk-id code-a", {"chunk_id": "code-a"}),
+        (
+            "cortex_store",
+            "Title --body text --tags a --tags b --of-project all --supersedes 3",
+            {"title": "Title", "body": "text", "tags": ["a", "b"], "project": "all", "supersedes": ["3"]},
+        ),
+        ("cortex_store", "--id 3 --state deleted", {"id": "3", "state": "deleted"}),
+        ("cortex_relate", "1 2", {"from_id": "1", "to_id": "2"}),
+        ("cortex_relate", "1 2 caused-by", {"from_id": "1", "to_id": "2", "relation": "caused-by"}),
+        ("memory_timeline", "12 --before 3", {"anchor": "12", "before": "3"}),
+        ("memory_timeline", "retries", {"query": "retries"}),
+        ("memory_show", "12 --data-dir /x", {"node_id": "12"}),
     ],
 )
 def test_options_and_words_become_the_arguments_of_the_tool(name, words, arguments):

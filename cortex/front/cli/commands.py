@@ -16,7 +16,7 @@ import orjson
 from cortex import __version__
 from cortex.front.cli import render
 from cortex.front.cli import trust as trusting
-from cortex.front.cli.parser import Command, Parser, make_tree
+from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, make_tree
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings import trust
@@ -154,14 +154,29 @@ def _watch(config: Config) -> int:
     return watch(config, stop)
 
 
+def _data_dir_option(parser: Parser) -> None:
+    parser.add_folder("--data-dir", metavar="DIR", type=absolute, help=DATA_DIR)
+
+
 def _mcp_options(parser: Parser) -> None:
     parser.add_argument("--toolsets", help="comma-separated; default: server.toolsets")
+    _data_dir_option(parser)
 
 
 def mcp(options: Namespace) -> int:
     from cortex.front.mcp.stdio import serve
 
-    return serve(options.project, options.toolsets)
+    return serve(options.project, options.toolsets, options.data_dir)
+
+
+def memory_down(options: Namespace) -> int:
+    flags = {"memory": {"data_dir": options.data_dir}} if options.data_dir else None
+    data = configuration.load_data(flags)
+    stopped = attach.stop(data)
+    attach.clear(data)
+    where = shown(str(data.root))
+    print(f"The memory in {where} is stopped." if stopped else f"Nobody serves the memory in {where}.")
+    return EXIT_OK
 
 
 def _up_options(parser: Parser) -> None:
@@ -278,5 +293,6 @@ COMMANDS = (
     ),
     Command("version", "The version.", version),
     Command("completion", "Print what makes Tab complete commands and options.", completion, _shell_word),
+    Command("memory down", "Stop what serves memory, for all projects.", memory_down, _data_dir_option),
     Command("embed serve", "Offer the embedding model over HTTP (POST /embed).", embed_serve, _serve_options),
 )

@@ -10,14 +10,15 @@ import functools
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
 
 from cortex.front.cli import answers, memory, picture
-from cortex.front.cli.parser import Command, Parser
+from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
 from cortex.settings import config as configuration
@@ -27,6 +28,9 @@ from ipc.errors import EXIT_NOTHING, EXIT_OK, BadRequest
 PREFIXES = ("cortex_", "code_", "find_")
 #: tools whose commands have two words; `cortex search` asks both
 MEMORY = {line.name for line in TOOLSETS["memory"]} - {line.name for line in TOOLSETS["code"]} | set(PEOPLE)
+#: seconds that people wait for memory, whose set may have to be started; and for long work on it
+PATIENCE_S, LONG_S = 30.0, 3_600.0
+LONG = {"memory_import", "memory_export", "memory_doctor", "memory_forget"}
 #: the value of an option that stands for standard input, and the bytes that are read of it
 STDIN, STDIN_BYTES_MAX = "-", 8_000_000
 #: argument → what its option is called where every command has another option of its name
@@ -72,6 +76,8 @@ class Form:
     places: bool = False
     #: the argument that is read from standard input when its option has no value, or "-"
     piped: str = ""
+    #: the same, when it is "-" only
+    text: str = ""
 
 
 def _always(_answer: dict[str, Any]) -> bool:
@@ -112,7 +118,7 @@ FORMS = {
     ),
     "find_related": Form(answers.print_related, found=answers.has_related, words=(_PLACE,)),
     "cortex_store": Form(
-        memory.print_written, found=_always, words=(Word("title", "title", optional=True),), piped="body"
+        memory.print_written, found=_always, words=(Word("title", "title", optional=True),), text="body"
     ),
     "cortex_recall": Form(memory.print_rows, words=(_QUESTION,)),
     "cortex_briefing": Form(memory.print_briefing, found=_always),
@@ -127,6 +133,14 @@ FORMS = {
         ),
     ),
     "memory_search": Form(memory.print_rows, words=(_QUESTION,)),
+    "memory_timeline": Form(
+        memory.print_timeline,
+        found=lambda answer: bool(answer["items"]),
+        words=(Word("query", "question", optional=True, other="anchor", is_other=str.isdecimal),),
+    ),
+    "memory_undo": Form(
+        memory.print_undone, found=_always, words=(Word("undone", "operation", optional=True),)
+    ),
     "memory_show": Form(memory.print_node, found=_always, words=(_NOTE,)),
     "memory_forget": Form(memory.print_written, found=_always, words=(_NOTE,)),
     "memory_stats": Form(memory.print_stats, found=_always),
@@ -146,20 +160,35 @@ class _Offered(tuple[str, ...]):
         return True
 
 
-#: (tool, its arguments, --project) → the answer as JSON
-Ask = Callable[[Tool, dict[str, Any], str | None], bytes]
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Where people ask: the project's folder, memory's folder; None for those that are found."""
+
+    project: str | None = None
+    data_dir: str | None = None
 
 
-def ask_workers(tool: Tool, arguments: dict[str, Any], project: str | None) -> bytes:
-    """Ask the project's set, which is started when none runs. Raises CortexError."""
-    config = configuration.load(project)
-    tool.check(arguments)  # before a set is started for it
+#: (tool, its arguments, where) → the answer as JSON
+Ask = Callable[[Tool, dict[str, Any], Asked], bytes]
+
+
+def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
+    """Ask the project's set, or memory's, which is started when none runs. Raises CortexError."""
+    config = configuration.load(
+        where.project, {"memory": {"data_dir": where.data_dir}} if where.data_dir else None
+    )
+    checked = tool.check(arguments)  # before a set is started for it
+    memory = tool.asks(msgspec.structs.asdict(checked)) == "memory"
+    if memory:
+        patience_s = max(config.server.deadline_s, LONG_S if tool.name in LONG else PATIENCE_S)
+        config = replace(config, server=replace(config.server, deadline_s=patience_s))
 
     async def ask() -> bytes:
         from cortex.front.link import Link
 
         link = Link(config)
-        link.open()
+        if not memory:
+            link.open()
         try:
             return orjson.dumps(await link.call(tool, arguments))
         finally:
@@ -210,6 +239,8 @@ def _declare(tool: Tool, form: Form, parser: Parser) -> None:
             **_kind(name, schema),
             **({"nargs": "?", "const": STDIN} if name == form.piped else {}),
         )
+    if tool.name in MEMORY:
+        parser.add_folder("--data-dir", metavar="DIR", type=absolute, help=DATA_DIR)
     parser.add_argument("--json", dest="as_json", action="store_true", help="print exactly the tool's answer")
     if form.places:
         told = 'print one {"file", "start", "end", "score"} a line'
@@ -248,7 +279,7 @@ def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
     as_json, as_jsonl = options.as_json, getattr(options, "as_jsonl", False)
     if not (as_json or as_jsonl):
         arguments = {**form.for_people, **arguments}
-    raw = ask(tool, arguments, options.project)
+    raw = ask(tool, arguments, Asked(options.project, getattr(options, "data_dir", None)))
     answer = orjson.loads(raw)
     if as_json:
         print(raw.decode())
@@ -264,8 +295,9 @@ def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:
     given = vars(options)
     places = {name: _place(name) for name in tool.schema["properties"]}
     arguments = {name: given[place] for name, place in places.items() if place in given}
-    if arguments.get(form.piped) == STDIN:
-        arguments[form.piped] = _read_stdin(form.piped)
+    for name in filter(None, (form.piped, form.text)):
+        if arguments.get(name) == STDIN:
+            arguments[name] = _read_stdin(name)
     words = list(given.get("words", ()))
     for word in form.words:
         if not {word.argument, word.other}.isdisjoint(arguments):

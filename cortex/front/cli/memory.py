@@ -30,16 +30,15 @@ def say_ago(moment: str, now: float) -> str:
     span = now - datetime.fromisoformat(moment).timestamp()
     for least, seconds, name in _SPANS:
         if abs(span) >= least:
-            count = int(abs(span) // seconds)
-            told = f"{count} {name}{'s' if count > 1 else ''}"
+            told = _count(int(abs(span) // seconds), name)
             return f"{told} ago" if span > 0 else f"in {told}"
     return "just now"
 
 
 def print_written(answer: dict[str, Any]) -> None:
-    """What became of a write: its number first, then what memory has to say about it."""
-    number = answer.get("number") or answer["id"]
-    print(shown(f"{number}  {answer['message']}"))
+    """What became of a write, a note's number first; then what memory has to say about it."""
+    number = f"{answer['number']}  " if "number" in answer else ""
+    print(shown(f"{number}{answer['message']}"))
     if removed := answer.get("removed"):
         print(shown(f"Taken out before it was stored: {', '.join(removed)}."), file=sys.stderr)
     for warning in answer.get("warnings", ()):
@@ -98,9 +97,36 @@ def print_node(answer: dict[str, Any]) -> None:
         print(shown(f"This note {flagged}."), file=sys.stderr)
 
 
+def print_timeline(answer: dict[str, Any]) -> None:
+    """Notes in the order in which they happened; the one that was asked about is marked."""
+    out, now = Screen(), time.time()
+    for row in answer["items"]:
+        mark = "→" if row.get("anchor") else " "
+        line = Line(
+            (f"{mark} {row['at'][:16].replace('T', ' ')}  ", "dim"), (f"{row['number']:>4}  ", "green")
+        )
+        line.append(row["title"], "bold")
+        line.append(f"  {row['kind']}, {say_ago(row['at'], now)}", "dim")
+        out.print(line)
+    earlier, later = answer.get("earlier", 0), answer.get("later", 0)
+    told = [f"{count} {name}" for count, name in ((earlier, "earlier"), (later, "later")) if count]
+    if told:
+        print(f"There are {' and '.join(told)} ones: --before and --after show more.", file=sys.stderr)
+    if following := answer.get("next_offset"):
+        print(f"There are more: --offset {following}.", file=sys.stderr)
+    if not answer["items"]:
+        print(shown(answer.get("message", "Nothing was noted then.")), file=sys.stderr)
+
+
+def print_undone(answer: dict[str, Any]) -> None:
+    titles = ", ".join(f"{node['number']} {node['title']}" for node in answer["nodes"])
+    print(shown(f"Taken back ({answer['what']}): {titles or answer['undone']}"))
+
+
 def print_stats(answer: dict[str, Any]) -> None:
     kinds = ", ".join(f"{count} {kind}" for kind, count in answer["node_counts_by_kind"].items())
-    print(f"{answer['node_count']} notes{f' ({kinds})' if kinds else ''}, {answer['edge_count']} edges")
+    told = (_count(answer["node_count"], "note"), _count(answer["edge_count"], "edge"))
+    print(f"{told[0]}{f' ({kinds})' if kinds else ''}, {told[1]}")
     other = {name: count for name, count in answer["node_counts_by_state"].items() if name != "active"}
     if other:
         print(f"besides {', '.join(f'{count} {name}' for name, count in other.items())}")
@@ -109,6 +135,10 @@ def print_stats(answer: dict[str, Any]) -> None:
         oldest, newest = say_ago(answer["oldest_node"], now), say_ago(answer["newest_node"], now)
         print(f"the oldest {oldest}, the newest {newest}")
     print(f"{answer['db_bytes'] / 1e6:.1f} MB on disk")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def print_row(row: Mapping[str, Any], indent: str = "") -> None:
@@ -127,7 +157,8 @@ def print_row(row: Mapping[str, Any], indent: str = "") -> None:
         cut = f"{line[:LINE_CHARS]}…" if len(line) > LINE_CHARS else line
         out.print(Line(f"{indent}      {cut}"))
     if len(lines) > LINES:
-        _dim(f"{indent}      … {len(lines) - LINES} more lines: cortex memory show {row.get('number', '')}")
+        more = _count(len(lines) - LINES, "more line")
+        _dim(f"{indent}      … {more}: cortex memory show {row.get('number', '')}")
 
 
 def _dim(text: str) -> None:

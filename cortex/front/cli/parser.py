@@ -9,9 +9,13 @@ import argparse
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from cortex.settings.home import REALLY
+
+#: what --data-dir is, wherever it is
+DATA_DIR = "the folder of memory; default: memory.data_dir"
 
 
 class Parser(argparse.ArgumentParser):
@@ -62,6 +66,11 @@ class Parser(argparse.ArgumentParser):
             else:
                 options.append(argument)
         return options, words
+
+
+def absolute(folder: str) -> str:
+    """A folder as it is typed, from the working folder."""
+    return str(Path(folder).expanduser().absolute())
 
 
 class _Really(argparse.Action):

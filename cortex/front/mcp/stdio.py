@@ -47,16 +47,17 @@ STUCK_S, LOOK_S = 1.5, 0.25
 _ANSWER = re.compile(r'\{"jsonrpc":"2\.0","id":(?:-?\d+|"(?:[^"\\]|\\.)*+"),"(?:result|error)":')
 
 
-def serve(project: str | None, toolsets: str | None) -> int:
+def serve(project: str | None, toolsets: str | None, data_dir: str | None = None) -> int:
     """`cortex mcp`; the exit code.
 
     Takes the process over: standard output is MCP's from the first line on.
 
-    `toolsets`: comma-separated, in place of server.toolsets. Raises Misconfigured and Unavailable.
+    `toolsets`: comma-separated, in place of server.toolsets; `data_dir`: of memory.data_dir. Raises
+    Misconfigured and Unavailable.
     """
     wire = _take_stdout()
     log_to_stderr("cortex: %(message)s", logging.WARNING)
-    config, problem = _load(project, toolsets)
+    config, problem = _load(project, toolsets, data_dir)
     tools = choose(config.server.toolsets if config else Settings().toolsets)
     if config is not None:
         starting.check_start(config)
@@ -73,7 +74,7 @@ def _take_stdout() -> int:
     return wire
 
 
-def _load(project: str | None, toolsets: str | None) -> tuple[Config | None, str]:
+def _load(project: str | None, toolsets: str | None, data_dir: str | None) -> tuple[Config | None, str]:
     """(configuration, problem).
 
     Without a folder that can be a project every tool says what to set: an agent shows that, and
@@ -83,7 +84,11 @@ def _load(project: str | None, toolsets: str | None) -> tuple[Config | None, str
         find_root(project)
     except Misconfigured as error:
         return None, str(error)
-    flags = {"server": {"toolsets": tuple(filter(None, toolsets.split(",")))}} if toolsets else None
+    flags: dict[str, dict[str, Any]] = {}
+    if toolsets:
+        flags["server"] = {"toolsets": tuple(filter(None, toolsets.split(",")))}
+    if data_dir:
+        flags["memory"] = {"data_dir": data_dir}
     return configuration.load(project, flags), ""
 
 

@@ -66,6 +66,8 @@ _JOINED = (Line(_SEARCH, "Search code and documents by meaning", also="IN_BOTH")
 _PEOPLE = (
     Line(f"{_MEMORY}.people:memory_search", "Search notes", asks="memory"),
     Line(f"{_MEMORY}.people:memory_show", "Show a note", asks="memory"),
+    Line(f"{_MEMORY}.people:memory_timeline", "Show notes in the order of time", asks="memory"),
+    Line(f"{_MEMORY}.people:memory_undo", "Take back what was written", False, True, "memory"),
     Line(f"{_MEMORY}.people:memory_forget", "Forget a note", False, True, "memory"),
     Line(f"{_MEMORY}.people:memory_stats", "Count what is remembered", asks="memory"),
 )

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from cortex.ask.asking import Asking
 from cortex.front.tools.code.search import cortex_search
-from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose
+from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, given
 
 Id = Annotated[str, Meta(description="A note's number or id.")]
 
@@ -39,6 +39,39 @@ async def memory_show(asking: Asking, *, node_id: Id) -> dict[str, Any]:
 async def memory_forget(asking: Asking, *, node_id: Id) -> dict[str, Any]:
     """Mark a note as deleted: no question finds it any more; `show` still does."""
     return await asking.remember("forget", {"node_id": node_id}, writes=True)
+
+
+async def memory_timeline(
+    asking: Asking,
+    *,
+    query: Annotated[str, Meta(description="What the note in the middle is about.")] = "",
+    anchor: Annotated[str, Meta(description="The note in the middle, by number or id.")] = "",
+    before: Annotated[int, Meta(description="Notes earlier than that one.")] = 10,
+    after: Annotated[int, Meta(description="Notes later than that one.")] = 10,
+    since: Annotated[str, Meta(description="Without one in the middle: from this date on.")] = "",
+    until: Annotated[str, Meta(description="Until this date.")] = "",
+    kind: Annotated[str, Meta(description="Notes of this kind alone.")] = "",
+    tags: Annotated[tuple[str, ...], Meta(description="Notes with any of these.")] = (),
+    limit: Annotated[int, Meta(description="Notes between two dates.")] = 20,
+    offset: Annotated[int, Meta(description="The page's first.")] = 0,
+    newest_first: Annotated[bool, Meta(description="The latest first.")] = False,
+    project: Whose = "",
+) -> dict[str, Any]:
+    """Show notes in the order in which things happened: around one, or between two dates."""
+    asked = given(
+        query=query, anchor=anchor, since=since, until=until, kind=kind, tags=tags or None, project=project
+    )
+    counts = {"before": before, "after": after, "limit": limit, "offset": offset}
+    return await asking.remember("timeline", asked | counts | {"newest_first": newest_first})
+
+
+async def memory_undo(
+    asking: Asking,
+    *,
+    undone: Annotated[str, Meta(description="An operation's number; the latest by default.")] = "",
+) -> dict[str, Any]:
+    """Take back what was last written, or one operation by its number."""
+    return await asking.remember("undo", given(undone=undone), writes=True)
 
 
 async def memory_stats(asking: Asking) -> dict[str, Any]:

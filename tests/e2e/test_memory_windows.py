@@ -1,0 +1,99 @@
+"""Memory as agents share it, through the official client: what one window stores another finds, in
+a linked worktree too, though the worker is killed between. Nothing is configured.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+from mcp import MCPError
+
+from cortex.processes import attach
+from cortex.settings.config import load_data
+
+TITLE = "Retries use exponential back-off with jitter"
+QUESTION = "why do we back off before we try again?"
+
+
+def git(folder, *arguments):
+    identity = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def person(project, tmp_path, monkeypatch):
+    """A project under git of somebody who has never had a memory."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("CORTEX_MEMORY_DATA_DIR", raising=False)
+    project.environment["HOME"] = str(home)
+    (project.root / ".git").rmdir()
+    git(project.root, "init", "-q")
+    git(project.root, "add", "-A")
+    git(project.root, "commit", "-qm", "all")
+    yield project
+    attach.stop(load_data())
+    data = str(home / ".cortex")
+
+    def left():
+        listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+        return [line for line in listed.splitlines() if data in line]
+
+    project.until(lambda: not left(), "nothing of memory left running")
+
+
+async def ask(front, tool, **arguments):
+    """The answer; while the set is being started it is asked again, under the same number."""
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                told = await front.session.call_tool(tool, arguments)
+            except MCPError:
+                await asyncio.sleep(0.1)
+                continue
+            assert not told.is_error, told.content
+            return json.loads(told.content[0].text)
+
+
+async def recall(front):
+    return [row["title"] for row in (await ask(front, "cortex_recall", query=QUESTION))["results"]]
+
+
+def test_what_one_window_stores_others_recall_in_every_worktree_although_the_worker_was_killed(
+    person, tmp_path
+):
+    worktree = tmp_path / "elsewhere"
+    git(person.root, "worktree", "add", "-q", str(worktree))
+
+    async def store_and_recall():
+        async with person.front() as one, person.front() as other:
+            stored = await ask(one, "cortex_store", title=TITLE, kind="decision", operation_id="first")
+            found = await recall(other)
+            [worker] = person.until(lambda: attach.set_status(load_data())["processes"], "the worker")
+            os.kill(worker["pid"], signal.SIGKILL)
+            return stored, found, await recall(other)
+
+    stored, found, again = asyncio.run(store_and_recall())
+    assert stored["message"] == f"Stored: {TITLE}"
+    assert found == again == [TITLE]
+
+    elsewhere = type(person)(worktree, person.environment)
+
+    async def recall_elsewhere():
+        async with elsewhere.front() as front:
+            tools = {tool.name for tool in (await front.session.list_tools()).tools}
+            assert {"cortex_store", "cortex_search", "cortex_explore"} <= tools
+            return await recall(front)
+
+    assert asyncio.run(recall_elsewhere()) == [TITLE]
+    attach.stop(elsewhere.config)
+
+    told = person.run("memory", "recall", QUESTION, "--json")
+    assert [row["id"] for row in json.loads(told.stdout)["results"]] == [stored["id"]]
+    shown = person.run("memory", "show", str(stored["number"]))
+    assert shown.returncode == 0
+    assert TITLE in shown.stdout

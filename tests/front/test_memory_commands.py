@@ -1,0 +1,111 @@
+"""What people read of memory: numbers that work as arguments, dates as one says them."""
+
+import json
+
+import pytest
+
+from cortex.front.cli.generated import make_command
+from cortex.front.cli.memory import say_ago
+from cortex.front.tools import PEOPLE, TOOLS
+from ipc.errors import EXIT_NOTHING, EXIT_OK
+
+NOW = 1_700_000_000.0  # 2023-11-14T22:13:20Z
+
+
+@pytest.mark.parametrize(
+    ("moment", "told"),
+    [
+        ("2023-11-14T22:13:00Z", "just now"),
+        ("2023-11-14T22:12:20Z", "1 minute ago"),
+        ("2023-11-14T20:00:00Z", "2 hours ago"),
+        ("2023-11-11T22:13:20Z", "3 days ago"),
+        ("2023-10-24T22:13:20Z", "3 weeks ago"),
+        ("2023-08-14T22:13:20Z", "3 months ago"),
+        ("2021-11-14T22:13:20Z", "2 years ago"),
+        ("2023-11-16T22:13:21Z", "in 2 days"),
+    ],
+)
+def test_a_moment_is_told_as_one_says_it(moment, told):
+    assert say_ago(moment, NOW) == told
+
+
+@pytest.fixture
+def shell(window, capsys):
+    """(exit code, output, what went to standard error) of a command on the window's memory."""
+
+    def run(name, *words):
+        tool = {**TOOLS, **PEOPLE}[name]
+        command = make_command(
+            tool, lambda _tool, given, _where: json.dumps(window.ask(name, **given)).encode()
+        )
+        code = command.run(command.parser().read(words))
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_a_note_is_stored_found_shown_and_forgotten_by_its_number(shell):
+    assert shell(
+        "cortex_store", "Retries use back-off with jitter", "--kind", "decision", "--body", "a\nb\nc\nd"
+    ) == (
+        EXIT_OK,
+        "1  Stored: Retries use back-off with jitter\n",
+        "hint: The body is very short: say why, and where it applies.\n",
+    )
+    shell("cortex_store", "The provider allows twenty calls a second", "--tags", "ops")
+    code, out, _ = shell("cortex_relate", "2", "1", "causes")
+    assert (
+        out
+        == "Related: The provider allows twenty calls a second → causes → Retries use back-off with jitter\n"
+    )
+    code, out, _ = shell("cortex_recall", "back-off of retries")
+    assert code == EXIT_OK
+    first, *lines = out.splitlines()
+    assert first.split("  ")[1:3] == [" 1", "Retries use back-off with jitter"]
+    assert "decision, just now" in first
+    assert [line.strip() for line in lines[:4]] == ["a", "b", "c", "… 1 more line: cortex memory show 1"]
+    code, out, _ = shell("memory_show", "1")
+    assert "← causes The provider allows twenty calls a second" in out
+    assert "<note>" not in out
+    assert shell("memory_forget", "1")[:2] == (EXIT_OK, "1  Forgotten.\n")
+    code, out, told = shell("memory_search", "back-off of retries")
+    assert (code, out, told) == (EXIT_NOTHING, "", "Nothing that was noted is about this.\n")
+    code, out, _ = shell("memory_stats")
+    assert out.splitlines()[:2] == ["1 note (1 fact), 1 edge", "besides 1 deleted"]
+
+
+def test_what_is_printed_as_json_is_what_an_agent_gets(shell, window):
+    window.ask("cortex_store", title="Retries use back-off with jitter", body="Because of the herd.")
+    asked = {"query": "back-off of retries"}
+    _, out, _ = shell("cortex_recall", "back-off of retries", "--json")
+    [told], [got] = json.loads(out)["results"], window.ask("cortex_recall", **asked)["results"]
+    assert told | {"score": 0} == got | {"score": 0}
+
+
+def test_a_timeline_marks_what_was_asked_about_and_counts_the_rest(shell, window):
+    for day in range(1, 6):
+        window.ask("cortex_store", title=f"On day {day} it rained", occurred_at=f"2026-01-0{day}")
+    _, out, told = shell("memory_timeline", "3", "--before", "1", "--after", "1")
+    assert [line[:18].rstrip() for line in out.splitlines()] == [
+        "  2026-01-02 00:00",
+        "→ 2026-01-03 00:00",
+        "  2026-01-04 00:00",
+    ]
+    assert told == "There are 1 earlier and 1 later ones: --before and --after show more.\n"
+    _, out, told = shell("memory_timeline", "--since", "2026-01-04", "--limit", "1")
+    assert "On day 4" in out
+    assert told == "There are more: --offset 1.\n"
+
+
+def test_what_was_written_last_is_taken_back(shell, window):
+    window.ask("cortex_store", title="The port is 8080", operation_id="a")
+    window.ask("cortex_store", id="1", title="The port is 9090", operation_id="b")
+    code, out, _ = shell("memory_undo")
+    assert (code, out) == (EXIT_OK, "Taken back (edit): 1 The port is 8080\n")
+
+
+def test_a_text_of_others_never_commands_the_terminal(shell, window):
+    window.ask("cortex_store", title="A title with \u202e and \x9b31m", body="\u202ehidden")
+    _, out, _ = shell("cortex_recall", "title")
+    assert "\u202e" not in out
+    assert "\x9b" not in out
