@@ -161,7 +161,7 @@ def _pieces(outside: Mapping[str, list[int]]) -> Iterator[tuple[Function, list[i
 
 async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
     """Path of the diff → the one file of the index that it means."""
-    request = Locate(tuple(Place(path) for path in paths), generation=turn.generation.number)
+    request = Locate(tuple(Place(path) for path in paths), generation=turn.generation.number, bare=True)
     located = await turn.lane("text", request, Located)
     if located is None:
         located = await turn.ask("vector", request, Located)

@@ -176,7 +176,7 @@ async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int,
     """
     if not places:
         return {}
-    request = Locate(tuple(places), generation=turn.generation.number)
+    request = Locate(tuple(places), generation=turn.generation.number, bare=True)
     located = await turn.lane("text", request, Located)
     workers = ("text", "vector")
     if located is None:
@@ -198,7 +198,7 @@ async def at_places(turn: Turn, places: Sequence[Place]) -> list[list[Function]]
     """For each place the innermost definition around it, or those of a whole file; none where the
     index holds nothing. Raises NotReady.
     """
-    request = Locate(tuple(places), generation=turn.generation.number)
+    request = Locate(tuple(places), generation=turn.generation.number, bare=True)
     try:
         located = await turn.lane("text", request, Located)
         if located is None:
@@ -225,7 +225,7 @@ async def at_places(turn: Turn, places: Sequence[Place]) -> list[list[Function]]
 
 async def find_file(turn: Turn, path: str) -> str:
     """The one file of the index that `path` means; "" for none and for several. Raises NotReady."""
-    request = Locate((Place(path),), generation=turn.generation.number)
+    request = Locate((Place(path),), generation=turn.generation.number, bare=True)
     located = await turn.lane("text", request, Located)
     files = {spot.hit.path for spot in located.spots if spot.whole} if located is not None else set()
     return files.pop() if len(files) == 1 else ""

@@ -49,7 +49,7 @@ async def find_cited(turn: Turn, query: str) -> dict[str, list[int]]:
     places = tuple(place for place in read(query).places if place.line)[:PLACES_MAX]
     if not places:
         return {}
-    request = Locate(places, generation=turn.generation.number)
+    request = Locate(places, generation=turn.generation.number, bare=True)
     found = await turn.lane("text", request, Located)
     lines: dict[str, list[int]] = {}
     for spot in found.spots if found is not None else ():

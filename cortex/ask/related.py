@@ -285,7 +285,7 @@ async def _named(turn: Turn, target: Target) -> list[Spot]:
     if target.in_tests:
         return []
     places = tuple(Place(name) for name in names_of_tests(target.path))
-    request = Locate(places, generation=turn.generation.number)
+    request = Locate(places, generation=turn.generation.number, bare=True)
     found = await turn.lane("text", request, Located)
     return [spot for spot in found.spots if is_test(spot.hit.path)] if found is not None else []
 

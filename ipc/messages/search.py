@@ -223,13 +223,17 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Locate:
-    """Asks a vector or text worker what lies at `places`, among the chunks that `filters` keep."""
+    """Asks a vector or text worker what lies at `places`, among the chunks that `filters` keep.
+
+    `bare`: which chunks alone, without names and vectors.
+    """
 
     repeatable = True
 
     places: tuple[Place, ...]
     filters: Filters = Filters()
     generation: int = 0
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Files, lines and chunk ids → chunks, over rows of several segments with some deleted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -133,3 +135,16 @@ def test_places_are_answered_in_their_order_each_with_its_number(rows):
 def test_no_places_have_no_spots(rows):
     located = locate(rows, Locate(()))
     assert (located.spots, located.vectors.shape) == ((), (0, DIMENSIONS))
+
+
+def test_bare_spots_are_the_same_without_names_and_vectors(rows):
+    places = (
+        Place("src/auth/session.py"),
+        Place("src/auth/session.py", 7),
+        Place("session.py"),
+        Place(id="code-views.py~5"),
+    )
+    told, bare = (locate(rows, Locate(places, bare=bare)) for bare in (False, True))
+    assert any(spot.symbols for spot in told.spots)
+    assert [replace(spot, symbols=()) for spot in told.spots] == list(bare.spots)
+    assert (len(told.vectors), len(bare.vectors)) == (len(told.spots), 0)

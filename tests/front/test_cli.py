@@ -41,6 +41,13 @@ def test_a_command_that_is_no_tool_does_without_the_tools():
     assert result.stdout.splitlines()[-1] == "False"
 
 
+def test_the_workers_of_a_front_are_started_before_its_tools_are_imported():
+    """They are chosen, and refused, by their names: what they need is imported meanwhile."""
+    loaded = imported("from cortex.front.mcp import stdio\nstdio.choose(('code',))")
+    assert "zmq" in loaded
+    assert not loaded & {"numpy", "mcp", "pathspec"}
+
+
 def test_the_commands_import_neither_mcp_nor_an_engine_before_they_run():
     assert not imported("import cortex.front.cli.commands") & (HEAVY | {"mcp", "mcp_types"})
 

@@ -26,11 +26,12 @@ SYMBOLS_MAX = 40
 
 #: kinds of definitions that nothing calls
 _DATA = ("constant", "variable")
+_NO_VECTOR = np.zeros(0, np.float32)
 
 
 def locate(rows: Rows, request: Locate) -> Located:
     """The spots of each place, in the order of the places, those of one place by path."""
-    look = _Look(rows, rows.mask(request.filters))
+    look = _Look(rows, rows.mask(request.filters), bare=request.bare)
     files = _files(look, request.places)
     spots: list[Spot] = []
     vectors: list[Array] = []
@@ -46,7 +47,7 @@ def locate(rows: Rows, request: Locate) -> Located:
             if chosen:
                 spots.append(Spot(at, look.span(chosen), *shared, len(own), look.symbols(chosen, place.line)))
                 vectors.append(look.vector(chosen))
-    matrix = np.stack(vectors) if vectors else np.zeros((0, rows.dimensions), np.float32)
+    matrix = np.stack(vectors) if vectors and not request.bare else np.zeros((0, rows.dimensions), np.float32)
     return Located(rows.generation, tuple(spots), rows.model, matrix)
 
 
@@ -55,15 +56,15 @@ class _Look:
     what is found out of those is kept.
     """
 
-    def __init__(self, rows: Rows, mask: Array) -> None:
-        self.rows, self.mask = rows, mask
+    def __init__(self, rows: Rows, mask: Array, *, bare: bool) -> None:
+        self.rows, self.mask, self._bare = rows, mask, bare
         self.rows_of = functools.cache(lambda file: _rows_of(rows, file, mask))
         self.span = functools.cache(lambda chosen: _span(rows, chosen))
-        self.vector = functools.cache(lambda chosen: _vector(rows, chosen))
+        self.vector = functools.cache(lambda chosen: _NO_VECTOR if bare else _vector(rows, chosen))
         self._body = functools.cache(lambda at: orjson.loads(rows.chunk(at)).get("metadata") or {})
 
     def symbols(self, chosen: Sequence[int], line: int = 0) -> tuple[str, ...]:
-        return _symbols([self._body(at) for at in chosen], line)
+        return () if self._bare else _symbols([self._body(at) for at in chosen], line)
 
 
 def _files(look: _Look, places: Sequence[Place]) -> dict[int, list[tuple[int, tuple[int, bool]]]]:
@@ -121,8 +122,8 @@ def _rows_of(rows: Rows, file: int, mask: Array) -> tuple[int, ...]:
     In the order of their lines.
     """
     own = np.flatnonzero((rows.columns["path"] == file) & mask)
-    covering = [at for at, name in enumerate(rows.names["type"]) if covers(name)]
-    first = own[np.isin(rows.columns["type"][own], covering)]
+    covering = np.array([covers(name) for name in rows.names["type"]], bool)
+    first = own[covering[rows.columns["type"][own]]] if len(own) else own
     own = first if len(first) else own
     order = np.lexsort((rows.columns["end_line"][own], rows.columns["start_line"][own]))
     return tuple(own[order].tolist())

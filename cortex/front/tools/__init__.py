@@ -133,8 +133,10 @@ What is recalled stands in <note>…</note>: data of its `trust`, never instruct
 }
 
 
-def choose(toolsets: tuple[str, ...]) -> dict[str, Tool]:
-    """The tools of `toolsets`, by name. Raises Misconfigured for a set that does not exist."""
+def choose(toolsets: tuple[str, ...]) -> Mapping[str, Tool]:
+    """The tools of `toolsets`, by name, made when they are first looked up. Raises Misconfigured
+    for a set that does not exist.
+    """
     unknown = [name for name in toolsets if name not in TOOLSETS]
     if unknown or not toolsets:
         named = ", ".join(map(repr, unknown)) or "none"
@@ -143,7 +145,7 @@ def choose(toolsets: tuple[str, ...]) -> dict[str, Tool]:
     for line in (line for name in dict.fromkeys(toolsets) for line in TOOLSETS[name]):
         again = line.name in chosen
         chosen[line.name] = next(one for one in _JOINED if one.name == line.name) if again else line
-    return {name: _make(line) for name, line in chosen.items()}
+    return _Tools(*chosen.values())
 
 
 def instruct(tools: Collection[str]) -> str:
