@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cortex.memory.note import Note, State
+from cortex.memory.text import asks, names_in, speaker_of, tells_time
 from ipc.arrays import Array
 
 #: notes for which there is room at first; it doubles
@@ -56,12 +57,20 @@ class Catalog:
         #: label → the notes that have it
         self._labelled: dict[str, set[int]] = {}
         self._labels: dict[int, tuple[str, ...]] = {}
+        self._speakers: dict[str, int] = {"": 0}
+        #: notes of each session, by its number
+        self.lengths = np.zeros(ROOM, np.int64)
         #: session → its notes in order
         self._told: dict[int, list[int]] = {}
         self._columns = {
             "there": np.zeros(ROOM, bool),
             "everywhere": np.zeros(ROOM, bool),
             "asks": np.zeros(ROOM, bool),
+            "asking": np.zeros(ROOM, bool),
+            "timed": np.zeros(ROOM, bool),
+            "words": np.zeros(ROOM, np.int32),
+            "speaker": np.zeros(ROOM, np.int32),
+            "session": np.zeros(ROOM, np.int32),
             "kind": np.zeros(ROOM, np.int32),
             "project": np.zeros(ROOM, np.int32),
             "state": np.zeros(ROOM, np.int8),
@@ -90,6 +99,7 @@ class Catalog:
                 told.append(at)
             columns["there"][at] = True
             columns["asks"][at] = note.asks
+            self._read(at, note, session)
             columns["created"][at], columns["shown"][at] = note.created_at, note.shown_count
             columns["everywhere"][at] = note.scope == "global"
             columns["kind"][at] = self._kinds.setdefault(note.kind, len(self._kinds))
@@ -102,6 +112,27 @@ class Catalog:
             for label in note.labels:
                 self._labelled.setdefault(label, set()).add(at)
             self._labels[at] = note.labels
+
+    def _read(self, at: int, note: Note, session: int) -> None:
+        """What the text of a note says of its form."""
+        columns, speaker = self._columns, speaker_of(note)
+        columns["asking"][at], columns["timed"][at] = asks(note), tells_time(note)
+        columns["words"][at] = (note.body or note.title).count(" ") + 1
+        columns["speaker"][at] = self._speakers.setdefault(speaker, len(self._speakers)) if speaker else 0
+        if session and not columns["session"][at]:
+            while len(self.lengths) <= session:
+                self.lengths = np.concatenate([self.lengths, np.zeros(len(self.lengths), np.int64)])
+            self.lengths[session] += 1
+        columns["session"][at] = session
+
+    @property
+    def sessions(self) -> int:
+        """How many numbers of sessions there are."""
+        return len(self._sessions)
+
+    def speakers_in(self, query: str) -> tuple[int, ...]:
+        """The speakers whose names a question holds."""
+        return tuple(self._speakers[name] for name in names_in(query) if name in self._speakers)
 
     def drop(self, numbers: Iterable[int]) -> None:
         """Notes that are gone for good."""

@@ -13,11 +13,10 @@ from cortex.memory.links import Links
 from cortex.memory.note import Note
 from cortex.memory.ranking import Lanes, rank, similarities
 from cortex.memory.store import Store
-from cortex.memory.text import question_words
+from cortex.memory.text import asks_time, question_words
 from cortex.memory.times import just_now
 from cortex.memory.vectors import Vectors
 from cortex.memory.words import Words
-from ipc.arrays import Array
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +66,7 @@ class Memory:
     def follow(self) -> None:
         """Take in what changed in the store since. An index that cannot be used is made anew."""
         try:
-            for _ in self._take_in(self._reached):
+            for _ in self._take_in(min(self._reached, self.words.reached, self.vectors.reached)):
                 pass
         except (OSError, ValueError) as error:  # what tantivy and the system say of broken files
             log.warning("an index of memory is made anew: %s", error)
@@ -140,10 +139,13 @@ class Memory:
         then = self.then(chosen.as_of)
         mask = self.catalog.mask(chosen, then)
         asked = question_words(query)
+        words = self.words.search(asked, max(PROPOSED_MIN, PROPOSED * limit), then)
         lanes = Lanes(
-            words=self.words.search(asked, max(PROPOSED_MIN, PROPOSED * limit), then),
-            cosines=_within(self.vectors.cosines(query, then), mask),
+            words=words,
+            cosines=self.vectors.cosines(query, mask, words, then),
             ideal=self.words.ideal(asked),
+            speakers=self.catalog.speakers_in(query),
+            when=asks_time(query),
         )
         now = self.now()
         similar = similarities(lanes, self.catalog, mask)
@@ -174,9 +176,3 @@ class Memory:
 def _difference(missing: set[int], needless: set[int]) -> str:
     told = (f"{len(missing)} are missing" if missing else "", f"{len(needless)} are gone" if needless else "")
     return ", ".join(each for each in told if each)
-
-
-def _within(cosines: tuple[Array, Array], mask: Array) -> tuple[Array, Array]:
-    numbers, values = cosines
-    kept = mask[numbers]
-    return numbers[kept], values[kept]

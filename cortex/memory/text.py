@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -17,6 +18,53 @@ _ASKING = frozenset(
     "than thing things think time used using usually very want way well went whom whose yet kind type sort likely "
     "happen happened mention mentioned".split()
 )
+
+#: words that tell when something is
+_TIME = re.compile(
+    r"(?i)\b(?:yesterday|today|tonight|tomorrow|ago|since|recently|last|next|(?:week|month|year|day|weekend|morning|night"
+    r"|evening|hour|minute)s?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july"
+    r"|august|september|october|november|december|\d{4})\b"
+)
+#: questions about a time
+_WHEN = re.compile(
+    r"(?i)\b(?:when|how (?:long|recently|old)|(?:what|which) (?:day|date|time|week|month|year)|since when)\b"
+)
+#: who speaks, before what is said
+_SPEAKER = re.compile(r"\s*([^\W\d_][\w.'-]{0,30}(?: [^\W\d_][\w.'-]{0,30}){0,2}):\s")
+#: words of the longest name of a speaker
+_SPEAKER_WORDS = 3
+#: characters at the end of a text in which a question makes it one
+_ASKED_CHARS = 60
+
+
+def speaker_of(note: Note) -> str:
+    """Who speaks in a note, as in "Ada: we meet on Monday", in lower case; "" for nobody."""
+    found = _SPEAKER.match(note.title)
+    return found[1].lower() if found else ""
+
+
+def names_in(query: str) -> set[str]:
+    """All that could be the name of a speaker in a question, in lower case."""
+    words = re.findall(r"[^\W\d_][\w.-]*", query.lower().replace("'s", "").replace("’s", ""))
+    return {
+        " ".join(words[at : at + count])
+        for count in range(1, _SPEAKER_WORDS + 1)
+        for at in range(len(words) - count + 1)
+    }
+
+
+def tells_time(note: Note) -> bool:
+    """Whether a note says when something is."""
+    return bool(_TIME.search(note.body or note.title))
+
+
+def asks_time(query: str) -> bool:
+    return bool(_WHEN.search(query))
+
+
+def asks(note: Note) -> bool:
+    """Whether a note ends with a question."""
+    return "?" in (note.body or note.title)[-_ASKED_CHARS:]
 
 
 def embedded_text(note: Note) -> str:

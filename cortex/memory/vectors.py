@@ -7,7 +7,8 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,24 @@ from ipc.arrays import Array
 STALE_SHARE = 0.5
 
 
+#: vectors up to which each is compared; of more, signs propose this many and the vectors decide
+EXACT_MAX, PROPOSED = 20_000, 500
+#: of many vectors, those that mean and deviation are taken from; vectors compared at once (1.5 MB)
+SAMPLE, SLICE = 2_000, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cosines:
+    """Notes by number (int64 [n]), the cosine of each (float32 [n]); mean and standard deviation of
+    all that were asked.
+    """
+
+    numbers: Array
+    values: Array
+    mean: float
+    deviation: float
+
+
 class Vectors:
     """`reached`: the change that everything up to is in here.
 
@@ -29,8 +48,9 @@ class Vectors:
     file that was cut or damaged end where they cannot be read.
     """
 
-    def __init__(self, folder: Path, embedder: Embedder) -> None:
+    def __init__(self, folder: Path, embedder: Embedder, exact_max: int = EXACT_MAX) -> None:
         self._embedder = embedder
+        self._exact_max = exact_max
         files.make_private(folder)
         self._dtype = np.dtype(
             [("number", "<u8"), ("change", "<u8"), ("crc", "<u4"), ("vector", "<f2", embedder.dimensions)]
@@ -45,7 +65,11 @@ class Vectors:
         last = {int(number): at for at, number in enumerate(rows["number"])}
         self._at = {number: at for at, number in enumerate(last)}
         self._numbers = np.array(list(last), "<u8")
-        self._matrix = np.ascontiguousarray(rows["vector"][list(last.values())], np.float32)
+        vectors = rows["vector"][list(last.values())]
+        self._matrix = np.ascontiguousarray(
+            vectors, np.float32 if len(last) <= self._exact_max else np.float16
+        )
+        self._signs = _signs(vectors)
         if len(last) < (1 - STALE_SHARE) * len(rows):
             self._write_anew(rows[sorted(last.values())])
 
@@ -83,29 +107,69 @@ class Vectors:
             if at == len(self._matrix):
                 self._make_room()
             self._matrix[at], self._numbers[at] = row["vector"], row["number"]
+            self._signs[at] = _signs(row["vector"][None])[0]
 
-    def cosines(self, query: str, then: Mapping[int, Note] | None = None) -> tuple[Array, Array]:
-        """(note numbers, cosine of each with the question): uint64 [n], float32 [n]; the notes of
-        `then` by what they say there.
+    def cosines(
+        self, query: str, mask: Array, also: Iterable[int] = (), then: Mapping[int, Note] | None = None
+    ) -> Cosines:
+        """How near notes of the mask (bool [room]) are to the question: all of them, or of many the
+        nearest and those of `also`. The notes of `then` by what they say there.
         """
-        count = len(self._at)
+        then = then or {}
         vector = self._embedder.embed([query], "query")[0].astype(np.float32)
-        numbers, cosines = self._numbers[:count], self._matrix[:count] @ vector
-        if not then:
-            return numbers, cosines
-        told = np.array(list(then), "<u8")
-        vectors = self._embedder.embed([embedded_text(note) for note in then.values()], "passage")
-        kept = ~np.isin(numbers, told)
-        return (
-            np.concatenate([numbers[kept], told]),
-            np.concatenate([cosines[kept], vectors.astype(np.float32) @ vector]),
+        kept = np.flatnonzero(mask[self._numbers[: len(self._at)]])
+        kept = kept[~np.isin(self._numbers[kept], np.array(list(then), "<u8"))] if then else kept
+        values = spread = np.zeros(0, np.float32)
+        if len(kept) <= self._exact_max:
+            values = spread = self._values(kept, vector)
+        else:
+            spread = self._values(kept[:: max(1, len(kept) // SAMPLE)], vector)
+            rows = [self._at[number] for number in also if number in self._at and number not in then]
+            known = np.array(rows, np.int64)
+            kept = np.union1d(self._proposed(kept, vector), known[mask[self._numbers[known]]])
+            values = self._values(kept, vector)
+        told = [number for number in then if mask[number]]
+        other = self._embedder.embed([embedded_text(then[number]) for number in told], "passage") @ vector
+        return Cosines(
+            np.concatenate([self._numbers[kept], np.array(told, "<u8")]).astype(np.int64),
+            np.concatenate([values, other.astype(np.float32)]),
+            float(spread.mean()) if len(spread) else 0.0,
+            float(spread.std()) if len(spread) else 0.0,
         )
+
+    def nearest(self, query: str, limit: int, *, exact: bool) -> list[int]:
+        """The notes that are nearest to a text: by all vectors, or by those that signs propose."""
+        vector = self._embedder.embed([query], "query")[0].astype(np.float32)
+        rows = np.arange(len(self._at))
+        rows = rows if exact else self._proposed(rows, vector)
+        best = np.argsort(-self._values(rows, vector), kind="stable")[:limit]
+        numbers: list[int] = self._numbers[rows[best]].tolist()
+        return numbers
+
+    def _values(self, rows: Array, vector: Array) -> Array:
+        """The cosines of rows, in slices that stay in the processor's cache."""
+        values = np.zeros(len(rows), np.float32)
+        whole = len(rows) == len(self._at)
+        for at in range(0, len(rows), SLICE):
+            some = self._matrix[at : at + SLICE] if whole else self._matrix[rows[at : at + SLICE]]
+            values[at : at + SLICE] = some[: len(rows) - at].astype(np.float32, copy=False) @ vector
+        return values
+
+    def _proposed(self, rows: Array, vector: Array) -> Array:
+        """The rows whose signs differ least from those of the vector."""
+        differing = np.bitwise_count(self._signs[rows] ^ _signs(vector[None]))
+        far = differing.sum(axis=1, dtype=np.uint16)
+        nearest: Array = rows[np.argpartition(far, PROPOSED)[:PROPOSED]] if len(rows) > PROPOSED else rows
+        return nearest
 
     def _make_room(self) -> None:
         room = max(1024, 2 * len(self._matrix))
-        matrix, numbers = np.zeros((room, self._embedder.dimensions), np.float32), np.zeros(room, "<u8")
-        matrix[: len(self._matrix)], numbers[: len(self._numbers)] = self._matrix, self._numbers
-        self._matrix, self._numbers = matrix, numbers
+        kind = np.float32 if room <= 2 * self._exact_max else np.float16
+        matrix, numbers = np.zeros((room, self._embedder.dimensions), kind), np.zeros(room, "<u8")
+        signs = np.zeros((room, self._signs.shape[1]), np.uint64)
+        count = len(self._matrix)
+        matrix[:count], numbers[:count], signs[:count] = self._matrix, self._numbers, self._signs
+        self._matrix, self._numbers, self._signs = matrix, numbers, signs
 
     def _read(self) -> Array:
         try:
@@ -123,6 +187,12 @@ class Vectors:
 
     def _write_anew(self, rows: Array) -> None:
         files.replace(self._path, rows.tobytes())
+
+
+def _signs(vectors: Array) -> Array:
+    """uint64 [n, dimensions / 64]: a bit for each number above 0."""
+    bits = np.packbits(vectors > 0, axis=1)
+    return np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8))).view(np.uint64)
 
 
 def _checksums(rows: Array) -> Array:

@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+"""How well memory recalls what was said: LoCoMo's questions about long conversations, asked through
+`Cortex.recall`, beside plain tantivy in the same run, and what each lane earns.
+
+    scripts/bench/memory_quality.py FOLDER [--ablation] [--json]
+
+FOLDER holds data/locomo10.json of github.com/snap-research/LoCoMo (CC BY-NC 4.0: measured only,
+never kept here). Conversations 1 to 4 are there to build on; the other six, with --judging, are
+for judging only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import report
+import tantivy
+
+from cortex.memory import ranking
+from cortex.memory.library import Cortex
+
+#: conversations that the ranking is built on, of ten
+BUILT_ON = 4
+#: categories of the questions that have an answer, by LoCoMo's numbers
+CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
+#: how many results are asked for, and what recall is told at
+LIMIT, AT = 20, (1, 5, 10, 20)
+#: results whose text counts as tokens of an answer, and characters of a token
+TOLD, TOKEN_CHARS = 10, 4
+#: factors of the ranking beside its lanes
+FACTORS = ("SPEAKER", "TIME", "LENGTH", "ASKS", "IMPORTANCE", "RECENCY", "USE")
+#: records of one slice of an import
+SLICE = 200
+
+
+@dataclass(frozen=True)
+class Question:
+    text: str
+    category: int
+    evidence: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Turn:
+    id: str
+    session: str
+    at: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Conversation:
+    turns: list[Turn]
+    questions: list[Question]
+
+
+#: a question → ids of turns, the best first, and the characters of their text
+Asking = Callable[[Question], tuple[list[str], int]]
+
+
+def read(folder: Path) -> list[Conversation]:
+    """Evidence that names no turn is left out, and then a question without any."""
+    path = next(
+        (p for p in (folder / "data" / "locomo10.json", folder / "locomo10.json") if p.exists()), None
+    )
+    if path is None:
+        raise SystemExit(f"{folder} has no data/locomo10.json: clone github.com/snap-research/LoCoMo.")
+    return [_conversation(one) for one in orjson.loads(path.read_bytes())]
+
+
+def _conversation(told: dict[str, Any]) -> Conversation:
+    said = told["conversation"]
+    names = sorted(
+        (name for name in said if re.fullmatch(r"session_\d+", name)),
+        key=lambda name: int(name.split("_")[1]),
+    )
+    turns = []
+    for name in names:
+        moment = datetime.strptime(said[f"{name}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+        for turn in said[name]:
+            caption = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
+            text = f"{turn['speaker']}: {turn['text']}{caption}"
+            turns.append(Turn(turn["dia_id"], name, int(moment.timestamp() * 1000), text))
+    known = {turn.id for turn in turns}
+    questions = []
+    for asked in told["qa"]:
+        evidence = {each for one in asked["evidence"] for each in re.findall(r"D\d+:\d+", one)} & known
+        if asked["category"] in CATEGORIES and evidence:
+            questions.append(Question(asked["question"], asked["category"], frozenset(evidence)))
+    return Conversation(turns, questions)
+
+
+def store(conversation: Conversation, folder: Path) -> Cortex:
+    """Each turn as a note of its session."""
+    memory = Cortex.open(folder)
+    records = [
+        {
+            "note": {
+                "title": turn.text[:250],
+                "body": turn.text,
+                "kind": "event",
+                "occurred_at": turn.at,
+                "metadata": {"turn": turn.id},
+                "source": {"agent": "bench", "session": turn.session},
+            }
+        }
+        for turn in conversation.turns
+    ]
+    for at in range(0, len(records), SLICE):
+        memory.import_records(records[at : at + SLICE])
+    return memory
+
+
+def recalling(memory: Cortex) -> Asking:
+    known: dict[str, str] = {}
+    after = ""
+    while True:
+        page = memory.export_records(after, limit=1_000)
+        told = [record["note"] for record in page["records"] if "note" in record]
+        known |= {note["id"]: note["metadata"]["turn"] for note in told}
+        if not (after := page["next"]):
+            break
+
+    def ask(question: Question) -> tuple[list[str], int]:
+        rows = memory.recall(question.text, limit=LIMIT)
+        chars = sum(len(row["body"] or row["title"]) for row in rows[:TOLD])
+        return [known[row["id"]] for row in rows], chars
+
+    return ask
+
+
+def plain(conversation: Conversation, neighbours: int) -> Asking:
+    """Stems of English in tantivy over turns, each with so many neighbours of its session."""
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("at", stored=True)
+    builder.add_text_field("text", tokenizer_name="en_stem")
+    index = tantivy.Index(builder.build())
+    writer = index.writer(heap_size=20_000_000, num_threads=1)
+    turns = conversation.turns
+    for at, turn in enumerate(turns):
+        around = turns[max(0, at - neighbours) : at + neighbours + 1]
+        text = " ".join(each.text for each in around if each.session == turn.session)
+        writer.add_document(tantivy.Document(at=at, text=text))
+    writer.commit()
+    index.reload()
+    searcher = index.searcher()
+
+    def ask(question: Question) -> tuple[list[str], int]:
+        words = " ".join(re.findall(r"\w+", question.text))
+        hits = searcher.search(index.parse_query(words, ["text"]), LIMIT).hits
+        found = [turns[searcher.doc(address)["at"][0]] for _, address in hits]
+        return [turn.id for turn in found], sum(len(turn.text) for turn in found[:TOLD])
+
+    return ask
+
+
+def measure(pairs: Sequence[tuple[Conversation, Asking]]) -> dict[str, Any]:
+    """{"all" or category: {"questions", "R@k", "MRR", "nDCG@10"}, "tokens", "p50", "p95": ms}."""
+    values: dict[str, list[dict[str, float]]] = defaultdict(list)
+    seconds, chars = [], []
+    for conversation, ask in pairs:
+        for question in conversation.questions:
+            begun = time.perf_counter()
+            found, told = ask(question)
+            seconds.append(time.perf_counter() - begun)
+            chars.append(told)
+            scored = score(found, question.evidence)
+            values["all"].append(scored)
+            values[CATEGORIES[question.category]].append(scored)
+    figures: dict[str, Any] = {
+        name: {"questions": len(rows)}
+        | {key: round(float(np.mean([row[key] for row in rows])), 3) for key in rows[0]}
+        for name, rows in values.items()
+    }
+    times = [1000 * each for each in seconds]
+    return (
+        figures | {"tokens": round(float(np.mean(chars)) / TOKEN_CHARS)} | report.percentiles(times, (50, 95))
+    )
+
+
+def score(found: Sequence[str], evidence: frozenset[str]) -> dict[str, float]:
+    """Recall is the share of the evidence; MRR goes by the first of it."""
+    right = [one in evidence for one in found]
+    recall = {f"R@{at}": sum(right[:at]) / len(evidence) for at in AT}
+    gain = sum(hit / np.log2(at + 2) for at, hit in enumerate(right[:10]))
+    ideal = sum(1 / np.log2(at + 2) for at in range(min(10, len(evidence))))
+    first = next((1 / (at + 1) for at, hit in enumerate(right) if hit), 0.0)
+    return recall | {"MRR": first, "nDCG@10": float(gain / ideal)}
+
+
+def ablations(pairs: Sequence[tuple[Conversation, Asking]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each lane and factor of the ranking left out."""
+    weights = ranking.WEIGHTS
+    assert isinstance(weights, dict)
+    for lane in list(weights):
+        kept, weights[lane] = weights[lane], 0.0
+        yield f"without {lane}", measure(pairs)
+        weights[lane] = kept
+    for factor in FACTORS:
+        kept = getattr(ranking, factor)
+        setattr(ranking, factor, 0.0)
+        yield f"without {factor.lower()}", measure(pairs)
+        setattr(ranking, factor, kept)
+
+
+def show(name: str, figures: Mapping[str, Any], *, categories: bool = True) -> None:
+    columns = ("questions", *(f"R@{at}" for at in AT), "MRR", "nDCG@10")
+    rows = [
+        (
+            f"{name}: {category}" if category == "all" else f"  {category}",
+            *(_cell(figures[category][key]) for key in columns),
+        )
+        for category in ("all", *CATEGORIES.values())
+        if category in figures and (categories or category in ("all", "multi-hop"))
+    ]
+    report.print_table(
+        (f"{figures['tokens']} tokens, p50 {figures['p50']} p95 {figures['p95']} ms", *columns), rows
+    )
+
+
+def _cell(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.3f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--ablation", action="store_true", help="what each lane earns")
+    parser.add_argument(
+        "--judging", action="store_true", help="the six conversations that nothing was built on"
+    )
+    report.add_json(parser)
+    options = parser.parse_args()
+    conversations = read(options.folder)
+    chosen = conversations[BUILT_ON:] if options.judging else conversations[:BUILT_ON]
+    figures = report.begin("memory_quality") | {"conversations": "5-10" if options.judging else "1-4"}
+    with tempfile.TemporaryDirectory() as folder:
+        memories = [store(one, Path(folder) / str(at)) for at, one in enumerate(chosen)]
+        pairs = [(one, recalling(memory)) for one, memory in zip(chosen, memories, strict=True)]
+        figures["recall"] = measure(pairs)
+        figures["tantivy, turns"] = measure([(one, plain(one, 0)) for one in chosen])
+        figures["tantivy, turns with neighbours"] = measure([(one, plain(one, 1)) for one in chosen])
+        for name in ("recall", "tantivy, turns", "tantivy, turns with neighbours"):
+            show(name, figures[name])
+        for name, left in ablations(pairs) if options.ablation else ():
+            figures[name] = left
+            show(name, left, categories=False)
+        for memory in memories:
+            memory.close()
+    if options.json:
+        report.write(figures)
+
+
+if __name__ == "__main__":
+    main()
