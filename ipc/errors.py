@@ -11,12 +11,14 @@ EXIT_OK = 0
 EXIT_NOTHING = 1
 #: what nobody foresaw; a restart may help
 EXIT_FAILED = 1
-#: wrong usage or configuration, or another process has the place: a restart is of no use
+#: wrong usage or configuration: a restart is of no use
 EXIT_USAGE = 2
 #: somebody who is needed does not answer
 EXIT_UNAVAILABLE = 3
 #: of a supervisor: the project's cache folder is not the one that it was started with
 EXIT_HOME_GONE = 4
+#: another process has the place, and may be about to end: a later start may have it
+EXIT_OCCUPIED = 5
 #: Ctrl-C, as shells count it: 128 and the signal's number
 EXIT_INTERRUPTED = 130
 
@@ -43,6 +45,14 @@ class Misconfigured(CortexError):  # noqa: N818
     """Configuration, environment or flags are wrong; a person has to change them (EXIT_USAGE)."""
 
     code = "misconfigured"
+
+
+class Occupied(Misconfigured):
+    """Another process has the place; its work or its end may be a matter of seconds
+    (EXIT_OCCUPIED).
+    """
+
+    code = "occupied"
 
 
 class NotReady(CortexError):  # noqa: N818

@@ -24,7 +24,7 @@ from typing import Any, Protocol
 import zmq
 
 from ipc.codec import MESSAGE_BYTES_MAX, decode, encode, read_envelope
-from ipc.errors import CortexError, Misconfigured
+from ipc.errors import CortexError, Misconfigured, Occupied
 from ipc.events import Listener
 from ipc.lifeline import watch_life_line
 from ipc.locks import Lock, clear_place, hold
@@ -175,11 +175,11 @@ def hold_place(runtime_dir: Path, name: str) -> Lock:
     """Hold `<name>.lock` for life.
 
     libzmq lets a second bind steal a path in silence; this is what prevents it. Raises
-    Misconfigured naming the holder when somebody has it.
+    Occupied naming the holder when somebody has it.
     """
     return hold(
         runtime_dir / f"{name}.lock",
-        lambda holder: Misconfigured(
+        lambda holder: Occupied(
             f"Process {holder} already serves {name} in {runtime_dir}; stop it with `cortex down` first."
         ),
     )

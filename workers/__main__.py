@@ -17,10 +17,12 @@ from cortex.settings.home import open_runtime
 from cortex.system.terminal import in_line, log_to_stderr
 from ipc.errors import (
     EXIT_FAILED,
+    EXIT_OCCUPIED,
     EXIT_UNAVAILABLE,
     EXIT_USAGE,
     CortexError,
     Misconfigured,
+    Occupied,
     Unavailable,
 )
 
@@ -48,6 +50,9 @@ def main(arguments: list[str] | None = None) -> int:
         open_runtime(owner)
         run = importlib.import_module(f"workers.{options.name}").run
         code: int = run(owner, replica=options.replica, bind=options.bind)
+    except Occupied as error:
+        print(in_line(f"cortex-worker: {error}"), file=sys.stderr)
+        return EXIT_OCCUPIED
     except Misconfigured as error:
         print(in_line(f"cortex-worker: {error}"), file=sys.stderr)
         return EXIT_USAGE

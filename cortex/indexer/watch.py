@@ -29,10 +29,11 @@ from cortex.indexer.run import Indexer
 from cortex.indexer.scan import IGNORE_FILES, Candidate, Scanner
 from cortex.indexer.store.writer import claiming_files, writer_lock
 from cortex.settings.config import Config
-from cortex.settings.home import open_home
+from cortex.settings.home import open_home, open_runtime
 from cortex.system import allocator, files
 from cortex.terms.records import IndexerState
-from ipc.errors import CortexError, NotFound
+from ipc.errors import CortexError, NotFound, Occupied
+from ipc.locks import Lock, hold
 
 log = logging.getLogger(__name__)
 
@@ -71,17 +72,26 @@ PACE = Pace()
 
 
 def watch(config: Config, stop: threading.Event, pace: Pace = PACE) -> int:
-    """Runs until `stop` is set; returns the exit code. Raises Unavailable when another follows this
+    """Runs until `stop` is set; returns the exit code. Raises Occupied when another follows this
     project already, and what `index` raises for its configuration.
     """
     open_home(config)
-    with writer_lock(config, "indexer-watch", wait_s=0):
+    with _hold_place(config):
         follower = _Follower(config, stop, pace)
         try:
             follower.run()
         finally:
             follower.close()
     return 0
+
+
+def _hold_place(config: Config) -> Lock:
+    return hold(
+        open_runtime(config) / "indexer-watch.lock",
+        lambda holder: Occupied(
+            f"Another indexer (process {holder}) follows {config.root}; `cortex down` ends it with its set."
+        ),
+    )
 
 
 class _Follower:

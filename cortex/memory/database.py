@@ -20,7 +20,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import StaticPool
 
 from cortex.system import files
-from ipc.errors import Damaged, Misconfigured, Unavailable
+from ipc.errors import Damaged, Misconfigured, Occupied, Unavailable
 from ipc.locks import hold
 
 #: the version that this code reads and writes: the newest in migrations/versions
@@ -41,8 +41,9 @@ class Database:
     """The database of the folder `folder`, for its one owner. Use it in one thread."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises Misconfigured when another process owns the folder or the store is of a newer
-        version, Unavailable when the folder cannot be used, Damaged for a file that is no database.
+        """Raises Occupied when another process owns the folder, Misconfigured when the store is of
+        a newer version, Unavailable when the folder cannot be used, Damaged for a file that is no
+        database.
         """
         self.path = folder / NAME
         try:
@@ -175,8 +176,8 @@ def last_number(connection: Connection, table: str) -> int:
     return connection.execute(query, {"name": table}).scalar() or 0
 
 
-def _owned(folder: Path, holder: str) -> Misconfigured:
-    return Misconfigured(f"Process {holder} already serves the memory in {folder}; ask it, or end it first.")
+def _owned(folder: Path, holder: str) -> Occupied:
+    return Occupied(f"Process {holder} already serves the memory in {folder}; ask it, or end it first.")
 
 
 def _damaged(path: Path, error: DatabaseError) -> Damaged:

@@ -188,8 +188,8 @@ class Attachment:
             return False
         try:
             async with asyncio.timeout(REPLY_S):
-                hello = json.loads(await reader.readline())
-        except (OSError, TimeoutError, ValueError):
+                hello = dict(json.loads(await reader.readline()))
+        except (OSError, TimeoutError, ValueError, TypeError, RecursionError):
             writer.close()
             return False
         self._reader, self._writer, self.hello = reader, writer, hello

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from cortex.processes.names import KINDS, Kind
 from cortex.system import files
-from ipc.errors import EXIT_USAGE
+from ipc.errors import EXIT_OCCUPIED, EXIT_USAGE
 from ipc.locks import holder_of
 
 #: seconds before a dead child is started again: the first time, and at most; it doubles in between
@@ -28,6 +28,9 @@ BACKOFF_S, BACKOFF_MAX_S = 0.1, 30.0
 #: seconds before one that was killed is started again, at most: somebody did that to it, and asking
 #: waits for a worker not much longer
 BACKOFF_KILLED_MAX_S = 1.6
+#: seconds before one that found its place taken is started again, at most: by an orphan, mostly,
+#: that publishes what it had begun
+BACKOFF_HELD_MAX_S = 3.2
 #: seconds between two looks at a place that another process holds
 HELD_S = 0.2
 #: seconds that a child has to live for its next death to count as the first
@@ -187,7 +190,9 @@ class Child:
             self._backoff_s = BACKOFF_S
         if code in (-signal.SIGKILL, -signal.SIGTERM):
             self._backoff_s = min(self._backoff_s, BACKOFF_KILLED_MAX_S)
-        if code == EXIT_USAGE and holder_of(self._lock_path) is None:
+        if code == EXIT_OCCUPIED:
+            self._backoff_s = min(self._backoff_s, BACKOFF_HELD_MAX_S)
+        if code == EXIT_USAGE:
             self.state = "failed"
             return f"{self.name}: ended with {code}, not started again: {self.last_error}"
         if code == 0 and self._finishes:

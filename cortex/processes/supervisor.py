@@ -233,7 +233,7 @@ class Supervisor:
     def _answer(self, connection: socket.socket, line: bytes) -> None:
         try:
             command = json.loads(line)["command"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             self._drop(connection)
             return
         if command == "attach":

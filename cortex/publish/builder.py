@@ -43,7 +43,7 @@ from cortex.settings.home import open_home, refusal
 from cortex.system import allocator, files
 from cortex.terms.records import STATE_BYTES_MAX, IndexerState
 from ipc.arrays import Array
-from ipc.errors import CortexError, Damaged, Misconfigured, NotFound
+from ipc.errors import CortexError, Damaged, NotFound, Occupied
 from ipc.locks import Lock, hold
 
 log = logging.getLogger(__name__)
@@ -76,7 +76,8 @@ class Builder:
         """Take the writer's lock and the published generation; `engines` in place of all of
         ENGINES.
 
-        Raises Misconfigured when another writer has the lock or the index folder cannot be written.
+        Raises Occupied when another writer has the lock, Misconfigured when the index folder cannot
+        be written.
         """
         self._config = config
         self._dir = config.index_dir
@@ -442,7 +443,7 @@ def _take_lock(config: Config) -> Lock:
         files.make_folder(config.index_dir)
         return hold(
             config.index_dir / LOCK,
-            lambda _holder: Misconfigured(
+            lambda _holder: Occupied(
                 f"Another watcher writes {config.index_dir}; stop it with `cortex down` (or its own terminal) first."
             ),
         )

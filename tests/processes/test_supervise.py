@@ -23,6 +23,7 @@ from typing import Any
 import psutil
 import pytest
 
+from cortex.generation.formats import LOCK
 from cortex.processes import attach, starting
 from cortex.processes import child as processes
 from cortex.processes.child import SetSpec
@@ -31,7 +32,7 @@ from cortex.processes.names import INDEXER, KINDS, MEMORY, PROJECT
 from cortex.settings.config import Config, Embedding, Server
 from cortex.settings.home import open_home, open_runtime
 from ipc.client import CONNECT_S
-from ipc.errors import Misconfigured, Unavailable
+from ipc.errors import EXIT_OCCUPIED, Misconfigured, Unavailable
 from ipc.locks import try_lock
 from ipc.messages import PROTOCOL
 
@@ -190,6 +191,51 @@ def test_a_child_that_ends_with_2_is_not_started_again_and_its_last_words_are_sh
     }
 
 
+def test_a_child_that_found_its_place_taken_has_it_soon_after_the_other_let_go(config: Config) -> None:
+    """An orphan of a killed set publishes what it had begun; the set that follows must not do
+    without for good.
+    """
+    open_runtime(config)
+    lock = config.runtime_dir / "elsewhere.lock"
+    code = (
+        "import sys; from ipc.errors import EXIT_OCCUPIED; from ipc.locks import try_lock\n"
+        f"lock = try_lock({str(lock)!r}) or sys.exit(EXIT_OCCUPIED)\n" + OBEDIENT
+    )
+    made = processes.Child("watcher", child(code, config), spec(config))
+    now, starts = 0.0, list[float]()
+    with try_lock(lock):
+        while len(starts) < 8:
+            if "started" in made.tend(now):
+                starts.append(now)
+                until(lambda: dead(made.pid), "its end")
+            now += 0.05
+    assert max(b - a for a, b in itertools.pairwise(starts)) < 5.0
+    while not (started := "started" in made.tend(now)) and now < starts[-1] + 5.0:
+        now += 0.05
+    assert started
+    assert made.state == "running"
+    made.terminate()
+    assert made.wait(time.monotonic() + BOUND_S) == ""
+
+
+def test_a_worker_whose_place_is_taken_says_by_its_code_that_a_later_start_may_have_it(
+    config: Config,
+) -> None:
+    open_runtime(config)
+    open_home(config)
+    config.index_dir.mkdir(parents=True, mode=0o700)
+    for place, line in (
+        (config.index_dir / LOCK, ("-m", "workers", "watcher")),
+        (config.runtime_dir / "text.0.lock", ("-m", "workers", "text")),
+        (config.runtime_dir / "indexer-watch.lock", ("-m", "cortex", "index", "--watch")),
+    ):
+        with try_lock(place):
+            command = [sys.executable, "-P", *line, "--project", str(config.root)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=BOUND_S, check=False)
+        assert done.returncode == EXIT_OCCUPIED, done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
 def test_a_child_that_keeps_dying_is_started_less_and_less_often(config: Config) -> None:
     made = processes.Child("text", child("raise SystemExit(1)", config), spec(config))
     now, starts = 0.0, list[float]()
@@ -346,11 +392,15 @@ def test_damaged_commands_do_not_disturb_a_supervisor(config: Config) -> None:
 
     start(spec(config, text=OBEDIENT))
     running(config, "text")
-    for line in (b"\xff\x00\n", b"[]\n", b"{}\n", b'{"command": "fly"}\n', b"x" * 200_000, b"{"):
+    nested = b"[" * 60_000 + b"\n"
+    for line in (b"\xff\x00\n", b"[]\n", b"{}\n", b'{"command": "fly"}\n', b"x" * 200_000, b"{", nested):
         with socket.socket(socket.AF_UNIX) as link:
             link.connect(str(config.runtime_dir / "supervisor.sock"))
+            link.recv(1 << 16)  # its greeting: one that has left is not read from
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 link.sendall(line)
+                link.shutdown(socket.SHUT_WR)
+                assert not link.recv(1 << 16)
     assert member(config, "text")["state"] == "running"
 
 

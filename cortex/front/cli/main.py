@@ -11,12 +11,14 @@ import sys
 from cortex.system.terminal import shown
 from ipc.errors import (
     EXIT_INTERRUPTED,
+    EXIT_OCCUPIED,
     EXIT_OK,
     EXIT_UNAVAILABLE,
     EXIT_USAGE,
     CortexError,
     Damaged,
     NotReady,
+    Occupied,
     Unavailable,
 )
 
@@ -53,4 +55,6 @@ def _run(arguments: list[str]) -> int:
 
 
 def exit_code(error: CortexError) -> int:
+    if isinstance(error, Occupied):
+        return EXIT_OCCUPIED
     return EXIT_UNAVAILABLE if isinstance(error, Unavailable | NotReady | Damaged) else EXIT_USAGE

@@ -30,15 +30,15 @@ _NAME = re.compile(rf"(?:{'|'.join(STEMS.values())})(?:\.(\d{{3,}}))?\.json$")
 _SEQUENCE = re.compile(rb'"sequence":(\d+)')
 
 
-def writer_lock(config: Config, name: str = "indexer", wait_s: float = LOCK_S) -> Lock:
+def writer_lock(config: Config, wait_s: float = LOCK_S) -> Lock:
     """Held while chunk files are written; to be used with `with`.
 
     Raises Unavailable when another holds it for longer than `wait_s` seconds.
     """
     return hold(
-        open_runtime(config) / f"{name}.lock",
+        open_runtime(config) / "indexer.lock",
         lambda holder: Unavailable(
-            f"Another {name} (process {holder}) is at work on {config.root}; try again when it has ended."
+            f"Another indexer (process {holder}) is at work on {config.root}; try again when it has ended."
         ),
         wait_s=wait_s,
     )

@@ -1,0 +1,124 @@
+"""Garbage on every socket of a running set: by ZeroMQ, and by what does not even speak it. Nobody
+ends over it, nothing hangs, and the next question is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import socket
+import struct
+import time
+
+import pytest
+import zmq
+
+from ipc.codec import MESSAGE_BYTES_MAX
+
+pytestmark = pytest.mark.e2e
+
+#: a body nested deeper than any reader goes
+DEEP = b'{"fields": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+#: seconds that a socket may take what it is sent
+SEND_S = 5.0
+
+
+def envelope(request: int, deadline: float) -> bytes:
+    return struct.pack(">Qd", request, deadline)
+
+
+def messages(draws: random.Random) -> list[list[bytes]]:
+    """Frames that are no message of ours, or one that nobody answers."""
+    soon = envelope(1, time.monotonic() + 60)
+    return [
+        [b""],
+        [b"", b"", b""],
+        [draws.randbytes(16), draws.randbytes(40), draws.randbytes(4000)],
+        [soon, b"ExactSearch", b""],
+        [soon, b"ExactSearch", DEEP],
+        [soon, b"ExactSearch", b'{"fields": {"query": 7}}'],
+        [soon, b"ExactSearch", b'{"fields": {"query": "x"}, "raw": {"vector": ["<f4", [1]]}}', b"", b"", b""],
+        [soon, b"VectorSearch", b'{"fields": {}, "raw": {"vector": ["<f8", [-1, 4]]}}', b"\0" * 7],
+        [soon, b"VectorSearch", b'{"fields": {"limit": -1}, "raw": {"vector": ["|O", [2]]}}', b"\0" * 16],
+        [soon, b"os.system", b'{"fields": {"command": "true"}}'],
+        [envelope(2, float("inf")), b"ExactSearch", b'{"fields": {"query": "x"}}'],
+        [envelope(3, float("nan")), b"ExactSearch", b'{"fields": {"query": "x"}}'],
+        [envelope(4, -1e308), b"GetStatus", b'{"fields": {}}'],
+        [soon, b"GetStatus", b'{"fields": {}}', *[b"x"] * 2000],
+        [soon, b"Embed", b'{"fields": {"texts": [' + b'"x",' * 100_000 + b'"x"]}}'],
+        [b"\xff" * 1_000_000] * 5,
+        [soon, b"ExactSearch", bytes(MESSAGE_BYTES_MAX + 1)],
+    ]
+
+
+def send(address: str, draws: random.Random) -> None:
+    """Each message by ZeroMQ, and each kind of socket that may connect."""
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    for kind in (zmq.DEALER, zmq.REQ, zmq.SUB, zmq.PUSH):
+        with context.socket(kind) as link:
+            link.setsockopt(zmq.LINGER, int(SEND_S * 1000))
+            link.setsockopt(zmq.SNDTIMEO, int(SEND_S * 1000))
+            link.connect(address)
+            if kind == zmq.SUB:
+                for _ in range(200):
+                    link.subscribe(draws.randbytes(100))
+                continue
+            for frames in messages(draws) if kind == zmq.DEALER else messages(draws)[:1]:
+                with contextlib.suppress(zmq.Again):
+                    link.send_multipart(frames)
+    context.destroy()
+
+
+def speak(path: str, draws: random.Random) -> None:
+    """What is not ZeroMQ, its greeting with versions that never were, and commands of the
+    supervisor's that are none.
+    """
+    greeting = b"\xff" + bytes(8) + b"\x7f"
+    for data in (
+        b"",
+        draws.randbytes(100_000),
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        *(greeting + bytes([version]) + draws.randbytes(53) for version in (0, 1, 2, 3, 4, 255)),
+        greeting
+        + b"\x03\x01NULL"
+        + bytes(48)
+        + b"\x06\xff\xff\xff\xff\xff\xff\xff\xff"
+        + draws.randbytes(64),
+        b"[" * 60_000 + b"\n",
+        b'{"command": ' + b"[" * 50_000 + b"\n",
+        b'{"command": {"a": NaN}}\n{"command": 1e999}\n\xff\xfe\n',
+        b'{"command": "status"}\n' * 2000,
+    ):
+        with socket.socket(socket.AF_UNIX) as link:
+            link.settimeout(SEND_S)
+            link.connect(path)
+            with contextlib.suppress(OSError):
+                link.recv(1)  # one that has left is not read from
+                link.sendall(data)
+                link.shutdown(socket.SHUT_WR)
+                while link.recv(1 << 16):
+                    pass
+
+
+def test_garbage_on_every_socket_ends_nobody_and_the_next_question_is_answered(project, facts):
+    draws = random.Random(1)
+
+    async def ask():
+        async with project.front() as front:
+            await front.whole()
+            before = {name: each["pid"] for name, each in project.members().items()}
+            sockets = sorted(project.config.runtime_dir.glob("*.sock"))
+            assert len(sockets) >= 7, sockets
+            for path in sockets:
+                await asyncio.to_thread(speak, str(path), draws)
+                if path.name != "supervisor.sock":
+                    await asyncio.to_thread(send, f"ipc://{path}", draws)
+            for word, file in facts.items():
+                answer = await front.call("cortex_search", query=word)
+                assert file in [hit["chunk"]["metadata"]["file_path"] for hit in answer["results"]]
+                assert not answer["index"]["degraded"], answer["index"]
+            assert {name: each["pid"] for name, each in project.members().items()} == before
+
+    asyncio.run(ask())
+    project.nothing_left()
