@@ -37,6 +37,8 @@ WAYS_MAX = 2_000
 #: words of a query that stand for many (wildcards, edits); each walks through all indexed words,
 #: 10 ms and half a megabyte for ~2
 WIDE_MAX = 64
+#: letters of all words with edits; the automaton of each takes a tenth of a megabyte for a letter
+EDITED_CHARS_MAX = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def parse(query: str, match_type: MatchType | None = None) -> Parsed:
 
 def _checked(node: Node) -> Node:
     """`node`, unless it has too many words, or of those that stand for many."""
-    words = wide = 0
+    words = wide = edited = 0
     for leaf in leaves(node, excluded=True):
         text = _text_of(leaf)
         own = len(tokens.whole_words(text))
@@ -88,6 +90,12 @@ def _checked(node: Node) -> Node:
             )
         if isinstance(leaf, Term | Phrase):
             _check_ways(leaf, own)
+        edited += len(text) if isinstance(leaf, Fuzzy) else 0
+        if edited > EDITED_CHARS_MAX:
+            raise BadQuery(
+                f"The words with ~ have more than {EDITED_CHARS_MAX} letters (the next is at position "
+                f"{leaf.position + 1}); ask for fewer or shorter ones."
+            )
     return node
 
 

@@ -43,6 +43,7 @@ LONG = (
     "text:",
     "中",
     "aB",
+    "q" * 200 + "~2 ",
 )
 #: times that it is: mostly few, because each costs time
 REPEATS = (3, 30, 300, 3_000)

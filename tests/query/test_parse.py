@@ -221,6 +221,7 @@ def test_match_type_applies_to_bare_terms_and_operators_win(query, match_type, e
         ("\ud800", "surrogate at position 1"),
         ("a~2 " * 65, "more than 64 words with wildcards or ~ (the next is at position 257)"),
         ("a " + "b." * 65 + "~2", "more than 64 words with wildcards or ~ (the next is at position 3)"),
+        (("a" * 200 + "~2 ") * 6, "more than 1024 letters (the next is at position 1016)"),
         ("中" * 65 + "~", "more than 64 words with wildcards"),
         ("a." * 65 + "b*", "more than 64 words with wildcards"),
         ("中" * (WORDS_MAX + 1), "more than 1024 words"),
