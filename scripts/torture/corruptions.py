@@ -26,10 +26,12 @@ FILES = 8
 HEALED_S, HEALED_S_MAX = 5.0, 40.0
 #: damages of the shortest run
 LEAST = 4
-#: damages between two saves, which have what was damaged read and written again
-DAMAGES_BETWEEN_SAVES = 5
-#: share of the damages that are done between two sets; each start reads all that was damaged before
+#: steps between two saves, which have what was damaged read and written again
+STEPS_BETWEEN_SAVES = 4
+#: share of the steps that are done between two sets; each start reads all that was damaged before
 COLD_SHARE = 0.35
+#: files of one step, at most: a start costs as much over one damaged file as over six
+COLD_MAX, HOT_MAX = 6, 3
 #: bytes that are overwritten in one place
 BYTES_MAX = 4096
 #: a file in a folder that was put in the place of a file
@@ -42,15 +44,17 @@ def run(record: Record, until: float) -> None:
     """Steps until `until` (monotonic), hot and cold by chance; a last start reads what is left."""
     with made_world(record, PART, FILES) as world:
         trial = Trial(world, record)
-        trial.heal("nothing")
+        trial.heal("first", "start")
+        steps = 0
         while time.monotonic() < until or sum(trial.seen.values()) < LEAST:
+            steps += 1
             draws = record.draws(PART)
-            if len(trial.done) % DAMAGES_BETWEEN_SAVES == DAMAGES_BETWEEN_SAVES - 1:
+            if steps % STEPS_BETWEEN_SAVES == STEPS_BETWEEN_SAVES - 1:
                 world.save(draws.choice(sorted(world.words.values())), draws)
             trial.step(draws)
         record.measure("kinds of files damaged", len(trial.seen))
         trial.down()
-        trial.heal(f"cold start after {trial.done}")
+        trial.heal("last", f"start after {trial.done}")
         trial.front.close(5.0)
 
 
@@ -67,29 +71,37 @@ class Trial:
         self.front.initialize()
 
     def step(self, draws: random.Random) -> None:
-        """Damage one file, of the kinds that were damaged least; wait until all is well again."""
+        """Damage some files, of the kinds that were damaged least; wait until all is well again."""
         cold = draws.random() < COLD_SHARE
         if cold:
             self.down()
+        most = COLD_MAX if cold else HOT_MAX
+        done = [what for _ in range(draws.randint(1, most)) if (what := self._damage(draws, cold=cold))]
+        if not done:
+            return
+        before = f" (before it {self.done})" if cold and self.done else ""
+        self.heal("cold" if cold else "hot", f"{done}{before}")
+        self.done = [] if cold else [*self.done, *done]
+
+    def _damage(self, draws: random.Random, *, cold: bool) -> str:
+        """Damage one file; what was done, "" for nothing."""
         kinds = kinds_of(self.world)
         least = min(self.seen[kind] for kind in kinds)
         kind = draws.choice(sorted(kind for kind in kinds if self.seen[kind] == least))
         self.seen[kind] += 1
         path = draws.choice(kinds[kind])
         how = draws.choice(sorted(DAMAGES))
-        what = f"{'cold' if cold else 'hot'} {how} of {path.relative_to(self.world.base)}"
         try:
             DAMAGES[how](path, draws)
         except OSError:
             self.record.count("damages that the system refused")
-            return
+            return ""
         self.record.count("corruptions")
         self.record.count(f"corruptions {'cold' if cold else 'hot'}")
         self.record.count(f"corruptions of {kind}")
-        self.heal(what + (f" (before it {self.done})" if cold and self.done else ""))
-        self.done = [] if cold else [*self.done, what]
+        return f"{how} of {path.relative_to(self.world.base)}"
 
-    def heal(self, what: str) -> None:
+    def heal(self, when: str, what: str) -> None:
         """Wait until every word is found where it is."""
         started = asked = time.monotonic()
         missing = Missing()
@@ -104,12 +116,12 @@ class Trial:
             time.sleep(0.1)
         if missing.anything:
             took = time.monotonic() - started
-            said = f"{what}: after {took:.0f} s {missing}; {self._sign()}; {load()}"
+            said = f"{when} {what}: after {took:.0f} s {missing}; {self._sign()}; {load()}"
             self.record.breaks(PART, "a damage is healed by itself", said)
             self._begin_anew()
             return
         # The look that found nothing missing is no part of the healing.
-        self.record.measure(f"healed {what.split(maxsplit=1)[0]}, s", asked - started)
+        self.record.measure(f"healed {when}, s", asked - started)
         self.record.count("healed")
         if asked - started > HEALED_S:
             self.record.count(f"healed after more than {HEALED_S:g} s")

@@ -26,7 +26,7 @@ FILES, AGENTS = 30, 2
 #: files of a burst, which keep the indexer and its pool busy
 BURST_FILES = 300
 #: kills between two looks at whether everything is found again
-KILLS_BETWEEN = 20
+KILLS_BETWEEN = 40
 #: seconds without any progress after which what is missing counts as lost: one that was killed
 #: again and again is started after 30 at the latest, and then has to read what it serves
 QUIET_S = 90.0

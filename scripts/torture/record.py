@@ -13,7 +13,7 @@ from typing import Any
 #: broken promises that are kept with their sentence; the rest is a number
 KEPT_MAX = 200
 #: characters of what was seen of one
-SAID_CHARS_MAX = 600
+SAID_CHARS_MAX = 1200
 
 
 @dataclass
