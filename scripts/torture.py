@@ -55,12 +55,14 @@ def main() -> int:
     beside = Beside(record, options) if options.only is None else None
     printer = threading.Thread(target=print_often, args=(record, beside, finished, options.json), daemon=True)
     printer.start()
+    cut_short = True
     try:
         go(record, options)
+        cut_short = False
     finally:
         finished.set()
         printer.join()
-        whole = record.join(beside.end()) if beside else record
+        whole = record.join(beside.end(at_once=cut_short)) if beside else record
         show(whole, json=options.json)
     return 1 if whole.counts["broken"] else 0
 
@@ -140,8 +142,10 @@ class Beside:
     def now(self) -> Record:
         return Record.load(self._last) if self._last else Record(self._seed)
 
-    def end(self) -> Record:
-        """Its last figures, once it has ended; it has a minute more than its time."""
+    def end(self, *, at_once: bool) -> Record:
+        """Its last figures, once it has ended; it has a minute more than its time, or none."""
+        if at_once:
+            self._process.terminate()
         try:
             code = self._process.wait(PRINT_S)
         except subprocess.TimeoutExpired:
