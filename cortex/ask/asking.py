@@ -17,6 +17,7 @@ from cortex.ask.freshness import Freshness
 from cortex.ask.questions import NO_FILTERS, Lookup
 from cortex.generation.current import Generation
 from cortex.settings.config import Config
+from ipc.client import Silent
 from ipc.errors import BadRequest, CortexError, NotFound, NotReady, Unavailable
 from ipc.messages import Chunks, Fetch, Filters, Message, is_repeatable
 
@@ -128,14 +129,14 @@ class Asking:
 
     async def ask(self, worker: str, message: Message, kind: type[M], until: float) -> M:
         """One reply of the class `kind`. Raises what the worker raised, Unavailable for silence."""
-        last = Unavailable(f"The {worker} worker did not answer in time; see `cortex status`.")
+        last = Silent(f"The {worker} worker did not answer in time; see `cortex status`.")
         while True:
             left = until - time.monotonic()
             if left <= 0:
                 raise last
             try:
                 reply = await self.client.ask(worker, message, left)
-            except Unavailable as error:
+            except Silent as error:  # one that says why it cannot answer has been started
                 last = error
                 if time.monotonic() >= min(until, self.settled) or not is_repeatable(message):
                     raise

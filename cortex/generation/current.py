@@ -27,6 +27,8 @@ CURRENT = "CURRENT"
 
 #: seconds; a reader that has just read an older CURRENT gets this long to open what it names
 PRUNE_AFTER_S = 60.0
+#: bytes of the key by which an index is known to be made here
+KEY_BYTES = 32
 #: bytes of CURRENT: it names each chunk file and segment, some 200 bytes for each
 CURRENT_BYTES_MAX = 64 << 20
 
@@ -139,14 +141,28 @@ def _user_key() -> bytes:
     path = cache_base() / "origin.key"
     try:
         files.make_folder(path.parent, anywhere=True)
-        if not path.exists():
-            temporary = files.write_new(path.parent, path.name, os.urandom(32))
-            with contextlib.suppress(FileExistsError):
-                files.link(temporary, path)  # the first of several processes wins
-            files.remove(temporary)
-        return files.read_ours(path, 64)
+        if not (key := _key_in(path)):
+            there = os.path.lexists(path)
+            temporary = files.write_new(path.parent, path.name, os.urandom(KEY_BYTES))
+            if there:  # and is no key: a folder moves aside, all else goes
+                files.move(temporary, path)
+            else:
+                with contextlib.suppress(FileExistsError):
+                    files.link(temporary, path)  # the first of several processes wins
+                files.remove(temporary)
+            key = _key_in(path)
     except OSError:
         return b""
+    return key
+
+
+def _key_in(path: Path) -> bytes:
+    """The key in the file `path`; none where it is missing, or damaged."""
+    try:
+        key = files.read_ours(path, KEY_BYTES)
+    except OSError:
+        return b""
+    return key if len(key) == KEY_BYTES else b""
 
 
 def publish(index_dir: Path, generation: Generation) -> None:

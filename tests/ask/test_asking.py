@@ -17,6 +17,7 @@ from cortex.generation import current as generations
 from cortex.generation.current import Generation, SegmentRef
 from cortex.settings.config import Config
 from cortex.terms.records import IndexerState
+from ipc.client import Silent
 from ipc.codec import decode, encode
 from ipc.errors import BY_CODE, BadRequest, CortexError, NotReady, Unavailable
 from ipc.messages import (
@@ -487,7 +488,7 @@ class Starting(Workers):
     async def ask(self, worker, message, deadline_s):
         if worker == "text" and self.refusals:
             self.refusals -= 1
-            raise Unavailable("The text worker is not running.")
+            raise Silent("The text worker is not running.")
         return await super().ask(worker, message, deadline_s)
 
 
@@ -495,6 +496,19 @@ def test_a_worker_that_is_still_starting_is_waited_for(config):
     publish(config)
     made = asking(config, Starting(), settled=time.monotonic() + 5)
     assert asyncio.run(searching.search(made, Search("words")))["index"]["degraded"] == []
+
+
+def test_a_worker_that_says_why_it_cannot_answer_is_not_waited_for_while_workers_start(config):
+    """A server for embeddings that refuses cost each question of the first ten seconds six."""
+    publish(config)
+    workers = Workers()
+    workers.faults["embed"] = Unavailable("http://localhost:8121/embed refused the connection.")
+    made = asking(config, workers, deadline_s=600.0, settled=time.monotonic() + 600)
+    answer = asyncio.run(asyncio.wait_for(searching.search(made, Search("words")), 60))
+    assert answer["results"]
+    assert answer["index"]["degraded"] == ["embed"]
+    assert "refused the connection" in answer["index"]["message"]
+    assert sum(isinstance(one, Embed) for one in workers.asked) == 1
 
 
 def test_a_message_that_is_not_repeatable_is_asked_once_even_while_workers_start(config):

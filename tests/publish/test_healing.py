@@ -26,13 +26,14 @@ from cortex.engines.vector.engine import VectorEngine
 from cortex.engines.vector.usearch import Limits as VectorLimits
 from cortex.engines.vector.usearch import check_vectors
 from cortex.generation import current as generations
-from cortex.generation.current import EMPTY
+from cortex.generation.current import EMPTY, KEY_BYTES
 from cortex.generation.damage import mark, take_marks
 from cortex.generation.read import open_rows
 from cortex.generation.segment import open_segment
 from cortex.publish.builder import Builder
 from cortex.publish.intact import Intact
 from cortex.settings import config as configuration
+from cortex.system import files
 from ipc.errors import BadQuery, NotReady, Unavailable
 from ipc.messages import ExactSearch, GraphSearch, VectorSearch
 
@@ -256,12 +257,32 @@ def test_a_file_in_the_place_of_a_folder_gives_way(index, name):
         index.ask()
 
 
-def test_a_key_that_is_lost_under_a_writer_leaves_no_reader_behind(index, cache):
+def _folder(path):
+    path.mkdir()
+    (path / "something").write_text("in it")
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda _path: None,
+        _folder,
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(bytes(31)),
+        lambda path: path.write_bytes(bytes(64)),
+        lambda path: path.symlink_to("/dev/zero"),
+        os.mkfifo,
+    ],
+    ids=["nothing", "folder", "empty", "short", "long", "link", "pipe"],
+)
+def test_a_key_that_is_lost_under_a_writer_leaves_no_reader_behind(index, cache, put):
     (cache / "origin.key").unlink()
+    put(cache / "origin.key")
     index.read()
     index.look()
     index.check()
     index.ask()
+    assert len(files.read_ours(cache / "origin.key", KEY_BYTES)) == KEY_BYTES
 
 
 def test_what_only_a_reader_sees_is_told_by_a_mark_and_made_again(index):
