@@ -36,6 +36,8 @@ LAST_TRY_S = 1.5
 LOOK_S = 0.05
 #: seconds between two tries to get a set: the first time, and at most
 RETRY_S, RETRY_MAX_S = 1.0, 10.0
+#: seconds in which refused lines are gathered before the set is told how many there were
+TELL_S = 0.5
 
 
 class Link:
@@ -53,6 +55,8 @@ class Link:
         self._fault = ""
         self._tried = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._refused = 0
+        self._telling: asyncio.Task[None] | None = None
         self._supervisor = 0
         self._settled = 0.0
         #: what the first answer says beside what was asked
@@ -66,7 +70,10 @@ class Link:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        if self._telling is not None:
+            self._telling.cancel()
         if self._attachment is not None:
+            await self._tell_refused()
             await self._attachment.close()
         await self._remembering.close()
         await self._client.close()
@@ -80,6 +87,22 @@ class Link:
         if not self._caller.project:
             self._caller = replace(self._caller, project=identity_of(self.config.root))
         return self._caller
+
+    def count_refused(self) -> None:
+        """A line of the client's was no message: told to the set, for `cortex status`."""
+        self._refused += 1
+        if self._telling is None or self._telling.done():
+            self._telling = asyncio.create_task(self._tell_soon())
+
+    async def _tell_soon(self) -> None:
+        while self._refused:
+            await asyncio.sleep(TELL_S)
+            await self._tell_refused()
+
+    async def _tell_refused(self) -> None:
+        if self._refused and self._attachment is not None and self._attachment.connected:
+            lines, self._refused = self._refused, 0
+            await self._attachment.tell_refused(lines)
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
         """The tool's answer, to be dumped by orjson.

@@ -199,10 +199,14 @@ class Attachment:
             await self._send("keep")
         return True
 
-    async def _send(self, command: str) -> None:
+    async def tell_refused(self, lines: int) -> None:
+        """So many more lines of the client's were no message; `cortex status` has their number."""
+        await self._send("refused", lines=lines)
+
+    async def _send(self, command: str, **more: int) -> None:
         if self._writer is not None:
             with contextlib.suppress(OSError):
-                self._writer.write(_line(command))
+                self._writer.write(_line(command, **more))
                 await self._writer.drain()
 
 
@@ -362,8 +366,10 @@ def _ask(folder: Path, command: str) -> dict[str, Any] | None:
     return reply if isinstance(reply, dict) else None
 
 
-def _line(command: str) -> bytes:
-    return json.dumps({"command": command, "version": __version__, "pid": os.getpid()}).encode() + b"\n"
+def _line(command: str, **more: int) -> bytes:
+    return (
+        json.dumps({"command": command, "version": __version__, "pid": os.getpid()} | more).encode() + b"\n"
+    )
 
 
 def _log_path(owner: Owner) -> str:

@@ -57,6 +57,7 @@ class Supervisor:
         self._lines: dict[socket.socket, bytes] = {}
         self._fronts: set[socket.socket] = set()
         self._waiting: set[socket.socket] = set()
+        self._refused = 0
         self._idle_exit_s = spec.idle_exit_s
         self._started = self._idle_since = time.monotonic()
         self._had_front = False
@@ -232,8 +233,9 @@ class Supervisor:
 
     def _answer(self, connection: socket.socket, line: bytes) -> None:
         try:
-            command = json.loads(line)["command"]
-        except (ValueError, KeyError, TypeError, RecursionError):
+            told = json.loads(line)
+            command, lines = told["command"], told.get("lines", 0)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             self._drop(connection)
             return
         if command == "attach":
@@ -244,6 +246,8 @@ class Supervisor:
         elif command == "keep" and not self._reason:  # one that is stopping cannot promise it
             self._idle_exit_s = None
             self._send(connection, {"kept": True})
+        elif command == "refused" and isinstance(lines, int):
+            self._refused += lines
         elif command == "stop":
             self._stop("asked to stop")
         elif command == "status":
@@ -256,6 +260,7 @@ class Supervisor:
             "idle_exit_s": self._idle_exit_s,
             "fronts": len(self._fronts),
             "waiting": len(self._waiting),
+            "refused_lines": self._refused,
             "processes": [child.status(now) for child in self._children.values()],
         }
 

@@ -121,7 +121,9 @@ def test_every_broken_line_is_answered_and_the_messages_between_them_are_passed_
             yield Line(good)
 
     async def run(write):
-        return [line async for line in Wire(arrive(), write, 5.0)]
+        return [line async for line in Wire(arrive(), write, 5.0, refused=lambda: counted.append(1))]
+
+    counted = []
 
     read, write = os.pipe()
     passed = asyncio.run(asyncio.wait_for(run(write), 30))
@@ -129,4 +131,5 @@ def test_every_broken_line_is_answered_and_the_messages_between_them_are_passed_
     with os.fdopen(read, "rb") as told:
         answers = [orjson.loads(line) for line in told]
     assert passed == [good] * len(BROKEN)
+    assert len(counted) == len(BROKEN)
     assert [(one["error"]["code"], one["id"]) for one in answers] == [broken[1:] for broken in BROKEN]

@@ -23,6 +23,7 @@ from typing import Any
 import psutil
 import pytest
 
+from cortex.front.link import Link
 from cortex.generation.formats import LOCK
 from cortex.processes import attach, starting
 from cortex.processes import child as processes
@@ -430,6 +431,25 @@ def test_a_front_starts_a_set_and_the_set_ends_after_the_last_front(spawn_tiny: 
 
     asyncio.run(fronts())
     until(lambda: not processes_of(spawn_tiny.root), "nothing left")
+
+
+def test_a_set_knows_how_many_lines_its_fronts_refused(spawn_tiny: Config) -> None:
+    async def fronts() -> None:
+        def told() -> int:
+            return int(attach.set_status(spawn_tiny).get("refused_lines", -1))
+
+        staying, leaving = Link(spawn_tiny), Link(spawn_tiny)
+        for link in (staying, leaving):
+            link.open()
+            link.count_refused()  # before there is a set that could be told
+        await until_async(lambda: told() == 2, "one line of each")
+        for _ in range(500):
+            leaving.count_refused()
+        await leaving.close()
+        await until_async(lambda: told() == 502, "all lines of one that has left")
+        await staying.close()
+
+    asyncio.run(fronts())
 
 
 def test_fronts_that_start_together_share_one_set(spawn_tiny: Config) -> None:

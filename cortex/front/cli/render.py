@@ -204,6 +204,10 @@ def print_status(found: dict[str, Any]) -> None:
             f"{one['name']:8} [{colour}]{one['state']}[/{colour}]  pid {one['pid']}, up {one['uptime_s']:.0f} s, "
             f"{one['restarts']} restarts  {escape(in_line(one['last_error']))}"
         )
+    if refused := members.get("refused_lines"):
+        out.print(
+            f"refused  {refused} lines of clients that are no message (JSON-RPC, one object on each line)"
+        )
     for warning in (members["problem"], index.get("message", ""), *found["warnings"]):
         if warning:
             with contextlib.suppress(BrokenPipeError):

@@ -109,8 +109,9 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        at_end = updates.close if updates is not None else lambda: None
-        streams = Wire(read_lines(io.FileIO(0, closefd=False)), wire, deadline_s, at_end)
+        at_end = updates.close if updates is not None else _nothing
+        count = link.count_refused if link is not None else _nothing
+        streams = Wire(read_lines(io.FileIO(0, closefd=False)), wire, deadline_s, at_end, count)
         tasks = [
             asyncio.create_task(one) for one in (_speak(server, streams), stop.wait(), streams.abandoned(0))
         ]
@@ -152,6 +153,10 @@ async def _speak(server: Server, wire: Wire) -> None:
         await server.run(read, write, server.create_initialization_options())
 
 
+def _nothing() -> None:
+    """Where nobody is to be told."""
+
+
 class Wire:
     """The two streams of the transport.
 
@@ -165,11 +170,14 @@ class Wire:
         lines: AsyncIterable[Line],
         target: int,
         deadline_s: float,
-        at_end: Callable[[], None] = lambda: None,
+        at_end: Callable[[], None] = _nothing,
+        refused: Callable[[], None] = _nothing,
     ) -> None:
-        """`at_end` ends the requests that are answered for as long as the client listens."""
+        """`at_end` ends the requests that are answered for as long as the client listens; `refused`
+        is called for each line that is no message.
+        """
         self._lines, self._target = lines, target
-        self._at_end = at_end
+        self._at_end, self._refused = at_end, refused
         self._deadline_s = deadline_s
         self._waiting = 0
         self._answered = asyncio.Event()
@@ -182,6 +190,7 @@ class Wire:
             try:
                 self._waiting += check(line)
             except Refused as error:
+                self._refused()
                 await self._send(error.answer())
             else:
                 yield line.text
