@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -33,8 +34,7 @@ def test_every_dependency_is_pinned_to_a_version_that_it_allows() -> None:
     wanted = [
         *project["build-system"]["requires"],
         *project["project"]["dependencies"],
-        *project["project"]["optional-dependencies"]["dev"],
-        *project["project"]["optional-dependencies"]["documents"],
+        *(one for extra in project["project"]["optional-dependencies"].values() for one in extra),
     ]
     for requirement in map(Requirement, wanted):
         version = pinned.get(canonicalize_name(requirement.name))
@@ -113,6 +113,39 @@ def test_a_release_is_published_with_provenance_and_without_a_password() -> None
 def test_no_workflow_may_write_to_the_repository() -> None:
     for name in ("test", "release"):
         assert workflow(name)["permissions"] == {"contents": "read"}
+
+
+@pytest.mark.parametrize(
+    ("said", "ended", "sentence", "code"),
+    [
+        ("No known vulnerabilities found", 0, "No known vulnerabilities found", 0),
+        ("Found 1 known vulnerability in 1 package\nanyio 4.0 PYSEC-1", 1, "anyio 4.0 PYSEC-1", 1),
+        (
+            "urllib3: Max retries exceeded with url",
+            1,
+            "the index that knows their faults cannot be reached",
+            0,
+        ),
+        (
+            "No known vulnerabilities found\nanyio Dependency not found on PyPI and could not be audited: anyio (4.0)",
+            0,
+            "Of the dependencies, 1 are not audited",
+            0,
+        ),
+    ],
+)
+def test_an_audit_says_what_it_found_and_what_it_could_not_look_at(
+    tmp_path: Path, said: str, ended: int, sentence: str, code: int
+) -> None:
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "audit", tmp_path / "scripts")
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f"#!/bin/sh\n[ \"$1\" = -c ] && exit 0\nprintf '%s\\n' '{said}'\nexit {ended}\n")
+    python.chmod(0o755)
+    done = subprocess.run([tmp_path / "scripts" / "audit"], capture_output=True, text=True, check=False)
+    assert sentence in done.stdout
+    assert done.returncode == code
 
 
 def test_dependencies_are_audited() -> None:
