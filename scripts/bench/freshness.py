@@ -34,8 +34,8 @@ from ipc.messages import ExactSearch, GetStatus
 
 #: chunks of one synthetic chunk file
 CHUNKS_PER_FILE = 500
-#: seconds until a change must be served
-BOUND_S = 60.0
+#: seconds until a change must be served, and until all of a new project is
+BOUND_S, BUILD_S = 60.0, 300.0
 #: seconds between two questions
 POLL_S = 0.001
 #: seconds that a set outlives its last front
@@ -114,11 +114,11 @@ async def started(config: configuration.Config) -> AsyncIterator[Client]:
         await attachment.close()
 
 
-async def served(client: Client, word: str, count: int) -> None:
+async def served(client: Client, word: str, count: int, bound_s: float = BOUND_S) -> None:
     """Return when the text worker finds `count` chunks with `word` and the vector worker serves
     that generation.
     """
-    async with asyncio.timeout(BOUND_S):
+    async with asyncio.timeout(bound_s):
         generation = 0
         while True:
             with contextlib.suppress(CortexError):
@@ -151,7 +151,7 @@ async def replaced(chunks: int, debounce_ms: int, runs: int) -> list[Figures]:
         config = configuration.load(root)
         folder = ChunkFolder(config.chunks_dir, chunks, config.embedding.dimensions)
         async with started(config) as client:
-            await served(client, "initial", chunks)
+            await served(client, "initial", chunks, BUILD_S)
             for changed, files, allowed_ms in CASES + (LARGE_CASES if chunks >= LARGE else ()):
 
                 async def change(changed: int = changed, files: int = files) -> None:
