@@ -165,14 +165,15 @@ class Project:
         return found
 
     def processes(self) -> list[psutil.Process]:
-        """Every process that names this project in its command line or works in it, except this
-        one.
+        """Every process that names this project or its memory in its command line, or works in
+        it, except this one.
         """
+        named = (str(self.root), self.environment["CORTEX_MEMORY_DATA_DIR"])
         found = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):
                 if process.pid != os.getpid() and (
-                    any(str(self.root) in part for part in process.cmdline())
+                    any(place in part for part in process.cmdline() for place in named)
                     or Path(process.cwd()) == self.root
                 ):
                     found.append(process)
@@ -225,6 +226,7 @@ def make_project(folder: Path, cache: Path, patch: pytest.MonkeyPatch) -> Iterat
         "XDG_RUNTIME_DIR": short,
         "XDG_CONFIG_HOME": str(folder / "config"),
         "CORTEX_HOME": str(cache),
+        "CORTEX_MEMORY_DATA_DIR": str(folder / "memory"),
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         "CORTEX_SERVER_IDLE_EXIT_S": "1",
         "CORTEX_SERVER_DEBOUNCE_MS": "50",
@@ -243,6 +245,7 @@ def make_project(folder: Path, cache: Path, patch: pytest.MonkeyPatch) -> Iterat
         yield made
         with contextlib.suppress(Unavailable):
             attach.stop(made.config)
+            attach.stop(made.config.data)
         made.nothing_left()
     finally:
         for process in made.processes():

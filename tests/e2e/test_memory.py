@@ -1,5 +1,6 @@
 """Memory as programs and agents share it: one owner of the store, whoever dies or starts."""
 
+import asyncio
 import os
 import shutil
 import signal
@@ -156,3 +157,42 @@ def test_every_acknowledged_write_is_there_once_although_the_worker_is_killed_ag
     with Cortex.open(project="here") as memory:
         assert memory.stats()["node_count"] == len(told)
     assert not [answer for answer in told if "deduplicated" in answer]  # which tells a second time
+
+
+def running(project):
+    return attach.set_status(project.config.data)["running"]
+
+
+def test_who_asks_for_code_pays_nothing_for_memory_which_starts_with_its_first_call(project):
+    async def day():
+        async with project.front() as front:
+            await front.finds("jitter", "docs/guide.md")
+            assert not running(project)
+            assert not project.config.data.root.exists()
+            stored = await front.call("cortex_store", title="Retries use exponential back-off with jitter")
+            assert running(project)
+            assert [one["name"] for one in attach.set_status(project.config.data)["processes"]] == ["memory"]
+        async with project.front() as front:
+            found = await front.call("cortex_recall", query="how do we back off before we retry?")
+            assert found["results"][0]["id"] == stored["id"]
+            assert project.run("down").returncode == 0
+            assert running(project)
+
+    asyncio.run(day())
+    until(lambda: not running(project), "the memory set ends with its last front")
+
+
+def test_memory_is_started_shown_and_ended_by_hand_and_the_projects_set_is_not_touched(project):
+    assert project.run("memory", "status").returncode == 3
+    assert project.run("memory", "up", "--detach").returncode == 0
+    shown = until(
+        lambda: (told := project.run("memory", "status")).returncode == 0 and told.stdout, "the worker"
+    )
+    assert project.environment["CORTEX_MEMORY_DATA_DIR"] in shown
+    stored = project.run("memory", "store", "Retries use back-off")
+    assert stored.returncode == 0, stored.stderr
+    assert not project.status()["running"]
+    assert project.run("memory", "down").returncode == 0
+    assert not running(project)
+    elsewhere = str(project.root.parent / "other")
+    assert elsewhere in project.run("memory", "status", "--data-dir", elsewhere).stdout

@@ -14,10 +14,9 @@ from pathlib import Path
 import orjson
 
 from cortex import __version__
-from cortex.front.cli import render
+from cortex.front.cli import render, sets
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, make_tree
-from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings import trust
 from cortex.settings.config import Config
@@ -169,49 +168,18 @@ def mcp(options: Namespace) -> int:
     return serve(options.project, options.toolsets, options.data_dir)
 
 
-def memory_down(options: Namespace) -> int:
-    flags = {"memory": {"data_dir": options.data_dir}} if options.data_dir else None
-    data = configuration.load_data(flags)
-    stopped = attach.stop(data)
-    attach.clear(data)
-    where = shown(str(data.root))
-    print(f"The memory in {where} is stopped." if stopped else f"Nobody serves the memory in {where}.")
-    return EXIT_OK
-
-
-def _up_options(parser: Parser) -> None:
-    parser.add_argument("-d", "--detach", action="store_true", help="leave the workers running and return")
-
-
-def up(options: Namespace) -> int:
-    config = configuration.load(options.project)
-    if not options.detach:
-        return attach.run_supervisor(config, idle_exit=False)
-
-    async def start() -> str:
-        attachment = await attach.attach(config)
-        try:
-            await attachment.keep()
-            return attachment.problem
-        finally:
-            await attachment.close()
-
-    problem = asyncio.run(start())
-    print(shown(problem or f"The workers of {config.root} run until `cortex down`."))
-    return EXIT_UNAVAILABLE if problem else EXIT_OK
-
-
-def down(options: Namespace) -> int:
-    config = configuration.load(options.project)
-    stopped = attach.stop(config)
-    attach.clear(config)
-    where = shown(str(config.root))
-    print(f"The workers of {where} are stopped." if stopped else f"No workers are running for {where}.")
-    return EXIT_OK
-
-
 def _json_option(parser: Parser) -> None:
     parser.add_argument("--json", dest="as_json", action="store_true", help="as JSON")
+
+
+def _memory_up_options(parser: Parser) -> None:
+    sets.declare_up(parser)
+    _data_dir_option(parser)
+
+
+def _memory_status_options(parser: Parser) -> None:
+    _json_option(parser)
+    _data_dir_option(parser)
 
 
 def status(options: Namespace) -> int:
@@ -274,10 +242,10 @@ COMMANDS = (
     Command(
         "up",
         "Start the project's workers, in the foreground until Ctrl-C, or with --detach until `cortex down`.",
-        up,
-        _up_options,
+        sets.up,
+        sets.declare_up,
     ),
-    Command("down", "Stop the project's workers.", down),
+    Command("down", "Stop the project's workers; memory's, which all projects share, go on.", sets.down),
     Command("status", "What runs, what is indexed, and what is amiss.", status, _json_option),
     Command(
         "doctor",
@@ -293,6 +261,23 @@ COMMANDS = (
     ),
     Command("version", "The version.", version),
     Command("completion", "Print what makes Tab complete commands and options.", completion, _shell_word),
-    Command("memory down", "Stop what serves memory, for all projects.", memory_down, _data_dir_option),
+    Command(
+        "memory up",
+        "Start memory's worker, in the foreground until Ctrl-C, or with --detach until `cortex memory down`.",
+        sets.memory_up,
+        _memory_up_options,
+    ),
+    Command(
+        "memory down",
+        "Stop memory's worker, whoever uses it; the next call starts it.",
+        sets.memory_down,
+        _data_dir_option,
+    ),
+    Command(
+        "memory status",
+        "Where memory is, what runs for it, and what is amiss.",
+        sets.memory_status,
+        _memory_status_options,
+    ),
     Command("embed serve", "Offer the embedding model over HTTP (POST /embed).", embed_serve, _serve_options),
 )

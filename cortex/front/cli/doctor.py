@@ -4,6 +4,7 @@ running set.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import importlib.metadata
 import json
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cortex.front.cli.status import oddities
+from cortex.front.cli.status import memory_state, oddities
 from cortex.generation.contract import Folder, is_ours
 from cortex.processes import attach, starting
 from cortex.settings import config as configuration
@@ -73,6 +74,7 @@ def examine(project: str | None) -> list[Check]:
         ("model", _model),
         ("start", _start),
         ("workers", _workers),
+        ("memory", _memory),
     ):
         checks.append(_look(name, look, config))
     return checks
@@ -241,3 +243,13 @@ def _workers(config: Config) -> tuple[State, str]:
     if bad:
         return "wrong", "; ".join(f"{one['name']} is {one['state']}: {one['last_error']}" for one in bad)
     return "fine", f"{len(found['processes'])} processes, {found['fronts']} fronts"
+
+
+def _memory(config: Config) -> tuple[State, str]:
+    found = asyncio.run(memory_state(config.data))
+    if found["warnings"]:
+        return "wrong" if found["set"]["running"] else "odd", " ".join(found["warnings"])
+    return (
+        "fine",
+        f"{found['folder']}, {'served' if found['set']['running'] else 'served from the first call on'}",
+    )

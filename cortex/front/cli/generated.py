@@ -186,7 +186,7 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
     async def ask() -> bytes:
         from cortex.front.link import Link
 
-        link = Link(config)
+        link = Link(config, channel="cli")
         if not memory:
             link.open()
         try:

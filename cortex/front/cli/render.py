@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import orjson
 
+from cortex.front.cli.sets import say_memory
 from cortex.system.terminal import in_line, shown
 
 if TYPE_CHECKING:
@@ -208,6 +209,8 @@ def print_status(found: dict[str, Any]) -> None:
         out.print(
             f"refused  {refused} lines of clients that are no message (JSON-RPC, one object on each line)"
         )
+    if found["memory"]["set"]["running"] or found["memory"]["warnings"]:
+        out.print(escape(say_memory(found["memory"])))
     for warning in (members["problem"], index.get("message", ""), *found["warnings"]):
         if warning:
             with contextlib.suppress(BrokenPipeError):

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import dataclasses
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import Generation
 from cortex.generation.manifest import Listing, Noted
 from cortex.processes import attach
-from cortex.processes.names import PROJECT
+from cortex.processes.names import MEMORY, PROJECT
 from cortex.settings.config import Config
+from cortex.settings.data import DataFolder
 from cortex.settings.trust import say_ignored
 from cortex.system import files
+from cortex.system.mounts import FOREIGN, file_system
 from ipc.client import Client
 from ipc.errors import CortexError
 from ipc.messages import GetStatus, Status
@@ -32,7 +35,7 @@ ANSWER_S = 2.0
 async def collect(config: Config) -> dict[str, Any]:
     """Everything, as one JSON-able dict: "set", "workers", "index", "warnings"."""
     found = await asyncio.to_thread(attach.set_status, config)
-    workers = await _ask_workers(config) if found["running"] else {}
+    workers = await _ask_all(config.runtime_dir, PROJECT.workers) if found["running"] else {}
     freshness = Freshness(config)
     generation = freshness.current()
     watcher = workers.get("watcher", {}).get("info", {})
@@ -58,9 +61,29 @@ async def collect(config: Config) -> dict[str, Any]:
             **await asyncio.to_thread(oddities, config.manifest),
             "foreign_files": _foreign_files(config, watcher, generation),
         },
+        "memory": await _memory_of(config),
         "ignored": list(config.ignored),
         "warnings": _warnings(config, generation, workers),
     }
+
+
+async def _memory_of(config: Config) -> dict[str, Any]:
+    """The memory of this project's user, whose folder may be set wrongly."""
+    try:
+        return await memory_state(config.data)
+    except CortexError as error:
+        return {"folder": config.memory.data_dir, "set": {"running": False}, "warnings": [str(error)]}
+
+
+async def memory_state(data: DataFolder) -> dict[str, Any]:
+    """{"folder", "set", "warnings"} of memory. Starts nothing."""
+    found = await asyncio.to_thread(attach.set_status, data)
+    told = (await _ask_all(data.runtime_dir, MEMORY.workers))["memory"] if found["running"] else {}
+    info = told.get("info", {})
+    kind = file_system(data.root)
+    foreign = f"{data.root} is on a network file system ({kind}), where locks cannot be relied on."
+    said = (found["problem"], info.get("fault"), told.get("error"), foreign if kind in FOREIGN else "")
+    return {"folder": str(data.root), "set": found, "warnings": [one for one in said if one]}
 
 
 def _warnings(config: Config, generation: Generation, workers: dict[str, dict[str, Any]]) -> list[str]:
@@ -92,8 +115,9 @@ def oddities(path: Path) -> dict[str, dict[str, int]]:
     return {"left_out": dict(left_out.most_common()), "remarks": dict(remarks.most_common())}
 
 
-async def _ask_workers(config: Config) -> dict[str, dict[str, Any]]:
-    client = Client(config.runtime_dir)
+async def _ask_all(runtime_dir: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Worker → how it is, as it says itself."""
+    client = Client(runtime_dir)
 
     async def ask(worker: str) -> dict[str, Any]:
         try:
@@ -103,7 +127,7 @@ async def _ask_workers(config: Config) -> dict[str, dict[str, Any]]:
         return dataclasses.asdict(reply) if isinstance(reply, Status) else {"error": repr(reply)}
 
     try:
-        return dict(zip(PROJECT.workers, await asyncio.gather(*map(ask, PROJECT.workers)), strict=True))
+        return dict(zip(names, await asyncio.gather(*map(ask, names)), strict=True))
     finally:
         await client.close()
 

@@ -1,0 +1,88 @@
+"""`cortex up` and `cortex down`, and the same for memory: the sets of workers, by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from argparse import Namespace
+from typing import Any
+
+import orjson
+
+from cortex.front.cli.parser import Parser
+from cortex.processes import attach
+from cortex.processes.starting import Owner, kind_of
+from cortex.settings import config as configuration
+from cortex.settings.data import DataFolder
+from cortex.system.terminal import in_line, shown
+from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE
+
+
+def declare_up(parser: Parser) -> None:
+    parser.add_argument("-d", "--detach", action="store_true", help="leave the workers running and return")
+
+
+def up(options: Namespace) -> int:
+    return _up(configuration.load(options.project), detach=options.detach)
+
+
+def down(options: Namespace) -> int:
+    return _down(configuration.load(options.project))
+
+
+def memory_up(options: Namespace) -> int:
+    return _up(_data_of(options), detach=options.detach)
+
+
+def memory_down(options: Namespace) -> int:
+    return _down(_data_of(options))
+
+
+def memory_status(options: Namespace) -> int:
+    from cortex.front.cli.status import memory_state
+
+    found = asyncio.run(memory_state(_data_of(options)))
+    if options.as_json:
+        print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
+    else:
+        print(say_memory(found))
+    return EXIT_OK if found["set"]["running"] and not found["warnings"] else EXIT_UNAVAILABLE
+
+
+def _data_of(options: Namespace) -> DataFolder:
+    return configuration.load_data({"memory": {"data_dir": options.data_dir}} if options.data_dir else None)
+
+
+def say_memory(found: dict[str, Any]) -> str:
+    """For people: where it is, who serves it, and each warning in a line of its own."""
+    members = found["set"].get("processes", [])
+    served = [f"{one['state']}, pid {one['pid']}, {one['restarts']} restarts" for one in members]
+    told = served or ["not running; the first call of memory starts it"]
+    return shown(
+        "\n".join([f"memory   {in_line(found['folder'])}  {told[0]}", *map(in_line, found["warnings"])])
+    )
+
+
+def _up(owner: Owner, *, detach: bool) -> int:
+    if not detach:
+        return attach.run_supervisor(owner, idle_exit=False)
+
+    async def start() -> str:
+        attachment = await attach.attach(owner)
+        try:
+            await attachment.keep()
+            return attachment.problem
+        finally:
+            await attachment.close()
+
+    problem = asyncio.run(start())
+    ended = f"`{kind_of(owner).command} down`"
+    print(shown(problem or f"The workers of {owner.root} run until {ended}."))
+    return EXIT_UNAVAILABLE if problem else EXIT_OK
+
+
+def _down(owner: Owner) -> int:
+    stopped = attach.stop(owner)
+    attach.clear(owner)
+    where = shown(str(owner.root))
+    print(f"The workers of {where} are stopped." if stopped else f"No workers are running for {where}.")
+    return EXIT_OK

@@ -1,0 +1,121 @@
+"""A worker that a thread of a program serves, and long work that lets questions pass."""
+
+import asyncio
+import os
+import threading
+
+import pytest
+
+from ipc.client import Client
+from ipc.errors import BadRequest, Misconfigured
+from ipc.messages import Embed, GetStatus, MemoryAnswer, MemoryCall, Status
+from ipc.service import Serving
+
+#: seconds that an answer may take; it bounds a failure, not a pass
+BOUND_S = 60.0
+
+
+class Worker:
+    """Long work ends when it was asked something else meanwhile."""
+
+    def __init__(self):
+        self.asked, self.closed, self.thread = 0, False, threading.current_thread()
+        self.handlers = {MemoryCall: self.call}
+
+    def call(self, request):
+        if request.operation == "long":
+            return self.work(request)
+        self.asked += 1
+        return MemoryAnswer({"asked": self.asked})
+
+    def work(self, request):
+        while self.asked < request.arguments["until"]:
+            yield
+        if request.arguments.get("fails"):
+            raise BadRequest("It cannot be done.")
+        return MemoryAnswer({"done": self.asked})
+
+    def reload(self):
+        return False
+
+    def status(self):
+        return Status("memory", os.getpid(), "0", "", 0, 0.0)
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.fixture
+def served(tmp_path):
+    made = []
+
+    def make():
+        made.append(Worker())
+        return made[0]
+
+    serving = Serving("memory", make, tmp_path)
+    yield made[0]
+    serving.close()
+    serving.close()
+    assert made[0].closed
+    assert not list(tmp_path.glob("*.sock"))
+
+
+def talk(folder, conversation):
+    async def run():
+        client = Client(folder)
+        try:
+            async with asyncio.timeout(BOUND_S):
+                return await conversation(lambda message: client.ask("memory", message, BOUND_S))
+        finally:
+            await client.close()
+
+    return asyncio.run(run())
+
+
+def test_questions_are_answered_between_the_slices_of_long_work(served, tmp_path):
+    async def conversation(ask):
+        long = [asyncio.create_task(ask(MemoryCall("long", {"until": count}, False))) for count in (3, 2)]
+        short = [await ask(MemoryCall("short", {}, False)) for _ in range(3)]
+        return [await task for task in long], short
+
+    long, short = talk(tmp_path, conversation)
+    assert [reply.answer["asked"] for reply in short] == [1, 2, 3]
+    assert [reply.answer["done"] >= 2 for reply in long] == [True, True]
+
+
+def test_long_work_that_fails_says_so_and_nothing_else_is_disturbed(served, tmp_path):
+    async def conversation(ask):
+        long = asyncio.create_task(ask(MemoryCall("long", {"until": 1, "fails": True}, False)))
+        await ask(MemoryCall("short", {}, False))
+        with pytest.raises(BadRequest, match="cannot be done"):
+            await long
+        return await ask(GetStatus())
+
+    assert talk(tmp_path, conversation).worker == "memory"
+
+
+def test_it_is_made_and_served_in_a_thread_of_its_own(served):
+    assert served.thread is not threading.current_thread()
+
+
+def test_a_place_that_is_held_is_refused_with_the_holders_number(served, tmp_path):
+    with pytest.raises(Misconfigured, match=str(os.getpid())):
+        Serving("memory", Worker, tmp_path)
+
+
+def test_a_worker_that_cannot_be_made_leaves_the_place_free(tmp_path):
+    def refuse():
+        raise BadRequest("There is no store.")
+
+    for _ in range(2):
+        with pytest.raises(BadRequest, match="no store"):
+            Serving("memory", refuse, tmp_path)
+
+
+def test_what_it_does_not_answer_is_refused(served, tmp_path):
+    async def conversation(ask):
+        with pytest.raises(BadRequest, match="does not answer Embed"):
+            await ask(Embed(("x",)))
+
+    talk(tmp_path, conversation)

@@ -1,0 +1,77 @@
+"""Which project a folder is, for what is remembered: the repository, and only the one it is in."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from cortex.settings.identity import identity_of
+
+
+def git(folder, *command):
+    subprocess.run(
+        ["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", *command],
+        check=True,
+        capture_output=True,
+    )
+
+
+@pytest.fixture
+def repository(tmp_path):
+    root = tmp_path / "shop"
+    root.mkdir()
+    git(root, "init", "-q")
+    git(root, "commit", "-q", "--allow-empty", "-m", "first")
+    return root
+
+
+def test_worktrees_and_folders_of_a_repository_are_one_project(repository, tmp_path):
+    git(repository, "worktree", "add", "-q", str(tmp_path / "elsewhere"))
+    (tmp_path / "elsewhere" / "inner").mkdir()
+    found = {
+        identity_of(place) for place in (repository, tmp_path / "elsewhere", tmp_path / "elsewhere" / "inner")
+    }
+    assert len(found) == 1
+    assert found.pop().startswith("shop-")
+
+
+def test_a_link_to_a_repository_is_that_repository(repository, tmp_path):
+    (tmp_path / "link").symlink_to(repository)
+    assert identity_of(tmp_path / "link") == identity_of(repository)
+
+
+def test_a_copy_and_a_clone_are_projects_of_their_own(repository, tmp_path):
+    shutil.copytree(repository, tmp_path / "copy")
+    git(tmp_path, "clone", "-q", str(repository), str(tmp_path / "clone"))
+    assert len({identity_of(tmp_path / name) for name in ("shop", "copy", "clone")}) == 3
+
+
+def test_a_folder_that_names_another_repository_as_its_own_does_not_get_its_notes(repository, tmp_path):
+    git(repository, "worktree", "add", "-q", str(tmp_path / "real"))
+    forged = tmp_path / "forged"
+    forged.mkdir()
+    for told in (
+        (tmp_path / "real" / ".git").read_text(),
+        f"gitdir: {repository / '.git'}",
+        "gitdir: ",
+        "gitdir: " + "x" * 100_000,
+    ):
+        (forged / ".git").write_text(told)
+        assert identity_of(forged) not in (identity_of(repository), identity_of(tmp_path / "real"))
+        assert identity_of(forged).startswith("forged-")
+
+
+def test_without_git_a_folder_is_a_project_by_itself(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    assert identity_of(tmp_path / "a") == identity_of(tmp_path / "a")
+    assert identity_of(tmp_path / "a") != identity_of(tmp_path / "b")
+
+
+@pytest.mark.parametrize("name", ["…", "a" * 200, "two words", ".hidden"])
+def test_an_identity_is_a_short_plain_word(tmp_path, name):
+    (tmp_path / name).mkdir()
+    found = identity_of(tmp_path / name)
+    assert len(found) <= 64
+    assert found.isascii()
+    assert " " not in found
