@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+with contextlib.suppress(ImportError):
+    import onnxruntime  # noqa: F401 - crashes when usearch is loaded before it, see embedders/onnx
+
 from cortex.ask.asking import Asking
 from cortex.ask.freshness import Freshness
 from cortex.engines import ENGINES

@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -111,9 +112,7 @@ def _provider(device: str) -> tuple[str, dict[str, str]]:
         )
     if found[1]:
         return PROVIDERS["cpu"], {}  # always there; onnxruntime takes half a second to load
-    import onnxruntime
-
-    there = onnxruntime.get_available_providers()
+    there = _load_library().get_available_providers()
     if PROVIDERS[found[2]] not in there:
         usable = [name for name, provider in PROVIDERS.items() if provider in there]
         raise Misconfigured(
@@ -123,9 +122,24 @@ def _provider(device: str) -> tuple[str, dict[str, str]]:
     return PROVIDERS[found[2]], {"device_id": found[3] or "0"}
 
 
-def _open_session(path: Path, model: bytes, device: str) -> Any:
+def _load_library() -> Any:
+    """The library onnxruntime. Raises Misconfigured where loading it would end the process.
+
+    usearch brings a C++ library of its own and shows it to all that is loaded later; onnxruntime
+    takes it for its own and crashes. The other way round both work. No process of ours loads both.
+    """
+    if "usearch" in sys.modules and "onnxruntime" not in sys.modules:
+        raise Misconfigured(
+            "embedding.provider is onnx, but this process has loaded usearch before, which onnxruntime does not bear; "
+            "import onnxruntime first."
+        )
     import onnxruntime
 
+    return onnxruntime
+
+
+def _open_session(path: Path, model: bytes, device: str) -> Any:
+    onnxruntime = _load_library()
     provider, how = _provider(device)
     options = onnxruntime.SessionOptions()
     # The indexer's children say by this variable that they are the parallelism.

@@ -2,6 +2,8 @@
 
 import importlib.util
 import os
+import subprocess
+import sys
 
 import numpy as np
 import orjson
@@ -266,6 +268,21 @@ def test_without_the_libraries_a_sentence_says_what_to_install(configured, monke
     for ask in (check_embedder, open_embedder):
         with pytest.raises(Misconfigured, match=r"pip install 'cortex-context-engine\[onnx\]'"):
             ask(config)
+
+
+def test_a_process_that_loaded_usearch_before_is_told_and_does_not_crash(configured):
+    folder = configured().embedding.model_path
+    code = f"""
+import usearch.index
+from pathlib import Path
+from cortex.embedders import open_embedder
+from cortex.settings.config import Config
+from cortex.settings.table import Embedding
+open_embedder(Config(root=Path("/"), embedding=Embedding(provider="onnx", model_path={folder!r}, dimensions=24)))
+"""
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "has loaded usearch before" in done.stderr
 
 
 def test_copies_of_a_model_are_few_enough_for_the_machines_memory(configured, tmp_path):
