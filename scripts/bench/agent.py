@@ -11,7 +11,7 @@ DIR of `--repos` holds mirrors with history, as DIR/<owner>+<name>/repo, DIR/<na
 DIR/<name>.git; `--work` keeps the trees and indexes between runs. The tasks are tasks/agent.jsonl,
 the revisions tasks/repositories.json; a repository that DIR lacks is left out, and said so. A task
 is a question and the lines that are needed to do what it asks; each system is asked as an agent
-would ask it, without a second look at what it missed.
+would ask it, without a second look at what it missed; `explore+` is a second look by rule.
 
 tokens: bytes of the answers / 4. found: needed lines whose text an answer shows, with their file.
 /1000: needed lines found for a thousand tokens. ms: one task, as the asker waits for it. The

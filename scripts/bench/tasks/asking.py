@@ -82,6 +82,13 @@ def ask_explore(task: Task, _folder: Path) -> list[Call]:
     return [("cortex_explore", {"query": at_hand or task.question})]
 
 
+def ask_twice(task: Task, folder: Path) -> list[Call]:
+    """Explore, and the same question of cortex_search: what an agent asks that was not content, and
+    knows no more than it did.
+    """
+    return [*ask_explore(task, folder), ("cortex_search", {"query": task.question})]
+
+
 def ask_whole(task: Task, folder: Path) -> list[Call]:
     return ask_cortex(task, folder, detail="full")
 
@@ -136,8 +143,11 @@ def all_systems(options: argparse.Namespace) -> list[System]:
     explore = System(
         "explore", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_explore, read=of_cortex
     )
+    twice = System(
+        "explore+", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_twice, read=of_cortex
+    )
     whole = System("full", "cortex", cortex.serve, cortex.index, cortex.stop, calls=ask_whole, read=of_cortex)
-    systems = [System("grep", "plain"), cortex, whole, snippets, explore, semble, codegraph]
+    systems = [System("grep", "plain"), cortex, whole, snippets, explore, twice, semble, codegraph]
     chosen = [one for one in systems if not options.system or one.name in options.system]
     return [one for one in chosen if _is_there(one)]
 
