@@ -47,6 +47,8 @@ def notes(shown: Shown, results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     told: dict[str, Any] = {}
     if shown.truncated:
         told["truncated"] = True
+    if shown.more:
+        told["more"] = shown.more
     if shown.omitted:
         told["omitted"] = shown.omitted
     if any(result.get("stale") for result in results):

@@ -211,7 +211,8 @@ class Show:
 @dataclass(frozen=True, slots=True)
 class Shown:
     """The answer to Show: the JSON of each entry, a chunk with only what is used; `of`: the number
-    of the key that it stands for. `omitted`: why keys have no entry → how many.
+    of the key that it stands for. `omitted`: why keys have no entry → how many; `more`:
+    `path:line` of the best files without one.
     """
 
     generation: int = 0
@@ -219,6 +220,7 @@ class Shown:
     entries: Blobs = ()
     of: tuple[int, ...] = ()
     omitted: dict[str, int] = field(default_factory=dict)
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,3 +298,15 @@ def test_every_line_comes_to_who_counts_them(alike):
 
 def test_the_product_comes_before_scripts(alike):
     assert files(call(alike, "cortex_exact", query='"the wheel is stuck"')) == ["src/z.py", "scripts/a.py"]
+
+
+def test_the_ten_best_files_are_shown_or_named(tmp_path, serve):
+    (tmp_path / "refresh.py").write_text("def refresh_token_before_it_expires(token):\n    return token\n")
+    for at in range(12):
+        (tmp_path / f"part{at}.py").write_text(f"def part_{at}(token):\n    return token + {at}\n")
+    served = serve(tmp_path)
+    answer = call(served)
+    named = {place.rpartition(":")[0] for place in answer["more"]}
+    assert set(files(call(served, detail="location", limit=10))) == named | set(files(answer))
+    assert all(place.rpartition(":")[2].isdecimal() for place in answer["more"])
+    assert "more" not in call(served, limit=3)

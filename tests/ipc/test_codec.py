@@ -57,7 +57,7 @@ EXAMPLES = [
     Fetch((1, 2), "snippet", 100, "q", 3),
     Chunks(3, True, (b"{}", b"")),
     Show((2, 1), (0.5, 0.25), "q", 3, (Place("src/a.py", 7),), chosen=True, max_bytes=100, generation=3),
-    Shown(3, True, (b"{}",), (1,), {"weak": 2}),
+    Shown(3, True, (b"{}",), (1,), {"weak": 2}, ("src/a.py:12",)),
     Locate((Place("src/a.py", 7), Place(id="code-a.py#f~1")), Filters(paths=("src/**",)), 4),
     Located(3, (Spot(0, HIT, 2, False, 4, ("Store.save",)),), "m@1", np.arange(3, dtype="<f4").reshape(1, 3)),
     GraphSearch("path", "run", "Store.save", "src/**", ("tests/",), include_context=False, generation=3),

@@ -25,6 +25,8 @@ FILES = 8
 ENTRIES = 15
 #: files that always have an entry, however weak they are
 FILES_SURE = 3
+#: files that are shown, or at least named: as many as a ranking is measured by
+FILES_NAMED = 10
 #: letters of the files that stay in memory, some 20 MB: the next question is often about the same
 SOURCES_CHARS_MAX = 6_000_000
 #: lines of a chunk that is no part of a file, or a view of one that was asked for
@@ -120,6 +122,8 @@ class _Answer:
     entries: list[tuple[int, int, bytes]] = field(default_factory=list)
     used: int = 0
     omitted: dict[str, int] = field(default_factory=dict)
+    #: the path of a file without an entry → `path:line` of its best hit
+    more: dict[str, str] = field(default_factory=dict)
 
     def add_windows(self) -> None:
         self.omitted.update(self.chosen.omitted)
@@ -136,18 +140,27 @@ class _Answer:
         self._add(one, window, end=one.hit.end_line)
 
     def add_rest(self, read: object) -> None:
-        """One line for each hit that has none yet: those that were counted, else the sure files."""
+        """One line for each hit that has none yet: those that were counted, else the sure files;
+        of the other best files the place.
+        """
         assert callable(read)
         shown = {window.source.path: window for window in self.chosen.windows}
         for one in self.hits:
             if one.hit.path in shown or any(at == one.at for at, _, _ in self.entries):
                 continue
             if not self.request.limit and len(shown) >= FILES_SURE:
-                self.omitted["weak"] = self.omitted.get("weak", 0) + 1
+                self._name(one.hit, len(shown))
                 continue
             window = _one_line(read(one.hit.path), one.hit)
             if self._add(one, window):
                 shown[one.hit.path] = window
+
+    def _name(self, hit: Hit, shown: int) -> None:
+        """Instead of an entry, for a hit that is far below the best."""
+        if shown + len(self.more) < FILES_NAMED and hit.path:
+            self.more.setdefault(hit.path, f"{hit.path}:{hit.start_line}")
+        elif hit.path not in self.more:
+            self.omitted["weak"] = self.omitted.get("weak", 0) + 1
 
     def shown(self) -> Shown:
         limit = self.request.limit or ENTRIES
@@ -162,6 +175,7 @@ class _Answer:
             entries=tuple(body for _, _, body in order),
             of=tuple(at for at, _, _ in order),
             omitted=self.omitted,
+            more=tuple(self.more.values()),
         )
 
     def _stands_for(self, window: Window) -> Found:
