@@ -116,15 +116,14 @@ class Cortex:
         kind: str = "fact",
         tags: Sequence[str] = (),
         importance: float = 0.5,
-        facts: Sequence[str] = (),
-        files: Sequence[str] = (),
-        metadata: Mapping[str, Any] | None = None,
-        everywhere: bool = False,
-        occurred_at: float | str = 0,
+        scope: str = "project",
         operation_id: str = "",
+        **more: Any,
     ) -> dict[str, Any]:
         """Remember something: {"id", "message"}, with "deduplicated" when it was there already,
         "removed" when it held secrets, and "warnings" that say how it could be found better.
+        `scope` "global": for all projects. `more`: facts, files, anchors, metadata, obs_type,
+        occurred_at, supersedes.
 
         It is on the disk when this returns.
         """
@@ -132,53 +131,54 @@ class Cortex:
             "title": title,
             "body": body,
             "kind": kind,
-            "tags": list(tags),
+            "tags": tags,
             "importance": importance,
-            "facts": list(facts),
-            "files": list(files),
-            "metadata": dict(metadata or {}),
-            "scope": "global" if everywhere else "project",
-            "occurred_at": occurred_at,
+            "scope": scope,
         }
-        return self.call("store", given, writes=True, operation_id=operation_id)
+        return self._write("store", given | more, operation_id)
 
-    def search(
-        self, query: str, *, limit: int = 10, kind: str = "", tags: Sequence[str] = ()
-    ) -> list[dict[str, Any]]:
-        """The notes that a question is about, by words and meaning; none when none is."""
-        given = {"query": query, "limit": limit, "kind": kind, "tags": list(tags)}
-        return _results(self.call("search", given, writes=False))
-
-    def recall(
-        self, query: str, *, limit: int = 10, alpha: float = 0.7, kind: str = "", explain: bool = False
-    ) -> list[dict[str, Any]]:
-        """As `search`, with what is connected to it: alpha 1 asks words and meaning alone, 0 the
-        graph. `explain` says what each score is made of.
-        """
-        given = {"query": query, "limit": limit, "alpha": alpha, "kind": kind, "explain": explain}
-        return _results(self.call("recall", given, writes=False))
+    def edit(self, node_id: str | int, *, operation_id: str = "", **changes: Any) -> dict[str, Any]:
+        """Change fields of a note, or its `state`; what it held before is kept."""
+        return self._write("store", {"id": node_id} | changes, operation_id)
 
     def relate(
-        self,
-        from_id: str | int,
-        to_id: str | int,
-        relation: str = "relates-to",
-        *,
-        operation_id: str = "",
+        self, from_id: str | int, to_id: str | int, relation: str = "relates-to", *, operation_id: str = ""
     ) -> dict[str, Any]:
         """Connect two notes: {"id", "message"}; an edge that is there already keeps its id."""
-        given = {"from_id": from_id, "to_id": to_id, "relation": relation}
-        return self.call("relate", given, writes=True, operation_id=operation_id)
+        return self._write("relate", {"from_id": from_id, "to_id": to_id, "relation": relation}, operation_id)
+
+    def forget(self, node_id: str | int, *, operation_id: str = "") -> dict[str, Any]:
+        """Mark a note as deleted: no question finds it any more."""
+        return self._write("forget", {"node_id": node_id}, operation_id)
+
+    def undo(self, undone: str = "", *, operation_id: str = "") -> dict[str, Any]:
+        """Take back the operation of that number, "" for the last one."""
+        return self._write("undo", {"undone": undone}, operation_id)
+
+    def search(self, query: str, *, limit: int = 10, **more: Any) -> list[dict[str, Any]]:
+        """The notes that a question is about, by words and meaning; none when none is. `more`:
+        kind, tags, as_of (a moment: what was believed then), include.
+        """
+        return self._found("search", {"query": query, "limit": limit} | more)
+
+    def recall(self, query: str, *, limit: int = 10, alpha: float = 0.7, **more: Any) -> list[dict[str, Any]]:
+        """As `search`, with what is connected to it: alpha 1 asks words and meaning alone, 0 the
+        graph. `explain` says what each score is made of. `more`: kind, as_of, include, explain.
+        """
+        return self._found("recall", {"query": query, "limit": limit, "alpha": alpha} | more)
+
+    def timeline(self, anchor: str | int = "", **more: Any) -> dict[str, Any]:
+        """Notes in the order in which they happened, around one or between two moments."""
+        return self.call("timeline", {"anchor": anchor} | more, writes=False)
 
     def traverse(self, node_id: str | int, *, depth: int = 2, direction: str = "both") -> dict[str, Any]:
         """What is connected to a note, in at most `depth` steps."""
-        return self.call(
-            "traverse", {"node_id": node_id, "depth": depth, "direction": direction}, writes=False
-        )
+        given = {"node_id": node_id, "depth": depth, "direction": direction}
+        return self.call("traverse", given, writes=False)
 
-    def briefing(self, agent_id: str = "default", *, compact: bool = False) -> dict[str, Any]:
-        """{"briefing": Markdown}: what to know before one begins."""
-        return self.call("briefing", {"agent_id": agent_id, "compact": compact}, writes=False)
+    def briefing(self, agent_id: str = "default", **more: Any) -> dict[str, Any]:
+        """{"briefing": Markdown}: what to know before one begins. `more`: compact, tokens."""
+        return self.call("briefing", {"agent_id": agent_id} | more, writes=False)
 
     def node(self, node_id: str | int) -> dict[str, Any]:
         """A note with its edges, and the notes at their other ends."""
@@ -188,9 +188,12 @@ class Cortex:
         """How much is remembered."""
         return self.call("stats", writes=False)
 
-    def forget(self, node_id: str | int, *, operation_id: str = "") -> dict[str, Any]:
-        """Mark a note as deleted: no question finds it any more."""
-        return self.call("forget", {"node_id": node_id}, writes=True, operation_id=operation_id)
+    def _write(self, operation: str, given: dict[str, Any], operation_id: str) -> dict[str, Any]:
+        return self.call(operation, given, writes=True, operation_id=operation_id)
+
+    def _found(self, operation: str, given: dict[str, Any]) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.call(operation, given, writes=False)["results"]
+        return found
 
     async def _reach(self, until: float) -> Client:
         if self._serving is None:
@@ -202,11 +205,6 @@ class Cortex:
         await self._remembering.close()
         if self._client is not None:
             await self._client.close()
-
-
-def _results(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = answer["results"]
-    return found
 
 
 def _serve(data: DataFolder) -> Serving:

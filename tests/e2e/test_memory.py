@@ -18,7 +18,7 @@ from cortex.memory import Cortex
 from cortex.memory.database import LOCK, Database
 from cortex.processes import attach
 from cortex.settings.config import load_data
-from ipc.errors import Misconfigured, Unavailable
+from ipc.errors import BadRequest, Misconfigured, NotFound, Unavailable
 
 #: seconds in which a state must be reached; it bounds a failure, not a pass
 BOUND_S = 60.0
@@ -117,6 +117,31 @@ def test_an_embedded_store_serves_others_and_hands_over_when_it_is_closed(data):
         assert memory.stats()["node_count"] == 41
         with pytest.raises(Misconfigured, match="attaches to that one"):
             Cortex.open(embedded=True)
+
+
+@pytest.mark.parametrize("embedded", [False, True])
+def test_all_methods_are_the_same_attached_and_embedded(data, embedded):
+    with Cortex.open(project="here", embedded=embedded) as memory:
+        one = memory.store("Retries use back-off", tags=("network",), files=["a.py"], metadata={"k": 1})
+        two = memory.store("The provider limits us", kind="fact", scope="global")
+        assert memory.relate(two["id"], one["id"], "causes")["id"]
+        assert memory.edit(one["id"], body="with jitter")["id"] == one["id"]
+        assert memory.node(one["id"])["body"] == "with jitter"
+        assert [row["id"] for row in memory.search("how do retries back off", limit=1)] == [one["id"]]
+        assert [row["id"] for row in memory.recall("how do retries back off", limit=1)] == [one["id"]]
+        assert memory.traverse(one["id"])["nodes"]
+        assert "Retries" in memory.briefing()["briefing"]
+        assert memory.timeline()
+        memory.forget(two["id"])
+        assert memory.stats()["node_count"] == 1
+        memory.undo()
+        assert memory.stats()["node_count"] == 2
+        with pytest.raises(BadRequest, match="There is no argument `colour`"):
+            memory.store("x", colour="red")
+        with pytest.raises(NotFound):
+            memory.node("nothing")
+    with pytest.raises(Unavailable, match="was closed"):
+        memory.stats()
 
 
 def store(memory, title):
