@@ -8,6 +8,7 @@ nothing is ever pickled.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import struct
 from collections.abc import Sequence
@@ -39,20 +40,23 @@ class _Kind:
     blobs: tuple[str, ...]
 
 
-_KINDS: dict[str, _Kind] = {}
+#: the classes of messages that travel, by their names
+_CLASSES: dict[str, type] = {cls.__name__: cls for cls in get_args(Message)}
 
 
 def register(cls: type) -> None:
     """Let messages of the dataclass `cls` travel, under the name of the class."""
+    _CLASSES[cls.__name__] = cls
+
+
+@functools.cache
+def _kind_of(cls: type) -> _Kind:
+    """Looked at when the first message of its kind travels: most processes send a few kinds."""
     hints = get_type_hints(cls)
     arrays = tuple(name for name, hint in hints.items() if hint == Array)
     blobs = tuple(name for name, hint in hints.items() if hint == Blobs)
     plain = tuple(f.name for f in dataclasses.fields(cls) if f.name not in arrays + blobs)
-    _KINDS[cls.__name__] = _Kind(cls, plain, arrays, blobs)
-
-
-for _cls in get_args(Message):
-    register(_cls)
+    return _Kind(cls, plain, arrays, blobs)
 
 
 def encode(
@@ -63,7 +67,7 @@ def encode(
     Raises TooLarge above `max_bytes`, TypeError for an array of a dtype that does not travel.
     """
     name = type(message).__name__
-    kind = _KINDS[name]
+    kind = _kind_of(_CLASSES[name])
     raw: list[Frame] = []
     layout: dict[str, Any] = {}
     for field in kind.arrays:
@@ -97,9 +101,9 @@ def decode(frames: Sequence[Frame]) -> Message:
     """
     read_envelope(frames)
     name = bytes(frames[1]).decode("ascii", "replace")
-    kind = _KINDS.get(name)
-    if kind is None:
+    if name not in _CLASSES:
         raise BadRequest(f"Unknown message kind {name[:80]!r}.")
+    kind = _kind_of(_CLASSES[name])
     try:
         body = orjson.loads(frames[2])
         plain = body["fields"]

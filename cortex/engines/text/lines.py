@@ -51,11 +51,12 @@ ALIKE_LINES_MAX = 2_000
 #: what stands behind a line that stands for others, with their number
 LIKE_IT = "  ⋯ {} lines like it"
 
-_IMPORT = re.compile(
-    r"[^\S\n]*(?:import|from|#[^\S\n]*include|using|use|require(?:_relative)?|export\s.*\bfrom|@import)\b"
+#: how a line begins that is a comment or an import
+_BEGINNING = re.compile(
+    r"[^\S\n]*(?:(?P<text>//|/\*|\*|#(?!\w)|--|\"\"\"|;;)"
+    r"|(?P<import>(?:import|from|#[^\S\n]*include|using|use|require(?:_relative)?|export\s.*\bfrom|@import)\b))"
 )
 _REQUIRE = re.compile(r".*\brequire\(")
-_COMMENT = re.compile(r"[^\S\n]*(?://|/\*|\*|#(?!\w)|--|\"\"\"|;;)")
 _CALLED = re.compile(r"[^\S\n]*(?:<[^<>()]*>|::<[^<>()]*>|!)?\(")
 
 
@@ -202,9 +203,11 @@ def find_kinds(body: Body, marked: Marked, about: Sequence[bytes]) -> Array:
             kinds.append("test")
         elif chunk in defined and text[start:end] in defined[chunk].get(number, ()):
             kinds.append("definition")
-        elif documents[chunk] or _COMMENT.match(text, begin):
+        elif documents[chunk]:
             kinds.append("text")
-        elif _IMPORT.match(text, begin) or (requires and _REQUIRE.match(text, begin)):
+        elif beginning := _BEGINNING.match(text, begin):
+            kinds.append("import" if beginning["import"] else "text")
+        elif requires and _REQUIRE.match(text, begin):
             kinds.append("import")
         elif _CALLED.match(text, end):
             kinds.append("call")
