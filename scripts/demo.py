@@ -1,5 +1,5 @@
 """What scripts/demo shows, once everything is installed: index, ask over MCP, change a file, find
-it, clean up.
+it, remember something, end everything, recall it, clean up.
 """
 
 from __future__ import annotations
@@ -35,6 +35,17 @@ QUESTIONS = (
     "how are errors reported to the caller",
     "what happens when a process stops",
 )
+#: what is remembered: kind, title, body
+NOTES = (
+    (
+        "decision",
+        "Retries use exponential back-off with jitter",
+        "Fixed delays made all clients return at once.",
+    ),
+    ("fact", "The payment provider allows twenty calls a second", "It answers 429 to those above."),
+    ("preference", "Tests are named as sentences about behaviour", "A failing one then says what broke."),
+)
+REMEMBERED = "why do our retries back off?"
 #: of the scratch copy: enough for a real index, little enough to copy at once
 SCRATCH_FILES_MAX, SCRATCH_BYTES_MAX = 200, 200_000
 #: seconds until an answer must have changed
@@ -176,6 +187,47 @@ async def change(scratch: Path, path: Path, log) -> None:
         )
 
 
+async def call(session: ClientSession, tool: str, **arguments) -> dict:
+    """A call of a tool of memory, whose workers start with the first one."""
+    deadline = time.monotonic() + BOUND_S
+    while True:
+        try:
+            result = await session.call_tool(tool, arguments)
+            return orjson.loads(result.content[0].text)
+        except MCPError as error:
+            if time.monotonic() > deadline:
+                sys.exit(str(error))
+            await asyncio.sleep(0.2)
+
+
+async def remember(scratch: Path, log) -> None:
+    async with connected(scratch, log) as session:
+        ids = []
+        for kind, title, body in NOTES:
+            number = f"demo-{len(ids)}"
+            told = await call(session, "cortex_store", kind=kind, title=title, body=body, operation_id=number)
+            ids.append(told["id"])
+            console.print(f"  stored   [green]{told['number']}[/] {escape(title)}  [dim]{kind}[/]")
+        told = await call(session, "cortex_relate", from_id=ids[1], to_id=ids[0], relation="causes")
+        plain(f"  related  {told['message'].removeprefix('Related: ')}")
+
+
+async def recall(scratch: Path, log) -> bool:
+    """Ask for what was remembered; whether it was found."""
+    async with connected(scratch, log) as session:
+        await call(session, "cortex_briefing")
+        started = time.perf_counter()
+        answer = await call(session, "cortex_recall", query=REMEMBERED)
+        took_ms = (time.perf_counter() - started) * 1000
+        console.print(f"\n[bold]cortex_recall[/]  {escape(REMEMBERED)}")
+        for row in answer["results"]:
+            console.print(
+                f"  [green]{row['number']}[/] {escape(row['title'])}  [dim]{row['kind']}, {row['score']:.2f}[/]"
+            )
+        console.print(f"  [dim]{took_ms:.1f} ms[/]")
+        return bool(answer["results"])
+
+
 def snippets(project: Path) -> None:
     server = {"command": CORTEX, "args": ["mcp", "--project", str(project)]}
     console.print("[bold]Claude Code[/]")
@@ -209,6 +261,20 @@ def stop(project: Path) -> int:
     return len(left)
 
 
+def stop_memory() -> int:
+    """Stop what serves the demo's memory; the number of its processes that are left."""
+    data = configuration.load_data()
+    status = attach.set_status(data)
+    pids = [status.get("pid", 0), *(each["pid"] for each in status["processes"])]
+    processes = []
+    for pid in filter(None, pids):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            processes.append(psutil.Process(pid))
+    attach.stop(data)
+    _, left = psutil.wait_procs(processes, timeout=10)
+    return len(left)
+
+
 def main(argument: str) -> int:
     project = Path(argument).expanduser().resolve()
     if not project.is_dir():
@@ -218,6 +284,8 @@ def main(argument: str) -> int:
     with tempfile.TemporaryDirectory(prefix="cortex-demo-") as folder:
         scratch = Path(folder).resolve() / "copy"
         scratch.mkdir()
+        os.environ["CORTEX_MEMORY_DATA_DIR"] = str(Path(folder).resolve() / "memory")  # not the user's own
+        left, lost = 0, False
         try:
             with (Path(folder) / "front.log").open("w") as log:
                 heading(f"1. Index {project}")
@@ -227,17 +295,24 @@ def main(argument: str) -> int:
                 heading("3. Change a file in a scratch copy")
                 path = scratch_copy(project, scratch)
                 asyncio.run(change(scratch, path, log))
-                heading("4. Connect your agent")
+                heading("4. Remember, end everything, start again, recall")
+                asyncio.run(remember(scratch, log))
+                left = stop(scratch) + stop_memory()
+                console.print("  every process has ended" if not left else f"  {left} processes are left")
+                lost = not asyncio.run(recall(scratch, log))
+                heading("5. Connect your agent")
                 snippets(project)
         finally:
-            left = stop(scratch)
+            left += stop(scratch) + stop_memory()
             shutil.rmtree(configuration.load(scratch).home, ignore_errors=True)
             if ours:
                 left += stop(project)
-    heading("5. Clean up")
+    heading("6. Clean up")
     kept = "" if ours else " The workers that were running before go on."
     console.print(f"  {left or 'No'} process{'es are' if left > 1 else ' is'} left.{kept}")
-    return 1 if left else 0
+    if lost:
+        console.print("  [red]What was stored was not found again.[/]")
+    return 1 if left or lost else 0
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
@@ -25,17 +25,24 @@ _OPERATION_ID = "operation_id"
 #: the project that stands for all of them
 ALL = "all"
 
-Function = Callable[..., dict[str, Any]]
+#: what an operation comes to; long work is done in slices, between which others are answered
+Slices = Generator[None, None, dict[str, Any]]
+Function = Callable[..., dict[str, Any] | Slices]
+#: the channel on which agents ask
+_AGENTS = "mcp"
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`writes`: it changes what is stored, and takes the number of the operation."""
+    """`writes`: it changes what is stored, and takes the number of the operation. `people`: agents
+    may not ask for it.
+    """
 
     name: str
     writes: bool
     function: Function
     arguments: type[msgspec.Struct]
+    people: bool = False
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as the function takes them. Raises BadRequest with one sentence."""
@@ -66,7 +73,7 @@ def carry_out(
     project: str = "",
     source: Source | None = None,
     operation_id: str = "",
-) -> dict[str, Any]:
+) -> dict[str, Any] | Slices:
     """The answer of one operation for the notes of `project`, asked by `source`. Each operation
     takes an argument `project` as well, for those of another one, or ALL.
 
@@ -76,6 +83,8 @@ def carry_out(
     operation = OPERATIONS.get(name)
     if operation is None:
         raise BadRequest(f"Memory has no operation {name[:80]!r}; it has: {', '.join(OPERATIONS)}.")
+    if operation.people and source is not None and source.channel == _AGENTS:
+        raise BadRequest(f"Only people {operation.name} memory: `cortex memory {operation.name}`.")
     given = operation.check(arguments)
     if operation.writes:
         given[_OPERATION_ID] = operation_id
@@ -260,7 +269,29 @@ def _changes(library: Cortex, *, after: int = -1) -> dict[str, Any]:
     return library.changes(after)
 
 
-def _operation(name: str, function: Function, *, writes: bool) -> Operation:
+def _erase(
+    library: Cortex, *, node_ids: tuple[str | int, ...], back_ups: bool = False, operation_id: str = ""
+) -> Slices:
+    """Under its number or not: what is gone stays gone."""
+    del operation_id
+    return library.erase(node_ids, back_ups=back_ups)
+
+
+def _import(library: Cortex, *, file: str, trusted: bool = False, operation_id: str = "") -> Slices:
+    """Under its number or not: a record that is there is not stored again."""
+    del operation_id
+    return library.import_file(file, trusted=trusted)
+
+
+def _export(library: Cortex, *, file: str) -> Slices:
+    return library.export_file(file)
+
+
+def _doctor(library: Cortex, *, mend: bool = True) -> Slices:
+    return library.doctor(mend=mend)
+
+
+def _operation(name: str, function: Function, *, writes: bool, people: bool = False) -> Operation:
     hints = get_type_hints(function)
     fields: list[Any] = []
     for argument, parameter in list(inspect.signature(function).parameters.items())[1:]:
@@ -271,7 +302,7 @@ def _operation(name: str, function: Function, *, writes: bool) -> Operation:
         fields.append((argument, kind, parameter.default) if has_default else (argument, kind))
     fields.append(("project", str, ""))
     arguments = msgspec.defstruct(f"{name}_arguments", fields, frozen=True, forbid_unknown_fields=True)
-    return Operation(name, writes, function, arguments)
+    return Operation(name, writes, function, arguments, people)
 
 
 #: every operation there is, by its name on the wire
@@ -290,5 +321,9 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("changes", _changes, writes=False),
         _operation("forget", _forget, writes=True),
         _operation("undo", _undo, writes=True),
+        _operation("erase", _erase, writes=True, people=True),
+        _operation("import", _import, writes=True, people=True),
+        _operation("export", _export, writes=False, people=True),
+        _operation("doctor", _doctor, writes=False, people=True),
     )
 }

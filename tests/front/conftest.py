@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import time
+from collections.abc import Generator
 
 import orjson
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from cortex.ask.asking import Asking
 from cortex.ask.freshness import Freshness
 from cortex.front.tools import PEOPLE, TOOLS
-from cortex.memory.library import Cortex
+from cortex.memory.library import Cortex, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
 from cortex.settings.config import Config
@@ -33,6 +34,8 @@ class Remembering:
             source=self.source,
             operation_id=operation_id,
         )
+        if isinstance(answer, Generator):
+            answer = finish(answer)
         return orjson.loads(orjson.dumps(answer))
 
 

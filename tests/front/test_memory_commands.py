@@ -7,7 +7,7 @@ import pytest
 from cortex.front.cli.generated import make_command
 from cortex.front.cli.memory import say_ago
 from cortex.front.tools import PEOPLE, TOOLS
-from ipc.errors import EXIT_NOTHING, EXIT_OK
+from ipc.errors import EXIT_NOTHING, EXIT_OK, CortexError
 
 NOW = 1_700_000_000.0  # 2023-11-14T22:13:20Z
 
@@ -30,8 +30,9 @@ def test_a_moment_is_told_as_one_says_it(moment, told):
 
 
 @pytest.fixture
-def shell(window, capsys):
+def shell(open_window, capsys):
     """(exit code, output, what went to standard error) of a command on the window's memory."""
+    window = open_window(channel="cli", trust="user")
 
     def run(name, *words):
         tool = {**TOOLS, **PEOPLE}[name]
@@ -109,3 +110,66 @@ def test_a_text_of_others_never_commands_the_terminal(shell, window):
     _, out, _ = shell("cortex_recall", "title")
     assert "\u202e" not in out
     assert "\x9b" not in out
+
+
+def test_what_is_forgotten_for_good_no_import_brings_back(shell, window, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    one = window.ask("cortex_store", title="The first of two notes", body="Said here.", tags=["a"])
+    two = window.ask("cortex_store", title="The second of two notes", kind="decision")
+    window.ask("cortex_relate", from_id=one["id"], to_id=two["id"], relation="supports")
+    code, out, _ = shell("memory_export", "notes.jsonl")
+    assert (code, out) == (EXIT_OK, f"3 records written to {tmp_path / 'notes.jsonl'}\n")
+    before = window.ask("memory_show", node_id=one["id"])
+    for note in (one, two):
+        shell("memory_forget", note["id"], "--hard")
+    assert window.ask("memory_stats")["node_count"] == 0
+    code, out, _ = shell("memory_import", "notes.jsonl", "--trusted")
+    assert "2 forgotten for good and left out" in out
+    assert window.ask("memory_stats")["node_count"] == 0
+    assert before["title"] == "The first of two notes"
+
+
+def test_of_a_file_that_is_cut_in_half_the_whole_lines_are_in_and_the_rest_is_named(
+    shell, window, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        {
+            "type": "entity",
+            "name": "Ada",
+            "entityType": "person",
+            "observations": ["likes tea", "writes Rust"],
+        },
+        {"type": "entity", "name": "Cortex", "entityType": "project", "observations": []},
+        {"type": "relation", "from": "Ada", "to": "Cortex", "relationType": "maintains"},
+        {"type": "entity", "name": "Cut in the middle", "entityType": "person", "observations": []},
+    ]
+    text = "\n".join(map(json.dumps, lines))
+    (tmp_path / "memory.json").write_text(text[:-20])
+    code, out, told = shell("memory_import", "memory.json")
+    assert (code, out) == (EXIT_OK, "2 notes and 1 edge are new.\n")
+    assert told == "line 4: it is no whole JSON object\n"
+    assert window.ask("memory_stats")["edge_count"] == 1
+    code, out, told = shell("memory_import", "memory.json", "--json")
+    assert (json.loads(out)["notes"], json.loads(out)["refused_count"]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("missing.jsonl", None, "missing.jsonl cannot be read"),
+        ("notes.csv", "a,b,c\n1,2,3\n", "is in no format that can be imported"),
+    ],
+)
+def test_a_file_that_cannot_be_imported_is_one_sentence(shell, tmp_path, name, text, sentence):
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(CortexError, match=sentence):
+        shell("memory_import", str(tmp_path / name))
+
+
+def test_the_doctor_says_that_nothing_is_wrong(shell, window):
+    window.ask("cortex_store", title="The port is 8080")
+    code, out, _ = shell("memory_doctor")
+    assert code == EXIT_OK
+    assert out.splitlines()[:2] == ["1 note and 0 edges were compared.", "Nothing is wrong."]

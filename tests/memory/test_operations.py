@@ -47,7 +47,19 @@ def test_project_and_source_are_those_of_the_request(library):
     assert (told["source_agent"], told["session"], told["trust"]) == ("claude", "s1", "agent")
 
 
-@pytest.mark.parametrize("name", [name for name, one in OPERATIONS.items() if one.writes])
+#: long work that comes to the same however often it is done
+SLICES = ("erase", "import", "export", "doctor")
+
+
+def test_what_only_people_ask_for_no_agent_can(library):
+    for name in SLICES:
+        with pytest.raises(BadRequest, match=f"Only people {name} memory"):
+            carry_out(library, name, {}, source=Source(channel="mcp"))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, one in OPERATIONS.items() if one.writes and name not in SLICES]
+)
 def test_a_write_that_is_asked_for_again_under_its_number_is_done_once(library, name):
     first, second = store(library, "The first of two notes"), store(library, "The second of two notes")
     arguments = {

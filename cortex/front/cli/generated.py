@@ -22,7 +22,7 @@ from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
 from cortex.settings import config as configuration
-from ipc.errors import EXIT_NOTHING, EXIT_OK, BadRequest
+from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, BadRequest
 
 #: what the names of tools begin with, and the names of their commands do not
 PREFIXES = ("cortex_", "code_", "find_")
@@ -69,6 +69,8 @@ class Form:
 
     show: Callable[[dict[str, Any]], None]
     found: Callable[[dict[str, Any]], bool] = lambda answer: bool(answer["results"])
+    #: the exit code when it is not found
+    not_found: int = EXIT_NOTHING
     words: tuple[Word, ...] = ()
     #: arguments that are others for people than for programs, unless they are given
     for_people: Mapping[str, Any] = field(default_factory=dict)
@@ -143,6 +145,11 @@ FORMS = {
     ),
     "memory_show": Form(memory.print_node, found=_always, words=(_NOTE,)),
     "memory_forget": Form(memory.print_written, found=_always, words=(_NOTE,)),
+    "memory_import": Form(memory.print_imported, found=memory.came_in, words=(Word("file", "file"),)),
+    "memory_export": Form(memory.print_exported, found=_always, words=(Word("file", "file"),)),
+    "memory_doctor": Form(
+        memory.print_findings, found=lambda answer: bool(answer["healthy"]), not_found=EXIT_UNAVAILABLE
+    ),
     "memory_stats": Form(memory.print_stats, found=_always),
 }
 PLAIN = Form(answers.print_json, found=_always)
@@ -287,7 +294,7 @@ def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
         answers.print_jsonl(answer)
     else:
         form.show(answer)
-    return EXIT_OK if form.found(answer) else EXIT_NOTHING
+    return EXIT_OK if form.found(answer) else form.not_found
 
 
 def _arguments(tool: Tool, form: Form, options: Namespace) -> dict[str, Any]:

@@ -123,6 +123,44 @@ def print_undone(answer: dict[str, Any]) -> None:
     print(shown(f"Taken back ({answer['what']}): {titles or answer['undone']}"))
 
 
+def came_in(answer: dict[str, Any]) -> bool:
+    """Whether an import found anything that could be used."""
+    return any(answer[name] for name in ("notes", "edges", "known", "merged", "forgotten"))
+
+
+def print_imported(answer: dict[str, Any]) -> None:
+    """What came in; lines that could not be used go to standard error."""
+    new = f"{_count(answer['notes'], 'note')} and {_count(answer['edges'], 'edge')} are new"
+    others = (
+        ("known", "known already"),
+        ("merged", "joined with one that was there"),
+        ("forgotten", "forgotten for good and left out"),
+    )
+    print(", ".join((new, *(f"{answer[name]} {told}" for name, told in others if answer[name]))) + ".")
+    for one in answer["refused"]:
+        where = f"{one['file']}, line {one['line']}" if one.get("file") else f"line {one['line']}"
+        print(shown(f"{where}: {one['why']}"), file=sys.stderr)
+    if more := answer["refused_count"] - len(answer["refused"]):
+        print(f"and {_count(more, 'more line')} like these", file=sys.stderr)
+
+
+def print_exported(answer: dict[str, Any]) -> None:
+    print(shown(f"{_count(answer['records'], 'record')} written to {answer['file']}"))
+
+
+def print_findings(answer: dict[str, Any]) -> None:
+    """What was wrong, and whether it is mended."""
+    print(f"{_count(answer['notes'], 'note')} and {_count(answer['edges'], 'edge')} were compared.")
+    for one in answer["findings"]:
+        found = one["found"] if isinstance(one["found"], str) else f"{one['found']} differences"
+        print(shown(f"{'mended' if one['mended'] else 'WRONG '}  {one['what']}: {found}"))
+    if not answer["findings"]:
+        print("Nothing is wrong.")
+    if answer["back_ups"]:
+        newest = answer["back_ups"][0]
+        print(shown(f"The newest of {_count(len(answer['back_ups']), 'back-up')}: {newest['file']}"))
+
+
 def print_stats(answer: dict[str, Any]) -> None:
     kinds = ", ".join(f"{count} {kind}" for kind, count in answer["node_counts_by_kind"].items())
     told = (_count(answer["node_count"], "note"), _count(answer["edge_count"], "edge"))

@@ -69,6 +69,9 @@ _PEOPLE = (
     Line(f"{_MEMORY}.people:memory_timeline", "Show notes in the order of time", asks="memory"),
     Line(f"{_MEMORY}.people:memory_undo", "Take back what was written", False, True, "memory"),
     Line(f"{_MEMORY}.people:memory_forget", "Forget a note", False, True, "memory"),
+    Line(f"{_MEMORY}.people:memory_import", "Import notes", False, True, "memory"),
+    Line(f"{_MEMORY}.people:memory_export", "Export notes", asks="memory"),
+    Line(f"{_MEMORY}.people:memory_doctor", "Check memory, and mend it", False, True, "memory"),
     Line(f"{_MEMORY}.people:memory_stats", "Count what is remembered", asks="memory"),
 )
 

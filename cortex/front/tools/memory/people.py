@@ -4,6 +4,7 @@ commands of tools are.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -11,6 +12,7 @@ from msgspec import Meta
 from cortex.ask.asking import Asking
 from cortex.front.tools.code.search import cortex_search
 from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, given
+from ipc.errors import BadRequest
 
 Id = Annotated[str, Meta(description="A note's number or id.")]
 
@@ -36,9 +38,69 @@ async def memory_show(asking: Asking, *, node_id: Id) -> dict[str, Any]:
     return await asking.remember("node", {"node_id": node_id})
 
 
-async def memory_forget(asking: Asking, *, node_id: Id) -> dict[str, Any]:
-    """Mark a note as deleted: no question finds it any more; `show` still does."""
+async def memory_forget(
+    asking: Asking,
+    *,
+    node_id: Id,
+    hard: Annotated[
+        bool,
+        Meta(description="For good: its history, index entries and edges too; no import brings it back."),
+    ] = False,
+    backups: Annotated[bool, Meta(description="With --hard: out of the back-ups as well.")] = False,
+) -> dict[str, Any]:
+    """Mark a note as deleted: no question finds it any more; `show` still does, and `undo` brings
+    it back.
+    """
+    if hard:
+        return await asking.remember("erase", {"node_ids": [node_id], "back_ups": backups}, writes=True)
+    if backups:
+        raise BadRequest("`backups` goes with `hard`: a note that is only marked stays in the back-ups.")
     return await asking.remember("forget", {"node_id": node_id}, writes=True)
+
+
+async def memory_import(
+    asking: Asking,
+    *,
+    file: Annotated[
+        str,
+        Meta(
+            description="An export, memory.json of the reference memory server, a Markdown file or a folder."
+        ),
+    ],
+    trusted: Annotated[
+        bool, Meta(description="Believe what the file says about who wrote its notes: an export of your own.")
+    ] = False,
+    project: Whose = "",
+) -> dict[str, Any]:
+    """Store the notes of a file; what is there already stays. Lines that cannot be read are named,
+    the others are in.
+    """
+    asked = given(file=_place(file), trusted=trusted or None, project=project)
+    return await asking.remember("import", asked, writes=True)
+
+
+async def memory_export(
+    asking: Asking,
+    *,
+    file: Annotated[str, Meta(description="The file to write, lines of JSON.")],
+    project: Whose = "",
+) -> dict[str, Any]:
+    """Write the notes of this project, with their edges and history, to a file for `import`."""
+    return await asking.remember("export", given(file=_place(file), project=project))
+
+
+async def memory_doctor(
+    asking: Asking,
+    *,
+    mend: Annotated[bool, Meta(description="Make again what can be made again.")] = True,
+) -> dict[str, Any]:
+    """Compare the store with its indexes and mend what differs."""
+    return await asking.remember("doctor", {"mend": mend})
+
+
+def _place(file: str) -> str:
+    """A file as it was typed, from the working folder: the worker is in another one."""
+    return str(Path(file).expanduser().absolute())
 
 
 async def memory_timeline(
