@@ -4,6 +4,7 @@ import asyncio
 import functools
 import time
 from collections.abc import Generator
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -46,6 +47,9 @@ class Window:
         self.config = Config(root=root)
         self.freshness = Freshness(self.config)
         self.memory = Remembering(library, **others)
+
+    def name(self, agent):
+        self.memory.source = replace(self.memory.source, agent=agent)
 
     async def call(self, tool, arguments):
         until = time.monotonic() + 10.0

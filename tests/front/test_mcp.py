@@ -30,6 +30,9 @@ class Twin:
         self.served, self.hold = served, hold
         self.freshness = served.asking().freshness
 
+    def name(self, agent):
+        """A link keeps who asks; here nobody asks who it was."""
+
     async def call(self, tool, arguments):
         checked = tool.check(arguments)
         if self.hold is not None:
