@@ -31,11 +31,13 @@ from cortex.processes.child import SetSpec
 from cortex.processes.leftovers import remove_dead
 from cortex.processes.names import INDEXER, KINDS, MEMORY, PROJECT
 from cortex.settings.config import Config, Embedding, Server
+from cortex.settings.data import DataFolder
 from cortex.settings.home import open_home, open_runtime
 from ipc.client import CONNECT_S
 from ipc.errors import EXIT_OCCUPIED, Misconfigured, Unavailable
 from ipc.locks import try_lock
 from ipc.messages import PROTOCOL
+from workers.memory import run as run_memory
 
 ROOT = Path(__file__).resolve().parents[2]
 #: seconds in which a state must be reached; generous, because it bounds a failure, not a pass
@@ -159,6 +161,28 @@ def test_without_automatic_indexing_no_indexer_is_started(config: Config) -> Non
     assert list(made.command_lines()) == [one.name for one in PROJECT.processes]
     without = starting.spec_of(dataclasses.replace(config, server=Server(auto_index=False)), idle_exit=True)
     assert set(without.command_lines()) == set(PROJECT.workers)
+
+
+def test_a_set_of_memory_belongs_to_its_data_folder(tmp_path: Path) -> None:
+    made = SetSpec.load(starting.spec_of(DataFolder(tmp_path), idle_exit=True).dump())
+    assert (made.kind, made.root, made.without) == ("memory", str(tmp_path), ())
+    assert {name: line[-2:] for name, line in made.command_lines().items()} == {
+        "memory": ["--data-dir", str(tmp_path)]
+    }
+
+
+def test_memory_serves_fronts_of_several_versions_and_refuses_another_protocol(tmp_path: Path) -> None:
+    data = DataFolder(tmp_path)
+    hello = {"version": "0.0.1", "protocol": PROTOCOL, "config": data.hash()}
+    assert attach.mismatch(data, hello) == ""
+    refused = attach.mismatch(data, hello | {"protocol": 99})
+    assert "protocol 99" in refused
+    assert "`cortex memory down`" in refused
+
+
+def test_memory_has_one_worker_only(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="one owner of the store"):
+        run_memory(DataFolder(tmp_path), replica=1)
 
 
 def test_the_supervisor_stays_small() -> None:

@@ -1,0 +1,57 @@
+"""A front's way to memory: nothing before the first call, then one sentence for what is wrong."""
+
+import asyncio
+import time
+
+import pytest
+
+from cortex.ask.memory import Caller
+from cortex.front.remembering import Remembering
+from cortex.settings.config import load_data
+from cortex.settings.data import DataFolder
+from ipc.errors import Misconfigured, Unavailable
+
+#: seconds that a call has, of which none should be used up
+DEADLINE_S = 30.0
+
+
+def call(find, **options):
+    async def run():
+        remembering = Remembering(find, **options)
+        try:
+            asking = remembering.asking(time.monotonic() + DEADLINE_S, Caller)
+            return await asking.call("stats", writes=False)
+        finally:
+            await remembering.close()
+
+    return asyncio.run(run())
+
+
+def test_before_the_first_call_memory_is_not_even_looked_for(tmp_path):
+    def find():
+        raise AssertionError("nobody asked for memory")
+
+    async def run():
+        remembering = Remembering(find)
+        remembering.asking(time.monotonic() + DEADLINE_S, Caller)
+        await remembering.close()
+
+    asyncio.run(run())
+
+
+def test_a_folder_that_is_set_wrongly_is_said_by_every_call():
+    for _ in range(2):
+        with pytest.raises(Misconfigured, match="not an absolute path"):
+            call(lambda: load_data({"memory": {"data_dir": "here"}}))
+
+
+def test_a_folder_that_cannot_be_made_is_said_by_every_call(tmp_path):
+    (tmp_path / "file").write_text("")
+    for _ in range(2):
+        with pytest.raises(Misconfigured, match=r"memory's folder .*file/data cannot be used"):
+            call(lambda: DataFolder(tmp_path / "file" / "data"))
+
+
+def test_without_start_a_set_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(Unavailable, match="`cortex memory up` starts them"):
+        call(lambda: DataFolder(tmp_path), start=False)
