@@ -24,6 +24,12 @@ WORKER = "memory"
 #: seconds between two tries while the worker is away: it is being started
 RETRY_S = 0.05
 
+#: what is said when nobody answered
+AWAY = (
+    "The memory's worker does not answer: it may still be starting, so ask again in a few seconds; `cortex memory "
+    "status` says how it is."
+)
+
 #: gives the client of the memory set until then (monotonic), and starts the set on the first call
 Reach = Callable[[float], Awaitable[Asker]]
 
@@ -86,7 +92,7 @@ class MemoryAsking:
             except Silent as error:
                 sent |= error.sent
                 if time.monotonic() + RETRY_S >= self.until:
-                    raise _gave_up(message, str(error), sent=sent) from error
+                    raise _gave_up(message, AWAY, sent=sent) from error
                 await asyncio.sleep(RETRY_S)
                 continue
             if not isinstance(reply, MemoryAnswer):

@@ -26,6 +26,9 @@ from ipc.errors import Misconfigured, Unavailable
 from ipc.locks import holder_of
 from ipc.service import Serving
 
+#: seconds that a program waits at least for an answer: nobody watches it, and the first call of all
+#: makes the store
+PATIENCE_S = 30.0
 #: seconds in which everything must be closed
 CLOSE_S = 5.0
 
@@ -102,9 +105,8 @@ class Cortex:
         """What the operation answers: every method is such a call. docs/MEMORY.md lists them."""
         if self._closed:
             raise Unavailable("This memory was closed; open it again.")
-        asking = MemoryAsking(
-            self._reach, time.monotonic() + self._data.deadline_s, lambda: self._caller, writes
-        )
+        until = time.monotonic() + max(PATIENCE_S, self._data.deadline_s)
+        asking = MemoryAsking(self._reach, until, lambda: self._caller, writes)
         asked = asking.call(operation, arguments, operation_id=operation_id)
         return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
 

@@ -104,8 +104,10 @@ def run(folder: Path, kills: int, writers: int) -> dict[str, Any]:
     began = time.monotonic()
     for thread in threads:
         thread.start()
-    done = 0
-    while done < kills and kill_once(counts, chance):
+    done, ended = 0, threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):  # then it counts what there is
+        signal.signal(number, lambda *_: ended.set())
+    while done < kills and not ended.is_set() and kill_once(counts, chance):
         done += 1
         if done % 50 == 0:
             print(f"{done} kills, {len(counts.acknowledged)} acknowledged", file=sys.stderr, flush=True)

@@ -73,7 +73,7 @@ def test_a_write_that_may_have_been_carried_out_says_its_number():
 def test_a_write_that_nobody_got_and_a_question_say_only_what_is_wrong():
     for options in ({}, {"writes": False}):
         worker = Worker(*[bool(options)] * 1000)
-        with pytest.raises(Unavailable, match=r"^The memory worker is not running\.$"):
+        with pytest.raises(Unavailable, match=r"^The memory's worker does not answer: .*ask again"):
             call(worker, seconds=SHORT_S, **options)
 
 

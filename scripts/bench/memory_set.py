@@ -1,0 +1,112 @@
+"""Measures memory's worker: how long a durable write takes, and what it costs while nobody asks.
+
+    python scripts/bench/memory_set.py [--notes 1000] [--idle 30] [--json]
+
+Notes are stored and recalled through the worker, by a program that is attached to it. Beside each
+stands the commit alone: a row of the same size in a database with the same settings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+from product import surroundings
+from report import Figures, add_json, begin, print_figures, print_machine, print_table, summarise, write
+from sqlalchemy import text
+
+from cortex.memory import Cortex
+from cortex.memory.database import connect
+from cortex.processes import attach
+from cortex.settings.config import load_data
+
+#: notes that are stored before anything is timed
+WARM = 50
+BODY = "Fixed delays made all clients come back at once, so each waits a random part of its interval. " * 3
+
+
+def timed(count: int, call: Callable[[int], Any]) -> list[float]:
+    took = []
+    for number in range(count):
+        began = time.perf_counter()
+        call(number)
+        took.append(time.perf_counter() - began)
+    return took[WARM:]
+
+
+def commits(folder: Path, count: int) -> list[float]:
+    engine = connect(folder / "bare.sqlite3")
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE note (number INTEGER PRIMARY KEY, body TEXT)"))
+
+    def commit(number: int) -> None:
+        with engine.begin() as connection:
+            connection.execute(text("INSERT INTO note (body) VALUES (:body)"), {"body": f"{number}{BODY}"})
+
+    took = timed(count, commit)
+    engine.dispose()
+    return took
+
+
+def at_rest(idle_s: float) -> Figures:
+    """The set while its program asks nothing: memory of each process, processor time of both."""
+    status = attach.set_status(load_data())
+    pids = {"supervisor": status["pid"]} | {one["name"]: one["pid"] for one in status["processes"]}
+    processes = {name: psutil.Process(pid) for name, pid in pids.items()}
+    time.sleep(5.0)  # the words of the last notes go to the disk
+    before = {name: sum(process.cpu_times()[:2]) for name, process in processes.items()}
+    time.sleep(idle_s)
+    used = {name: sum(process.cpu_times()[:2]) - before[name] for name, process in processes.items()}
+    memory = {f"{name}_pss_mb": process.memory_full_info().pss / 1e6 for name, process in processes.items()}
+    return {name: round(value, 1) for name, value in memory.items()} | {
+        f"{name}_percent_of_a_core": round(100 * value / idle_s, 2) for name, value in used.items()
+    }
+
+
+def measure(folder: Path, notes: int, idle_s: float) -> tuple[list[Figures], Figures]:
+    with Cortex.open(folder / "data", project="bench") as memory:
+        began = time.perf_counter()
+        memory.stats()
+        first_s = time.perf_counter() - began
+        rows = [
+            summarise(
+                "store", timed(notes, lambda n: memory.store(f"Retries of the client number {n}", BODY))
+            ),
+            summarise("the commit alone", commits(folder, notes)),
+            summarise("recall", timed(notes, lambda n: memory.recall(f"how does client {n} retry"))),
+            summarise("a question that finds by id", timed(notes, lambda n: memory.node(1 + n % notes))),
+        ]
+        rest = at_rest(idle_s)
+    return rows, {"first_call_of_a_new_folder_s": round(first_s, 2)} | rest
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--notes", type=int, default=1_000)
+    parser.add_argument("--idle", type=float, default=30.0, metavar="SECONDS")
+    add_json(parser)
+    options = parser.parse_args()
+    figures = begin("memory_set") | {"notes": options.notes}
+    with surroundings(), tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder:
+        os.environ["CORTEX_MEMORY_DATA_DIR"] = str(Path(folder) / "data")
+        try:
+            rows, rest = measure(Path(folder), options.notes, options.idle)
+        finally:
+            attach.stop(load_data())
+            os.environ.pop("CORTEX_MEMORY_DATA_DIR")
+    figures |= {"rows": rows, "rest": rest}
+    print_machine(figures)
+    print_table(("case", "runs", "p50 ms", "p95 ms", "p99 ms"), [list(row.values()) for row in rows])
+    print_figures(rest)
+    if options.json:
+        write(figures)
+
+
+if __name__ == "__main__":
+    main()
