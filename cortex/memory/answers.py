@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import re2
+
 from cortex.memory.links import Walk
 from cortex.memory.note import Edge, Note
 from cortex.memory.recall import Recalled
@@ -15,7 +17,7 @@ from cortex.memory.times import say_moment
 #: what a text may not do to whoever reads it: turn the direction of writing, hide, or end a fence
 _HIDDEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 #: a text from a tool that reads like this is not advice, but an attempt
-_ORDERS = re.compile(
+_ORDERS = re2.compile(
     r"(?i)\b(ignore|disregard|forget)\b.{0,30}\b(previous|above|prior|all|earlier)\b.{0,30}\b(instruction|prompt|rule)"
     r"|\byou (?:are now|must now)\b|<\s*/?\s*(?:system|assistant|instructions?)\b|\bdo not tell the user\b"
 )

@@ -139,14 +139,18 @@ def _sessions(numbers: Array, hits: Array, words: Array, catalog: Catalog) -> Ar
     return shares
 
 
-def rank(lanes: Lanes, similar: Similar, catalog: Catalog, alpha: float, now: int) -> list[Ranked]:
-    """The notes that are about the question, the best first; equal ones the newest first.
+def rank(  # noqa: PLR0917
+    lanes: Lanes, similar: Similar, catalog: Catalog, alpha: float, now: int, limit: int
+) -> list[Ranked]:
+    """The notes that are about the question, the best `limit` first; equal ones the newest first.
 
     alpha moves weight between similarity (1) and the graph (0); `now` is in milliseconds.
     """
-    far = np.array([number for number in lanes.near if number not in set(similar.numbers.tolist())], np.int64)
+    close = np.array(sorted(lanes.near), np.int64)
+    far = np.setdiff1d(close, similar.numbers)
     numbers = np.concatenate([similar.numbers, far])
-    near = np.array([lanes.near.get(int(number), 0.0) for number in numbers])
+    near = np.zeros(len(numbers))
+    near[np.isin(numbers, close)] = [lanes.near[at] for at in numbers[np.isin(numbers, close)].tolist()]
     kept = (np.concatenate([similar.fits, np.zeros(len(far), bool)])) | (near > 0)
     none = np.zeros(len(far))
     parts = {
@@ -161,7 +165,7 @@ def rank(lanes: Lanes, similar: Similar, catalog: Catalog, alpha: float, now: in
     order = np.lexsort((-numbers, -catalog["happened"][numbers], -score))
     return [
         Ranked(int(numbers[at]), float(score[at]), {name: float(told[at]) for name, told in parts.items()})
-        for at in order[kept[order]]
+        for at in order[kept[order]][:limit]
     ]
 
 

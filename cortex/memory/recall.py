@@ -55,6 +55,8 @@ class Memory:
     def close(self) -> None:
         try:
             self.words.commit()
+        except (OSError, ValueError) as error:  # the next start makes it anew
+            log.warning("the words of memory were not kept: %s", error)
         finally:
             self.store.close()
 
@@ -149,14 +151,14 @@ class Memory:
         )
         now = self.now()
         similar = similarities(lanes, self.catalog, mask)
-        ranked = rank(lanes, similar, self.catalog, 1.0, now)
+        best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))
         if alpha < 1:
-            starts = {one.number: min(1.0, one.score) for one in ranked[:ANCHORS]}
+            starts = {one.number: min(1.0, one.score) for one in best[:ANCHORS]}
             starts |= dict.fromkeys(anchors, 1.0)
             reached = self.links.near(starts, as_of=chosen.as_of)
             near = {number: worth for number, worth in reached.items() if mask[number]}
-            ranked = rank(replace(lanes, near=near), similar, self.catalog, alpha, now)
-        best = ranked[:limit]
+            best = rank(replace(lanes, near=near), similar, self.catalog, alpha, now, limit)
+        best = best[:limit]
         notes = {
             note.number: note for note in self.store.notes_by_number([one.number for one in best])
         } | then

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+import re2
+
 from cortex.memory.note import Note
 from cortex.terms import tokens
 
@@ -20,7 +22,7 @@ _ASKING = frozenset(
 )
 
 #: words that tell when something is
-_TIME = re.compile(
+_TIME = re2.compile(
     r"(?i)\b(?:yesterday|today|tonight|tomorrow|ago|since|recently|last|next|(?:week|month|year|day|weekend|morning|night"
     r"|evening|hour|minute)s?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july"
     r"|august|september|october|november|december|\d{4})\b"

@@ -102,12 +102,13 @@ class Vectors:
         rows["crc"] = _checksums(rows)
         with os.fdopen(files.open_log(self._path), "ab") as file:
             file.write(rows.tobytes())
-        for row in rows:
+        signs = _signs(rows["vector"])
+        for row, bits in zip(rows, signs, strict=True):
             at = self._at.setdefault(int(row["number"]), len(self._at))
             if at == len(self._matrix):
                 self._make_room()
             self._matrix[at], self._numbers[at] = row["vector"], row["number"]
-            self._signs[at] = _signs(row["vector"][None])[0]
+            self._signs[at] = bits
 
     def cosines(
         self, query: str, mask: Array, also: Iterable[int] = (), then: Mapping[int, Note] | None = None

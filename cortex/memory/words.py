@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,7 @@ from cortex.system import files
 from cortex.terms import tokens
 
 #: notes of the tail from which on they go into tantivy
-TAIL_NOTES = 256
+TAIL_NOTES = 512
 #: bytes that the writer collects before it writes a segment
 _HEAP_BYTES = 20_000_000
 #: of BM25, as tantivy has them
@@ -33,12 +32,51 @@ FIELDS = {"all": 1.0, "title": 0.6}
 _READY = "cortex_ready"
 
 
-@dataclass(frozen=True, slots=True)
-class _Tailed:
-    """A note of the tail: term → count, for each field."""
+class _Tail:
+    """Notes that are not in tantivy: for each field, term → note → count, and the lengths."""
 
-    counts: dict[str, Counter[str]]
-    lengths: dict[str, int]
+    def __init__(self, notes: Iterable[Note] = ()) -> None:
+        self.counts: dict[int, dict[str, Counter[str]]] = {}
+        self._holding: dict[str, dict[str, dict[int, int]]] = {name: {} for name in FIELDS}
+        self._lengths: dict[str, dict[int, int]] = {name: {} for name in FIELDS}
+        for note in notes:
+            self.add(note)
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def add(self, note: Note) -> None:
+        self.remove(note.number)
+        words = {"all": all_words(note), "title": title_words(note)}
+        self.counts[note.number] = {name: Counter(found) for name, found in words.items()}
+        for name, counts in self.counts[note.number].items():
+            self._lengths[name][note.number] = len(words[name])
+            for term, times in counts.items():
+                self._holding[name].setdefault(term, {})[note.number] = times
+
+    def remove(self, number: int) -> None:
+        for name, counts in self.counts.pop(number, {}).items():
+            del self._lengths[name][number]
+            for term in counts:
+                del self._holding[name][term][number]
+
+    def holding(self, field: str, word: str) -> int:
+        return len(self._holding[field].get(word, ()))
+
+    def score(self, words: Sequence[str], rarity: Callable[[str, str], float]) -> dict[int, float]:
+        """Note → score; `rarity`: of a word in a field."""
+        scores: dict[int, float] = {}
+        for name, worth in FIELDS.items():
+            lengths = self._lengths[name]
+            mean = sum(lengths.values()) / max(1, len(lengths)) or 1.0
+            for word in words:
+                held = self._holding[name].get(word)
+                rare = rarity(name, word) if held else 0.0
+                for number, times in (held or {}).items():
+                    norm = _K1 * (1 - _B + _B * lengths[number] / mean)
+                    gain = worth * rare * times * (_K1 + 1) / (times + norm)
+                    scores[number] = scores.get(number, 0.0) + gain
+        return scores
 
 
 class Words:
@@ -48,7 +86,7 @@ class Words:
         self._folder = folder
         self._index = _open(folder)
         self._searcher = self._index.searcher()
-        self._tail: dict[int, _Tailed] = {}
+        self._tail = _Tail()
         #: notes of tantivy that were changed or deleted since
         self._masked: set[int] = set()
         self.reached = _reached(self._searcher)
@@ -56,13 +94,14 @@ class Words:
     def take(self, change: int, changed: Sequence[Note], gone: Iterable[int] = ()) -> None:
         """What changed until `change`: found at once, in tantivy when enough has come together."""
         for number in gone:
-            self._tail.pop(number, None)
+            self._tail.remove(number)
             self._masked.add(number)
         for note in changed:
-            self._tail[note.number] = _tailed(note)
+            self._tail.add(note)
             self._masked.add(note.number)
         self.reached = change
-        if len(self._tail) >= TAIL_NOTES:
+        # a tail that is longer than the index would be scored by other rarities than it
+        if len(self._tail) >= min(TAIL_NOTES, self._searcher.num_docs or TAIL_NOTES):
             self.commit()
 
     def commit(self) -> None:
@@ -72,18 +111,18 @@ class Words:
         writer = self._index.writer(_HEAP_BYTES, 1)
         for number in self._masked:
             writer.delete_documents_by_term("number", number)
-        for number, one in self._tail.items():
+        for number, one in self._tail.counts.items():
             document = tantivy.Document()
             document.add_unsigned("number", number)
             document.add_unsigned("change", self.reached)
-            for name, counts in one.counts.items():
+            for name, counts in one.items():
                 document.add_text(name, " ".join(counts.elements()))
             writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()
         self._index.reload()
         self._searcher = self._index.searcher()
-        self._tail, self._masked = {}, set()
+        self._tail, self._masked = _Tail(), set()
 
     def delete(self) -> None:
         """Remove its files; it is of no use any more."""
@@ -93,7 +132,7 @@ class Words:
         """The notes that it can find."""
         found = self._searcher.search(Query.all_query(), max(1, self._searcher.num_docs), count=False).hits
         told = self._searcher.fast_field_values("number", [address for _, address in found])
-        return (set(np.array(told, np.uint64).tolist()) - self._masked) | self._tail.keys()
+        return (set(np.array(told, np.uint64).tolist()) - self._masked) | self._tail.counts.keys()
 
     def search(
         self, words: Sequence[str], limit: int, then: Mapping[int, Note] | None = None
@@ -121,44 +160,19 @@ class Words:
         for number, (score, _) in zip(numbers, hits, strict=True):
             if number not in self._masked:
                 found[number] = float(score or 0.0)
-        found.update(self._score(self._tail, words))
+        found.update(self._tail.score(words, self._rarity))
         if then:
-            other = self._score({number: _tailed(note) for number, note in then.items()}, words)
+            other = _Tail(then.values()).score(words, self._rarity)
             found = {number: score for number, score in found.items() if number not in then} | other
         return found
 
     def ideal(self, words: Sequence[str]) -> float:
         """About the score of a note of usual length that holds each of the words once."""
+        return sum(self._rarity("all", word) for word in words)
+
+    def _rarity(self, field: str, word: str) -> float:
         count = self._searcher.num_docs + len(self._tail)
-        return sum(_rarity(count, self._holding("all", word)) for word in words)
-
-    def _holding(self, field: str, word: str) -> int:
-        return self._searcher.doc_freq(field, word) + sum(
-            word in one.counts[field] for one in self._tail.values()
-        )
-
-    def _score(self, tail: Mapping[int, _Tailed], words: Sequence[str]) -> dict[int, float]:
-        count = self._searcher.num_docs + len(self._tail)
-        scores: dict[int, float] = {}
-        for name, worth in FIELDS.items():
-            mean = sum(one.lengths[name] for one in tail.values()) / max(1, len(tail)) or 1.0
-            for word in words:
-                rare = _rarity(count, self._holding(name, word))
-                for number, one in tail.items():
-                    if times := one.counts[name].get(word, 0):
-                        norm = _K1 * (1 - _B + _B * one.lengths[name] / mean)
-                        scores[number] = scores.get(number, 0.0) + worth * rare * times * (_K1 + 1) / (
-                            times + norm
-                        )
-        return scores
-
-
-def _tailed(note: Note) -> _Tailed:
-    words = {"all": all_words(note), "title": title_words(note)}
-    return _Tailed(
-        {name: Counter(found) for name, found in words.items()},
-        {name: len(found) for name, found in words.items()},
-    )
+        return _rarity(count, self._searcher.doc_freq(field, word) + self._tail.holding(field, word))
 
 
 def _rarity(count: int, holding: int) -> float:

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""How fast memory is: a note stored through MCP beside a bare commit, questions and briefings over
+many notes, imports, what its set takes.
+
+    scripts/bench/memory.py [--notes 1000 100000] [--only store recall set] [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import re
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import product
+import report
+
+from cortex.memory.library import Cortex
+from cortex.processes import attach
+from cortex.settings.config import load_data
+
+#: calls that are measured, of each kind, after some that are not
+CALLS, WARM = 200, 10
+#: notes in the set whose memory is measured, and seconds that it is watched at rest
+SET_NOTES, IDLE_S = 10_000, 20.0
+#: words of a title and of a body
+TITLE_WORDS, BODY_WORDS = 9, 40
+#: records of one slice of an import
+SLICE = 200
+#: questions whose ten nearest are compared with those that signs propose
+PROPOSALS = 200
+PARTS = ("store", "recall", "set")
+
+
+class Words:
+    """Sentences of the words of our documents, the frequent ones often; the same each time."""
+
+    def __init__(self, seed: int = 7) -> None:
+        text = " ".join(path.read_text() for path in sorted((report.ROOT / "docs").glob("*.md")))
+        self._words = sorted(set(re.findall(r"[a-z]{4,}", text.lower())))
+        self._random = random.Random(seed)
+        self._random.shuffle(self._words)
+        self._weights = [1 / (at + 5) for at in range(len(self._words))]
+
+    def __call__(self, count: int) -> str:
+        return " ".join(self._random.choices(self._words, self._weights, k=count))
+
+
+def records(count: int) -> Iterator[list[dict[str, Any]]]:
+    words = Words()
+    kinds = ("fact", "decision", "event", "pattern", "preference", "goal", "observation")
+    for first in range(0, count, SLICE):
+        yield [
+            {
+                "note": {
+                    "title": f"{words(TITLE_WORDS)} {at}",
+                    "body": words(BODY_WORDS),
+                    "kind": kinds[at % len(kinds)],
+                    "labels": [words(1)],
+                    "importance": (at % 10) / 10,
+                    "source": {"agent": "bench", "session": f"s{at // 20}"},
+                }
+            }
+            for at in range(first, min(count, first + SLICE))
+        ]
+
+
+def timed(call: Callable[[], object], count: int = CALLS) -> list[float]:
+    seconds = []
+    for _ in range(count + WARM):
+        begun = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - begun)
+    return seconds[WARM:]
+
+
+def over_notes(count: int, folder: Path) -> tuple[report.Figures, list[report.Figures]]:
+    """Questions, briefings and the import of so many notes, embedded."""
+    with Cortex.open(folder) as memory:
+        begun = time.perf_counter()
+        for some in records(count):
+            memory.import_records(some)
+        taken = time.perf_counter() - begun
+        words = Words(11)
+        asked = [words(5) for _ in range(CALLS + WARM)]
+        each = iter(asked)
+        rows = [report.summarise(f"recall over {count}", timed(lambda: memory.recall(next(each))))]
+        rows.append(report.summarise(f"briefing over {count}", timed(memory.briefing, 30)))
+        vectors = memory._memory.vectors
+        same = [
+            len({*vectors.nearest(text, 10, exact=True)} & {*vectors.nearest(text, 10, exact=False)})
+            for text in asked[:PROPOSALS]
+        ]
+    begun = time.perf_counter()
+    Cortex.open(folder).close()
+    return {
+        f"import of {count}, notes a second": round(count / taken),
+        f"opening {count}, s": round(time.perf_counter() - begun, 2),
+        f"recall@10 of what signs propose, {count}": round(statistics.mean(same) / 10, 4),
+    }, rows
+
+
+def bare_commits(folder: Path) -> list[float]:
+    """A row of the same size into an empty SQLite, as durably."""
+    connection = sqlite3.connect(folder / "bare.sqlite3", isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("CREATE TABLE note (title TEXT, body TEXT)")
+    words = Words(13)
+
+    def commit() -> None:
+        connection.execute("INSERT INTO note VALUES (?, ?)", (words(TITLE_WORDS), words(BODY_WORDS)))
+
+    seconds = timed(commit)
+    connection.close()
+    return seconds
+
+
+async def stored(root: Path) -> list[float]:
+    """`cortex_store` through the official client."""
+    words, seconds = Words(17), []
+    async with product.connect(root) as front:
+        for at in range(CALLS + WARM):
+            title, body = f"{words(TITLE_WORDS)} {at}", words(BODY_WORDS)
+            begun = time.perf_counter()
+            told = await front.call("cortex_store", title=title, body=body)
+            seconds.append(time.perf_counter() - begun)
+            if "id" not in told:
+                raise SystemExit(f"cortex_store answered {told}")
+    return seconds[WARM:]
+
+
+async def at_rest(root: Path, data: Path) -> report.Figures:
+    """What the processes of the set take, with a front that asked once."""
+    async with product.connect(root) as front:
+        await front.call("cortex_recall", query="what was decided about the index")
+        owned = product.processes_of(data)
+        before = sum(sum(one.cpu_times()[:2]) for one in owned)
+        await asyncio.sleep(IDLE_S)
+        used = sum(sum(one.cpu_times()[:2]) for one in owned) - before
+        memory = sum(one.memory_full_info().pss for one in owned)
+        return {
+            f"set at {SET_NOTES} notes, MB": round(memory / 1e6, 1),
+            "set at rest, % of a core": round(100 * used / IDLE_S, 3),
+            "processes of the set": len(owned),
+        }
+
+
+def through_mcp(parts: list[str]) -> tuple[report.Figures, list[report.Figures]]:
+    """What needs the whole product: writes, and the set."""
+    figures: report.Figures = {}
+    rows: list[report.Figures] = []
+    with tempfile.TemporaryDirectory(prefix="cortex-memory-") as place:
+        data = Path(place).resolve() / "data"
+        with product.scratch(memory_data_dir=data) as root:
+            if "store" in parts:
+                rows.append(report.summarise("bare commit", bare_commits(Path(place))))
+                rows.append(report.summarise("cortex_store through MCP", asyncio.run(stored(root))))
+                attach.stop(load_data())
+            if "set" in parts:
+                with Cortex.open(data) as memory:
+                    for some in records(SET_NOTES):
+                        memory.import_records(some)
+                figures |= asyncio.run(at_rest(root, data))
+                attach.stop(load_data())
+    return figures, rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 100_000])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    report.add_json(parser)
+    options = parser.parse_args()
+    figures = report.begin("memory")
+    rows: list[report.Figures] = []
+    if {"store", "set"} & {*options.only}:
+        told, some = through_mcp(options.only)
+        figures |= told
+        rows += some
+    for count in options.notes if "recall" in options.only else ():
+        with tempfile.TemporaryDirectory(prefix="cortex-memory-") as folder:
+            told, some = over_notes(count, Path(folder).resolve() / "data")
+        figures |= told
+        rows += some
+    report.print_machine(figures)
+    if rows:
+        report.print_table(list(rows[0]), [list(row.values()) for row in rows])
+    report.print_figures({name: value for name, value in figures.items() if name != "machine"})
+    if options.json:
+        report.write(figures | {"times": rows})
+
+
+if __name__ == "__main__":
+    main()
