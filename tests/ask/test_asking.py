@@ -12,7 +12,7 @@ from cortex.ask import exact as exactly
 from cortex.ask import search as searching
 from cortex.ask.asking import FIRST_GENERATION_S, Asking
 from cortex.ask.freshness import Freshness
-from cortex.ask.questions import Exact, Search
+from cortex.ask.questions import Exact, Related, Search
 from cortex.generation import current as generations
 from cortex.generation.current import Generation, SegmentRef
 from cortex.settings.config import Config
@@ -323,6 +323,13 @@ def test_limits_are_clamped(config, limit):
     assert search(config, workers, limit=limit)["total"] == min(max(limit, 1), 3)
     exact(config, workers, limit=limit)
     assert workers.asked[-1].limit == min(max(limit, 1), 100)
+
+
+@pytest.mark.parametrize(("asked", "kept"), [(-5, 1), (0, 1), (1, 1), (100, 100), (101, 100), (1 << 40, 100)])
+def test_no_question_has_a_limit_out_of_its_bounds(asked, kept):
+    assert Search("a", limit=asked).checked().limit == kept
+    assert Related("a.py", limit=asked).checked().limit == kept
+    assert Exact("a", limit=asked).checked().request(1).limit == kept
 
 
 @pytest.mark.parametrize("query", ["", "  \n", "a\0b", "x" * 65_537, "é" * 40_000, "\ud800"])
