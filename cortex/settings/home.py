@@ -4,6 +4,7 @@ folders. No values.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import ipaddress
@@ -202,6 +203,8 @@ def open_home(project: Folders) -> Path:
         for folder in (home.parent, home, project.run_dir):
             files.make_private(folder)
             files.sweep(folder)
+        with contextlib.suppress(FileNotFoundError):  # another process removes what nobody needs
+            files.reopen(home)
         note = json.dumps({"root": os.fspath(project.root)}).encode()
         if not _holds(home / "project.json", note):
             files.replace(home / "project.json", note)

@@ -253,6 +253,23 @@ def make_private(path: Name) -> None:
         os.close(descriptor)
 
 
+def reopen(tree: Name) -> None:
+    """Let their owner read and write the files and folders of ours in a tree that were closed to
+    it: by a restored copy, or a slip of chmod. Links, and what is another's, stay. Raises OSError.
+    """
+    opened = True
+    while opened:  # what a closed folder holds is seen once it is open
+        opened = False
+        for _, names, others, folder in os.fwalk(_absolute(tree), follow_symlinks=False):
+            for name in (*names, *others):
+                info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                wanted = 0o700 if stat.S_ISDIR(info.st_mode) else 0o600
+                known = stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)
+                if known and info.st_uid == os.getuid() and info.st_mode & wanted != wanted:
+                    os.chmod(name, stat.S_IMODE(info.st_mode) | wanted, dir_fd=folder)
+                    opened = opened or stat.S_ISDIR(info.st_mode)
+
+
 def open_log(path: Name) -> int:
     """A descriptor that appends to a log, made if need be. What stands there and is no file of ours
     alone (a link, a pipe, a second name of another file) gives way to a new one, a folder by moving

@@ -11,6 +11,7 @@ import pytest
 from cortex.indexer import scan as scans
 from cortex.indexer.scan import Candidate, Scan, Scanner
 from cortex.settings.config import Config, Indexing
+from cortex.settings.home import find_root
 from cortex.terms.records import Skipped
 from ipc.errors import Misconfigured
 
@@ -205,3 +206,40 @@ def test_too_many_files_name_the_setting_to_add(root, monkeypatch):
     with pytest.raises(Misconfigured, match=r'--project "/.*CORTEX_PROJECT'):
         Scanner(Config(root=root)).walk()
     assert len(Scanner(Config(root=root, explicit_root=True)).walk().files) == 4
+
+
+def test_a_project_inside_a_project_belongs_to_both_and_only_its_ignore_files_speak_for_it(root, monkeypatch):
+    """A clone in a clone, a submodule's git file, settings of its own: the outer project reads the
+    sources of the inner one, and obeys nothing but what git would; opened itself, the inner one is
+    a project of its own.
+    """
+    inner = root / "vendor" / "inner"
+    write(
+        root,
+        {
+            "outer.py": "",
+            "vendor/inner/.git/HEAD": "ref: refs/heads/main\n",
+            "vendor/inner/.gitignore": "*.tmp.py\n",
+            "vendor/inner/.cortex/config.yml": "indexing:\n  ignore: ['*']\n",
+            "vendor/inner/.cortex/chunks/theirs.json": "[]",
+            "vendor/inner/a.py": "",
+            "vendor/inner/b.tmp.py": "",
+            "vendor/module/.git": "gitdir: ../../.git/modules/module\n",
+            "vendor/module/c.py": "",
+        },
+    )
+    (root / ".git").mkdir()
+    assert sources(walk(root)) == {"outer.py", "vendor/inner/a.py", "vendor/module/c.py"}
+    assert sources(walk(inner)) == {"a.py"}
+    for place, found in (
+        (inner, inner),
+        (root / "vendor" / "module", root / "vendor" / "module"),
+        (root / "vendor", root),
+    ):
+        monkeypatch.chdir(place)
+        assert find_root() == (found, False)
+    assert Config(root=inner).home != Config(root=root).home
+
+
+def sources(scan: Scan) -> set[str]:
+    return {path for path in scan.files if path.endswith(".py")}

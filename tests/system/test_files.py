@@ -400,3 +400,20 @@ def test_a_log_to_be_trimmed_that_is_a_link_empties_nothing(tmp_path, elsewhere)
     (tmp_path / "worker.log").symlink_to(elsewhere / "kept")
     files.trim_log(tmp_path / "worker.log", 10)
     assert content(elsewhere) == before
+
+
+def test_what_is_closed_to_its_owner_is_opened_and_nothing_elsewhere(tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("x")
+    tree = tmp_path / "tree"
+    (tree / "closed" / "deeper").mkdir(parents=True)
+    (tree / "closed" / "deeper" / "file").write_text("in it")
+    (tree / "link").symlink_to(elsewhere)
+    (tree / "open").write_text("x")
+    (tree / "open").chmod(0o640)
+    for path in (tree / "closed" / "deeper" / "file", tree / "closed" / "deeper", tree / "closed", elsewhere):
+        path.chmod(0)
+    files.reopen(tree)
+    modes = {path.name: path.lstat().st_mode & 0o777 for path in tree.rglob("*") if not path.is_symlink()}
+    assert modes == {"closed": 0o700, "deeper": 0o700, "file": 0o600, "open": 0o640}
+    assert elsewhere.stat().st_mode & 0o777 == 0

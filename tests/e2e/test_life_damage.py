@@ -1,0 +1,106 @@
+"""Files that are cut, or closed to everybody, under a running set and between two: all is found
+again without a save.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+#: seconds that one command may take; generous, because it bounds a failure, not a pass
+BOUND_S = 60.0
+#: runs a program without root's right to read and write what its modes forbid; everybody else has
+#: no such right, and is not refused here
+OBEDIENT = """
+import ctypes, os, sys
+for right in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    ctypes.CDLL(None).prctl(24, right, 0, 0, 0)  # PR_CAPBSET_DROP
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_segments_that_are_cut_under_a_running_set_are_made_again_by_it(project, facts):
+    """Whoever has one mapped is killed by SIGBUS when it reads behind the new end."""
+
+    async def ask():
+        async with project.front() as front:
+            await front.whole()
+            before = front.pid
+            segments = project.config.index_dir / "segments"
+            cut = {path.name for path in segments.glob("*.seg")}
+            for name in cut:
+                os.truncate(segments / name, 4096 if (segments / name).stat().st_size > 8192 else 1)
+            await front.whole()
+            assert front.pid == before
+            assert not cut & _named(project)
+            for word, path in facts.items():
+                await front.finds(word, path)
+
+    asyncio.run(ask())
+    project.nothing_left()
+
+
+def _named(project) -> set[str]:
+    """The segments of the generation that is current."""
+    from cortex.generation.current import read_current
+
+    return {segment.name for segment in read_current(project.config.index_dir).segments}
+
+
+def obedient(project, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            OBEDIENT,
+            str(Path(sys.executable).parent / "cortex"),
+            *arguments,
+            "--project",
+            str(project.root),
+        ],
+        env=os.environ | project.environment,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=BOUND_S,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="rights are dropped as Linux does it")
+def test_what_nobody_may_read_is_named_or_made_again_and_all_else_is_found(project, facts):
+    closed = [project.root / "closed", project.root / "secret.py"]
+    closed[0].mkdir()
+    (closed[0] / "inside.py").write_text("def inside_closed(): return 1\n")
+    closed[1].write_text("def closed_itself(): return 1\n")
+    for path in closed:
+        path.chmod(0)
+    try:
+        done = obedient(project, "index", "--verbose")
+        assert done.returncode == 0, done.stderr
+        said = done.stdout + done.stderr
+        assert "closed" in said
+        assert "secret.py" in said
+        assert "Permission denied" in said
+        word, file = next(iter(facts.items()))
+        project.until(lambda: file in obedient(project, "exact", word).stdout, word)
+        assert obedient(project, "exact", "closed_itself").returncode != 0
+        obedient(project, "down")
+        for path in _files(project.config.home):
+            path.chmod(0)
+        project.until(lambda: file in obedient(project, "exact", word).stdout, f"{word} again")
+    finally:
+        for path in closed:
+            path.chmod(0o700)
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.is_file()]
