@@ -220,6 +220,8 @@ AMISS = [
     ("cortex_store", {"title": NOTE, "project": "all"}, "`project` is 'all'; a note belongs to one project"),
     ("cortex_recall", {"query": "x", "as_of": "then"}, "as_of is 'then'; pass epoch milliseconds"),
     ("cortex_recall", {"query": "  "}, "The query is empty"),
+    ("cortex_recall", {"query": ""}, "The query is empty"),
+    ("cortex_search", {"query": "", "scope": "memory"}, "The query is empty"),
     ("cortex_recall", {"query": "x", "alpha": 2}, "alpha is 2.0; it must be between 0"),
     ("cortex_recall", {}, "The argument `query` is required"),
     ("cortex_search", {"query": "x", "kind": "two words"}, "kind is 'two words'"),

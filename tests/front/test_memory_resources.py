@@ -86,6 +86,21 @@ def test_a_note_that_is_not_there_is_an_error(window, mode):
         talk(window, lambda client: client.read_resource("cortex://node/nobody"), mode)
 
 
+def test_an_empty_question_is_a_json_rpc_error_as_for_code(window, mode):
+    for name in ("cortex_recall", "cortex_search"):
+        asked = {"query": "", "scope": "memory"} if name == "cortex_search" else {"query": ""}
+        with pytest.raises(MCPError, match="The query is empty") as told:
+            talk(window, lambda client, name=name, asked=asked: client.call_tool(name, asked), mode)
+        assert told.value.code == -32602
+
+
+def test_a_title_that_is_too_long_is_an_answer_for_the_model(window, mode):
+    asked = {"title": "x" * 10_000}
+    told = talk(window, lambda client: client.call_tool("cortex_store", asked), mode)
+    assert told.is_error is True
+    assert told.content[0].text == "title has 10000 characters; 256 are allowed."
+
+
 @pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
 def test_who_subscribed_hears_of_what_other_windows_write_and_nobody_else(open_window):
     window, other = open_window(), open_window()

@@ -95,7 +95,7 @@ async def cortex_search(
     Example: {"query": "how does authentication work"}
     """
     asks = _asked_by({"scope": scope, "kind": kind})
-    noted = given(query=query, kind=kind, tags=tags or None, as_of=as_of, project=project)
+    noted = {"query": query} | given(kind=kind, tags=tags or None, as_of=as_of, project=project)
     if asks == "memory":
         return await _search_notes(asking, noted, NOTES if limit == LIMIT else limit)
     question = Search(

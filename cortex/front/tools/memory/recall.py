@@ -27,6 +27,7 @@ async def cortex_recall(
 
     Example: {"query": "why do we back off before a retry"}
     """
-    asked = given(query=query, alpha=alpha, as_of=as_of, project=project, explain=explain or None)
-    answer = await asking.remember("recall", asked | {"limit": clamp(limit, 1, LIMIT_MAX)})
+    asked = given(alpha=alpha, as_of=as_of, project=project, explain=explain or None)
+    asked |= {"query": query, "limit": clamp(limit, 1, LIMIT_MAX)}
+    answer = await asking.remember("recall", asked)
     return answer | {"results": shown_rows(answer["results"])}
