@@ -15,6 +15,8 @@ import orjson
 import psutil
 import pytest
 
+from ipc.errors import EXIT_OCCUPIED
+
 pytestmark = pytest.mark.e2e
 
 PROCFILE = Path(__file__).parents[2] / "Procfile"
@@ -266,7 +268,7 @@ def test_the_procfile_is_refused_beside_a_running_set(project):
                 timeout=60,
                 check=False,
             )
-            assert honcho.returncode == 2
+            assert honcho.returncode == EXIT_OCCUPIED
             assert "cortex down" in honcho.stdout
             assert "Traceback" not in honcho.stdout
             await front.whole()
