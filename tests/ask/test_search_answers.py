@@ -143,6 +143,18 @@ def test_source_names_the_lane_that_answered(sample, away, source):
     assert context["index"]["degraded"] == [away]
 
 
+@pytest.mark.parametrize(
+    ("tool", "source", "arguments"),
+    [
+        ("cortex_exact", "exact", {"query": "rotate"}),
+        ("cortex_graph", "graph", {"operation": "callers", "target": "rotate"}),
+    ],
+)
+def test_the_time_of_an_answer_is_in_whole_milliseconds(sample, tool, source, arguments):
+    metadata = call(sample, tool, **arguments)["metadata"]
+    assert (type(metadata["took_ms"]), metadata["source"]) == (int, source)
+
+
 def test_source_says_both_where_both_found_it(sample):
     assert call(sample, "code_context", query=QUESTION)["hits"][0]["source"] == "both"
 
