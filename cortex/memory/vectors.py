@@ -23,8 +23,9 @@ from ipc.arrays import Array
 STALE_SHARE = 0.5
 
 
-#: vectors up to which each is compared; of more, signs propose this many and the vectors decide
-EXACT_MAX, PROPOSED = 20_000, 500
+#: vectors up to which each is compared; of more, signs propose this many at least, or one in so
+#: many, and the vectors decide. Of 25 000 made texts 500 hold .77 of the ten nearest, one in six .98
+EXACT_MAX, PROPOSED, PROPOSED_OF = 20_000, 500, 6
 #: of many vectors, those that mean and deviation are taken from; vectors compared at once (1.5 MB)
 SAMPLE, SLICE = 2_000, 1_000
 
@@ -160,7 +161,8 @@ class Vectors:
         """The rows whose signs differ least from those of the vector."""
         differing = np.bitwise_count(self._signs[rows] ^ _signs(vector[None]))
         far = differing.sum(axis=1, dtype=np.uint16)
-        nearest: Array = rows[np.argpartition(far, PROPOSED)[:PROPOSED]] if len(rows) > PROPOSED else rows
+        count = max(PROPOSED, len(rows) // PROPOSED_OF)
+        nearest: Array = rows[np.argpartition(far, count)[:count]] if len(rows) > count else rows
         return nearest
 
     def _make_room(self) -> None:
