@@ -24,7 +24,8 @@ STALE_SHARE = 0.5
 
 
 #: vectors up to which each is compared; of more, signs propose this many at least, or one in so
-#: many, and the vectors decide. Of 25 000 made texts 500 hold .77 of the ten nearest, one in six .98
+#: many, and the vectors decide: of 25 000 made texts 500 hold .77 of the ten nearest, one in six
+#: .98
 EXACT_MAX, PROPOSED, PROPOSED_OF = 20_000, 500, 6
 #: of many vectors, those that mean and deviation are taken from; vectors compared at once (1.5 MB)
 SAMPLE, SLICE = 2_000, 1_000
