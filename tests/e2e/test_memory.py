@@ -20,6 +20,8 @@ from cortex.processes import attach
 from cortex.settings.config import load_data
 from ipc.errors import BadRequest, Misconfigured, NotFound, Unavailable
 
+pytestmark = pytest.mark.e2e
+
 #: seconds in which a state must be reached; it bounds a failure, not a pass
 BOUND_S = 60.0
 
