@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import NormalDist
 
 import numpy as np
 
@@ -33,9 +34,10 @@ SURE_DEVIATIONS = 5.0
 IMPORTANCE, RECENCY, USE = 0.10, 0.05, 0.05
 #: milliseconds in which a note's recency halves
 HALF_LIFE_MS = 30 * 86_400_000
-#: a note is about the question when the words of its window are this share of the question's, or
-#: its meaning is this many deviations above the mean; else it is not shown
-WORDS_FLOOR, MEANING_FLOOR = 0.34, 3.0
+#: a note is about the question when its words (of what was said: its window's) are this share of
+#: the question's, or its meaning is farther above the mean than that of one of all unrelated notes
+#: would be by chance, and at least this many deviations; else it is not shown
+WORDS_FLOOR, MEANING_FLOOR = 0.34, 2.2
 #: notes that meaning proposes
 MEANT = 200
 
@@ -102,9 +104,22 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array) -> Similar:
             "meaning": np.clip(sure[numbers], 0.0, 1.0),
             "around": np.clip((sure[before] + sure[after]) / 2, 0.0, 1.0),
         },
-        (window >= WORDS_FLOOR * lanes.ideal) & (window > 0)
-        | (sure[numbers] * SURE_DEVIATIONS >= MEANING_FLOOR),
+        _fit(np.where(catalog["speaker"][numbers] > 0, window, words[numbers]), lanes)
+        | (sure[numbers] * SURE_DEVIATIONS >= _meaning_floor(lanes.cosines.among)),
     )
+
+
+def _fit(told: Array, lanes: Lanes) -> Array:
+    """Which notes hold enough of the question's words: what was said in a conversation with what
+    was said around it, what was noted by itself alone.
+    """
+    fits: Array = (told >= WORDS_FLOOR * lanes.ideal) & (told > 0)
+    return fits
+
+
+def _meaning_floor(among: int) -> float:
+    """Deviations above the mean that the nearest of so many unrelated notes reaches by chance."""
+    return max(MEANING_FLOOR, NormalDist().inv_cdf(1 - 1 / max(2, among)))
 
 
 def _around(hits: Array, catalog: Catalog) -> list[Array]:

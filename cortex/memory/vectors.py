@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from cortex.embedders import Embedder
+from cortex.memory.background import BACKGROUND
 from cortex.memory.note import Note
 from cortex.memory.text import embedded_text
 from cortex.system import files
@@ -21,8 +22,8 @@ from ipc.arrays import Array
 
 #: share of rows that are of no use any more from which on the file is written anew
 STALE_SHARE = 0.5
-
-
+#: cosines from which on their own mean and deviation say how much one of them means
+ENOUGH = 200
 #: vectors up to which each is compared; of more, signs propose this many at least, or one in so
 #: many, and the vectors decide: of 25 000 made texts 500 hold .77 of the ten nearest, one in six
 #: .98
@@ -34,13 +35,14 @@ SAMPLE, SLICE = 2_000, 1_000
 @dataclass(frozen=True, slots=True)
 class Cosines:
     """Notes by number (int64 [n]), the cosine of each (float32 [n]); mean and standard deviation of
-    all that were asked.
+    all that were asked, and, where these are few, of notes about other things; how many all are.
     """
 
     numbers: Array
     values: Array
     mean: float
     deviation: float
+    among: int
 
 
 class Vectors:
@@ -53,6 +55,7 @@ class Vectors:
     def __init__(self, folder: Path, embedder: Embedder, exact_max: int = EXACT_MAX) -> None:
         self._embedder = embedder
         self._exact_max = exact_max
+        self._others: Array | None = None
         files.make_private(folder)
         self._dtype = np.dtype(
             [("number", "<u8"), ("change", "<u8"), ("crc", "<u4"), ("vector", "<f2", embedder.dimensions)]
@@ -122,6 +125,7 @@ class Vectors:
         vector = self._embedder.embed([query], "query")[0].astype(np.float32)
         kept = np.flatnonzero(mask[self._numbers[: len(self._at)]])
         kept = kept[~np.isin(self._numbers[kept], np.array(list(then), "<u8"))] if then else kept
+        among = len(kept)
         values = spread = np.zeros(0, np.float32)
         if len(kept) <= self._exact_max:
             values = spread = self._values(kept, vector)
@@ -131,14 +135,24 @@ class Vectors:
             known = np.array(rows, np.int64)
             kept = np.union1d(self._proposed(kept, vector), known[mask[self._numbers[known]]])
             values = self._values(kept, vector)
+        if len(spread) < ENOUGH:
+            spread = np.concatenate([spread, self._background() @ vector])
+            among = len(spread)
         told = [number for number in then if mask[number]]
         other = self._embedder.embed([embedded_text(then[number]) for number in told], "passage") @ vector
         return Cosines(
             np.concatenate([self._numbers[kept], np.array(told, "<u8")]).astype(np.int64),
             np.concatenate([values, other.astype(np.float32)]),
-            float(spread.mean()) if len(spread) else 0.0,
-            float(spread.std()) if len(spread) else 0.0,
+            float(spread.mean()),
+            float(spread.std()),
+            among,
         )
+
+    def _background(self) -> Array:
+        """Float32 [n, dimensions]: notes about other things."""
+        if self._others is None:
+            self._others = self._embedder.embed(BACKGROUND, "passage").astype(np.float32)
+        return self._others
 
     def nearest(self, query: str, limit: int, *, exact: bool) -> list[int]:
         """The notes that are nearest to a text: by all vectors, or by those that signs propose."""

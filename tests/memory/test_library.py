@@ -7,6 +7,7 @@ import pytest
 
 from cortex.embedders.static import open_static
 from cortex.memory.library import Cortex
+from cortex.memory.note import Source
 from cortex.memory.vectors import PROPOSED, Vectors
 from ipc.errors import BadRequest, NotFound
 
@@ -64,6 +65,48 @@ def test_a_note_is_found_by_what_it_says(filled, question, at):
 
 def test_a_question_about_something_else_is_answered_with_silence(filled):
     assert filled.recall("recipe for a chocolate cake with cherries") == []
+
+
+FEW = (
+    "Retries use exponential back-off with jitter",
+    "The payment provider limits us to 20 calls a second",
+    "All data is in PostgreSQL, our only database server",
+    "The staging host is called blue",
+    "The logo is green",
+    "Tests run in parallel on CI",
+)
+
+
+@pytest.fixture
+def few(data):
+    """Six notes of one session, about six things."""
+    with Cortex.open(data, project="here") as memory:
+        writer = memory.of(project="here", source=Source(agent="agent", session="monday"))
+        for title in FEW:
+            writer.store(title)
+        yield memory
+
+
+@pytest.mark.parametrize(
+    ("question", "at"),
+    [
+        ("which SQL engine?", 2),
+        ("rate limiting", 1),
+        ("what colour is our brand?", 4),
+        ("Postgres", 2),
+    ],
+)
+def test_among_few_notes_one_is_found_by_what_it_means(few, question, at):
+    assert titles(few.recall(question)) == [FEW[at]]
+
+
+@pytest.mark.parametrize("question", ["who is the president of France", "how do I cook rice"])
+def test_among_few_notes_a_question_about_something_else_finds_none(few, question):
+    assert few.recall(question) == []
+
+
+def test_what_was_noted_in_the_same_session_is_not_told_beside_the_answer(few):
+    assert titles(few.recall("the name of the staging host")) == [FEW[3]]
 
 
 def test_what_was_learned_is_there_the_next_time(data):
