@@ -182,7 +182,9 @@ def _owned(folder: Path, holder: str) -> Occupied:
 
 def _damaged(path: Path, error: DatabaseError) -> Damaged:
     folder = path.parent / "backups"
-    kept = sorted(each.name for each in folder.glob("*.sqlite3"))
+    kept: list[str] = []
+    with contextlib.suppress(OSError):
+        kept = sorted(name for name in files.names(folder) if name.endswith(".sqlite3"))
     offered = f"put the back-up {folder / kept[-1]} in its place" if kept else "there is no back-up"
     return Damaged(
         f"The memory in {path} is damaged ({error.orig}); it stays as it is: {offered}, or move it away to begin "

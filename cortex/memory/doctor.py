@@ -75,11 +75,10 @@ def warn_of_place(folder: Path) -> str:
 
 
 def _outside(folder: Path) -> list[Finding]:
-    findings = []
+    findings: list[Finding] = [
+        {"what": "mode", "found": f"{path} was open to others", "mended": True}
+        for path in files.close_to_others(folder)
+    ]
     if warning := warn_of_place(folder):
         findings.append({"what": "place", "found": warning, "mended": False})
-    open_to_others = [path for path in (folder, *folder.iterdir()) if path.stat().st_mode & 0o077]
-    for path in open_to_others:
-        path.chmod(0o700 if path.is_dir() else 0o600)
-        findings.append({"what": "mode", "found": f"{path} was open to others", "mended": True})
     return findings

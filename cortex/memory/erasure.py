@@ -59,5 +59,5 @@ def erase_in_copies(folder: Path, ids: Sequence[str]) -> Iterator[Path]:
                 source.close()
                 target.close()
         for left in ("-wal", "-shm"):
-            (folder / f"{name}{left}").unlink(missing_ok=True)
+            files.remove(folder / f"{name}{left}")
         yield folder / name

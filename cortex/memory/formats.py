@@ -5,6 +5,7 @@ server's, Markdown with front matter. Reads files; stores nothing.
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -46,7 +47,7 @@ def read_notes(path: Path) -> Iterator[Line]:
     """
     try:
         if path.is_dir():
-            for one in sorted(path.rglob("*.md")):
+            for one in _pages(path):
                 yield _markdown(one, one.relative_to(path).as_posix())
         elif path.suffix.lower() in (".md", ".markdown"):
             yield _markdown(path, "")
@@ -55,6 +56,15 @@ def read_notes(path: Path) -> Iterator[Line]:
                 yield from _lines(file, path)
     except OSError as error:
         raise NotFound(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _pages(folder: Path) -> Iterator[Path]:
+    """The Markdown files in a folder and those in it; of links nothing."""
+    for name, info in sorted(files.entries(folder).items()):
+        if stat.S_ISDIR(info.st_mode):
+            yield from _pages(folder / name)
+        elif name.endswith(".md"):
+            yield folder / name
 
 
 def _lines(file: BinaryIO, path: Path) -> Iterator[Line]:

@@ -270,6 +270,24 @@ def reopen(tree: Name) -> None:
                     opened = opened or stat.S_ISDIR(info.st_mode)
 
 
+def close_to_others(folder: Name) -> list[Path]:
+    """Take from everybody else what they may do with a folder of ours and what is right in it;
+    returns what was open to them. Links, and what is another's, stay. Raises OSError.
+    """
+    closed = []
+    descriptor = _folder(folder, _LIST)
+    try:
+        for name in (".", *os.listdir(descriptor)):
+            info = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            known = stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)
+            if known and info.st_uid == os.getuid() and info.st_mode & 0o077:
+                os.chmod(name, stat.S_IMODE(info.st_mode) & 0o700, dir_fd=descriptor)
+                closed.append(Path(folder, name))
+    finally:
+        os.close(descriptor)
+    return closed
+
+
 def open_log(path: Name) -> int:
     """A descriptor that appends to a log, made if need be. What stands there and is no file of ours
     alone (a link, a pipe, a second name of another file) gives way to a new one, a folder by moving

@@ -86,6 +86,7 @@ def status(**index: object) -> dict[str, object]:
     return {
         "project": "/p", "version": "1", "config": "c", "cache": "/c", "warnings": [],
         "set": {"running": False, "problem": "", "processes": []}, "index": told | index,
+        "memory": {"folder": "/m", "set": {"running": False}, "warnings": []},
     }  # fmt: skip
 
 
@@ -98,6 +99,7 @@ def test_names_of_a_clone_are_shown_as_they_are_and_obeyed_nowhere(capsys, name)
     )
     hostile |= {"project": f"/{name}", "cache": f"/{name}", "warnings": [name]}
     process = {"name": "text", "state": "waiting", "pid": 1, "uptime_s": 0, "restarts": 0, "last_error": name}
+    hostile["memory"] = {"folder": f"/{name}", "set": {"running": False}, "warnings": [name]}
     hostile["set"] = {"running": True, "problem": name, "processes": [process]}
     render.print_status(hostile)
     render.print_checks([Check("old index", "odd", name)])
