@@ -4,13 +4,14 @@ what kind, which state, when. Follows the changes of the store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cortex.memory.note import Note, State
-from cortex.memory.text import asks, names_in, speaker_of, tells_time
+from cortex.memory.text import asks, is_open, names_in, speaker_of, tells_time
 from ipc.arrays import Array
 
 #: notes for which there is room at first; it doubles
@@ -18,6 +19,27 @@ ROOM = 1024
 #: bits of a moment in milliseconds up to the year 9999, and uses that fit beside it
 HAPPENED_BITS, USES_MAX = 49, 4_095
 _STATES: tuple[State, ...] = ("active", "superseded", "archived", "deleted")
+_STATE_AT = {state: at for at, state in enumerate(_STATES)}
+
+
+class Outline(NamedTuple):
+    """What the catalog asks of a note: its fields of these names, its session and its labels."""
+
+    number: int
+    title: str
+    body: str
+    kind: str
+    project: str
+    scope: str
+    state: State
+    importance: float
+    occurred_at: int
+    created_at: int
+    updated_at: int
+    use_count: int
+    shown_count: int
+    session: str
+    labels: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,43 +109,59 @@ class Catalog:
     def __getitem__(self, column: str) -> Array:
         return self._columns[column]
 
-    def take(self, changed: Iterable[Note]) -> None:
-        for note in changed:
-            self._make_room(note.number)
-            at, columns = note.number, self._columns
-            session = self._sessions.setdefault(note.source.session, len(self._sessions))
-            if session and not columns["there"][at]:
+    def take(self, changed: Sequence[Outline]) -> None:
+        """Notes that are new or read otherwise, each once, by number: a column at a time."""
+        if not changed:
+            return
+        told = dict(zip(Outline._fields, zip(*changed, strict=True), strict=True))
+        at = np.array(told["number"], np.int64)
+        self._make_room(int(at.max()))
+        columns = self._columns
+        self._join(at, _numbered(self._sessions, told["session"]))
+        columns["there"][at] = True
+        columns["everywhere"][at] = [scope == "global" for scope in told["scope"]]
+        columns["kind"][at] = _numbered(self._kinds, told["kind"])
+        columns["project"][at] = _numbered(self._projects, told["project"])
+        columns["state"][at] = [_STATE_AT[state] for state in told["state"]]
+        columns["created"][at], columns["updated"][at] = told["created_at"], told["updated_at"]
+        columns["happened"][at] = np.where(told["occurred_at"], told["occurred_at"], told["created_at"])
+        columns["importance"][at] = told["importance"]
+        columns["uses"][at], columns["shown"][at] = told["use_count"], told["shown_count"]
+        self._read(at, told)
+        for number, labels in zip(told["number"], told["labels"], strict=True):
+            self._label(number, labels)
+
+    def _read(self, at: Array, told: Mapping[str, Sequence[Any]]) -> None:
+        """What the texts of notes say of their form; `told`: fields of all of them."""
+        columns = self._columns
+        said = [body or title for body, title in zip(told["body"], told["title"], strict=True)]
+        columns["asks"][at] = [is_open(*each) for each in zip(told["title"], told["labels"], strict=True)]
+        columns["asking"][at] = [asks(text) for text in said]
+        columns["timed"][at] = [tells_time(text) for text in said]
+        columns["words"][at] = [text.count(" ") + 1 for text in said]
+        columns["speaker"][at] = _numbered(self._speakers, [speaker_of(title) for title in told["title"]])
+
+    def _join(self, at: Array, sessions: Sequence[int]) -> None:
+        """Put notes that are new behind the last one of their sessions."""
+        columns = self._columns
+        while len(self.lengths) <= max(sessions):
+            self.lengths = np.concatenate([self.lengths, np.zeros(len(self.lengths), np.int64)])
+        new = ~columns["there"][at]
+        for number, session in zip(at[new].tolist(), np.array(sessions)[new].tolist(), strict=True):
+            if session:
                 told = self._told.setdefault(session, [])
                 if told:
-                    columns["before"][at], columns["after"][told[-1]] = told[-1], at
-                told.append(at)
-            columns["there"][at] = True
-            columns["asks"][at] = note.asks
-            self._read(at, note, session)
-            columns["created"][at], columns["shown"][at] = note.created_at, note.shown_count
-            columns["everywhere"][at] = note.scope == "global"
-            columns["kind"][at] = self._kinds.setdefault(note.kind, len(self._kinds))
-            columns["project"][at] = self._projects.setdefault(note.project, len(self._projects))
-            columns["state"][at] = _STATES.index(note.state)
-            columns["happened"][at], columns["updated"][at] = note.happened_at, note.updated_at
-            columns["importance"][at], columns["uses"][at] = note.importance, note.use_count
-            for label in set(self._labels.get(at, ())) - set(note.labels):
-                self._labelled[label].discard(at)
-            for label in note.labels:
-                self._labelled.setdefault(label, set()).add(at)
-            self._labels[at] = note.labels
+                    columns["before"][number], columns["after"][told[-1]] = told[-1], number
+                told.append(number)
+                self.lengths[session] += 1
+                columns["session"][number] = session
 
-    def _read(self, at: int, note: Note, session: int) -> None:
-        """What the text of a note says of its form."""
-        columns, speaker = self._columns, speaker_of(note)
-        columns["asking"][at], columns["timed"][at] = asks(note), tells_time(note)
-        columns["words"][at] = (note.body or note.title).count(" ") + 1
-        columns["speaker"][at] = self._speakers.setdefault(speaker, len(self._speakers)) if speaker else 0
-        if session and not columns["session"][at]:
-            while len(self.lengths) <= session:
-                self.lengths = np.concatenate([self.lengths, np.zeros(len(self.lengths), np.int64)])
-            self.lengths[session] += 1
-        columns["session"][at] = session
+    def _label(self, number: int, labels: Sequence[str]) -> None:
+        for label in set(self._labels.get(number, ())).difference(labels):
+            self._labelled[label].discard(number)
+        for label in labels:
+            self._labelled.setdefault(label, set()).add(number)
+        self._labels[number] = tuple(labels)
 
     @property
     def sessions(self) -> int:
@@ -143,9 +181,11 @@ class Catalog:
                     self._labelled[label].discard(at)
                 before, after = int(self._columns["before"][at]), int(self._columns["after"][at])
                 self._columns["after"][before], self._columns["before"][after] = after, before
-                for told in self._told.values():
-                    if told[-1:] == [at]:
-                        told.pop()
+                session = int(self._columns["session"][at])
+                self._columns["session"][at] = self._columns["before"][at] = self._columns["after"][at] = 0
+                if session:
+                    self._told[session].remove(at)
+                    self.lengths[session] -= 1
 
     def count(self, numbers: Iterable[int], column: str) -> None:
         """Once more used, or shown."""
@@ -226,3 +266,8 @@ class Catalog:
                 grown = np.zeros(room, column.dtype)
                 grown[: len(column)] = column
                 self._columns[name] = grown
+
+
+def _numbered(known: dict[str, int], names: Sequence[str]) -> list[int]:
+    """What stands for each name; a new one is made known."""
+    return [known.setdefault(name, len(known)) for name in names]

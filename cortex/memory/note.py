@@ -108,11 +108,6 @@ class Note:
         return self.occurred_at or self.created_at
 
     @property
-    def asks(self) -> bool:
-        """Whether it is an open question."""
-        return OPEN in self.labels or self.title.rstrip().endswith("?")
-
-    @property
     def same(self) -> str:
         """Equal for notes that are one: title, kind and project, however the title is spelled."""
         told = unicodedata.normalize("NFKC", self.title).casefold()

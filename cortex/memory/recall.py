@@ -12,6 +12,7 @@ from cortex.memory.catalog import Catalog, Selection
 from cortex.memory.links import Links
 from cortex.memory.note import Note
 from cortex.memory.ranking import Lanes, rank, similarities
+from cortex.memory.rows import outline_of
 from cortex.memory.store import Store
 from cortex.memory.text import asks_time, question_words
 from cortex.memory.times import just_now
@@ -68,6 +69,9 @@ class Memory:
     def follow(self) -> None:
         """Take in what changed in the store since. An index that cannot be used is made anew."""
         try:
+            if not self._reached:
+                for _ in self._load():
+                    pass
             for _ in self._take_in(min(self._reached, self.words.reached, self.vectors.reached)):
                 pass
         except (OSError, ValueError) as error:  # what tantivy and the system say of broken files
@@ -76,6 +80,21 @@ class Memory:
                 for _ in self.rebuild(index):
                     pass
 
+    def _load(self) -> Iterator[None]:
+        """Fill the catalog and the links from the store; what changes meanwhile is followed."""
+        reached, catalog, links = self.store.last_change(), Catalog(), Links()
+        last = 0
+        while some := self.store.outlines(last, CHANGES):
+            catalog.take(some)
+            last = some[-1].number
+            yield
+        last = 0
+        while edges := self.store.edges_after(last, CHANGES):
+            links.take(edges)
+            last = edges[-1].number
+            yield
+        self.catalog, self.links, self._reached = catalog, links, reached
+
     def _take_in(self, after: int) -> Iterator[None]:
         while changes := self.store.changes_after(after, CHANGES):
             after = changes[-1][0]
@@ -83,7 +102,7 @@ class Memory:
             edges = {number for _, what, number in changes if what == "edge"}
             found = self.store.notes_by_number(sorted(notes))
             if after > self._reached:
-                self.catalog.take(found)
+                self.catalog.take([outline_of(note) for note in found])
                 self.catalog.drop(notes.keys() - {note.number for note in found})
                 there = self.store.edges_by_number(sorted(edges))
                 self.links.take(there, edges - {edge.number for edge in there})
@@ -107,8 +126,8 @@ class Memory:
             self.vectors.delete()
             self.vectors = Vectors(self._folder / "vectors", self._embedder)
         else:
-            self.links, self.catalog, self._reached = Links(), Catalog(), 0
-        yield from self._take_in(0)
+            yield from self._load()
+        yield from self._take_in(min(self._reached, self.words.reached, self.vectors.reached))
 
     def differences(self, live: Sequence[int]) -> dict[str, str]:
         """Index → what is wrong with it, "" for nothing; `live`: the notes that should be there."""

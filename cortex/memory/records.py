@@ -11,8 +11,9 @@ from typing import Any
 import uuid6
 from sqlalchemy import Connection, delete, insert, select, update
 
+from cortex.memory.catalog import Outline
 from cortex.memory.note import Edge, Note
-from cortex.memory.rows import edge_of, held_of, note_of, values_of
+from cortex.memory.rows import OUTLINE, edge_of, held_of, note_of, values_of
 from cortex.memory.tables import CHANGE, EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from ipc.errors import NotFound
 
@@ -136,3 +137,17 @@ def _lists(connection: Connection, table: Any, column: Any, numbers: Sequence[in
     ):
         found.setdefault(note, []).append(value)
     return found
+
+
+def outlines(connection: Connection, after: int, limit: int) -> list[Outline]:
+    """What the catalog asks of the notes after the number `after`, by number."""
+    query = select(*OUTLINE).where(NOTE.c.number > after).order_by(NOTE.c.number).limit(limit)
+    rows = connection.execute(query).all()
+    if not rows:
+        return []
+    labelled: dict[int, list[str]] = {}
+    first, last = rows[0].number, rows[-1].number
+    query = select(LABEL.c.note, LABEL.c.label).where(LABEL.c.note.between(first, last))
+    for note, label in connection.execute(query).all():
+        labelled.setdefault(note, []).append(label)
+    return [Outline._make((*row, labelled.get(row[0], ()))) for row in rows]

@@ -6,13 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+from cortex.memory.catalog import Outline
 from cortex.memory.note import Edge, Note, Source
+from cortex.memory.tables import NOTE
 
 #: fields of a note that are columns of the same name
 _PLAIN = (
     "id", "kind", "obs_type", "title", "subtitle", "body", "project", "scope", "importance", "relevance", "state",
     "superseded_by", "occurred_at", "valid_until", "created_at", "updated_at", "used_at", "use_count", "shown_count",
 )  # fmt: skip
+#: columns of an Outline
+OUTLINE = tuple(NOTE.c[name] for name in Outline._fields if name != "labels")
 _LISTS = ("facts", "labels", "files")
 _FIELDS = frozenset(field.name for field in fields(Note))
 
@@ -41,6 +45,11 @@ def note_of(row: Any, labels: Sequence[str], files: Sequence[str]) -> Note:
         metadata=row.metadata,
         source=Source(row.agent, row.session, row.channel, row.trust),
     )
+
+
+def outline_of(note: Note) -> Outline:
+    plain = {name: getattr(note, name) for name in Outline._fields if name != "session"}
+    return Outline(**plain, session=note.source.session)
 
 
 def held_of(note: Note) -> dict[str, Any]:

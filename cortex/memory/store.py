@@ -17,12 +17,13 @@ import orjson
 import uuid6
 from sqlalchemy import and_, delete, func, insert, or_, select, update
 
+from cortex.memory.catalog import Outline
 from cortex.memory.database import Database
 from cortex.memory.erasure import erase
 from cortex.memory.exchange import Arriving, ArrivingEdge, Record
 from cortex.memory.intake import Intake, joined, take_in, take_out
 from cortex.memory.note import Edge, Note, Source, State, checked, read_relation
-from cortex.memory.records import Records, parts
+from cortex.memory.records import Records, outlines, parts
 from cortex.memory.rows import edge_of, note_held
 from cortex.memory.secrets import remove_secrets_in
 from cortex.memory.tables import CHANGE, EDGE, NOTE, OPERATION, REVISION
@@ -250,6 +251,22 @@ class Store:
         """All notes that are not deleted."""
         with self.database.read() as connection:
             return list(connection.execute(select(NOTE.c.number).where(NOTE.c.state != "deleted")).scalars())
+
+    def last_change(self) -> int:
+        """The number of the last change."""
+        with self.database.read() as connection:
+            return connection.execute(select(func.max(CHANGE.c.number))).scalar() or 0
+
+    def outlines(self, after: int, limit: int) -> list[Outline]:
+        """What the catalog asks of the notes after the number `after`, by number."""
+        with self.database.read() as connection:
+            return outlines(connection, after, limit)
+
+    def edges_after(self, number: int, limit: int) -> list[Edge]:
+        """Edges by number, from the one after `number` on."""
+        with self.database.read() as connection:
+            query = select(EDGE).where(EDGE.c.number > number).order_by(EDGE.c.number).limit(limit)
+            return [edge_of(row) for row in connection.execute(query)]
 
     def edge_numbers(self) -> list[int]:
         with self.database.read() as connection:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import re2
 
-from cortex.memory.note import Note
+from cortex.memory.note import OPEN, Note
 from cortex.terms import tokens
 
 #: words that questions are made of and that say nothing about what was noted, beside STOP_WORDS;
@@ -21,11 +21,11 @@ _ASKING = frozenset(
     "happen happened mention mentioned".split()
 )
 
-#: words that tell when something is
+#: words that tell when something is, in UTF-8: text would be searched half as fast
 _TIME = re2.compile(
-    r"(?i)\b(?:yesterday|today|tonight|tomorrow|ago|since|recently|last|next|(?:week|month|year|day|weekend|morning|night"
-    r"|evening|hour|minute)s?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july"
-    r"|august|september|october|november|december|\d{4})\b"
+    rb"(?i)\b(?:yesterday|today|tonight|tomorrow|ago|since|recently|last|next|(?:week|month|year|day|weekend|morning|night"
+    rb"|evening|hour|minute)s?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july"
+    rb"|august|september|october|november|december|\d{4})\b"
 )
 #: questions about a time
 _WHEN = re.compile(
@@ -39,9 +39,9 @@ _SPEAKER_WORDS = 3
 _ASKED_CHARS = 60
 
 
-def speaker_of(note: Note) -> str:
+def speaker_of(title: str) -> str:
     """Who speaks in a note, as in "Ada: we meet on Monday", in lower case; "" for nobody."""
-    found = _SPEAKER.match(note.title)
+    found = _SPEAKER.match(title) if ":" in title else None
     return found[1].lower() if found else ""
 
 
@@ -55,18 +55,23 @@ def names_in(query: str) -> set[str]:
     }
 
 
-def tells_time(note: Note) -> bool:
+def tells_time(text: str) -> bool:
     """Whether a note says when something is."""
-    return bool(_TIME.search(note.body or note.title))
+    return bool(_TIME.search(text.encode()))
 
 
 def asks_time(query: str) -> bool:
     return bool(_WHEN.search(query))
 
 
-def asks(note: Note) -> bool:
+def asks(text: str) -> bool:
     """Whether a note ends with a question."""
-    return "?" in (note.body or note.title)[-_ASKED_CHARS:]
+    return "?" in text[-_ASKED_CHARS:]
+
+
+def is_open(title: str, labels: Iterable[str]) -> bool:
+    """Whether a note is an open question."""
+    return OPEN in labels or title.rstrip().endswith("?")
 
 
 def embedded_text(note: Note) -> str:

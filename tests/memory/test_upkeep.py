@@ -4,10 +4,13 @@ import os
 import shutil
 import sqlite3
 
+import numpy as np
 import pytest
 
+from cortex.memory.catalog import Selection
 from cortex.memory.database import NAME, Database
 from cortex.memory.library import Cortex, finish
+from cortex.memory.note import Source
 from cortex.memory.store import Store
 from ipc.errors import Damaged, NotFound, Unavailable
 
@@ -215,3 +218,45 @@ def test_the_secret_of_a_store_stays_the_same(data):
     second = Database(data)
     assert second.key() == key
     second.close()
+
+
+def test_what_is_followed_is_what_is_read_when_the_memory_is_opened(memory):
+    said = [
+        memory.of(source=Source("ada", session)).store(title, body, kind=kind, tags=tags)["id"]
+        for session, title, body, kind, tags in (
+            ("first", "Ada: shall we move the cache?", "Shall we move it on Monday?", "event", ["cache"]),
+            ("first", "Ben: yes, after the release", "", "event", ["cache", "release"]),
+            ("second", "The cache is on its own disk", "Since last week.", "fact", []),
+            ("first", "Ada: it is moved", "It took three hours.", "event", ["open-question"]),
+        )
+    ]
+    memory.edit(said[0], tags=["disk"], importance=0.9)
+    memory.forget(said[2])
+    memory.node(said[3])
+    memory.relate(said[0], said[3])
+    finish(memory.erase([said[1]]))
+    memory._memory.follow()
+    followed, links = memory._memory.catalog, memory._memory.links
+    finish(memory._memory.rebuild("edges"))
+    opened = memory._memory.catalog
+    there = followed["there"]
+    assert np.flatnonzero(there).tolist() == [1, 3, 4]
+    for column in (
+        "there",
+        "asks",
+        "asking",
+        "timed",
+        "words",
+        "kind",
+        "state",
+        "updated",
+        "uses",
+        "before",
+        "after",
+    ):
+        assert (followed[column][there] == opened[column][there]).all(), column
+    assert followed.lengths[followed["session"][1]] == opened.lengths[opened["session"][1]] == 2
+    for label in ("cache", "disk", "open-question"):
+        chosen = Selection(labels=(label,))
+        assert (followed.mask(chosen) == opened.mask(chosen)).all(), label
+    assert links.numbers() == memory._memory.links.numbers()
