@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import orjson
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import StaticPool
@@ -196,7 +197,12 @@ def connect(path: Path) -> Engine:
     """One connection, kept open: there is one owner, and it asks in one thread. Each transaction
     takes the write lock at its beginning, and holds statements that define tables as well.
     """
-    engine = create_engine(f"sqlite:///{path}", poolclass=StaticPool)
+    engine = create_engine(
+        f"sqlite:///{path}",
+        poolclass=StaticPool,
+        json_serializer=lambda value: orjson.dumps(value).decode(),
+        json_deserializer=orjson.loads,
+    )
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:

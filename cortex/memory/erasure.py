@@ -34,6 +34,7 @@ def erase(records: Records, notes: Sequence[Note], key: bytes) -> None:
         for number in list(connection.execute(select(EDGE.c.number).where(ends)).scalars()):
             records.part(number)
         connection.execute(delete(NOTE).where(NOTE.c.number == note.number))  # and what hangs on it
+        records.notes.pop(note.number, None)
         records.log("note", note.number)
     numbers = {note.number for note in notes}
     for operation, did in list(connection.execute(select(OPERATION.c.id, OPERATION.c.did))):

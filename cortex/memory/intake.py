@@ -16,7 +16,7 @@ from cortex.memory.exchange import Arriving, ArrivingEdge, Name, Record, edge_re
 from cortex.memory.note import Note
 from cortex.memory.records import Records
 from cortex.memory.rows import edge_of, held_of, values_of
-from cortex.memory.tables import CHANGE, EDGE, FORGOTTEN, LABEL, NOTE, NOTE_FILE, REVISION
+from cortex.memory.tables import EDGE, FORGOTTEN, LABEL, NOTE, NOTE_FILE, REVISION
 
 #: names in one statement
 MANY = 1_000
@@ -127,9 +127,7 @@ def joined(there: Note, told: Note) -> Note:
 def _insert(records: Records, new: Sequence[Arriving]) -> None:
     """All at once: a few statements for a batch. A number that is free and not far stays."""
     last = last_number(records.connection, "note")
-    rows: dict[Table, list[dict[str, Any]]] = {
-        table: [] for table in (NOTE, LABEL, NOTE_FILE, REVISION, CHANGE)
-    }
+    rows: dict[Table, list[dict[str, Any]]] = {table: [] for table in (NOTE, LABEL, NOTE_FILE, REVISION)}
     for one in new:
         number = one.note.number if last < one.note.number <= last + GAP_MAX else last + 1
         last = number
@@ -139,7 +137,7 @@ def _insert(records: Records, new: Sequence[Arriving]) -> None:
             one.note, number=number, created_at=now, updated_at=one.note.updated_at or now, superseded_by=heir
         )
         rows[NOTE].append(values_of(note) | {"number": number})
-        rows[CHANGE].append({"what": "note", "of": number})
+        records.wrote(note)
         for table, name, values in ((LABEL, "label", note.labels), (NOTE_FILE, "path", note.files)):
             rows[table] += [{"note": number, name: each, "place": at} for at, each in enumerate(values)]
         for until, held in one.revisions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,7 +50,7 @@ class Memory:
         self._folder, self._embedder = folder / "index", embedder
         self.words = Words(self._folder / "words")
         self.vectors = Vectors(self._folder / "vectors", embedder)
-        self._reached = 0
+        self._reached = -1
         self.follow()
 
     def close(self) -> None:
@@ -69,20 +69,38 @@ class Memory:
     def follow(self) -> None:
         """Take in what changed in the store since. An index that cannot be used is made anew."""
         try:
-            if not self._reached:
-                for _ in self._load():
-                    pass
-            for _ in self._take_in(min(self._reached, self.words.reached, self.vectors.reached)):
-                pass
+            self._keep_up()
         except (OSError, ValueError) as error:  # what tantivy and the system say of broken files
             log.warning("an index of memory is made anew: %s", error)
             for index in INDEXES:
                 for _ in self.rebuild(index):
                     pass
 
+    def _keep_up(self) -> None:
+        if self._reached < 0:
+            for _ in self._load():
+                pass
+            for index in self._ahead():
+                for _ in self.rebuild(index):
+                    pass
+        reached, news = {self._reached, self.words.reached, self.vectors.reached}, self.store.news
+        if reached == {self.store.reached}:
+            return
+        if reached == {news.after} and news.reached == self.store.reached:
+            found = [note for note in news.notes.values() if note]
+            self._take(news.reached, dict.fromkeys(news.notes, news.reached), news.edges, found)
+            return
+        for _ in self._take_in(min(reached)):
+            pass
+
+    def _ahead(self) -> list[str]:
+        """The indexes that tell of changes which the store never saw: it was put back."""
+        reached = {"words": self.words.reached, "vectors": self.vectors.reached}
+        return [index for index, at in reached.items() if at > self.store.reached]
+
     def _load(self) -> Iterator[None]:
         """Fill the catalog and the links from the store; what changes meanwhile is followed."""
-        reached, catalog, links = self.store.last_change(), Catalog(), Links()
+        reached, catalog, links = self.store.reached, Catalog(), Links()
         last = 0
         while some := self.store.outlines(last, CHANGES):
             catalog.take(some)
@@ -100,22 +118,27 @@ class Memory:
             after = changes[-1][0]
             notes = {number: at for at, what, number in changes if what == "note"}
             edges = {number for _, what, number in changes if what == "edge"}
-            found = self.store.notes_by_number(sorted(notes))
-            if after > self._reached:
-                self.catalog.take([outline_of(note) for note in found])
-                self.catalog.drop(notes.keys() - {note.number for note in found})
-                there = self.store.edges_by_number(sorted(edges))
-                self.links.take(there, edges - {edge.number for edge in there})
-            kept = [note for note in found if note.state != "deleted"]
-            gone = notes.keys() - {note.number for note in kept}
-            if after > self.words.reached:
-                new = [note for note in kept if notes[note.number] > self.words.reached]
-                self.words.take(after, new, gone)
-            if after > self.vectors.reached:
-                new = [note for note in kept if notes[note.number] > self.vectors.reached]
-                self.vectors.take(after, new)
-            self._reached = max(after, self._reached)
+            self._take(after, notes, edges, self.store.notes_by_number(sorted(notes)))
             yield
+
+    def _take(self, reached: int, notes: Mapping[int, int], edges: set[int], found: Sequence[Note]) -> None:
+        """What changed until `reached`: note → its last change, numbers of edges, and those of the
+        notes that are there.
+        """
+        if reached > self._reached:
+            self.catalog.take([outline_of(note) for note in found])
+            self.catalog.drop(notes.keys() - {note.number for note in found})
+            there = self.store.edges_by_number(sorted(edges))
+            self.links.take(there, edges - {edge.number for edge in there})
+        kept = [note for note in found if note.state != "deleted"]
+        gone = notes.keys() - {note.number for note in kept}
+        if reached > self.words.reached:
+            new = [note for note in kept if notes[note.number] > self.words.reached]
+            self.words.take(reached, new, gone)
+        if reached > self.vectors.reached:
+            new = [note for note in kept if notes[note.number] > self.vectors.reached]
+            self.vectors.take(reached, new)
+        self._reached = max(reached, self._reached)
 
     def rebuild(self, index: str) -> Iterator[None]:
         """Make "words", "vectors" or "edges" anew from the store, in slices."""

@@ -5,11 +5,11 @@ a change leaves behind: a revision, a number in the log of changes, and what tak
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import uuid6
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, delete, func, insert, select, update
 
 from cortex.memory.catalog import Outline
 from cortex.memory.note import Edge, Note
@@ -19,6 +19,39 @@ from ipc.errors import NotFound
 
 #: numbers in one statement; SQLite takes 32 766
 MANY = 10_000
+
+# Statements that are made once: to make one takes longer than to carry it out.
+_NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
+_BY_NUMBER = select(NOTE.c.number).where(NOTE.c.number == bindparam("value"))
+_BY_ID = select(NOTE.c.number).where(NOTE.c.id == bindparam("value"))
+_NOTES = select(NOTE).where(NOTE.c.number.in_(_NUMBERS))
+_LISTS = tuple(
+    select(table.c.note, column).where(table.c.note.in_(_NUMBERS)).order_by(table.c.note, table.c.place)
+    for table, column in ((LABEL, LABEL.c.label), (NOTE_FILE, NOTE_FILE.c.path))
+)
+_INSERT = {table: insert(table) for table in (NOTE, LABEL, NOTE_FILE, REVISION, EDGE, CHANGE)}
+_REACHED = select(func.max(CHANGE.c.number))
+_OUTLINES = (
+    select(*OUTLINE)
+    .where(NOTE.c.number > bindparam("after"))
+    .order_by(NOTE.c.number)
+    .limit(bindparam("most"))
+)
+_LABELS = select(LABEL.c.note, LABEL.c.label).where(
+    LABEL.c.note.between(bindparam("first"), bindparam("last"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What one transaction changed: all changes after the number `after` up to `reached`; `notes`:
+    by number, None for one that is gone; `edges`: numbers.
+    """
+
+    after: int
+    reached: int
+    notes: dict[int, Note | None]
+    edges: set[int]
 
 
 class Records:
@@ -32,13 +65,16 @@ class Records:
         self.connection = connection
         self.now = now
         self.did: list[list[Any]] = []
+        #: the notes that were written, as they are now
+        self.notes: dict[int, Note] = {}
+        self._logged: list[dict[str, Any]] = []
 
     def find(self, reference: str | int) -> int:
         """The number of the note with this id or number; 0 for none."""
         told = str(reference).strip().lower()
-        column = NOTE.c.number if told.isdecimal() and len(told) < 19 else NOTE.c.id
-        value = int(told) if column is NOTE.c.number else told
-        return self.connection.execute(select(NOTE.c.number).where(column == value)).scalar() or 0
+        counted = told.isdecimal() and len(told) < 19
+        query, value = (_BY_NUMBER, int(told)) if counted else (_BY_ID, told)
+        return self.connection.execute(query, {"value": value}).scalar() or 0
 
     def need(self, reference: str | int) -> Note:
         """Raises NotFound."""
@@ -51,11 +87,9 @@ class Records:
         """The notes that are there, in the order that was asked for."""
         found: dict[int, Note] = {}
         for part in parts(list(dict.fromkeys(numbers))):
-            lists = [
-                _lists(self.connection, table, column, part)
-                for table, column in ((LABEL, LABEL.c.label), (NOTE_FILE, NOTE_FILE.c.path))
-            ]
-            for row in self.connection.execute(select(NOTE).where(NOTE.c.number.in_(part))):
+            asked = {"numbers": part}
+            lists = [_lists(self.connection, query, asked) for query in _LISTS]
+            for row in self.connection.execute(_NOTES, asked):
                 labels, files = (told.get(row.number, ()) for told in lists)
                 found[row.number] = note_of(row, labels, files)
         return [found[number] for number in numbers if number in found]
@@ -68,10 +102,10 @@ class Records:
             updated_at=note.updated_at or self.now,
             relevance=note.importance,
         )
-        number = self.connection.execute(insert(NOTE).values(**values_of(made))).inserted_primary_key
+        number = self.connection.execute(_INSERT[NOTE], values_of(made)).inserted_primary_key
         made = replace(made, number=number[0] if number else 0)
-        self.write_lists(made)
-        self.log("note", made.number)
+        self._insert_lists(made)
+        self.wrote(made)
         self.did.append(["note", made.number, 0])
         return made
 
@@ -79,12 +113,14 @@ class Records:
         """Write `told` over the note `there`, which becomes a revision; nothing when equal."""
         if replace(told, updated_at=0) == replace(there, updated_at=0):
             return
-        held = insert(REVISION).values(note=there.number, held=held_of(there), until=self.now)
-        kept = self.connection.execute(held).inserted_primary_key
-        values = values_of(replace(told, updated_at=self.now))
-        self.connection.execute(update(NOTE).where(NOTE.c.number == there.number).values(**values))
-        self.write_lists(replace(told, number=there.number))
-        self.log("note", there.number)
+        held = {"note": there.number, "held": held_of(there), "until": self.now}
+        kept = self.connection.execute(_INSERT[REVISION], held).inserted_primary_key
+        told = replace(told, number=there.number, updated_at=self.now)
+        self.connection.execute(update(NOTE).where(NOTE.c.number == there.number).values(**values_of(told)))
+        for table in (LABEL, NOTE_FILE):
+            self.connection.execute(delete(table).where(table.c.note == there.number))
+        self._insert_lists(told)
+        self.wrote(told)
         self.did.append(["note", there.number, kept[0] if kept else 0])
 
     def join(self, edge: Edge) -> tuple[str, bool]:
@@ -99,7 +135,7 @@ class Records:
         made = edge.id or str(uuid6.uuid7())
         values = asdict(edge) | {"id": made, "created_at": edge.created_at or self.now}
         del values["number"]
-        number = self.connection.execute(insert(EDGE).values(**values)).inserted_primary_key
+        number = self.connection.execute(_INSERT[EDGE], values).inserted_primary_key
         self.log("edge", number[0] if number else 0)
         self.did.append(["edge", number[0] if number else 0])
         return made, False
@@ -113,16 +149,28 @@ class Records:
         self.log("edge", number)
         self.did.append(["parted", asdict(edge_of(row))])
 
-    def log(self, what: str, number: int) -> None:
-        self.connection.execute(insert(CHANGE).values(what=what, of=number))
+    def wrote(self, note: Note) -> None:
+        """Log that the note is as it is told here."""
+        self.notes[note.number] = note
+        self.log("note", note.number)
 
-    def write_lists(self, note: Note) -> None:
-        """The labels and the files of the note, in place of those that it had."""
+    def log(self, what: str, number: int) -> None:
+        self._logged.append({"what": what, "of": number})
+
+    def finish(self, after: int) -> News:
+        """Write the log, last of all; `after`: the change before it."""
+        numbers = [each["of"] for each in self._logged if each["what"] == "note"]
+        edges = {each["of"] for each in self._logged if each["what"] == "edge"}
+        if self._logged:
+            self.connection.execute(_INSERT[CHANGE], self._logged)
+        reached = last_change(self.connection) if self._logged else after
+        return News(after, reached, {number: self.notes.get(number) for number in numbers}, edges)
+
+    def _insert_lists(self, note: Note) -> None:
         for table, name, values in ((LABEL, "label", note.labels), (NOTE_FILE, "path", note.files)):
-            self.connection.execute(delete(table).where(table.c.note == note.number))
             rows = [{"note": note.number, name: value, "place": at} for at, value in enumerate(values)]
             if rows:
-                self.connection.execute(insert(table), rows)
+                self.connection.execute(_INSERT[table], rows)
 
 
 def parts(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
@@ -130,24 +178,24 @@ def parts(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
     return (numbers[at : at + MANY] for at in range(0, len(numbers), MANY))
 
 
-def _lists(connection: Connection, table: Any, column: Any, numbers: Sequence[int]) -> dict[int, list[str]]:
+def last_change(connection: Connection) -> int:
+    """The number of the last change."""
+    return connection.execute(_REACHED).scalar() or 0
+
+
+def _lists(connection: Connection, query: Any, asked: dict[str, Any]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
-    for note, value in connection.execute(
-        select(table.c.note, column).where(table.c.note.in_(numbers)).order_by(table.c.note, table.c.place)
-    ):
+    for note, value in connection.execute(query, asked):
         found.setdefault(note, []).append(value)
     return found
 
 
 def outlines(connection: Connection, after: int, limit: int) -> list[Outline]:
     """What the catalog asks of the notes after the number `after`, by number."""
-    query = select(*OUTLINE).where(NOTE.c.number > after).order_by(NOTE.c.number).limit(limit)
-    rows = connection.execute(query).all()
+    rows = connection.execute(_OUTLINES, {"after": after, "most": limit}).all()
     if not rows:
         return []
     labelled: dict[int, list[str]] = {}
-    first, last = rows[0].number, rows[-1].number
-    query = select(LABEL.c.note, LABEL.c.label).where(LABEL.c.note.between(first, last))
-    for note, label in connection.execute(query).all():
+    for note, label in connection.execute(_LABELS, {"first": rows[0].number, "last": rows[-1].number}).all():
         labelled.setdefault(note, []).append(label)
     return [Outline._make((*row, labelled.get(row[0], ()))) for row in rows]

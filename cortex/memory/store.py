@@ -7,15 +7,16 @@ transaction. What finds notes is elsewhere: it follows the change numbers.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 import uuid6
-from sqlalchemy import and_, delete, func, insert, or_, select, update
+from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, update
 
 from cortex.memory.catalog import Outline
 from cortex.memory.database import Database
@@ -23,7 +24,7 @@ from cortex.memory.erasure import erase
 from cortex.memory.exchange import Arriving, ArrivingEdge, Record
 from cortex.memory.intake import Intake, joined, take_in, take_out
 from cortex.memory.note import Edge, Note, Source, State, checked, read_relation
-from cortex.memory.records import Records, outlines, parts
+from cortex.memory.records import News, Records, last_change, outlines, parts
 from cortex.memory.rows import edge_of, note_held
 from cortex.memory.secrets import remove_secrets_in
 from cortex.memory.tables import CHANGE, EDGE, NOTE, OPERATION, REVISION
@@ -32,12 +33,18 @@ from ipc.errors import BadRequest, NotFound, TooLarge
 
 #: milliseconds that the reply of an operation is kept for one that asks again
 OPERATION_KEPT_MS = 7 * 86_400_000
+#: milliseconds between two looks for replies that are not kept any more
+CLEANED_MS = 3_600_000
 #: notes that may read otherwise now than at the moment a question asks about
 THEN_MAX = 20_000
 #: fields of a note that an edit may change
 EDITABLE = frozenset(
     "kind title body subtitle obs_type facts labels files metadata scope importance occurred_at valid_until".split()
 )
+# Statements that are made once: to make one takes longer than to carry it out.
+_KNOWN = select(OPERATION).where(OPERATION.c.id == bindparam("asked"))
+_CARRIED_OUT = insert(OPERATION)
+_SAME = select(NOTE.c.number).where(NOTE.c.same == bindparam("asked"), NOTE.c.state == "active").limit(1)
 STATES: tuple[State, ...] = ("active", "superseded", "archived", "deleted")
 
 
@@ -58,6 +65,10 @@ class Store:
     def __init__(self, folder: Path, now: Callable[[], int] = just_now) -> None:
         self.database = Database(folder)
         self._now = now
+        self._reached = -1
+        self._cleaned = 0
+        #: what the last transaction changed
+        self.news = News(0, 0, {}, set())
 
     def close(self) -> None:
         self.database.close()
@@ -80,9 +91,7 @@ class Store:
         payload = asdict(told) | ({"supersedes": list(map(str, supersedes))} if supersedes else {})
 
         def carry_out(records: Records) -> dict[str, Any]:
-            found = records.connection.execute(
-                select(NOTE.c.number).where(NOTE.c.same == told.same, NOTE.c.state == "active").limit(1)
-            ).scalar()
+            found = records.connection.execute(_SAME, {"asked": told.same}).scalar()
             if found is None:
                 made = records.insert(told)
             else:
@@ -225,8 +234,7 @@ class Store:
 
     def erase(self, references: Sequence[str | int]) -> list[Note]:
         """Remove notes for good; returns what they were. Raises NotFound, and then removes none."""
-        with self.database.write() as connection:
-            records = Records(connection, self._now())
+        with self._records() as records:
             notes = [records.need(reference) for reference in references]
             erase(records, notes, self.database.key())
         self.database.truncate_log()
@@ -252,10 +260,13 @@ class Store:
         with self.database.read() as connection:
             return list(connection.execute(select(NOTE.c.number).where(NOTE.c.state != "deleted")).scalars())
 
-    def last_change(self) -> int:
-        """The number of the last change."""
-        with self.database.read() as connection:
-            return connection.execute(select(func.max(CHANGE.c.number))).scalar() or 0
+    @property
+    def reached(self) -> int:
+        """The number of the last change. There is one owner, so nobody else makes any."""
+        if self._reached < 0:
+            with self.database.read() as connection:
+                self._reached = last_change(connection)
+        return self._reached
 
     def outlines(self, after: int, limit: int) -> list[Outline]:
         """What the catalog asks of the notes after the number `after`, by number."""
@@ -381,29 +392,39 @@ class Store:
     ) -> dict[str, Any]:
         """The reply of the operation, carried out now or earlier. One without a number is new."""
         held = hashlib.sha256(orjson.dumps(payload, option=orjson.OPT_SORT_KEYS)).hexdigest()
-        with self.database.write() as connection:
+        with self._records() as records:
             if operation:
-                known = connection.execute(select(OPERATION).where(OPERATION.c.id == operation)).first()
+                known = records.connection.execute(_KNOWN, {"asked": operation}).first()
                 if known is not None and known.payload != held:
                     raise BadRequest(f"The operation {operation} was another one before; take a new number.")
                 if known is not None:
                     reply: dict[str, Any] = known.reply
                     return reply
-            records = Records(connection, self._now())
             reply = carry_out(records)
-            connection.execute(
-                insert(OPERATION).values(
-                    id=operation or str(uuid6.uuid7()),
-                    payload=held,
-                    reply=reply,
-                    what=what,
-                    did=records.did,
-                    created_at=records.now,
-                )
-            )
-            old = records.now - OPERATION_KEPT_MS
-            connection.execute(delete(OPERATION).where(OPERATION.c.created_at < old))
+            values = {
+                "id": operation or str(uuid6.uuid7()),
+                "payload": held,
+                "reply": reply,
+                "what": what,
+                "did": records.did,
+                "created_at": records.now,
+            }
+            records.connection.execute(_CARRIED_OUT, values)
+            if not self._cleaned <= records.now < self._cleaned + CLEANED_MS:
+                old = records.now - OPERATION_KEPT_MS
+                records.connection.execute(delete(OPERATION).where(OPERATION.c.created_at < old))
+                self._cleaned = records.now
         return reply
+
+    @contextlib.contextmanager
+    def _records(self) -> Iterator[Records]:
+        """A transaction; what it changed is news when it is committed."""
+        after = self.reached
+        with self.database.write() as connection:
+            records = Records(connection, self._now())
+            yield records
+            news = records.finish(after)
+        self.news, self._reached = news, news.reached
 
 
 def _supersede(records: Records, old: Note, heir: Note) -> None:

@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from itertools import pairwise
 
 import pytest
 
@@ -18,6 +19,7 @@ from ipc.errors import BadRequest, Damaged, Misconfigured, NotFound, TooLarge
 #: writes notes until it is ended, and says the id of each that is stored
 WRITER = """
 import sys
+from itertools import pairwise
 from pathlib import Path
 from cortex.memory.note import Note
 from cortex.memory.store import Store
@@ -254,3 +256,25 @@ def test_a_writer_that_is_killed_lost_nothing_that_it_acknowledged_and_doubled_n
             store.put(Note(f"{name} {number}"), f"{name}-{number}")
     assert len({note.title for note in store.notes_by_number(range(1, 1000))}) == store.count()["notes"]
     store.close()
+
+
+def test_what_a_write_tells_the_indexes_is_what_is_in_the_store(store):
+    said = store.put(Note(title="As it was", body="one", labels=("a",), files=("x.py",), metadata={"n": 1.5}))
+    told = [store.news]
+    other = store.put(Note(title="Another", facts=("it is so",)), supersedes=[said.id])
+    told.append(store.news)
+    store.put(Note(title="as it was ", body="two"))
+    told.append(store.news)
+    store.edit(other.id, {"labels": ("b", "c"), "occurred_at": 5})
+    told.append(store.news)
+    assert set(told[1].notes) == {said.number, other.number}
+    assert len(told[1].edges) == 1
+    for before, after in pairwise(told):
+        assert before.reached == after.after
+    newest = {}
+    for one in told:
+        newest |= one.notes
+    assert list(newest.values()) == store.notes_by_number(list(newest))
+    assert told[-1].reached == store.reached == store.changes_after(0, 100)[-1][0]
+    store.erase([other.id])
+    assert store.news.notes[other.number] is None

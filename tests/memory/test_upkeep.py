@@ -260,3 +260,17 @@ def test_what_is_followed_is_what_is_read_when_the_memory_is_opened(memory):
         chosen = Selection(labels=(label,))
         assert (followed.mask(chosen) == opened.mask(chosen)).all(), label
     assert links.numbers() == memory._memory.links.numbers()
+
+
+def test_indexes_that_know_more_than_a_back_up_that_was_put_back_are_made_anew(data):
+    with Cortex.open(data) as memory:
+        fill(memory, 3)
+        copy = memory.back_up()["file"]
+        memory.store("The lighthouse keeper", "It is painted green")
+        memory.store("The second lighthouse", "It is painted green, too")
+    shutil.copy(copy, data / NAME)
+    with Cortex.open(data) as memory:
+        assert finish(memory.doctor(mend=False))["findings"] == []
+        assert memory.search("the green lighthouse") == []
+        new = memory.store("Bread is baked on Tuesdays", "With rye")["id"]
+        assert [one["id"] for one in memory.search("when is bread baked")] == [new]
