@@ -38,8 +38,8 @@ FOLDERS = (
     f"{INDEX}/text", f"{INDEX}/text/writer", f"{INDEX}/vector",
 )  # fmt: skip
 FILES = (
-    "project.json", "manifest.json", "run/indexer.json", "run/watcher.log", "run/text.log", "run/supervisor.log",
-    "run/text.log.1", f"{INDEX}/CURRENT", f"{INDEX}/.CURRENT.tmp", f"{INDEX}/writer.lock", "chunks/code-source.json",
+    "project.json", "manifest.json", "run/indexer.json", "run/parsing-here", "run/watcher.log", "run/text.log",
+    "run/supervisor.log", "run/text.log.1", f"{INDEX}/CURRENT", f"{INDEX}/.CURRENT.tmp", f"{INDEX}/writer.lock", "chunks/code-source.json",
     "graph/code-graph.json", "graph/code-graph.000.json", "graph/.facts/state.msgpack", "graph/.facts/facts.000.msgpack",
 )  # fmt: skip
 OF_PROJECT = (

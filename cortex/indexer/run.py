@@ -18,6 +18,7 @@ import msgspec
 from cortex.embedders import Embedder, copies_max, open_embedder
 from cortex.generation.manifest import Entry, Manifest
 from cortex.graph.facts.tables import Packed
+from cortex.indexer.here import forget, may_build_here, noted
 from cortex.indexer.order import in_groups
 from cortex.indexer.pool import Pool, children_for, workers_for
 from cortex.indexer.scan import Candidate, Scan, Scanner
@@ -306,15 +307,19 @@ class Indexer:
         """The results as they come; fewer than there are tasks when the run was stopped."""
         count = workers_for(tasks, plan.indexed, plan.bytes, self._limits)
         count = min(count, copies_max(self.config) or count)
+        run_dir = self.config.run_dir
         try:
-            if count == 0:
-                yield from self._until_stopped(build(task, self.settings, self.embedder) for task in tasks)
+            if count == 0 and may_build_here(run_dir, tasks):
+                with noted(run_dir) as reading:
+                    found = (build(task, self.settings, self.embedder, reading) for task in tasks)
+                    yield from self._until_stopped(found)
                 return
-            pool = Pool(self.settings, self.config, count)
+            pool = Pool(self.settings, self.config, max(1, count))
             try:
                 yield from self._until_stopped(pool.run(tasks))
             finally:
                 pool.close()
+            forget(run_dir)
         except OSError as error:
             raise Misconfigured(
                 f"Cannot write {error.filename or self.config.chunks_dir}: {error.strerror}."

@@ -199,7 +199,7 @@ class Child:
             self.state = "finished"  # it found nothing that it may do and follow
             return f"{self.name}: finished"
         if code == -signal.SIGPROF:
-            self.last_error = "a question took more processor time than it had; the log says where"
+            self.last_error = "a question or a file took more processor time than it had; the log says where"
         self._retry_later(now)
         how = signal.Signals(-code).name if -code in set(signal.Signals) else f"code {code}"
         return f"{self.name}: ended with {how} after {now - self._started:.1f} s."

@@ -674,6 +674,7 @@ def test_a_file_that_ends_a_child_costs_that_file_alone_until_it_changes(
     assert index(project, limits=POOLED).indexed == 0
     assert len(log.read_text()) == ends
     (project.root / path).write_text("package shop\n\nfunc Other() {}\n")
+    monkeypatch.undo()
     report = index(project)
     assert (report.indexed, len(log.read_text())) == (1, ends)
     assert path not in {one.path for one in (*report.remarks, *report.skipped)}

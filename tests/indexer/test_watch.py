@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,9 +24,11 @@ import pytest
 
 from cortex.generation.current import Generation, publish
 from cortex.indexer import run, watch
+from cortex.indexer.store import manifest as manifests
+from cortex.indexer.store.shards import ended_a_process
 from cortex.settings.config import Config, Indexing
 from cortex.terms.records import IndexerState
-from ipc.errors import Unavailable
+from ipc.errors import Occupied
 
 #: seconds within which any of the states waited for here comes about, on a loaded machine
 BOUND_S = 30.0
@@ -241,7 +244,7 @@ def test_a_run_beside_it_is_noticed(project):
 def test_only_one_follows_a_project(project):
     with following(project):
         wait_for(lambda: is_idle(project))
-        with pytest.raises(Unavailable, match="indexer-watch"):
+        with pytest.raises(Occupied, match="Another indexer"):
             watch.watch(project, threading.Event())
 
 
@@ -368,3 +371,85 @@ def test_a_project_that_is_moved_away_is_no_project_without_files(project):
         away.rename(project.root)
         wait_for(lambda: is_idle(project) and state(project).message == "")
         assert names(project) == {"first"}
+
+
+#: follows a project, or is a child of the one that does; over a word its parser dies, stays or has
+#: no memory
+CRASHING = """
+import os, signal, sys, threading
+from pathlib import Path
+from cortex.indexer import here, pool, watch
+from cortex.indexer.syntax import parse
+from cortex.settings.config import Config, Indexing
+
+parsed, how = parse._parsed, sys.argv[1]
+
+def crash(parser, raw, count):
+    if b"fatal" in raw:
+        if how == "dies":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        while how == "stays":
+            pass
+        raise MemoryError
+    return parsed(parser, raw, count)
+
+parse._parsed, here.FILE_S = crash, 1
+if len(sys.argv) == 2:
+    pool.serve()
+pool.Pool.__init__.__defaults__ = ((sys.executable, "-P", __file__, "dies"),)
+stop = threading.Event()
+signal.signal(signal.SIGTERM, lambda *_: stop.set())
+config = Config(root=Path(sys.argv[2]), indexing=Indexing(debounce_ms=10))
+sys.exit(watch.watch(config, stop, watch.Pace(sweep_s=0.2)))
+"""
+
+
+@contextlib.contextmanager
+def crashing(project: Config, script: Path, how: str) -> Iterator[subprocess.Popen[bytes]]:
+    script.write_text(CRASHING)
+    with subprocess.Popen([sys.executable, "-P", script, how, project.root]) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+def is_named(config: Config, path: str, size: int) -> bool:
+    """Whether the file, of that size now, is known to have ended a process."""
+    entry = manifests.load(config.manifest).files.get(path)
+    return entry is not None and entry.size == size and ended_a_process(entry)
+
+
+def test_a_file_that_ends_the_indexer_does_so_once_and_is_named(project, tmp_path):
+    bad = project.root / "pkg/bad.py"
+    bad.write_text("def fatal():\n    return 1\n")
+    with crashing(project, tmp_path / "crashing.py", "dies") as first:
+        assert first.wait(BOUND_S) == -signal.SIGSEGV
+    with crashing(project, tmp_path / "crashing.py", "dies") as second:
+        wait_for(lambda: second.poll() is not None or is_named(project, "pkg/bad.py", bad.stat().st_size))
+        assert (second.poll(), names(project)) == (None, {"first"})
+        bad.write_text("def fatal_again():\n    return 1\n")
+        (project.root / "pkg/a.py").write_text("def other():\n    return 2\n")
+        wait_for(lambda: second.poll() is not None or is_named(project, "pkg/bad.py", bad.stat().st_size))
+        wait_for(lambda: second.poll() is not None or names(project) == {"other"})
+        assert second.poll() is None
+    assert second.returncode == 0
+    (project.root / "pkg/a.py").write_text("def third():\n    return 3\n")
+    with crashing(project, tmp_path / "crashing.py", "dies") as third:
+        wait_for(lambda: third.poll() is not None or (names(project) == {"third"} and is_idle(project)))
+        assert third.poll() is None
+    assert third.returncode == 0
+
+
+@pytest.mark.parametrize(("how", "code"), [("stays", -signal.SIGPROF), ("full", None)])
+def test_a_file_that_holds_or_fills_the_indexer_is_read_in_a_child_next(project, tmp_path, how, code):
+    bad = project.root / "pkg/bad.py"
+    bad.write_text("def fatal():\n    return 1\n")
+    codes = set()
+    while not is_named(project, "pkg/bad.py", bad.stat().st_size) and len(codes) < 2:
+        with crashing(project, tmp_path / "crashing.py", how) as process:
+            wait_for(
+                lambda: process.poll() is not None or is_named(project, "pkg/bad.py", bad.stat().st_size)
+            )
+            codes.add(process.poll())
+    assert (codes, names(project)) == ({None, code}, {"first"})

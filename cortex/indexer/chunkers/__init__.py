@@ -19,6 +19,8 @@ __all__ = ["CHUNKERS_VERSION", "Cut", "cut", "embed_text"]
 
 #: raised with every change of what chunks hold: all files are then cut anew
 CHUNKERS_VERSION = 5
+#: what is remarked of a file over which a parser ended its process
+PARSER_ENDED = "cut without a parser, which ended the process"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -37,8 +39,8 @@ def cut(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool =
         return Cut([])
     language = sniff(source.path, source.lines)
     if plain:
-        cause = "cut without a parser, which ended the process"
-        return _cut(source, dataclasses.replace(language, grammar=None), count_tokens, budget, cause)
+        language = dataclasses.replace(language, grammar=None)
+        return _cut(source, language, count_tokens, budget, PARSER_ENDED)
     try:
         if language.name == "notebook" and (inside := cells(source)):
             chunks = [

@@ -29,7 +29,7 @@ from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.graph_roots import NAMES, read_roots
 from cortex.indexer.store.graph_shards import FACTS, ShardTask, State, Tools
 from cortex.indexer.store.limits import LIMITS, Limits
-from cortex.indexer.store.shards import shard_count, shard_of
+from cortex.indexer.store.shards import ended_a_process, shard_count, shard_of
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
 from cortex.system import allocator, files
@@ -92,7 +92,8 @@ class GraphStore:
         if loaded and not fresh and self._is_done(wanted):
             return 0
         project = self._project if self._project is not None else self._load()
-        changes = self._changes(project, wanted, fresh)
+        deadly = {path for path, entry in entries.items() if entry.remarks and ended_a_process(entry)}
+        changes = self._changes(project, wanted, dict.fromkeys(deadly) | fresh)
         structure = any(path.rpartition("/")[2] in NAMES for path in fresh)
         if not (loaded or changes or structure):
             return 0

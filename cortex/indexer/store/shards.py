@@ -25,7 +25,7 @@ from cortex.embedders.static import StaticEmbedder
 from cortex.generation.contract import GENERATOR, is_ours
 from cortex.generation.manifest import Entry
 from cortex.graph.facts.tables import Packed
-from cortex.indexer.chunkers import cut, embed_text
+from cortex.indexer.chunkers import PARSER_ENDED, cut, embed_text
 from cortex.indexer.store.embeddings import EmbeddingCache, open_cache
 from cortex.indexer.store.graph_facts import facts_of
 from cortex.indexer.store.manifest import name_of
@@ -113,6 +113,11 @@ class Built(msgspec.Struct):
 
 #: reads Built.facts: by path, None for a file that has none
 FACTS = msgspec.msgpack.Decoder(dict[str, Packed | None])
+
+
+def ended_a_process(entry: Entry) -> bool:
+    """Whether the file, as it is there, ended a process that read it."""
+    return entry.skipped == ENDED or PARSER_ENDED in entry.remarks
 
 
 def shard_count(files: int, shard_files: int) -> int:
