@@ -7,7 +7,7 @@ what was never told yet.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -22,6 +22,8 @@ from ipc.arrays import Array
 ITEMS, ITEMS_COMPACT, ALL_MAX, NEVER_TOLD = 10, 3, 50, 2
 #: notes of a section that are read beyond these: some may read like orders, which are not told
 SPARE = 4
+#: notes that are read at once: about as many as a briefing of usual length tells
+READ = 40
 #: characters of a body in a line, and of a token of what is told
 BODY_CHARS, TOKEN_CHARS = 200, 4
 #: tokens of all, when nobody says how many; 8 000 characters
@@ -37,6 +39,11 @@ ASKED_TITLES = 3
 
 #: kinds with a section of their own, or that are no news, in sections by kind
 _NOT_BY_KIND = frozenset(("agent", "prompt", "event", "preference", "pattern", "goal", "decision"))
+
+
+#: a heading and the notes below it; with the notes that are known
+Section = tuple[str, list[int]]
+Told = tuple[str, list[int], dict[int, Note]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +65,10 @@ class _Choice:
     chosen: Selection
     items: int
     now: int
-    sections: list[tuple[str, list[int]]] = field(default_factory=list)
 
-    def add(self, title: str, among: Array, *, floor: bool = True, own: Note | None = None) -> None:
+    def add(
+        self, title: str, among: Array, *, floor: bool = True, own: Note | None = None
+    ) -> Iterator[Section]:
         """The best of `among`: bool [room], after `own`."""
         catalog = self.memory.catalog
         among = among & self.mask
@@ -71,12 +79,12 @@ class _Choice:
         first = best[: self.items - NEVER_TOLD]
         kept = [number for number in new if number not in first][:NEVER_TOLD]
         numbers = list(dict.fromkeys((*first, *kept, *best)))[: self.items + SPARE]
-        self.take(title, [own.number, *numbers] if own else numbers)
+        yield from self.take(title, [own.number, *numbers] if own else numbers)
 
-    def take(self, title: str, numbers: list[int]) -> None:
+    def take(self, title: str, numbers: list[int]) -> Iterator[Section]:
         self.mask[numbers] = False
         if numbers:
-            self.sections.append((title, numbers))
+            yield title, numbers
 
     def of_kind(self, *kinds: str) -> Array:
         known = self.memory.catalog.kinds()
@@ -92,25 +100,46 @@ def brief(
     recent = choice.mask & (memory.catalog["happened"] >= now - RECENT_MS)
     who = _agent(memory, choice, agent)
     disputed = _disputed(memory, mask, _around(memory, who, DISPUTE_STEPS) if who else None)
-    if who:
-        _own(choice, who)
-    else:
-        choice.add("Preferences", choice.of_kind("preference"))
-        choice.add("Patterns", choice.of_kind("pattern"))
-        choice.add("Goals", choice.of_kind("goal"))
     pairs = disputed[: choice.items]
-    choice.take("Contradictions", [number for edge in pairs for number in (edge.source, edge.target)])
-    choice.add("Open questions", memory.catalog["asks"], floor=False)
-    choice.add("Decisions", choice.of_kind("decision"))
-    choice.add("Recent events", recent & choice.of_kind("event", "observation"))
-    for kind in _by_importance(memory, choice.mask):
-        choice.add("Key facts" if kind == "fact" else f"{kind.capitalize()}s", choice.of_kind(kind))
-    _active(choice, recent)
-    numbers = [number for _, section in choice.sections for number in section]
-    notes = {note.number: note for note in memory.store.notes_by_number(numbers)}
-    notes = {number: note for number, note in notes.items() if not orders(note)}
     head = [f"# {agent}"] if compact else []
-    return _written(head, choice, notes, pairs, tokens * TOKEN_CHARS, compact=compact)
+    sections = _read(memory, _sections(choice, who, pairs, recent))
+    return _written(head, choice, sections, pairs, tokens * TOKEN_CHARS, compact=compact)
+
+
+def _sections(choice: _Choice, who: Note | None, pairs: Sequence[Edge], recent: Array) -> Iterator[Section]:
+    """What may be told, the first things first; what is not reached is not looked for."""
+    memory = choice.memory
+    if who:
+        yield from _own(choice, who)
+    else:
+        yield from choice.add("Preferences", choice.of_kind("preference"))
+        yield from choice.add("Patterns", choice.of_kind("pattern"))
+        yield from choice.add("Goals", choice.of_kind("goal"))
+    yield from choice.take(
+        "Contradictions", [number for edge in pairs for number in (edge.source, edge.target)]
+    )
+    yield from choice.add("Open questions", memory.catalog["asks"], floor=False)
+    yield from choice.add("Decisions", choice.of_kind("decision"))
+    yield from choice.add("Recent events", recent & choice.of_kind("event", "observation"))
+    for kind in _by_importance(memory, choice.mask):
+        yield from choice.add(
+            "Key facts" if kind == "fact" else f"{kind.capitalize()}s", choice.of_kind(kind)
+        )
+    yield from _active(choice, recent)
+
+
+def _read(memory: Memory, sections: Iterator[Section]) -> Iterator[Told]:
+    """Sections with their notes, some of them at once; without those that read like orders."""
+    while True:
+        some: list[Section] = []
+        while sum(len(numbers) for _, numbers in some) < READ and (one := next(sections, None)):
+            some.append(one)
+        if not some:
+            return
+        found = memory.store.notes_by_number([number for _, numbers in some for number in numbers])
+        notes = {note.number: note for note in found if not orders(note)}
+        for title, numbers in some:
+            yield title, numbers, notes
 
 
 def _agent(memory: Memory, choice: _Choice, agent: str) -> Note | None:
@@ -122,7 +151,7 @@ def _agent(memory: Memory, choice: _Choice, agent: str) -> Note | None:
     return next((note for note in notes if note.title.strip().casefold() == named), None)
 
 
-def _own(choice: _Choice, who: Note) -> None:
+def _own(choice: _Choice, who: Note) -> Iterator[Section]:
     """The sections of an agent that has a note of its own."""
     links, room = choice.memory.links, len(choice.mask)
     applied = {
@@ -132,14 +161,14 @@ def _own(choice: _Choice, who: Note) -> None:
     }
     near = _around(choice.memory, who, OWN_STEPS)
     choice.mask[who.number] = False
-    choice.add(
+    yield from choice.add(
         "Identity and preferences", _mask(applied, room) & choice.of_kind("preference", "fact"), own=who
     )
-    choice.add("Preferences", choice.of_kind("preference"))
+    yield from choice.add("Preferences", choice.of_kind("preference"))
     for kind, title in (("pattern", "Patterns"), ("goal", "Goals")):
-        choice.add(title, _mask(near, room) & choice.of_kind(kind))
+        yield from choice.add(title, _mask(near, room) & choice.of_kind(kind))
     for kind, title in (("pattern", "Other patterns"), ("goal", "Other goals")):
-        choice.add(title, choice.of_kind(kind))
+        yield from choice.add(title, choice.of_kind(kind))
 
 
 def _around(memory: Memory, who: Note, steps: int) -> set[int]:
@@ -166,22 +195,22 @@ def _by_importance(memory: Memory, mask: Array) -> list[str]:
     return [kind for kind in order if kind not in _NOT_BY_KIND]
 
 
-def _active(choice: _Choice, recent: Array) -> None:
+def _active(choice: _Choice, recent: Array) -> Iterator[Section]:
     """What belongs to what was noted last."""
     memory = choice.memory
     newest = memory.catalog.best(recent, ASKED_TITLES)
     if not newest:
         return
     query = " ".join(note.title for note in memory.store.notes_by_number(newest))
-    found = memory.recall(query, choice.chosen, 2 * choice.items, 0.7, anchors=newest)
-    fits = [one.note.number for one in found if choice.mask[one.note.number]]
-    choice.take("Active context", fits[: choice.items])
+    found = memory.ranked(query, choice.chosen, 2 * choice.items, 0.7, newest)
+    fits = [one.number for one in found if choice.mask[one.number]]
+    yield from choice.take("Active context", fits[: choice.items])
 
 
 def _written(
     head: Sequence[str],
     choice: _Choice,
-    notes: dict[int, Note],
+    sections: Iterator[Told],
     pairs: Sequence[Edge],
     chars: int,
     *,
@@ -189,7 +218,7 @@ def _written(
 ) -> Briefing:
     lines, numbers = list(head), list[int]()
     left = chars - sum(len(line) + 1 for line in lines)
-    for title, section in choice.sections:
+    for title, section, notes in sections:
         heading = [] if compact else [f"## {title}"]
         told_lines = (
             _disputes(pairs, notes) if title == "Contradictions" else _lines(section, notes, compact=compact)

@@ -196,7 +196,8 @@ class Catalog:
         as they were.
         """
         columns = self._columns
-        kept = columns["there"] & np.isin(columns["state"], [_STATES.index(state) for state in chosen.states])
+        taken = np.array([state in chosen.states for state in _STATES])
+        kept: Array = columns["there"] & taken[columns["state"]]
         if chosen.project:
             own = columns["project"] == self._projects.get(chosen.project, -1)
             kept &= own | columns["everywhere"]

@@ -34,6 +34,8 @@ KEY, KEY_BYTES = "memory.key", 32
 BUSY_MS = 2_000
 #: seconds that a migration may take, and that the owner's lock is waited for
 MIGRATION_S, LOCK_S = 600.0, 1.0
+#: what marks a connection that only reads, and so needs no lock
+_READS = {"cortex_reads": True}
 #: back-ups that stay
 BACKUPS = 3
 
@@ -86,7 +88,7 @@ class Database:
         """A connection to read with. Raises Damaged for what SQLite cannot read."""
         try:
             with self._engine.connect() as connection:
-                yield connection
+                yield connection.execution_options(**_READS)
         except OperationalError as error:
             raise Unavailable(f"The memory in {self.path} cannot be read: {error.orig}.") from error
         except DatabaseError as error:
@@ -195,7 +197,7 @@ def _damaged(path: Path, error: DatabaseError) -> Damaged:
 
 def connect(path: Path) -> Engine:
     """One connection, kept open: there is one owner, and it asks in one thread. Each transaction
-    takes the write lock at its beginning, and holds statements that define tables as well.
+    that writes takes the lock at its beginning, and holds statements that define tables as well.
     """
     engine = create_engine(
         f"sqlite:///{path}",
@@ -218,6 +220,7 @@ def connect(path: Path) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        reads = _READS.items() <= connection.get_execution_options().items()
+        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
     return engine

@@ -85,8 +85,10 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array) -> Similar:
     words *= mask
     hits = hits[mask[hits]]
     meant = _meant(lanes.cosines, sure)
-    numbers = np.unique(np.concatenate([*_around(hits, catalog), meant]))
-    numbers = numbers[mask[numbers]]
+    found = np.zeros(len(mask), bool)
+    for some in (*_around(hits, catalog), meant):
+        found[some] = True
+    numbers = np.flatnonzero(found & mask)
     before, after = catalog["before"][numbers], catalog["after"][numbers]
     window = words[numbers].copy()
     earlier, later = before, after
@@ -161,11 +163,13 @@ def rank(  # noqa: PLR0917
 
     alpha moves weight between similarity (1) and the graph (0); `now` is in milliseconds.
     """
-    close = np.array(sorted(lanes.near), np.int64)
-    far = np.setdiff1d(close, similar.numbers)
+    nearness = np.zeros(len(catalog["there"]))
+    nearness[list(lanes.near)] = list(lanes.near.values())
+    unseen = nearness > 0
+    unseen[similar.numbers] = False
+    far = np.flatnonzero(unseen)
     numbers = np.concatenate([similar.numbers, far])
-    near = np.zeros(len(numbers))
-    near[np.isin(numbers, close)] = [lanes.near[at] for at in numbers[np.isin(numbers, close)].tolist()]
+    near = nearness[numbers]
     kept = (np.concatenate([similar.fits, np.zeros(len(far), bool)])) | (near > 0)
     none = np.zeros(len(far))
     parts = {

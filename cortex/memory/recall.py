@@ -6,12 +6,13 @@ import logging
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from cortex.embedders import Embedder
 from cortex.memory.catalog import Catalog, Selection
 from cortex.memory.links import Links
 from cortex.memory.note import Note
-from cortex.memory.ranking import Lanes, rank, similarities
+from cortex.memory.ranking import Lanes, Ranked, rank, similarities
 from cortex.memory.rows import outline_of
 from cortex.memory.store import Store
 from cortex.memory.text import asks_time, question_words
@@ -181,6 +182,21 @@ class Memory:
         """
         self.follow()
         then = self.then(chosen.as_of)
+        best = self.ranked(query, chosen, limit, alpha, anchors, then)
+        there = self.store.notes_by_number([one.number for one in best if one.number not in then])
+        notes = {note.number: note for note in there} | then
+        return [Recalled(notes[one.number], one.score, one.parts) for one in best if one.number in notes]
+
+    def ranked(  # noqa: PLR0917
+        self,
+        query: str,
+        chosen: Selection,
+        limit: int,
+        alpha: float,
+        anchors: Sequence[int] = (),
+        then: Mapping[int, Note] = MappingProxyType({}),
+    ) -> list[Ranked]:
+        """As `recall`, by number; `then`: the notes that read otherwise at that moment."""
         mask = self.catalog.mask(chosen, then)
         asked = question_words(query)
         words = self.words.search(asked, max(PROPOSED_MIN, PROPOSED * limit), then)
@@ -200,11 +216,7 @@ class Memory:
             reached = self.links.near(starts, as_of=chosen.as_of)
             near = {number: worth for number, worth in reached.items() if mask[number]}
             best = rank(replace(lanes, near=near), similar, self.catalog, alpha, now, limit)
-        best = best[:limit]
-        notes = {
-            note.number: note for note in self.store.notes_by_number([one.number for one in best])
-        } | then
-        return [Recalled(notes[one.number], one.score, one.parts) for one in best if one.number in notes]
+        return best[:limit]
 
     def then(self, moment: int) -> dict[int, Note]:
         """The notes that read otherwise at the moment, as they were; none for no moment."""

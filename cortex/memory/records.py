@@ -9,11 +9,22 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import uuid6
-from sqlalchemy import BindParameter, Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    union_all,
+    update,
+)
 
 from cortex.memory.catalog import Outline
 from cortex.memory.note import Edge, Note
-from cortex.memory.rows import OUTLINE, edge_of, held_of, note_of, values_of
+from cortex.memory.rows import OUTLINE, WHOLE, edge_of, held_of, note_of, values_of
 from cortex.memory.tables import CHANGE, EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from ipc.errors import NotFound
 
@@ -24,11 +35,15 @@ MANY = 10_000
 _NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
 _BY_NUMBER = select(NOTE.c.number).where(NOTE.c.number == bindparam("value"))
 _BY_ID = select(NOTE.c.number).where(NOTE.c.id == bindparam("value"))
-_NOTES = select(NOTE).where(NOTE.c.number.in_(_NUMBERS))
-_LISTS = tuple(
-    select(table.c.note, column).where(table.c.note.in_(_NUMBERS)).order_by(table.c.note, table.c.place)
-    for table, column in ((LABEL, LABEL.c.label), (NOTE_FILE, NOTE_FILE.c.path))
-)
+_NOTES = select(*WHOLE).where(NOTE.c.number.in_(_NUMBERS))
+_LISTS = union_all(
+    *(
+        select(literal(at), table.c.note, column.label("value"), table.c.place).where(
+            table.c.note.in_(_NUMBERS)
+        )
+        for at, (table, column) in enumerate(((LABEL, LABEL.c.label), (NOTE_FILE, NOTE_FILE.c.path)))
+    )
+).order_by("note", "place")
 _INSERT = {table: insert(table) for table in (NOTE, LABEL, NOTE_FILE, REVISION, EDGE, CHANGE)}
 _REACHED = select(func.max(CHANGE.c.number))
 _OUTLINES = (
@@ -88,8 +103,10 @@ class Records:
         found: dict[int, Note] = {}
         for part in parts(list(dict.fromkeys(numbers))):
             asked = {"numbers": part}
-            lists = [_lists(self.connection, query, asked) for query in _LISTS]
-            for row in self.connection.execute(_NOTES, asked):
+            lists: tuple[dict[int, list[str]], ...] = ({}, {})
+            for at, note, value, _ in self.connection.execute(_LISTS, asked).all():
+                lists[at].setdefault(note, []).append(value)
+            for row in self.connection.execute(_NOTES, asked).all():
                 labels, files = (told.get(row.number, ()) for told in lists)
                 found[row.number] = note_of(row, labels, files)
         return [found[number] for number in numbers if number in found]
@@ -181,13 +198,6 @@ def parts(numbers: Sequence[int]) -> Iterable[Sequence[int]]:
 def last_change(connection: Connection) -> int:
     """The number of the last change."""
     return connection.execute(_REACHED).scalar() or 0
-
-
-def _lists(connection: Connection, query: Any, asked: dict[str, Any]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
-    for note, value in connection.execute(query, asked):
-        found.setdefault(note, []).append(value)
-    return found
 
 
 def outlines(connection: Connection, after: int, limit: int) -> list[Outline]:

@@ -15,6 +15,9 @@ _PLAIN = (
     "id", "kind", "obs_type", "title", "subtitle", "body", "project", "scope", "importance", "relevance", "state",
     "superseded_by", "occurred_at", "valid_until", "created_at", "updated_at", "used_at", "use_count", "shown_count",
 )  # fmt: skip
+#: fields of a note in the order of the columns that it is read from, and all these columns
+_READ = (*_PLAIN, "number", "facts", "metadata")
+WHOLE = tuple(NOTE.c[name] for name in (*_READ, "agent", "session", "channel", "trust"))
 #: columns of an Outline
 OUTLINE = tuple(NOTE.c[name] for name in Outline._fields if name != "labels")
 _LISTS = ("facts", "labels", "files")
@@ -34,16 +37,12 @@ def values_of(note: Note) -> dict[str, Any]:
     }
 
 
-def note_of(row: Any, labels: Sequence[str], files: Sequence[str]) -> Note:
-    """The note of a row with the columns of the table."""
+def note_of(row: Sequence[Any], labels: Sequence[str], files: Sequence[str]) -> Note:
+    """The note of a row with the columns WHOLE."""
+    plain = dict(zip(_READ, row, strict=False))
+    plain["facts"] = tuple(plain["facts"])
     return Note(
-        **{name: getattr(row, name) for name in _PLAIN},
-        number=row.number,
-        facts=tuple(row.facts),
-        labels=tuple(labels),
-        files=tuple(files),
-        metadata=row.metadata,
-        source=Source(row.agent, row.session, row.channel, row.trust),
+        **plain, labels=tuple(labels), files=tuple(files), source=Source(*row[len(_READ) - len(row) :])
     )
 
 

@@ -45,6 +45,9 @@ EDITABLE = frozenset(
 _KNOWN = select(OPERATION).where(OPERATION.c.id == bindparam("asked"))
 _CARRIED_OUT = insert(OPERATION)
 _SAME = select(NOTE.c.number).where(NOTE.c.same == bindparam("asked"), NOTE.c.state == "active").limit(1)
+_COUNTED = update(NOTE).where(NOTE.c.number.in_(bindparam("numbers", expanding=True)))
+_SHOWN = _COUNTED.values(shown_count=NOTE.c.shown_count + 1)
+_USED = _COUNTED.values(use_count=NOTE.c.use_count + 1, used_at=bindparam("moment"))
 STATES: tuple[State, ...] = ("active", "superseded", "archived", "deleted")
 
 
@@ -208,14 +211,10 @@ class Store:
 
     def count_use(self, numbers: Sequence[int], *, shown: bool = False) -> None:
         """Count that the notes were asked for (or shown unasked): no change of what they say."""
-        values: dict[Any, Any] = (
-            {NOTE.c.shown_count: NOTE.c.shown_count + 1}
-            if shown
-            else {NOTE.c.use_count: NOTE.c.use_count + 1, NOTE.c.used_at: self._now()}
-        )
+        query, moment = (_SHOWN, {}) if shown else (_USED, {"moment": self._now()})
         with self.database.write() as connection:
             for part in parts(numbers):
-                connection.execute(update(NOTE).where(NOTE.c.number.in_(part)).values(values))
+                connection.execute(query, moment | {"numbers": part})
 
     def take_in(
         self,
