@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, get_args
 
-from cortex.memory.note import Edge, Note, Scope, Source, State, Trust, checked, read_relation
+from cortex.memory.note import IMPORTANCE, Edge, Note, Scope, Source, State, Trust, checked, read_relation
 from cortex.memory.rows import held_of
 from cortex.memory.secrets import remove_secrets_in
 from ipc.errors import BadRequest, CortexError
@@ -116,14 +116,15 @@ def _note(told: Mapping[str, Any], project: str, *, trusted: bool) -> Note:
         plain[name] = told.get(name) or known[0]
         if plain[name] not in known:
             raise BadRequest(f"{name} is {str(plain[name])[:40]!r}; it is one of {', '.join(known)}")
-    note = checked(Note(**plain | {"source": _source(told.get("source"), trusted=trusted)}))
+    plain["project"] = plain.get("project") or project
+    plain["number"] = plain["number"] if trusted else 0
+    if not isinstance(plain.get("relevance", 0.0), int | float):
+        raise BadRequest(f"relevance is {str(plain['relevance'])[:40]!r}; it is a number")
+    plain.setdefault("relevance", plain.get("importance", IMPORTANCE))
+    note = checked(Note(**plain, source=_source(told.get("source"), trusted=trusted)))
     if note.id and not _ID.fullmatch(note.id):
         raise BadRequest(f"its id is {note.id[:40]!r}, which is no UUID")
-    relevance = plain.get("relevance", note.importance)
-    if not isinstance(relevance, int | float):
-        raise BadRequest(f"relevance is {str(relevance)[:40]!r}; it is a number")
-    kept = note if trusted else replace(note, number=0)
-    return replace(kept, project=note.project or project, relevance=float(relevance))
+    return note
 
 
 def _source(told: Any, *, trusted: bool) -> Source:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -55,13 +55,14 @@ def take_in(
     done = Intake()
     notes = [one for one in arriving if isinstance(one, Arriving)]
     notes = _not_forgotten(records.connection, notes, key, done)
-    there = _there(records.connection, notes)
+    names = [one.note.id or one.note.same for one in notes]
+    there = _there(records.connection, notes, names)
     new = []
-    for one in notes:
-        known = there.get(one.note.id or one.note.same)
+    for one, name in zip(notes, names, strict=True):
+        known = there.get(name)
         if known is None:
-            new.append(replace(one, note=replace(one.note, id=one.note.id or str(uuid6.uuid7()))))
-            there[one.note.id or one.note.same] = _HERE
+            new.append(one)
+            there[name] = _HERE
         elif known == _HERE:  # twice in this batch: the first one counts
             done.known += 1
         else:
@@ -75,6 +76,8 @@ def take_in(
 
 
 def _not_forgotten(connection: Connection, notes: list[Arriving], key: bytes, done: Intake) -> list[Arriving]:
+    if connection.execute(select(FORGOTTEN.c.hash).limit(1)).first() is None:
+        return notes
     hashes = {id(one): forgotten_hashes(key, one.note) for one in notes}
     asked = [each for found in hashes.values() for each in found]
     known = set()
@@ -86,14 +89,16 @@ def _not_forgotten(connection: Connection, notes: list[Arriving], key: bytes, do
     return kept
 
 
-def _there(connection: Connection, notes: Iterable[Arriving]) -> dict[str, int]:
-    """id, or for notes without one what makes two the same → number, of those that are there."""
+def _there(connection: Connection, notes: Sequence[Arriving], names: Sequence[str]) -> dict[str, int]:
+    """Which of the names (ids, or for notes without one what makes two the same) are there → the
+    number.
+    """
     found: dict[str, int] = {}
     ids = [one.note.id for one in notes if one.note.id]
-    same = [one.note.same for one in notes if not one.note.id]
-    for column, names in ((NOTE.c.id, ids), (NOTE.c.same, same)):
-        for at in range(0, len(names), MANY):
-            query = select(column, NOTE.c.number).where(column.in_(names[at : at + MANY]))
+    same = [name for one, name in zip(notes, names, strict=True) if not one.note.id]
+    for column, asked in ((NOTE.c.id, ids), (NOTE.c.same, same)):
+        for at in range(0, len(asked), MANY):
+            query = select(column, NOTE.c.number).where(column.in_(asked[at : at + MANY]))
             query = query if column is NOTE.c.id else query.where(NOTE.c.state == "active")
             found |= {row[0]: row[1] for row in connection.execute(query)}
     return found
@@ -134,7 +139,12 @@ def _insert(records: Records, new: Sequence[Arriving]) -> None:
         now = one.note.created_at or records.now
         heir = one.note.superseded_by if number == one.note.number else 0
         note = replace(
-            one.note, number=number, created_at=now, updated_at=one.note.updated_at or now, superseded_by=heir
+            one.note,
+            id=one.note.id or str(uuid6.uuid7()),
+            number=number,
+            created_at=now,
+            updated_at=one.note.updated_at or now,
+            superseded_by=heir,
         )
         rows[NOTE].append(values_of(note) | {"number": number})
         records.wrote(note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import re2
@@ -63,19 +63,21 @@ def remove_secrets(text: str) -> tuple[str, list[str]]:
 def remove_secrets_in(value: Any) -> tuple[Any, list[str]]:
     """`remove_secrets` in every text of a JSON value, names of fields included."""
     # most values hold none: one look at all their texts is ten times as fast as one at each
-    return _removed(value) if _ANY.search("\n".join(_texts(value))) else (value, [])
+    texts: list[str] = []
+    _gather(value, texts)
+    return _removed(value) if _ANY.search("\n".join(texts)) else (value, [])
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _gather(value: Any, texts: list[str]) -> None:
     if isinstance(value, str):
-        yield value
+        texts.append(value)
     elif isinstance(value, Mapping):
-        for name, one in value.items():
-            yield str(name)
-            yield from _texts(one)
+        texts += map(str, value)
+        for one in value.values():
+            _gather(one, texts)
     elif isinstance(value, list | tuple):
         for one in value:
-            yield from _texts(one)
+            _gather(one, texts)
 
 
 def _removed(value: Any) -> tuple[Any, list[str]]:

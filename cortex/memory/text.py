@@ -88,9 +88,9 @@ def title_words(note: Note) -> list[str]:
     return _stems((note.title, note.subtitle, *note.labels, *names))
 
 
-def all_words(note: Note) -> list[str]:
-    """Stems and joined forms of all that it says, with its moment written out."""
-    return title_words(note) + _stems((note.body, *note.facts, *note.files, say_date(note.occurred_at)))
+def text_words(note: Note) -> list[str]:
+    """Stems and joined forms of what it says below its title, with its moment written out."""
+    return _stems((note.body, *note.facts, *note.files, say_date(note.occurred_at)))
 
 
 def question_words(query: str) -> list[str]:

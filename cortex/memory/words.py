@@ -17,12 +17,12 @@ import tantivy
 from tantivy import Occur, Query
 
 from cortex.memory.note import Note
-from cortex.memory.text import all_words, title_words
+from cortex.memory.text import text_words, title_words
 from cortex.system import files
 from cortex.terms import tokens
 
-#: notes of the tail from which on they go into tantivy
-TAIL_NOTES = 512
+#: notes of the tail from which on they go into tantivy: some 50 ms, however many they are
+TAIL_NOTES = 1_000
 #: bytes that the writer collects before it writes a segment
 _HEAP_BYTES = 20_000_000
 #: of BM25, as tantivy has them
@@ -33,32 +33,47 @@ _READY = "cortex_ready"
 
 
 class _Tail:
-    """Notes that are not in tantivy: for each field, term → note → count, and the lengths."""
+    """Notes that are not in tantivy: the words of each, for each field; for questions, made with
+    the first one, term → note → count, and the lengths.
+    """
 
     def __init__(self, notes: Iterable[Note] = ()) -> None:
-        self.counts: dict[int, dict[str, Counter[str]]] = {}
-        self._holding: dict[str, dict[str, dict[int, int]]] = {name: {} for name in FIELDS}
+        self.words: dict[int, dict[str, list[str]]] = {}
+        self._unread: set[int] = set()
+        self._held: dict[str, dict[str, dict[int, int]]] = {name: {} for name in FIELDS}
         self._lengths: dict[str, dict[int, int]] = {name: {} for name in FIELDS}
         for note in notes:
             self.add(note)
 
     def __len__(self) -> int:
-        return len(self.counts)
+        return len(self.words)
 
     def add(self, note: Note) -> None:
         self.remove(note.number)
-        words = {"all": all_words(note), "title": title_words(note)}
-        self.counts[note.number] = {name: Counter(found) for name, found in words.items()}
-        for name, counts in self.counts[note.number].items():
-            self._lengths[name][note.number] = len(words[name])
-            for term, times in counts.items():
-                self._holding[name].setdefault(term, {})[note.number] = times
+        title = title_words(note)
+        self.words[note.number] = {"all": title + text_words(note), "title": title}
+        self._unread.add(note.number)
 
     def remove(self, number: int) -> None:
-        for name, counts in self.counts.pop(number, {}).items():
+        words = self.words.pop(number, {})
+        if number in self._unread:
+            self._unread.remove(number)
+            return
+        for name, told in words.items():
             del self._lengths[name][number]
-            for term in counts:
-                del self._holding[name][term][number]
+            for term in set(told):
+                del self._held[name][term][number]
+
+    @property
+    def _holding(self) -> dict[str, dict[str, dict[int, int]]]:
+        """Field → term → note → count, of all notes."""
+        for number in self._unread:
+            for name, told in self.words[number].items():
+                self._lengths[name][number] = len(told)
+                for term, times in Counter(told).items():
+                    self._held[name].setdefault(term, {})[number] = times
+        self._unread.clear()
+        return self._held
 
     def holding(self, field: str, word: str) -> int:
         return len(self._holding[field].get(word, ()))
@@ -66,11 +81,12 @@ class _Tail:
     def score(self, words: Sequence[str], rarity: Callable[[str, str], float]) -> dict[int, float]:
         """Note → score; `rarity`: of a word in a field."""
         scores: dict[int, float] = {}
+        holding = self._holding
         for name, worth in FIELDS.items():
             lengths = self._lengths[name]
             mean = sum(lengths.values()) / max(1, len(lengths)) or 1.0
             for word in words:
-                held = self._holding[name].get(word)
+                held = holding[name].get(word)
                 rare = rarity(name, word) if held else 0.0
                 for number, times in (held or {}).items():
                     norm = _K1 * (1 - _B + _B * lengths[number] / mean)
@@ -111,12 +127,12 @@ class Words:
         writer = self._index.writer(_HEAP_BYTES, 1)
         for number in self._masked:
             writer.delete_documents_by_term("number", number)
-        for number, one in self._tail.counts.items():
+        for number, one in self._tail.words.items():
             document = tantivy.Document()
             document.add_unsigned("number", number)
             document.add_unsigned("change", self.reached)
-            for name, counts in one.items():
-                document.add_text(name, " ".join(counts.elements()))
+            for name, told in one.items():
+                document.add_text(name, " ".join(told))
             writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()
@@ -132,7 +148,7 @@ class Words:
         """The notes that it can find."""
         found = self._searcher.search(Query.all_query(), max(1, self._searcher.num_docs), count=False).hits
         told = self._searcher.fast_field_values("number", [address for _, address in found])
-        return (set(np.array(told, np.uint64).tolist()) - self._masked) | self._tail.counts.keys()
+        return (set(np.array(told, np.uint64).tolist()) - self._masked) | self._tail.words.keys()
 
     def search(
         self, words: Sequence[str], limit: int, then: Mapping[int, Note] | None = None
