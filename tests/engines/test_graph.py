@@ -10,6 +10,9 @@ import numpy as np
 import orjson
 import pytest
 
+from cortex.engines.graph import pattern as pattern_search
+from cortex.engines.graph import walks
+from cortex.engines.graph.arrays import CANDIDATES_MAX
 from cortex.engines.graph.sources import Sources
 from cortex.engines.serving import EngineWorker
 from cortex.generation.current import read_current
@@ -320,6 +323,54 @@ def test_an_impact_counts_everything_and_shows_the_worst(worker):
         assert results[0]["severity"] == "high"
 
 
+def test_an_impact_without_end_is_walked_to_a_bound_and_says_so(worker, monkeypatch):
+    whole, _ = ask(worker, "impact", "app/store:check", depth=3)
+    monkeypatch.setattr(walks, "WALKED_MAX", 2)
+    ended, results = ask(worker, "impact", "app/store:check", depth=3)
+    assert (ended.truncated, ended.summary["complete"], ended.summary["affected"]) == (True, False, 2)
+    assert "ended after 2 definitions" in ended.suggestion
+    assert len(results) == 2
+    assert "complete" not in whole.summary
+
+
+def test_a_scope_looks_at_each_file_once_however_many_definitions_it_has(config, monkeypatch):
+    calls = "".join(f"def caller_{number}():\n    hub()\n\n\n" for number in range(300))
+    (config.root / "lonely.py").write_text(f"def hub():\n    pass\n\n\n{calls}")
+    write_graph(config)
+    publish(config)
+    worker = EngineWorker("graph", config)
+    worker.reload()
+    looked: list[str] = []
+    look = walks.Scope._file
+    monkeypatch.setattr(walks.Scope, "_file", lambda scope, path: (looked.append(path), look(scope, path))[1])
+    hits, _ = ask(worker, "callers", "lonely:hub", scope="*.py", depth=5)
+    assert hits.total_found == 300
+    assert 0 < len(looked) < 20
+
+
+def test_an_edge_that_may_end_at_thousands_names_some_of_them(config):
+    place = {"file": "a.go", "line": 1, "column": 0}
+    nodes = [{"id": f"a.f{number}", "kind": "function", "file": "a.go"} for number in range(2_000)]
+    edge = {
+        "from": "a.f0",
+        "type": "calls",
+        "candidates": [node["id"] for node in nodes[1:]],
+        "location": place,
+    }
+    config.graph_dir.mkdir(parents=True)
+    raw = orjson.dumps({"_metadata": {"version": "1.0"}, "nodes": nodes, "edges": [edge]})
+    (config.graph_dir / "code-graph.json").write_bytes(raw)
+    publish(config)
+    worker = EngineWorker("graph", config)
+    worker.reload()
+    hits, results = ask(worker, "callees", "a.f0")
+    assert (hits.total_found, hits.truncated) == (1_999, True)
+    assert {len(result["candidates"]) for result in results} == {CANDIDATES_MAX}
+    assert all(result["more_candidates"] for result in results)
+    assert all(result["node"]["id"] in result["candidates"] for result in results)
+    assert "may mean something else" in hits.suggestion
+
+
 def test_a_name_in_another_case_is_found_and_the_answer_says_so(worker):
     for target in ("disk.Save", "DISK.SAVE", "disk.save"):
         hits, results = ask(worker, "callers", target)
@@ -497,6 +548,24 @@ def test_a_pattern_finds_shapes_and_their_variables(worker):
     assert pattern(worker, "nowhere($X)")[0].suggestion.endswith("has this shape.")
     assert "not balanced" in pattern(worker, "nowhere($X")[0].suggestion
     assert "no python file" in pattern(worker, "check($X)", paths=("nowhere/**",))[0].suggestion
+
+
+def test_of_many_matches_on_one_line_only_those_shown_are_located(worker, config, monkeypatch):
+    (config.root / "lonely.py").write_text(f"x = [{', '.join('check(1)' for _ in range(5_000))}]\n")
+    located: list[object] = []
+    shown = pattern_search._shown
+    monkeypatch.setattr(pattern_search, "_shown", lambda *match: (located.append(match), shown(*match))[1])
+    hits, results = pattern(worker, "check($A)", paths=("lonely.py",), limit=10)
+    assert (hits.total_found, hits.truncated, len(results), len(located)) == (5_000, True, 10, 10)
+
+
+def test_a_file_that_is_too_large_for_patterns_is_named(worker, config, monkeypatch):
+    monkeypatch.setattr(pattern_search, "FILE_CHARS_MAX", (config.root / "app/store.py").stat().st_size - 1)
+    hits, results = pattern(worker, "check($WHAT)")
+    assert hits.truncated
+    assert hits.suggestion.startswith("app/store.py was left out")
+    assert "app/store.py" not in {result["file"] for result in results}
+    assert hits.summary["files_searched"] < hits.summary["files"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 HNSW proposes and the scan decides.
 """
 
+import dataclasses
 import os
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cortex.engines.vector import usearch
 from cortex.engines.vector.usearch import Limits, build_vectors, open_vectors, same_model
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.read import open_rows
@@ -108,6 +110,38 @@ def test_an_empty_index_has_no_hits(tmp_path):
     (tmp_path / "segments").mkdir()
     rows = open_rows(Generation(1), tmp_path)
     assert open_vectors(rows, tmp_path).search(VectorSearch(np.ones(3, np.float32), "m@1", 10)).hits == ()
+
+
+class Counting:
+    """The HNSW index, with how much it was asked for."""
+
+    def __init__(self, index):
+        self.index, self.asked = index, []
+
+    def __len__(self):
+        return len(self.index)
+
+    def search(self, query, count):
+        self.asked.append(count)
+        return self.index.search(query, count)
+
+
+def test_where_a_filter_keeps_what_is_far_away_hnsw_is_not_walked_to_its_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(usearch, "WALKED_MAX", 128)
+    query = unit(7, 1)[0]
+    vectors = unit(5, 2000)
+    cosines = vectors @ query
+    vectors[1::2] *= -np.sign(cosines[1::2])[:, None]  # code is on the other side, symbols on this
+    vectors[::2] *= np.sign(cosines[::2])[:, None]
+    rows = publish(tmp_path, vectors)
+    name = build_vectors(rows, tmp_path / "vectors")
+    snapshot = open_vectors(rows, tmp_path / "vectors", name, Limits(scan_rows_max=100))
+    counting = Counting(snapshot.hnsw)
+    request = VectorSearch(query, "m@1", 10, Filters(chunk_types=("code",)))
+    answer = dataclasses.replace(snapshot, hnsw=counting).search(request)
+    assert counting.asked == [64, 128]
+    assert answer.hits == open_vectors(rows, tmp_path).search(request).hits
+    assert len(answer.hits) == 10
 
 
 @pytest.mark.parametrize("filters", [Filters(), Filters(chunk_types=("code",)), Filters(tags=("t7",))])

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from cortex.engines.graph.arrays import Graph
+from cortex.engines.graph.arrays import CANDIDATES_MAX, Graph
 from cortex.engines.graph.names import complete, list_symbols
 from cortex.engines.graph.outline import count_users, outline, signature
 from cortex.engines.graph.pattern import search_pattern
@@ -82,6 +82,10 @@ class GraphSnapshot:
         results = [self._result(step, request) for step in walk.steps]
         name = self.graph.names[found.nodes[0]]
         remarks = [found.suggestion, self._unsure(walk) if results else self._why_nothing(request, name)]
+        if walk.ended:
+            remarks.append(
+                f"The walk ended after {len(walk.every)} definitions; a smaller depth is complete."
+            )
         return GraphHits(
             generation=self._number,
             target=name,
@@ -176,6 +180,8 @@ class GraphSnapshot:
             result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
             if edge[7]:
                 result["candidates"] = graph.candidates(step.edge)
+                if len(result["candidates"]) == CANDIDATES_MAX:
+                    result["more_candidates"] = True
             if request.operation != "implementations":  # those are shown where they are defined
                 path, line = place["file"], place["line"]
         if step.impact_type:
@@ -196,7 +202,7 @@ class GraphSnapshot:
             "by_severity": dict(Counter(step.severity for step in walk.every)),
             "by_type": dict(Counter(step.impact_type for step in walk.every)),
             "max_depth": max((step.depth for step in walk.every), default=0),
-        }
+        } | ({"complete": False} if walk.ended else {})
 
 
 def _shown(node: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,10 @@ from cortex.system import allocator
 from cortex.terms.ids import key_of, uncopied
 from ipc.arrays import Array
 
+#: candidates of an ambiguous edge that are looked at and shown; graph files of other programs may
+#: name thousands, and each result with such an edge names them
+CANDIDATES_MAX = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Names:
@@ -139,17 +143,28 @@ class Graph:
 
     def is_unsure(self, edge: int) -> bool:
         """Whether the edge may end at several things that are not merely overloads of one."""
-        return bool(self.edges[edge, 7]) and len({uncopied(name) for name in self.candidates(edge)}) > 1
+        if not self.edges[edge, 7]:
+            return False
+        names = (uncopied(self.names[number]) for number in self._group(edge))
+        first = next(names)
+        return any(name != first for name in names)
 
     def candidates(self, edge: int) -> list[str]:
-        """What the ambiguous edge in row `edge` may end at: its group's rows lie together."""
+        """What the ambiguous edge in row `edge` may end at, itself among them, CANDIDATES_MAX at
+        most.
+        """
+        return [self.names[number] for number in self._group(edge)]
+
+    def _group(self, edge: int) -> list[int]:
+        """The numbers that the rows of an edge's group end at: the rows lie together."""
         groups = self.edges[:, 7]
         first = last = edge
-        while first > 0 and groups[first - 1] == groups[edge]:
+        while first > max(0, edge - CANDIDATES_MAX + 1) and groups[first - 1] == groups[edge]:
             first -= 1
-        while last + 1 < len(groups) and groups[last + 1] == groups[edge]:
+        while last + 1 < min(len(groups), first + CANDIDATES_MAX) and groups[last + 1] == groups[edge]:
             last += 1
-        return [self.names[number] for number in self.edges[first : last + 1, 1].tolist()]
+        found: list[int] = self.edges[first : last + 1, 1].tolist()
+        return found
 
 
 def assemble(segments: tuple[Segment, ...]) -> Graph:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
@@ -43,6 +43,8 @@ LIMIT_MAX = 200
 #: characters of a match and of a captured text that are shown
 TEXT_CHARS_MAX = 600
 PATTERN_CHARS_MAX = 4000
+#: characters of a file that is searched: parsing and matching a million of them takes 1 to 5 s
+FILE_CHARS_MAX = 256 << 10
 
 _VARIABLE = re.compile(r"\$\$\$([A-Z_][A-Z0-9_]*)?|\$([A-Z_][A-Z0-9_]*)")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
@@ -67,18 +69,29 @@ def search_pattern(
     until = time.monotonic() + SEARCH_S
     looked_at = _chosen(files, request)
     results: list[tuple[str, bytes]] = []
+    large: list[str] = []
     found = looked = 0
     for path in looked_at:
         if time.monotonic() > until or found > 10 * limit:
             break
         looked += 1
-        for match in _matches(request.pattern, language, sources.text(path)):
-            found += 1
-            if len(results) < limit:
-                results.append((path, orjson.dumps({"file": path} | match)))
+        text = sources.text(path)
+        if len(text) > FILE_CHARS_MAX:
+            large.append(path)
+            continue
+        nodes = _matches(request.pattern, language, text)
+        found += len(nodes)
+        results += [
+            (path, orjson.dumps({"file": path} | _shown(request.pattern, node)))
+            for node in nodes[: limit - len(results)]
+        ]
     suggestion = ""
     if looked < len(looked_at):
         suggestion = f"{looked} of {len(looked_at)} files were looked at; narrow it by paths."
+    elif large:
+        more = f" and {len(large) - 1} more" if len(large) > 1 else ""
+        kind = f"files of more than {FILE_CHARS_MAX // 1024} kB are not searched for patterns"
+        suggestion = f"{large[0]}{more} was left out: {kind}."
     elif not results:
         suggestion = _why_nothing(request, len(looked_at))
     return GraphHits(
@@ -86,9 +99,9 @@ def search_pattern(
         target=request.pattern,
         paths=tuple(path for path, _ in results),
         total_found=found,
-        truncated=looked < len(looked_at) or found > len(results),
+        truncated=looked < len(looked_at) or found > len(results) or bool(large),
         suggestion=suggestion,
-        summary={"files_searched": looked, "files": len(looked_at)},
+        summary={"files_searched": looked - len(large), "files": len(looked_at)},
         results=tuple(raw for _, raw in results),
     )
 
@@ -118,19 +131,23 @@ def _chosen(files: Iterable[str], request: PatternSearch) -> list[str]:
     return sorted(kept - matching(every, request.exclude_paths))
 
 
-def _matches(pattern: str, language: str, text: str) -> Iterator[dict[str, Any]]:
+def _matches(pattern: str, language: str, text: str) -> list[SgNode]:
     words = _WORD.findall(_VARIABLE.sub(" ", pattern))
     if not text or any(word not in text for word in words):
-        return  # a file without the pattern's own words needs no parsing
-    for node in SgRoot(text, language).root().find_all(pattern=pattern):
-        place = node.range()
-        yield {
-            "start_line": place.start.line + 1,
-            "end_line": place.end.line + 1,
-            "column": place.start.column,
-            "text": node.text()[:TEXT_CHARS_MAX],
-            "variables": _variables(pattern, node),
-        }
+        return []  # a file without the pattern's own words needs no parsing
+    return SgRoot(text, language).root().find_all(pattern=pattern)
+
+
+def _shown(pattern: str, node: SgNode) -> dict[str, Any]:
+    """A match as it is shown. Where it is costs reading its whole line: only for those."""
+    place = node.range()
+    return {
+        "start_line": place.start.line + 1,
+        "end_line": place.end.line + 1,
+        "column": place.start.column,
+        "text": node.text()[:TEXT_CHARS_MAX],
+        "variables": _variables(pattern, node),
+    }
 
 
 def _variables(pattern: str, node: SgNode) -> dict[str, str | list[str]]:

@@ -32,6 +32,9 @@ SELECTIVE_SHARE = 0.05
 CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 128
 #: rows of the sample for mean and deviation of the cosines when not all are scanned
 SAMPLE_ROWS = 4096
+#: neighbours that HNSW is asked for at most, 2 µs each: where the rows that a filter keeps are far
+#: from the question, it would go through all
+WALKED_MAX = 8192
 LIMIT_MAX = 1000
 #: bytes that are read at once to check a file
 _BLOCK_BYTES = 1 << 20
@@ -78,9 +81,10 @@ class VectorSnapshot:
             or self.hnsw is None
             or matching < SELECTIVE_SHARE * len(self.rows)
         ):
-            ordinals, scores, stats = self._scan(query, mask, matching, wanted)
+            walked = None
         else:
-            ordinals, scores, stats = self._walk(query, mask, wanted)
+            walked = self._walk(query, mask, wanted)
+        ordinals, scores, stats = walked or self._scan(query, mask, matching, wanted)
         stats |= {"rows": float(usable.sum()), "left_out": float(self.rows.live_count - usable.sum())}
         # Best first; equal scores by chunk id.
         found = sorted(
@@ -149,9 +153,9 @@ class VectorSnapshot:
         ]
         return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
-    def _walk(self, query: Array, mask: Array, wanted: int) -> tuple[Array, Array, dict[str, float]]:
-        """Ask HNSW for more and more until twice `wanted` of them match;
-        add the rows that it does not hold.
+    def _walk(self, query: Array, mask: Array, wanted: int) -> tuple[Array, Array, dict[str, float]] | None:
+        """Ask HNSW for more and more until twice `wanted` of them match; add the rows that it does
+        not hold. None where too few of WALKED_MAX match: a scan is quicker then, and exact.
         """
         assert self.hnsw is not None
         fresh = np.flatnonzero(mask & (self.rows.keys > self.watermark))
@@ -164,6 +168,8 @@ class VectorSnapshot:
             if len(ordinals) >= 2 * wanted or count >= len(self.hnsw):
                 break
             count *= 2
+            if count > max(WALKED_MAX, 4 * wanted):
+                return None
         ordinals = np.unique(np.concatenate([ordinals, fresh]))
         scores = self.rows.vectors(ordinals) @ query
         matching = np.flatnonzero(mask)
