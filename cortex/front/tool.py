@@ -83,7 +83,7 @@ class Tool:
         if self.asks(given) == "memory":
             return await self._remember(asking, given)
         try:
-            given = located(given, str(asking.config.root))
+            given |= located(self._free(given), str(asking.config.root))
             answer = await self.function(asking, **given)
         except CortexError as error:
             raise type(error)(_shortened(str(error))) from error
@@ -91,6 +91,11 @@ class Tool:
         if suggestion := answer.get("suggestion"):
             answer["suggestion"] = _shortened(suggestion)
         return answer
+
+    def _free(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments whose values are not of a list: `scope` is a glob of one tool only."""
+        properties = self.schema["properties"]
+        return {name: value for name, value in given.items() if "enum" not in properties[name]}
 
     async def _remember(self, asking: Asking, given: dict[str, Any]) -> dict[str, Any]:
         try:

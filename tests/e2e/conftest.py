@@ -168,7 +168,7 @@ class Project:
         """Every process that names this project or its memory in its command line, or works in
         it, except this one.
         """
-        named = (str(self.root), self.environment["CORTEX_MEMORY_DATA_DIR"])
+        named = [str(self.root), *filter(None, [self.environment.get("CORTEX_MEMORY_DATA_DIR")])]
         found = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error):

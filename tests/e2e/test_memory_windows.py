@@ -31,6 +31,7 @@ def person(project, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("CORTEX_MEMORY_DATA_DIR", raising=False)
     project.environment["HOME"] = str(home)
+    del project.environment["CORTEX_MEMORY_DATA_DIR"]
     (project.root / ".git").rmdir()
     git(project.root, "init", "-q")
     git(project.root, "add", "-A")

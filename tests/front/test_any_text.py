@@ -19,11 +19,15 @@ NEEDED = {
     "cortex_outline": {},
     "find_related": {"file": "src/auth/session.py"},
 }
+#: what turns a search into one of memory, whose tools have tests of their own
+OF_MEMORY = {("cortex_search", name) for name in ("scope", "as_of", "project")}
 TEXTS = [
     (tool, name)
     for tool, made in TOOLS.items()
     for name, field in made.schema["properties"].items()
-    if field["type"] == "string" or field.get("items", {}).get("type") == "string"
+    if made.asks(dict.fromkeys(made.schema["properties"]) | {name: "x"}) == "code"
+    and (field["type"] == "string" or field.get("items", {}).get("type") == "string")
+    and (tool, name) not in OF_MEMORY
 ]
 
 

@@ -60,7 +60,9 @@ def test_the_version_is_printed(capsys):
 @pytest.mark.parametrize("code", BY_CODE)
 def test_every_error_has_an_exit_code_and_a_json_rpc_code(code):
     error = BY_CODE[code]("A sentence.")
-    assert cli.exit_code(error) == (3 if code in {"unavailable", "not_ready", "damaged"} else 2)
+    assert cli.exit_code(error) == (
+        5 if code == "occupied" else 3 if code in {"unavailable", "not_ready", "damaged"} else 2
+    )
     wrong = code in {"bad_request", "bad_query", "not_found", "too_large"}
     assert code_of(error) == (-32602 if wrong else -32603)
     assert is_for_the_model(error) is (wrong and code != "bad_query")

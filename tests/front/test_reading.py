@@ -154,6 +154,7 @@ def whole_numbers():
 
 NEEDED = {
     "cortex_exact": {"query": "x"}, "cortex_search": {"query": "x"}, "code_context": {"query": "x"},
+    "cortex_recall": {"query": "x"}, "cortex_traverse": {"node_id": 1},
     "cortex_graph": {"operation": "callers", "target": "x"}, "cortex_pattern": {"pattern": "x", "language": "go"},
 }  # fmt: skip
 
