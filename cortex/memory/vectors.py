@@ -31,6 +31,9 @@ ENOUGH = 200
 EXACT_MAX, PROPOSED, PROPOSED_OF = 20_000, 500, 6
 #: of many vectors, those that mean and deviation are taken from; vectors compared at once (1.5 MB)
 SAMPLE, SLICE = 2_000, 1_000
+#: of a float32: the bits that a float16 fills when it is moved there, and what is then missing: the
+#: exponents are counted from 15 in the one and from 127 in the other
+_SIGN_AND_NUMBER, _BIAS = np.int32(0x0FFFE000 - (1 << 31)), np.float32(2.0**112)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +112,12 @@ class Vectors:
         with os.fdopen(files.open_log(self._path), "ab") as file:
             file.write(rows.tobytes())
         signs = _signs(rows["vector"])
-        for row, bits in zip(rows, signs, strict=True):
+        for row, bits in zip(rows, signs.T, strict=True):
             at = self._at.setdefault(int(row["number"]), len(self._at))
             if at == len(self._matrix):
                 self._make_room()
             self._matrix[at], self._numbers[at] = row["vector"], row["number"]
-            self._signs[at] = bits
+            self._signs[:, at] = bits
 
     def cosines(
         self, query: str, mask: Array, also: Iterable[int] = (), then: Mapping[int, Note] | None = None
@@ -134,7 +137,9 @@ class Vectors:
             spread = self._values(kept[:: max(1, len(kept) // SAMPLE)], vector)
             rows = [self._at[number] for number in also if number in self._at and number not in then]
             known = np.array(rows, np.int64)
-            kept = np.union1d(self._proposed(kept, vector), known[mask[self._numbers[known]]])
+            compared = np.zeros(len(self._at), bool)
+            compared[self._proposed(kept, vector)] = compared[known[mask[self._numbers[known]]]] = True
+            kept = np.flatnonzero(compared)
             values = self._values(kept, vector)
         if len(spread) < ENOUGH:
             spread = np.concatenate([spread, self._background() @ vector])
@@ -170,13 +175,15 @@ class Vectors:
         whole = len(rows) == len(self._at)
         for at in range(0, len(rows), SLICE):
             some = self._matrix[at : at + SLICE] if whole else self._matrix[rows[at : at + SLICE]]
-            values[at : at + SLICE] = some[: len(rows) - at].astype(np.float32, copy=False) @ vector
+            values[at : at + SLICE] = _products(some[: len(rows) - at], vector)
         return values
 
     def _proposed(self, rows: Array, vector: Array) -> Array:
         """The rows whose signs differ least from those of the vector."""
-        differing = np.bitwise_count(self._signs[rows] ^ _signs(vector[None]))
-        far = differing.sum(axis=1, dtype=np.uint16)
+        far = np.zeros(len(rows), np.uint16)
+        whole = len(rows) == len(self._at)
+        for signs, asked in zip(self._signs, _signs(vector[None])[:, 0], strict=True):
+            far += np.bitwise_count((signs[: len(rows)] if whole else signs[rows]) ^ asked)
         count = max(PROPOSED, len(rows) // PROPOSED_OF)
         nearest: Array = rows[np.argpartition(far, count)[:count]] if len(rows) > count else rows
         return nearest
@@ -185,9 +192,9 @@ class Vectors:
         room = max(1024, 2 * len(self._matrix))
         kind = np.float32 if room <= 2 * self._exact_max else np.float16
         matrix, numbers = np.zeros((room, self._embedder.dimensions), kind), np.zeros(room, "<u8")
-        signs = np.zeros((room, self._signs.shape[1]), np.uint64)
+        signs = np.zeros((len(self._signs), room), np.uint64)
         count = len(self._matrix)
-        matrix[:count], numbers[:count], signs[:count] = self._matrix, self._numbers, self._signs
+        matrix[:count], numbers[:count], signs[:, :count] = self._matrix, self._numbers, self._signs
         self._matrix, self._numbers, self._signs = matrix, numbers, signs
 
     def _read(self) -> Array:
@@ -209,10 +216,23 @@ class Vectors:
 
 
 def _signs(vectors: Array) -> Array:
-    """uint64 [n, dimensions / 64]: a bit for each number above 0."""
+    """uint64 [dimensions / 64, n]: a bit for each number above 0."""
     above = vectors.view(np.int16) > 0 if vectors.dtype == np.float16 else vectors > 0  # ten times as fast
     bits = np.packbits(above, axis=1)
-    return np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8))).view(np.uint64)
+    whole = np.pad(bits, ((0, 0), (0, -bits.shape[1] % 8))).view(np.uint64)
+    return np.ascontiguousarray(whole.T)
+
+
+def _products(some: Array, vector: Array) -> Array:
+    """float32 [n]: rows × vector. Rows of float16 take three times as long to be made float32 by
+    NumPy as to have their bits moved to where float32 has them, 2**112 too small.
+    """
+    if some.dtype != np.float16:
+        return np.asarray(some @ vector)
+    bits = some.view(np.int16).astype(np.int32)  # with the sign in all the bits above
+    bits <<= 13
+    bits &= _SIGN_AND_NUMBER
+    return np.asarray(bits.view(np.float32) @ (vector * _BIAS))
 
 
 def _checksums(rows: Array) -> Array:

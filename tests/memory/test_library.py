@@ -8,7 +8,7 @@ import pytest
 from cortex.embedders.static import open_static
 from cortex.memory.library import Cortex
 from cortex.memory.note import Source
-from cortex.memory.vectors import PROPOSED, Vectors
+from cortex.memory.vectors import PROPOSED, Vectors, _products
 from ipc.errors import BadRequest, NotFound
 
 NOTES = (
@@ -242,3 +242,10 @@ def test_signs_propose_what_all_vectors_would_have_found(memory, tmp_path):
     assert near.mean == pytest.approx(whole.mean, abs=0.02)
     best = near.numbers[np.argmax(near.values)]
     assert best == whole.numbers[np.argmax(whole.values)]
+
+
+def test_bits_that_are_moved_are_the_numbers_that_numpy_makes():
+    numbers = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    told = numbers[np.isfinite(numbers)][:, None]  # every float16 that there is
+    by = np.array([0.3], np.float32)
+    assert (_products(told, by) == told.astype(np.float32) @ by).all()
