@@ -1,4 +1,4 @@
-"""Memory for a Python program: `with Cortex.open(path) as memory: memory.store("…")`.
+"""What can be done with one memory: the store and what finds notes again, behind one surface.
 
 Opens the data folder by itself and owns it until it is closed. Nothing leaves the machine.
 """
@@ -54,7 +54,7 @@ def finish(steps: Generator[None, None, T]) -> T:
             return cast("T", end.value)
 
 
-class Cortex:
+class Library:
     """One person's memory. Use it in one thread. What is a generator is long work in slices."""
 
     def __init__(self, memory: Memory, *, project: str = "", source: Source | None = None) -> None:
@@ -65,7 +65,7 @@ class Cortex:
     @classmethod
     def open(
         cls, path: str | Path = DATA_DIR, *, project: str = "", embedder: Embedder | None = None
-    ) -> Cortex:
+    ) -> Library:
         """Open the data folder, which is made when it is missing; `project`: whose notes these are.
 
         Raises Misconfigured when another process owns it, Unavailable when it cannot be used, and
@@ -73,9 +73,9 @@ class Cortex:
         """
         return cls(Memory(Path(path).expanduser().absolute(), embedder or open_static()), project=project)
 
-    def of(self, *, project: str | None = None, source: Source | None = None) -> Cortex:
+    def of(self, *, project: str | None = None, source: Source | None = None) -> Library:
         """The same memory for the notes of another project ("" for all), written by another."""
-        return Cortex(
+        return Library(
             self._memory,
             project=self._project if project is None else project,
             source=source or self._source,

@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from cortex.memory.briefing import TOKENS
-from cortex.memory.library import Cortex
+from cortex.memory.library import Library
 from cortex.memory.note import Direction, Scope, Source, State
 from ipc.errors import BadRequest
 
@@ -66,7 +66,7 @@ class Operation:
 
 
 def carry_out(
-    library: Cortex,
+    library: Library,
     name: str,
     arguments: Mapping[str, Any],
     *,
@@ -95,7 +95,7 @@ def carry_out(
 
 
 def _store(
-    library: Cortex,
+    library: Library,
     *,
     title: str | None = None,
     body: str | None = None,
@@ -155,7 +155,7 @@ def _steps(
     return steps
 
 
-def _edit(library: Cortex, steps: Sequence[Step], operation_id: str) -> dict[str, Any]:
+def _edit(library: Library, steps: Sequence[Step], operation_id: str) -> dict[str, Any]:
     """Each step has a number of its own, so that all can be asked for again together."""
     told: list[dict[str, Any]] = []
     for at, (reference, step) in enumerate(steps):
@@ -165,7 +165,7 @@ def _edit(library: Cortex, steps: Sequence[Step], operation_id: str) -> dict[str
 
 
 def _search(
-    library: Cortex,
+    library: Library,
     *,
     query: str,
     limit: int = 10,
@@ -179,7 +179,7 @@ def _search(
 
 
 def _recall(
-    library: Cortex,
+    library: Library,
     *,
     query: str,
     limit: int = 10,
@@ -197,7 +197,7 @@ def _recall(
 
 
 def _timeline(
-    library: Cortex,
+    library: Library,
     *,
     anchor: str | int = "",
     query: str = "",
@@ -226,24 +226,24 @@ def _timeline(
     )
 
 
-def _undo(library: Cortex, *, undone: str = "", operation_id: str = "") -> dict[str, Any]:
+def _undo(library: Library, *, undone: str = "", operation_id: str = "") -> dict[str, Any]:
     return library.undo(undone, operation_id=operation_id)
 
 
 def _briefing(
-    library: Cortex, *, agent_id: str = "default", compact: bool = False, tokens: int = TOKENS
+    library: Library, *, agent_id: str = "default", compact: bool = False, tokens: int = TOKENS
 ) -> dict[str, Any]:
     return library.briefing(agent_id, compact=compact, tokens=tokens)
 
 
 def _traverse(
-    library: Cortex, *, node_id: str | int, depth: int = 2, direction: Direction = "both"
+    library: Library, *, node_id: str | int, depth: int = 2, direction: Direction = "both"
 ) -> dict[str, Any]:
     return library.traverse(node_id, depth=depth, direction=direction)
 
 
 def _relate(
-    library: Cortex,
+    library: Library,
     *,
     from_id: str | int,
     to_id: str | int,
@@ -253,41 +253,41 @@ def _relate(
     return library.relate(from_id, to_id, relation, operation_id=operation_id)
 
 
-def _node(library: Cortex, *, node_id: str | int) -> dict[str, Any]:
+def _node(library: Library, *, node_id: str | int) -> dict[str, Any]:
     return library.node(node_id)
 
 
-def _stats(library: Cortex) -> dict[str, Any]:
+def _stats(library: Library) -> dict[str, Any]:
     return library.stats()
 
 
-def _forget(library: Cortex, *, node_id: str | int, operation_id: str = "") -> dict[str, Any]:
+def _forget(library: Library, *, node_id: str | int, operation_id: str = "") -> dict[str, Any]:
     return library.forget(node_id, operation_id=operation_id)
 
 
-def _changes(library: Cortex, *, after: int = -1) -> dict[str, Any]:
+def _changes(library: Library, *, after: int = -1) -> dict[str, Any]:
     return library.changes(after)
 
 
 def _erase(
-    library: Cortex, *, node_ids: tuple[str | int, ...], back_ups: bool = False, operation_id: str = ""
+    library: Library, *, node_ids: tuple[str | int, ...], back_ups: bool = False, operation_id: str = ""
 ) -> Slices:
     """Under its number or not: what is gone stays gone."""
     del operation_id
     return library.erase(node_ids, back_ups=back_ups)
 
 
-def _import(library: Cortex, *, file: str, trusted: bool = False, operation_id: str = "") -> Slices:
+def _import(library: Library, *, file: str, trusted: bool = False, operation_id: str = "") -> Slices:
     """Under its number or not: a record that is there is not stored again."""
     del operation_id
     return library.import_file(file, trusted=trusted)
 
 
-def _export(library: Cortex, *, file: str) -> Slices:
+def _export(library: Library, *, file: str) -> Slices:
     return library.export_file(file)
 
 
-def _doctor(library: Cortex, *, mend: bool = True) -> Slices:
+def _doctor(library: Library, *, mend: bool = True) -> Slices:
     return library.doctor(mend=mend)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from cortex import __version__
 from cortex.memory.database import NAME
 from cortex.memory.doctor import warn_of_place
-from cortex.memory.library import Cortex
+from cortex.memory.library import Library
 from cortex.memory.note import Source, Trust
 from cortex.memory.operations import OPERATIONS, carry_out
 from cortex.settings.data import DataFolder
@@ -41,7 +41,7 @@ class MemoryWorker:
     def __init__(self, data: DataFolder) -> None:
         self._data = data
         self._identity = Identity("memory", __version__, data.hash())
-        self._library: Cortex | None = None
+        self._library: Library | None = None
         self._place: tuple[int, int] | None = None
         self._fault: CortexError | None = None
         self._again = 0.0
@@ -49,8 +49,8 @@ class MemoryWorker:
         self._changed = False
         self.handlers: dict[type, Callable[[Any], Message | Slices]] = {MemoryCall: self.call}
 
-    def ready(self) -> Cortex:
-        """The library, opened when it is not. Raises what `Cortex.open` raises; the same for a
+    def ready(self) -> Library:
+        """The library, opened when it is not. Raises what `Library.open` raises; the same for a
         second, without trying.
         """
         if self._library is not None and self._look() != self._place:
@@ -60,7 +60,7 @@ class MemoryWorker:
                 raise self._fault.with_traceback(None)
             try:
                 self._data.make()
-                self._library = Cortex.open(self._data.root)
+                self._library = Library.open(self._data.root)
             except CortexError as error:
                 self._fault, self._again = error, time.monotonic() + PAUSE_S
                 raise

@@ -22,7 +22,7 @@ from typing import Any
 import product
 import report
 
-from cortex.memory.library import Cortex
+from cortex.memory.library import Library
 from cortex.processes import attach
 from cortex.settings.config import load_data
 
@@ -83,7 +83,7 @@ def timed(call: Callable[[], object], count: int = CALLS) -> list[float]:
 
 def over_notes(count: int, folder: Path) -> tuple[report.Figures, list[report.Figures]]:
     """Questions, briefings and the import of so many notes, embedded."""
-    with Cortex.open(folder) as memory:
+    with Library.open(folder) as memory:
         begun = time.perf_counter()
         for some in records(count):
             memory.import_records(some)
@@ -99,7 +99,7 @@ def over_notes(count: int, folder: Path) -> tuple[report.Figures, list[report.Fi
             for text in asked[:PROPOSALS]
         ]
     begun = time.perf_counter()
-    Cortex.open(folder).close()
+    Library.open(folder).close()
     return {
         f"import of {count}, notes a second": round(count / taken),
         f"opening {count}, s": round(time.perf_counter() - begun, 2),
@@ -165,7 +165,7 @@ def through_mcp(parts: list[str]) -> tuple[report.Figures, list[report.Figures]]
                 rows.append(report.summarise("cortex_store through MCP", asyncio.run(stored(root))))
                 attach.stop(load_data())
             if "set" in parts:
-                with Cortex.open(data) as memory:
+                with Library.open(data) as memory:
                     for some in records(SET_NOTES):
                         memory.import_records(some)
                 figures |= asyncio.run(at_rest(root, data))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How well memory recalls what was said: LoCoMo's questions about long conversations, asked through
-`Cortex.recall`, beside plain tantivy in the same run, and what each lane earns.
+`Library.recall`, beside plain tantivy in the same run, and what each lane earns.
 
     scripts/bench/memory_quality.py FOLDER [--ablation] [--json]
 
@@ -28,7 +28,7 @@ import report
 import tantivy
 
 from cortex.memory import ranking
-from cortex.memory.library import Cortex
+from cortex.memory.library import Library
 
 #: conversations that the ranking is built on, of ten
 BUILT_ON = 4
@@ -101,9 +101,9 @@ def _conversation(told: dict[str, Any]) -> Conversation:
     return Conversation(turns, questions)
 
 
-def store(conversation: Conversation, folder: Path) -> Cortex:
+def store(conversation: Conversation, folder: Path) -> Library:
     """Each turn as a note of its session."""
-    memory = Cortex.open(folder)
+    memory = Library.open(folder)
     records = [
         {
             "note": {
@@ -122,7 +122,7 @@ def store(conversation: Conversation, folder: Path) -> Cortex:
     return memory
 
 
-def recalling(memory: Cortex) -> Asking:
+def recalling(memory: Library) -> Asking:
     known: dict[str, str] = {}
     after = ""
     while True:

@@ -12,7 +12,7 @@ import pytest
 from cortex.ask.asking import Asking
 from cortex.ask.freshness import Freshness
 from cortex.front.tools import PEOPLE, TOOLS
-from cortex.memory.library import Cortex, finish
+from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
 from cortex.settings.config import Config
@@ -62,7 +62,7 @@ class Window:
 
 @pytest.fixture
 def library(data):
-    with Cortex.open(data) as library:
+    with Library.open(data) as library:
         yield library
 
 

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from cortex.embedders.static import open_static
-from cortex.memory.library import Cortex
+from cortex.memory.library import Library
 from cortex.memory.note import Source
 from cortex.memory.recall import Memory
 from ipc.errors import BadRequest, NotFound
@@ -21,7 +21,7 @@ def clock():
 
 @pytest.fixture
 def memory(data, clock):
-    with Cortex(Memory(data, open_static(), lambda: next(clock)), project="here") as memory:
+    with Library(Memory(data, open_static(), lambda: next(clock)), project="here") as memory:
         yield memory
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cortex.embedders.static import open_static
-from cortex.memory.library import Cortex
+from cortex.memory.library import Library
 from cortex.memory.note import Source
 from cortex.memory.vectors import PROPOSED, Vectors, _products
 from ipc.errors import BadRequest, NotFound
@@ -33,7 +33,7 @@ WORDS = (
 
 @pytest.fixture
 def memory(data):
-    with Cortex.open(data, project="here") as memory:
+    with Library.open(data, project="here") as memory:
         yield memory
 
 
@@ -80,7 +80,7 @@ FEW = (
 @pytest.fixture
 def few(data):
     """Six notes of one session, about six things."""
-    with Cortex.open(data, project="here") as memory:
+    with Library.open(data, project="here") as memory:
         writer = memory.of(project="here", source=Source(agent="agent", session="monday"))
         for title in FEW:
             writer.store(title)
@@ -110,32 +110,32 @@ def test_what_was_noted_in_the_same_session_is_not_told_beside_the_answer(few):
 
 
 def test_what_was_learned_is_there_the_next_time(data):
-    with Cortex.open(data, project="here") as memory:
+    with Library.open(data, project="here") as memory:
         stored = memory.store(NOTES[0][1], NOTES[0][2], kind="decision")
-    with Cortex.open(data, project="here") as memory:
+    with Library.open(data, project="here") as memory:
         assert [row["id"] for row in memory.recall("back-off of retries")] == [stored["id"]]
 
 
 def test_indexes_that_were_deleted_or_damaged_come_back_by_themselves(data):
-    with Cortex.open(data) as memory:
+    with Library.open(data) as memory:
         for kind, title, body in NOTES:
             memory.store(title, body, kind=kind)
         before = memory.recall("why did login break", explain=True)
     shutil.rmtree(data / "index")
-    with Cortex.open(data) as memory:
+    with Library.open(data) as memory:
         assert titles(memory.recall("why did login break")) == titles(before)
     for path in (data / "index").rglob("*"):
         if path.is_file():
             path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with Cortex.open(data) as memory:
+    with Library.open(data) as memory:
         assert titles(memory.recall("why did login break")) == titles(before)
 
 
 def test_a_project_does_not_see_the_notes_of_another_unless_they_are_for_all(data):
-    with Cortex.open(data, project="one") as memory:
+    with Library.open(data, project="one") as memory:
         memory.store("The deploy key of project one is rotated monthly")
         memory.store("Commits are signed in every project, always", scope="global")
-    with Cortex.open(data, project="two") as memory:
+    with Library.open(data, project="two") as memory:
         assert titles(memory.recall("when is the deploy key rotated")) == []
         assert titles(memory.recall("are commits signed")) == ["Commits are signed in every project, always"]
 

@@ -4,7 +4,7 @@ out once, each for the project and the writer of its request.
 
 import pytest
 
-from cortex.memory.library import Cortex
+from cortex.memory.library import Library
 from cortex.memory.note import Source
 from cortex.memory.operations import OPERATIONS, carry_out
 from ipc.errors import BadRequest, CortexError, NotFound
@@ -12,7 +12,7 @@ from ipc.errors import BadRequest, CortexError, NotFound
 
 @pytest.fixture
 def library(data):
-    with Cortex.open(data) as library:
+    with Library.open(data) as library:
         yield library
 
 

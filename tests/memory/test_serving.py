@@ -146,8 +146,8 @@ def test_what_cannot_be_opened_is_told_again_without_trying(data, monkeypatch):
     (data / NAME).write_bytes(b"no database" * 1000)
     worker = MemoryWorker(DataFolder(data))
     tried = []
-    real = serving.Cortex.open
-    monkeypatch.setattr(serving.Cortex, "open", lambda *given: tried.append(given) or real(*given))
+    real = serving.Library.open
+    monkeypatch.setattr(serving.Library, "open", lambda *given: tried.append(given) or real(*given))
     for _ in range(3):
         with pytest.raises(Damaged):
             ask(worker, "stats", writes=False)

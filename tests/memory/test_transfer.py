@@ -9,7 +9,7 @@ import pytest
 
 from cortex.embedders.static import open_static
 from cortex.memory.database import NAME
-from cortex.memory.library import Cortex, finish
+from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.recall import Memory
 from ipc.errors import BadRequest, NotFound
@@ -27,14 +27,14 @@ TOKEN = "ghp_" + "A1b2C3d4" * 5
 @pytest.fixture
 def memory(data):
     moments = itertools.count(1_700_000_000_000, 1000)
-    with Cortex(Memory(data, open_static(), lambda: next(moments)), project="here") as memory:
+    with Library(Memory(data, open_static(), lambda: next(moments)), project="here") as memory:
         yield memory
 
 
 @pytest.fixture
 def other(empty, tmp_path):
     folder = shutil.copytree(empty, tmp_path / "other", copy_function=shutil.copy)
-    with Cortex(Memory(folder, open_static())) as memory:
+    with Library(Memory(folder, open_static())) as memory:
         yield memory
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from cortex.memory.catalog import Selection
 from cortex.memory.database import NAME, Database
-from cortex.memory.library import Cortex, finish
+from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.store import Store
 from ipc.errors import Damaged, NotFound, Unavailable
@@ -19,7 +19,7 @@ SECRET_WORD = "xylophonequartz"
 
 @pytest.fixture
 def memory(data):
-    with Cortex.open(data, project="here") as memory:
+    with Library.open(data, project="here") as memory:
         yield memory
 
 
@@ -100,22 +100,22 @@ def test_the_newest_three_back_ups_stay_and_are_for_their_owner(memory):
 
 
 def test_a_damaged_database_is_named_with_its_newest_back_up_and_stays(data):
-    with Cortex.open(data) as memory:
+    with Library.open(data) as memory:
         fill(memory, 200)
         copy = memory.back_up()["file"]
     raw = bytearray((data / NAME).read_bytes())
     raw[100:4096] = b"\xff" * 3996
     (data / NAME).write_bytes(raw)
     with pytest.raises(Damaged, match=f"put the back-up {copy}"):
-        Cortex.open(data)
+        Library.open(data)
     assert (data / NAME).read_bytes() == raw
     shutil.copy(copy, data / NAME)
-    with Cortex.open(data) as memory:
+    with Library.open(data) as memory:
         assert memory.stats()["node_count"] == 200
 
 
 def test_damage_in_the_middle_is_named_when_it_is_met(data):
-    with Cortex.open(data) as memory:
+    with Library.open(data) as memory:
         memory.import_records(
             [{"note": {"title": f"Note {at}", "body": "word " * 2000}} for at in range(100)]
         )
@@ -130,7 +130,7 @@ def test_damage_in_the_middle_is_named_when_it_is_met(data):
 def looked_at(folder):
     """What is said of a store by whoever opens it and has it examined."""
     try:
-        with Cortex.open(folder) as memory:
+        with Library.open(folder) as memory:
             told = finish(memory.doctor())
             return "healthy" if told["healthy"] else told["findings"][0]["found"]
     except Damaged as error:
@@ -157,7 +157,7 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(memory):
 
 
 def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data):
-    with Cortex.open(data) as memory:
+    with Library.open(data) as memory:
         fill(memory, 1)
     with sqlite3.connect(data / NAME) as connection:
         connection.execute("DROP TABLE forgotten")
@@ -166,14 +166,14 @@ def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data):
         connection.execute("ALTER TABLE operation DROP COLUMN did")
         connection.execute("UPDATE alembic_version SET version_num = '0001'")
     connection.close()
-    with Cortex.open(data) as memory:
+    with Library.open(data) as memory:
         assert memory.stats()["node_count"] == 1
         assert memory.store("and it takes new ones")["id"]
     assert len(list((data / "backups").glob("*.sqlite3"))) == 1
 
 
 def test_what_is_forgotten_for_good_is_nowhere_and_does_not_come_back(data, tmp_path):
-    with Cortex.open(data, project="here") as memory:
+    with Library.open(data, project="here") as memory:
         ids = fill(memory)
         told = memory.store(
             f"The {SECRET_WORD} of the house", f"about {SECRET_WORD}", tags=[SECRET_WORD], operation_id="op"
@@ -263,13 +263,13 @@ def test_what_is_followed_is_what_is_read_when_the_memory_is_opened(memory):
 
 
 def test_indexes_that_know_more_than_a_back_up_that_was_put_back_are_made_anew(data):
-    with Cortex.open(data) as memory:
+    with Library.open(data) as memory:
         fill(memory, 3)
         copy = memory.back_up()["file"]
         memory.store("The lighthouse keeper", "It is painted green")
         memory.store("The second lighthouse", "It is painted green, too")
     shutil.copy(copy, data / NAME)
-    with Cortex.open(data) as memory:
+    with Library.open(data) as memory:
         assert finish(memory.doctor(mend=False))["findings"] == []
         assert memory.search("the green lighthouse") == []
         new = memory.store("Bread is baked on Tuesdays", "With rye")["id"]
