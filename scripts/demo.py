@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from pathlib import Path
 
@@ -127,7 +128,12 @@ async def questions(project: Path, log) -> None:
     async with connected(project, log) as session:
         table = Table("tool", "what it is for", box=None, header_style="bold")
         for tool in (await session.list_tools()).tools:
-            table.add_row(tool.name, escape((tool.description or "").strip().splitlines()[0][:100]))
+            table.add_row(
+                tool.name,
+                escape(
+                    textwrap.shorten((tool.description or "").partition("\n\n")[0], 150, placeholder=" …")
+                ),
+            )
         console.print(table)
         found = []
         for question in QUESTIONS:

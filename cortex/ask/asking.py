@@ -51,7 +51,7 @@ class Remembering(Protocol):
         arguments: Mapping[str, Any] | None = None,
         *,
         operation_id: str = "",
-        writes: bool | None = None,
+        writes: bool,
     ) -> dict[str, Any]: ...
 
 

@@ -46,15 +46,11 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class MemoryAsking:
-    """What one call of a memory tool asks with; it has to be answered at `until` (monotonic).
-
-    `writes`: whether its operations do, when a call does not say it.
-    """
+    """What one call of a memory tool asks with; it has to be answered at `until` (monotonic)."""
 
     reach: Reach
     until: float
     caller: Callable[[], Caller] = Caller
-    writes: bool = True
 
     async def call(
         self,
@@ -62,14 +58,14 @@ class MemoryAsking:
         arguments: Mapping[str, Any] | None = None,
         *,
         operation_id: str = "",
-        writes: bool | None = None,
+        writes: bool,
     ) -> dict[str, Any]:
-        """What the operation answers. It is asked again until the deadline when the worker dies.
+        """What the operation answers; `writes`: whether it changes something. It is asked again
+        until the deadline when the worker dies.
 
         Raises what the worker raised, and Unavailable: of a write that may have been carried out
         with its number, under which it can be asked again.
         """
-        writes = self.writes if writes is None else writes
         who = self.caller()
         message = MemoryCall(
             operation,

@@ -10,29 +10,26 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal
 
 import msgspec
 
 from cortex.ask.asking import Asking
 from cortex.front.reading import coerced, located
 from cortex.front.without import name_filter
+from cortex.terms.arguments import fault_of, struct_of
 from ipc.errors import BadQuery, BadRequest, CortexError
 
 ToolFunction = Callable[..., Awaitable[dict[str, Any]]]
 
-_WHERE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
 #: what nobody reads to its end
 _ENDLESS = re.compile(r"\S{300,}")
 #: a call without its query counts as one with an empty query
 _NO_QUERY = "Object missing required field `query`"
-_PROBLEMS = (
-    (
-        re.compile(r"^Object missing required field `(?P<name>[^`]+)`$"),
-        "The argument `{name}` is required{at}.",
-    ),
-    (re.compile(r"^Object contains unknown field `(?P<name>[^`]+)`$"), "There is no argument `{name}`{at}."),
-)
+_SENTENCES = {
+    "missing": "The argument `{name}` is required{at}.",
+    "unknown": "There is no argument `{name}`{at}.",
+}
 
 
 #: the sets of workers that a call asks
@@ -104,19 +101,16 @@ class Tool:
             raise type(error)(_shortened(str(error))) from error
 
     def _explain(self, problem: str) -> str:
-        where = _WHERE.search(problem)
-        path = where["path"] if where else ""
-        problem = problem[: where.start()] if where else problem
-        known = ", ".join(self.schema["properties"])
-        for pattern, sentence in _PROBLEMS:
-            if match := pattern.match(problem):
-                at = f" in `{path}`" if path else ""
-                return f"{sentence.format(name=match['name'], at=at)} {self.name} takes: {known}."
-        if problem.startswith("Invalid enum value"):
-            allowed = self._allowed(path)
-            problem = f"{problem}; it takes {allowed}" if allowed else problem
+        fault = fault_of(problem)
+        if sentence := _SENTENCES.get(fault.what):
+            at = f" in `{fault.path}`" if fault.path else ""
+            known = ", ".join(self.schema["properties"])
+            return f"{sentence.format(name=fault.name, at=at)} {self.name} takes: {known}."
+        why, path = fault.why, fault.path
+        if why.startswith("invalid enum value") and (allowed := self._allowed(path)):
+            why = f"{why}; it takes {allowed}"
         subject = f"The argument `{path}`" if path else "The arguments"
-        return f"{subject} cannot be used: {problem[:1].lower()}{problem[1:]}."
+        return f"{subject} cannot be used: {why}."
 
     def _allowed(self, path: str) -> str:
         field: dict[str, Any] = self.schema["properties"].get(path.partition("[")[0].strip("."), {})
@@ -144,16 +138,8 @@ def make_tool(
     argument → the default that agents are told, where the function has to know whether it was
     given; an empty one tells them to give it.
     """
-    hints = get_type_hints(function, include_extras=True)
-    fields: list[Any] = []
-    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
-        if name in without:
-            continue
-        default = (defaults or {}).get(name, parameter.default)
-        has_default = default is not inspect.Parameter.empty
-        fields.append((name, hints[name], default) if has_default else (name, hints[name]))
     name = function.__name__
-    arguments = msgspec.defstruct(f"{name}_arguments", fields, frozen=True, forbid_unknown_fields=True)
+    arguments = struct_of(function, name, without=without, defaults=defaults)
     schema = _schema(arguments)
     for argument, value in (told or {}).items():
         if value:

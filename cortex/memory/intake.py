@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import uuid6
@@ -27,14 +27,26 @@ _HERE = -1
 
 
 @dataclass(slots=True)
-class Intake:
-    """What became of the records. `refused`: (line, why)."""
+class Counts:
+    """What became of records: how many notes and edges are new, how many were known already, were
+    joined with what is there, or are forgotten for good.
+    """
 
     notes: int = 0
     edges: int = 0
     known: int = 0
     merged: int = 0
     forgotten: int = 0
+
+    def add(self, other: Counts) -> None:
+        for one in fields(Counts):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+
+
+@dataclass(slots=True)
+class Intake(Counts):
+    """What became of the records of a slice. `refused`: (line, why)."""
+
     refused: list[tuple[int, str]] = field(default_factory=list)
 
 

@@ -249,9 +249,7 @@ class Library:
         self._memory.follow()
         return report.told()
 
-    def import_file(
-        self, path: str | Path, *, trusted: bool = False
-    ) -> Generator[None, None, dict[str, Any]]:
+    def import_file(self, file: str, *, trusted: bool = False) -> Generator[None, None, dict[str, Any]]:
         """As `import_records`, of a file (lines of JSON of an export, memory.json of the reference
         memory server, Markdown with front matter) or a folder of Markdown files, in slices.
 
@@ -259,7 +257,7 @@ class Library:
         BadRequest.
         """
         report = yield from import_file(
-            self._memory, Path(path).expanduser().absolute(), self._project, trusted=trusted
+            self._memory, Path(file).expanduser().absolute(), self._project, trusted=trusted
         )
         return report.told()
 
@@ -270,9 +268,9 @@ class Library:
         records, following = export_page(self._memory, after, limit, self._project)
         return {"records": records, "next": following}
 
-    def export_file(self, path: str | Path) -> Generator[None, None, dict[str, Any]]:
+    def export_file(self, file: str) -> Generator[None, None, dict[str, Any]]:
         """Write all that is remembered as lines of JSON, in slices."""
-        target = Path(path).expanduser().absolute()
+        target = Path(file).expanduser().absolute()
         count = yield from export_file(self._memory, target, self._project)
         return {"file": str(target), "records": count}
 
@@ -415,15 +413,15 @@ class Library:
             "db_bytes": count["bytes"],
         }
 
-    def changes(self, after: int, limit: int = CHANGES) -> dict[str, Any]:
+    def changes(self, after: int = -1) -> dict[str, Any]:
         """{"reached", "nodes"}: the number of the last change, and the notes that are others since
-        `after` or have another edge; at most those of `limit` changes, none for one below 0.
+        `after` or have another edge; at most those of CHANGES changes, none for one below 0.
         """
         store = self._memory.store
         self._memory.follow()
         if after < 0:
             return {"reached": self._memory.reached, "nodes": []}
-        found = store.changes_after(after, limit)
+        found = store.changes_after(after, CHANGES)
         edges = store.edges_by_number([number for _, what, number in found if what == "edge"])
         numbers = {number for _, what, number in found if what == "note"}
         numbers |= {end for edge in edges for end in (edge.source, edge.target)}

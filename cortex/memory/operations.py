@@ -5,21 +5,17 @@ worker carries them out for tools, commands and programs; how a call travels is 
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from typing import Any
 
 import msgspec
 
-from cortex.memory.briefing import TOKENS
 from cortex.memory.library import Library
-from cortex.memory.note import Direction, Scope, Source, State
+from cortex.memory.note import Scope, Source, State
+from cortex.terms.arguments import fault_of, struct_of
 from ipc.errors import BadRequest
 
-_WHERE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
-_MISSING = re.compile(r"^Object missing required field `(?P<name>[^`]+)`$")
-_UNKNOWN = re.compile(r"^Object contains unknown field `(?P<name>[^`]+)`$")
 #: the argument that numbers a write; it is of the request, not of what is asked
 _OPERATION_ID = "operation_id"
 #: the project that stands for all of them
@@ -27,21 +23,23 @@ ALL = "all"
 
 #: what an operation comes to; long work is done in slices, between which others are answered
 Slices = Generator[None, None, dict[str, Any]]
-Function = Callable[..., dict[str, Any] | Slices]
+Function = Callable[..., dict[str, Any] | list[dict[str, Any]] | Slices]
 #: the channel on which agents ask
 _AGENTS = "mcp"
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """`writes`: it changes what is stored, and takes the number of the operation. `people`: agents
-    may not ask for it.
+    """`function`: of the library. `writes`: it changes what is stored; `numbered`: it takes the
+    number of the operation, without which it may be done again and comes to the same. `people`:
+    agents may not ask for it.
     """
 
     name: str
     writes: bool
     function: Function
     arguments: type[msgspec.Struct]
+    numbered: bool
     people: bool = False
 
     def check(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,16 +51,15 @@ class Operation:
         return msgspec.structs.asdict(made)
 
     def _explain(self, problem: str) -> str:
+        fault = fault_of(problem)
         known = ", ".join(self.arguments.__struct_fields__) or "nothing"
-        if missing := _MISSING.match(problem):
-            return f"`{missing['name']}` is required; {self.name} takes: {known}."
-        if unknown := _UNKNOWN.match(problem):
-            return f"There is no argument `{unknown['name']}`; {self.name} takes: {known}."
-        where = _WHERE.search(problem)
-        if where is None:
-            return f"The arguments of {self.name} cannot be used: {problem}."
-        problem = problem[: where.start()]
-        return f"`{where['path']}` cannot be used: {problem[:1].lower()}{problem[1:]}."
+        if fault.what == "missing":
+            return f"`{fault.name}` is required; {self.name} takes: {known}."
+        if fault.what == "unknown":
+            return f"There is no argument `{fault.name}`; {self.name} takes: {known}."
+        if not fault.path:
+            return f"The arguments of {self.name} cannot be used: {fault.why}."
+        return f"`{fault.path}` cannot be used: {fault.why}."
 
 
 def carry_out(
@@ -86,12 +83,14 @@ def carry_out(
     if operation.people and source is not None and source.channel == _AGENTS:
         raise BadRequest(f"Only people {operation.name} memory: `cortex memory {operation.name}`.")
     given = operation.check(arguments)
-    if operation.writes:
+    if operation.numbered:
         given[_OPERATION_ID] = operation_id
     project = given.pop("project") or project
     if project == ALL and operation.writes:
         raise BadRequest("`project` is 'all'; a note belongs to one project, or to all with scope `global`.")
-    return operation.function(library.of(project="" if project == ALL else project, source=source), **given)
+    whose = library.of(project="" if project == ALL else project, source=source)
+    told = operation.function(whose, **given)
+    return {"results": told} if isinstance(told, list) else told
 
 
 def _store(
@@ -164,145 +163,10 @@ def _edit(library: Library, steps: Sequence[Step], operation_id: str) -> dict[st
     return told[0] | {"message": " ".join(one["message"] for one in told)}
 
 
-def _search(
-    library: Library,
-    *,
-    query: str,
-    limit: int = 10,
-    kind: str = "",
-    tags: tuple[str, ...] = (),
-    as_of: float | str = 0,
-    include: tuple[str, ...] = (),
-) -> dict[str, Any]:
-    found = library.search(query, limit=limit, kind=kind, tags=tags, as_of=as_of, include=include)
-    return {"results": found}
-
-
-def _recall(
-    library: Library,
-    *,
-    query: str,
-    limit: int = 10,
-    alpha: float = 0.7,
-    kind: str = "",
-    as_of: float | str = 0,
-    include: tuple[str, ...] = (),
-    explain: bool = False,
-) -> dict[str, Any]:
-    return {
-        "results": library.recall(
-            query, limit=limit, alpha=alpha, kind=kind, as_of=as_of, include=include, explain=explain
-        )
-    }
-
-
-def _timeline(
-    library: Library,
-    *,
-    anchor: str | int = "",
-    query: str = "",
-    before: int = 10,
-    after: int = 10,
-    since: float | str = 0,
-    until: float | str = 0,
-    kind: str = "",
-    tags: tuple[str, ...] = (),
-    limit: int = 20,
-    offset: int = 0,
-    newest_first: bool = False,
-) -> dict[str, Any]:
-    return library.timeline(
-        anchor,
-        query=query,
-        before=before,
-        after=after,
-        since=since,
-        until=until,
-        kind=kind,
-        tags=tags,
-        limit=limit,
-        offset=offset,
-        newest_first=newest_first,
-    )
-
-
-def _undo(library: Library, *, undone: str = "", operation_id: str = "") -> dict[str, Any]:
-    return library.undo(undone, operation_id=operation_id)
-
-
-def _briefing(
-    library: Library, *, agent_id: str = "default", compact: bool = False, tokens: int = TOKENS
-) -> dict[str, Any]:
-    return library.briefing(agent_id, compact=compact, tokens=tokens)
-
-
-def _traverse(
-    library: Library, *, node_id: str | int, depth: int = 2, direction: Direction = "both"
-) -> dict[str, Any]:
-    return library.traverse(node_id, depth=depth, direction=direction)
-
-
-def _relate(
-    library: Library,
-    *,
-    from_id: str | int,
-    to_id: str | int,
-    relation: str = "relates-to",
-    operation_id: str = "",
-) -> dict[str, Any]:
-    return library.relate(from_id, to_id, relation, operation_id=operation_id)
-
-
-def _node(library: Library, *, node_id: str | int) -> dict[str, Any]:
-    return library.node(node_id)
-
-
-def _stats(library: Library) -> dict[str, Any]:
-    return library.stats()
-
-
-def _forget(library: Library, *, node_id: str | int, operation_id: str = "") -> dict[str, Any]:
-    return library.forget(node_id, operation_id=operation_id)
-
-
-def _changes(library: Library, *, after: int = -1) -> dict[str, Any]:
-    return library.changes(after)
-
-
-def _erase(
-    library: Library, *, node_ids: tuple[str | int, ...], back_ups: bool = False, operation_id: str = ""
-) -> Slices:
-    """Under its number or not: what is gone stays gone."""
-    del operation_id
-    return library.erase(node_ids, back_ups=back_ups)
-
-
-def _import(library: Library, *, file: str, trusted: bool = False, operation_id: str = "") -> Slices:
-    """Under its number or not: a record that is there is not stored again."""
-    del operation_id
-    return library.import_file(file, trusted=trusted)
-
-
-def _export(library: Library, *, file: str) -> Slices:
-    return library.export_file(file)
-
-
-def _doctor(library: Library, *, mend: bool = True) -> Slices:
-    return library.doctor(mend=mend)
-
-
 def _operation(name: str, function: Function, *, writes: bool, people: bool = False) -> Operation:
-    hints = get_type_hints(function)
-    fields: list[Any] = []
-    for argument, parameter in list(inspect.signature(function).parameters.items())[1:]:
-        if argument == _OPERATION_ID:
-            continue
-        has_default = parameter.default is not inspect.Parameter.empty
-        kind = hints[argument]
-        fields.append((argument, kind, parameter.default) if has_default else (argument, kind))
-    fields.append(("project", str, ""))
-    arguments = msgspec.defstruct(f"{name}_arguments", fields, frozen=True, forbid_unknown_fields=True)
-    return Operation(name, writes, function, arguments, people)
+    arguments = struct_of(function, name, without=(_OPERATION_ID,), more=(("project", str, ""),))
+    numbered = _OPERATION_ID in inspect.signature(function).parameters
+    return Operation(name, writes, function, arguments, numbered, people)
 
 
 #: every operation there is, by its name on the wire
@@ -310,20 +174,20 @@ OPERATIONS: Mapping[str, Operation] = {
     one.name: one
     for one in (
         _operation("store", _store, writes=True),
-        _operation("search", _search, writes=False),
-        _operation("recall", _recall, writes=False),
-        _operation("timeline", _timeline, writes=False),
-        _operation("briefing", _briefing, writes=False),
-        _operation("traverse", _traverse, writes=False),
-        _operation("relate", _relate, writes=True),
-        _operation("node", _node, writes=False),
-        _operation("stats", _stats, writes=False),
-        _operation("changes", _changes, writes=False),
-        _operation("forget", _forget, writes=True),
-        _operation("undo", _undo, writes=True),
-        _operation("erase", _erase, writes=True, people=True),
-        _operation("import", _import, writes=True, people=True),
-        _operation("export", _export, writes=False, people=True),
-        _operation("doctor", _doctor, writes=False, people=True),
+        _operation("search", Library.search, writes=False),
+        _operation("recall", Library.recall, writes=False),
+        _operation("timeline", Library.timeline, writes=False),
+        _operation("briefing", Library.briefing, writes=False),
+        _operation("traverse", Library.traverse, writes=False),
+        _operation("relate", Library.relate, writes=True),
+        _operation("node", Library.node, writes=False),
+        _operation("stats", Library.stats, writes=False),
+        _operation("changes", Library.changes, writes=False),
+        _operation("forget", Library.forget, writes=True),
+        _operation("undo", Library.undo, writes=True),
+        _operation("erase", Library.erase, writes=True, people=True),
+        _operation("import", Library.import_file, writes=True, people=True),
+        _operation("export", Library.export_file, writes=False, people=True),
+        _operation("doctor", Library.doctor, writes=False, people=True),
     )
 }

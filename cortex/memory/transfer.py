@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import orjson
 
 from cortex.memory.exchange import HEADER, Arriving, ArrivingEdge, Record, read_record, why
 from cortex.memory.formats import Line, read_notes
+from cortex.memory.intake import Counts
 from cortex.memory.recall import Memory
 from cortex.system import files
 from ipc.errors import BadRequest, CortexError
@@ -23,13 +24,9 @@ NAMED_MAX = 100
 
 @dataclass(slots=True)
 class Report:
-    """What became of the records. `refused`: {"line", "why"} and, of several files, "file"."""
+    """What became of all records. `refused`: {"line", "why"} and, of several files, "file"."""
 
-    notes: int = 0
-    edges: int = 0
-    known: int = 0
-    merged: int = 0
-    forgotten: int = 0
+    counts: Counts = field(default_factory=Counts)
     refused_count: int = 0
     refused: list[dict[str, Any]] = field(default_factory=list)
 
@@ -40,8 +37,7 @@ class Report:
 
     def told(self) -> dict[str, Any]:
         """As an answer."""
-        counts = {name: getattr(self, name) for name in ("notes", "edges", "known", "merged", "forgotten")}
-        return counts | {"refused_count": self.refused_count, "refused": self.refused}
+        return asdict(self.counts) | {"refused_count": self.refused_count, "refused": self.refused}
 
 
 def import_records(
@@ -62,8 +58,7 @@ def import_records(
     if not arriving:
         return
     done = memory.store.take_in(arriving, [line.record for line in lines], project, operation)
-    for name in ("notes", "edges", "known", "merged", "forgotten"):
-        setattr(report, name, getattr(report, name) + getattr(done, name))
+    report.counts.add(done)
     for number, wrong in done.refused:
         report.refuse(number, wrong)
 

@@ -31,12 +31,12 @@ class Worker:
         return MemoryAnswer({"id": "1"})
 
 
-def call(worker, operation="store", arguments=None, *, seconds=LONG_S, **options):
+def call(worker, operation="store", arguments=None, *, seconds=LONG_S, writes=True, **options):
     async def reach(_until):
         return worker
 
     asking = MemoryAsking(reach, time.monotonic() + seconds, lambda: Caller("here", "claude", "s1"))
-    return asyncio.run(asking.call(operation, arguments or {}, **options))
+    return asyncio.run(asking.call(operation, arguments or {}, writes=writes, **options))
 
 
 def test_a_write_keeps_its_number_through_every_try():

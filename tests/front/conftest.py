@@ -25,7 +25,7 @@ class Remembering:
         self.library, self.project = library, project
         self.source = Source("claude", "session-1", channel, trust)
 
-    async def call(self, operation, arguments=None, *, operation_id="", writes=None):  # noqa: ARG002
+    async def call(self, operation, arguments=None, *, operation_id="", writes):  # noqa: ARG002
         asked = orjson.loads(orjson.dumps(arguments or {}))
         answer = carry_out(
             self.library,

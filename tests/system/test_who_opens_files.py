@@ -84,7 +84,7 @@ ALLOWED = {
     ("cortex.front.mcp.project", "link.open"): OTHER,
     ("cortex.front.mcp.stdio", "link.open"): OTHER,
     ("cortex.indexer.run", "writer.open"): OTHER,
-    ("cortex.memory.serving", "Cortex.open"): OTHER,
+    ("cortex.memory.serving", "Library.open"): OTHER,
     ("cortex.processes.attach", "attachment.open"): OTHER,
     ("cortex.publish.graph_files", "folder_of(self._folders, name).open"): OTHER,
 }

@@ -1,0 +1,62 @@
+"""A typed function's arguments as a struct that checks what is sent, and what msgspec says is wrong
+with it, taken apart. Pure.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_type_hints
+
+import msgspec
+
+_WHERE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
+_NAMED = {
+    "missing": re.compile(r"^Object missing required field `(?P<name>[^`]+)`$"),
+    "unknown": re.compile(r"^Object contains unknown field `(?P<name>[^`]+)`$"),
+}
+
+
+def struct_of(
+    function: Callable[..., Any],
+    name: str,
+    *,
+    without: Collection[str] = (),
+    defaults: Mapping[str, Any] | None = None,
+    more: Collection[tuple[str, type, Any]] = (),
+) -> type[msgspec.Struct]:
+    """The arguments of a function, but for its first and those `without`, with other `defaults`,
+    and `more` of them: (name, type, default).
+    """
+    hints = get_type_hints(function, include_extras=True)
+    fields: list[Any] = []
+    for argument, parameter in list(inspect.signature(function).parameters.items())[1:]:
+        if argument in without:
+            continue
+        default = (defaults or {}).get(argument, parameter.default)
+        has_default = default is not inspect.Parameter.empty
+        fields.append((argument, hints[argument], default) if has_default else (argument, hints[argument]))
+    return msgspec.defstruct(f"{name}_arguments", [*fields, *more], frozen=True, forbid_unknown_fields=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong: the argument `name` is missing or unknown, or `why` with that at `path`."""
+
+    what: Literal["missing", "unknown", "wrong"]
+    path: str
+    name: str = ""
+    why: str = ""
+
+
+def fault_of(problem: str) -> Fault:
+    """The sentence of a msgspec.ValidationError, taken apart."""
+    where = _WHERE.search(problem)
+    path = where["path"] if where else ""
+    problem = problem[: where.start()] if where else problem
+    for what, pattern in _NAMED.items():
+        if match := pattern.match(problem):
+            return Fault(what, path, match["name"])  # type: ignore[arg-type] # of the table's keys
+    return Fault("wrong", path, why=f"{problem[:1].lower()}{problem[1:]}")
