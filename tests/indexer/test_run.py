@@ -34,9 +34,9 @@ from cortex.indexer.scan import Scanner
 from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.limits import Limits
 from cortex.indexer.store.shards import shard_count
-from cortex.indexer.store.writer import foreign_files, writer_lock
+from cortex.indexer.store.writer import claiming_files, foreign_files, writer_lock
 from cortex.indexer.syntax import parse
-from cortex.settings.config import Config, Embedding, Indexing
+from cortex.settings.config import Config, Embedding, Indexing, Server
 from ipc.errors import Misconfigured, Unavailable
 
 FILES = Path(__file__).parents[1] / "golden" / "indexer" / "files"
@@ -523,11 +523,34 @@ def test_chunk_files_of_others_are_left_alone(project, raw):
 
 
 def test_a_foreign_file_under_our_name_is_refused_and_kept(project):
+    project = dataclasses.replace(project, server=Server(chunks_dir="chunks"))
     project.chunks_dir.mkdir(parents=True)
     (project.chunks_dir / "code-symbols.json").write_bytes(FOREIGN)
     with pytest.raises(Misconfigured, match="another program"):
         index(project)
     assert (project.chunks_dir / "code-symbols.json").read_bytes() == FOREIGN
+
+
+@pytest.mark.parametrize("name", ["doc-chunks.json", "code-symbols.json", "code-symbols.003.json"])
+@pytest.mark.parametrize("raw", [FOREIGN, b""])
+def test_damaged_chunk_files_whose_manifest_is_lost_are_made_anew(project, name, raw):
+    index(project)
+    whole = chunks(project)
+    (project.chunks_dir / name).write_bytes(raw)
+    project.manifest.unlink()
+    assert claiming_files(project) == []
+    index(project)
+    assert chunks(project) == whole
+
+
+def test_a_damaged_chunk_file_of_a_kind_that_is_no_more_goes_away(project):
+    shutil.rmtree(project.root)
+    project.root.mkdir()
+    (project.root / "only.md").write_text("# A heading\n\nSome words of it.\n")
+    index(project)
+    (project.chunks_dir / "code-symbols.json").write_bytes(b"{")
+    index(project)
+    assert list(shard_files(project)) == ["doc-chunks.json"]
 
 
 def test_a_file_where_the_chunks_folder_should_be_gives_way_and_is_kept(project):

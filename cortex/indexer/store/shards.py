@@ -22,7 +22,7 @@ import orjson
 
 from cortex.embedders.protocol import Embedder
 from cortex.embedders.static import StaticEmbedder
-from cortex.generation.contract import GENERATOR, is_ours
+from cortex.generation.contract import GENERATOR
 from cortex.generation.manifest import Entry
 from cortex.graph.facts.tables import Packed
 from cortex.indexer.chunkers import PARSER_ENDED, cut, embed_text
@@ -357,8 +357,8 @@ def _write(
         name = shard_name(kind, task.number, task.shards)
         built.chunks += len(chunks)
         if not chunks:
-            if is_ours(Path(settings.chunks_dir, name)):  # also one that is damaged
-                built.deleted.append(name)
+            if os.path.lexists(Path(settings.chunks_dir, name)):
+                built.deleted.append(name)  # if it is ours, which the writer knows
             continue
         before, fits = old.files.get(kind, ([], False))
         if (

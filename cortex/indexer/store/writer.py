@@ -52,8 +52,15 @@ def foreign_files(config: Config, known: Container[str] = ()) -> list[str]:
         name
         for folder in chunk_folders(config)
         for name in folder.files()
-        if folder.others or (name not in known and not is_ours(folder.place(name)))
+        if folder.others or not (name in known or is_written_here(config, folder.place(name)))
     ]
+
+
+def is_written_here(config: Config, path: Path) -> bool:
+    """Whether a chunk file is ours to replace or delete. In the user's cache one with our name is,
+    whatever a damage left in it: other programs write into the project.
+    """
+    return (not config.server.chunks_dir and _NAME.match(path.name) is not None) or is_ours(path)
 
 
 def claiming_files(config: Config, known: Container[str] = ()) -> list[str]:
@@ -113,9 +120,7 @@ class Writer:
         wrong = [
             name for name, stat in known.items() if name not in present or _stat(self._folder / name) != stat
         ]
-        wrong += [
-            name for name in present - known.keys() if _NAME.match(name) and is_ours(self._folder / name)
-        ]
+        wrong += [name for name in present - known.keys() if _NAME.match(name) and self._is_ours(name)]
         numbers = {int(match[1] or 0) for name in wrong if (match := _NAME.match(name))}
         return {number for number in numbers if number < self.manifest.shards}
 
@@ -125,7 +130,7 @@ class Writer:
         """
         for name in names:
             path = self._folder / name
-            if name not in self.manifest.chunk_files and path.exists() and not is_ours(path):
+            if path.exists() and not self._is_ours(name):
                 raise Misconfigured(
                     f"{path} was written by another program and would have to be replaced; move it away, or set "
                     "CORTEX_CHUNKS_DIR to another folder."
@@ -145,14 +150,14 @@ class Writer:
         manifest = self.manifest
         try:
             for one in built:
-                self.refuse_foreign([*one.written, *one.deleted])
+                self.refuse_foreign(tuple(one.written))
                 for name, temporary in one.written.items():
                     manifest.chunk_files[name] = _stat(Path(temporary)) or (0, 0)
                     files.move(temporary, self._folder / name)
                     manifest.sequence = sequence
                 for name in one.same:
                     manifest.chunk_files[name] = _stat(self._folder / name) or (0, 0)
-                for name in one.deleted:
+                for name in filter(self._is_ours, one.deleted):
                     self._delete(name)
                     manifest.sequence = sequence
                 for name in (shard_name(kind, one.number, manifest.shards) for kind in STEMS):
@@ -171,12 +176,15 @@ class Writer:
         """Delete our files that do not belong to a layout of `shards`."""
         wanted = {shard_name(kind, number, shards) for kind in STEMS for number in range(shards)}
         others = [name for name in _json_files(self._folder) if name not in wanted and _NAME.match(name)]
-        ours = [name for name in others if name in self.manifest.chunk_files or is_ours(self._folder / name)]
+        ours = [name for name in others if self._is_ours(name)]
         lost = self.manifest.chunk_files.keys() - wanted
         for name in {*ours, *lost}:
             self._delete(name)
         if ours or lost:
             manifests.save(self._config.manifest, self.manifest)
+
+    def _is_ours(self, name: str) -> bool:
+        return name in self.manifest.chunk_files or is_written_here(self._config, self._folder / name)
 
     def _delete(self, name: str) -> None:
         files.remove(self._folder / name)
