@@ -12,7 +12,7 @@ from typing import Any
 from cortex import __version__
 from cortex.engines import ENGINES, open_engine
 from cortex.engines.protocol import Engine, Handlers
-from cortex.generation.damage import Seal, look, mark
+from cortex.generation.damage import Seal, is_panic, look, mark
 from cortex.generation.read import Published
 from cortex.generation.snapshots import Snapshots
 from cortex.settings.config import Config
@@ -60,8 +60,10 @@ class EngineWorker:
         number = self._snapshots.number_of(request.generation)
         try:
             reply = handle(request)
-        except BaseException:  # tantivy panics over files that were overwritten, which is no Exception
+        except BaseException as error:  # tantivy panics over files that were overwritten
             self._check(number, within_s=0.0)
+            if is_panic(error):
+                raise RuntimeError(f"the engine {self._name} panicked: {error}") from error
             raise
         self._check(number, within_s=CHECKED_S)
         return reply

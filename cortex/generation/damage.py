@@ -56,6 +56,13 @@ def is_damage(error: BaseException) -> bool:
     return isinstance(error, Damaged | NotFound | ValueError)
 
 
+def is_panic(error: BaseException) -> bool:
+    """Whether it is a panic of a library in Rust, which is no Exception and of a class that has no
+    module to import it from.
+    """
+    return type(error).__name__ == "PanicException"
+
+
 def seal(info: os.stat_result) -> Seal:
     return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_mode
 

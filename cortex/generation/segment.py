@@ -6,13 +6,14 @@ Layout (little-endian):
     0   magic      8 bytes  b"CTXSEG01"
     8   length     u32      of the header JSON
     12  checksum   u32      CRC-32 of the header JSON
-    16  header     JSON     {"size": file size, "meta": {…},
+    16  header     JSON     {"name": the file's own, "size": file size, "meta": {…},
                              "sections": {name: [offset, bytes, crc32, dtype, shape]}}
     …   sections, each at a multiple of 64 bytes (a cache line, and enough for any SIMD load);
         gaps are zero
 
 The file is written under a temporary name, synced and renamed; it is never changed in place,
-because a mapped file that shrinks kills its readers with SIGBUS.
+because a mapped file that shrinks kills its readers with SIGBUS. A segment in the place of another
+is damage, which the name in it tells.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def write_segment(path: Path, arrays: Mapping[str, Array], meta: Mapping[str, An
             array.dtype.str,
             list(array.shape),
         ]
-    header = _place(layout, meta)
+    header = _place(path.name, layout, meta)
     with files.replacing(path, sync=True) as file:
         file.write(
             MAGIC + len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little") + header
@@ -90,7 +91,7 @@ def write_segment(path: Path, arrays: Mapping[str, Array], meta: Mapping[str, An
             file.write(array.data if array.size else b"")
 
 
-def _place(layout: dict[str, list[Any]], meta: Mapping[str, Any]) -> bytes:
+def _place(name: str, layout: dict[str, list[Any]], meta: Mapping[str, Any]) -> bytes:
     """Fill in the offsets and return the header.
 
     The header's length moves them, so they are placed until it holds.
@@ -102,7 +103,7 @@ def _place(layout: dict[str, list[Any]], meta: Mapping[str, Any]) -> bytes:
             offset = -(-offset // ALIGNMENT) * ALIGNMENT
             entry[0] = offset
             offset += entry[1]
-        header = orjson.dumps({"size": offset, "meta": dict(meta), "sections": layout})
+        header = orjson.dumps({"name": name, "size": offset, "meta": dict(meta), "sections": layout})
         if len(header) <= length:
             return header.ljust(length)
         length = len(header) + ALIGNMENT
@@ -147,6 +148,8 @@ def _read_header(path: Path, mapped: mmap.mmap, size: int) -> dict[str, Any]:
     if zlib.crc32(raw) != int.from_bytes(mapped[12:16], "little"):
         raise Damaged(f"{path}: the header fails its checksum.")
     header: dict[str, Any] = orjson.loads(raw)
+    if header["name"] != path.name:
+        raise Damaged(f"{path}: this is the segment {header['name']}.")
     if header["size"] != size:
         raise Damaged(f"{path}: {size} bytes where the header says {header['size']}.")
     return header

@@ -1,5 +1,6 @@
 """Text generations: each opens and answers as it was built, whatever is written or merged later."""
 
+import itertools
 import os
 import shutil
 
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 
 from cortex.engines.text import schema as text_schema
 from cortex.engines.text.snapshot import TextWriter, open_text
+from cortex.engines.text.whole import META, SUMS
+from cortex.engines.text.writer import open_index
 from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
@@ -129,6 +132,55 @@ def test_a_damaged_or_missing_published_generation_is_refused(index, tmp_path):
     term.unlink()
     with pytest.raises(Damaged):
         TextWriter(tmp_path / "text", "1")
+
+
+PARTS = ("idx", "pos", "term", "store", "fast", "fieldnorm")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_whole_file_of_one_segment_in_the_place_of_anothers_is_damage(index, tmp_path, part):
+    index.build(1, [(1, "alpha")])
+    index.build(2, [(2, "beta gamma delta"), (3, "beta")])
+    index.writer.close()
+    one, other = sorted((tmp_path / "text" / "2").glob(f"*.{part}"))
+    made = other.with_name("made")
+    shutil.copyfile(one, made)
+    made.replace(other)
+    with pytest.raises(Damaged, match=f"{other.name} is not the file that was written"):
+        TextWriter(tmp_path / "text", "2")
+
+
+@pytest.mark.parametrize("name", [META, SUMS])
+@pytest.mark.parametrize("raw", [b"", b"{}", b'{"segments": []}'])
+def test_lists_of_a_generation_that_were_replaced_are_damage(index, tmp_path, name, raw):
+    index.build(1, [(1, "alpha")])
+    index.writer.close()
+    (tmp_path / "text" / "1" / name).unlink()
+    (tmp_path / "text" / "1" / name).write_bytes(raw)
+    (tmp_path / "text" / "1" / name).chmod(0o600)
+    with pytest.raises(Damaged):
+        TextWriter(tmp_path / "text", "1")
+
+
+def test_a_panic_of_tantivy_means_a_damaged_index(index, tmp_path):
+    """Its files are right by their footers, so nothing but reading them shows it."""
+    index.build(1, [(1, "alpha beta")])
+    index.writer.close()
+    folder = tmp_path / "text" / "1"
+    causes = set()
+    for victim, other in itertools.permutations(PARTS, 2):
+        files = {path.suffix[1:]: path for path in folder.iterdir() if path.suffix[1:] in PARTS}
+        kept = files[victim].read_bytes()
+        made = folder / "made"
+        shutil.copyfile(files[other], made)
+        made.replace(files[victim])
+        try:
+            open_index(folder).reload()
+        except Damaged as error:
+            causes.add(type(error.__cause__).__name__)
+        made.write_bytes(kept)
+        made.replace(files[victim])
+    assert "PanicException" in causes
 
 
 def test_an_index_with_other_fields_is_refused(tmp_path):

@@ -9,8 +9,8 @@ from typing import Any
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.engines.text.snapshot import open_text
-from cortex.engines.text.whole import Whole
-from cortex.engines.text.writer import META, WRITER, TextWriter, committed
+from cortex.engines.text.whole import META, SUMS, Whole
+from cortex.engines.text.writer import WRITER, TextWriter, committed
 from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published
 from cortex.settings.config import Config
@@ -49,7 +49,9 @@ class TextEngine:
 
     def open(self, token: str, published: Published) -> Handlers:
         rows = published.rows
-        self._whole.check(tuple(path for path in self.files(token) if path.name != META))
+        if token:
+            names = (path.name for path in self.files(token))
+            self._whole.check(self._folder / token, (name for name in names if name not in (META, SUMS)))
         snapshot = open_text(self._folder / token, rows)
         return {ExactSearch: snapshot.search, TextSignals: snapshot.signals, **chunk_handlers(rows)}
 

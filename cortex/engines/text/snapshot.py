@@ -44,9 +44,9 @@ from cortex.engines.text.scan import SCAN_S, Scanned, Texts, mark
 from cortex.engines.text.schema import make_schema, register
 from cortex.engines.text.suggest import Asked, nearest, suggest
 from cortex.engines.text.verify import Expression, compile_expression
-from cortex.engines.text.whole import explain
+from cortex.engines.text.whole import META, reading
 from cortex.engines.text.words import Words
-from cortex.engines.text.writer import META, TextWriter, open_index
+from cortex.engines.text.writer import TextWriter, open_index
 from cortex.generation.read import ABOUT, Rows
 from cortex.query.check import check_query
 from cortex.query.code import read_query
@@ -91,12 +91,10 @@ def open_text(folder: Path, rows: Rows, limits: Limits = LIMITS) -> TextSnapshot
     else:
         index = tantivy.Index(make_schema())
         register(index)
-    try:
+    with reading(folder):
         index.config_reader("manual")
         index.reload()
         return TextSnapshot(index, rows, limits)
-    except ValueError as error:
-        raise explain(folder, error) from error
 
 
 class TextSnapshot:
@@ -154,6 +152,8 @@ class TextSnapshot:
         try:
             outcome, total = self._answer(expressions, rest, request.filters, wanted_count)
         except ValueError as error:  # the automaton of a wildcard or fuzzy term is too large for tantivy
+            if not any(isinstance(leaf, Wildcard | Fuzzy) for leaf in leaves(parsed.node)):
+                raise
             raise BadQuery(_too_wide(parsed.node, error)) from error
         suggestion = ""
         if outcome.truncated:

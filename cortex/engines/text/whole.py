@@ -1,19 +1,31 @@
 """Whether tantivy's files are as they were written. Each ends in a footer that says the checksum of
-what is before it; tantivy itself reads on and blames whoever asks.
+what is before it, and the folder of a generation says the checksums of all: one whole file in the
+place of another is damage, too. Tantivy itself reads on, panics, or blames whoever asks.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+import msgspec
 import orjson
 
-from cortex.generation.damage import Seal, seal
+from cortex.generation.damage import Seal, is_panic, seal
 from cortex.system import files
 from ipc.errors import Damaged
 
+#: tantivy's list of its segments
+META = "meta.json"
+#: bytes of it: some 400 for each segment, of which there are a few hundred at most
+META_BYTES_MAX = 16 << 20
+#: the file of a generation with the checksums of the others, by name
+SUMS = "sums.json"
+#: bytes of it: some 50 for each file, of which there are seven to a segment
+_SUMS_BYTES_MAX = 1 << 20
 #: the last four bytes of each file, little-endian (tantivy, src/directory/footer.rs)
 _MAGIC = 1337
 #: bytes of the footer's length and of the magic number
@@ -32,44 +44,80 @@ class Whole:
     def __init__(self) -> None:
         self._seen: dict[str, Seal] = {}
 
-    def check(self, paths: tuple[Path, ...]) -> None:
-        """Raises Damaged, naming the first file that is not as it was written; OSError for one that
-        cannot be read.
+    def check(self, folder: Path, names: Iterable[str]) -> dict[str, int]:
+        """The checksums of all files of a generation. Raises Damaged, naming the first of `names`
+        that is not as it was written; OSError for one that cannot be read.
         """
+        sums = _read_sums(folder)
+        if zlib.crc32(files.read_ours(folder / META, META_BYTES_MAX)) != sums.get(META):
+            raise Damaged(f"{folder / META} is not the file that was written.")
         seen: dict[str, Seal] = {}
-        for path in paths:
+        for name in names:
+            path = folder / name
             now = seal(path.lstat())
-            if self._seen.get(path.name) != now:
-                _check(path)
-            seen[path.name] = now
+            if self._seen.get(name) != now and _checksum(path) != sums.get(name):
+                raise Damaged(f"{path} is not the file that was written.")
+            seen[name] = now
         self._seen = seen
+        return sums
 
 
-def _check(path: Path) -> None:
+def write_sums(folder: Path, meta: bytes, names: Iterable[str], known: Mapping[str, int]) -> dict[str, int]:
+    """Write down the checksums of the files of a generation, and return them: of `meta`, its
+    meta.json; those in `known`, and of the others what their footers say. Raises Damaged, OSError.
+    """
+    sums = {name: known[name] if name in known else _footer(folder / name)[0] for name in names}
+    sums[META] = zlib.crc32(meta)
+    files.replace(folder / SUMS, orjson.dumps(sums))
+    return sums
+
+
+def _read_sums(folder: Path) -> dict[str, int]:
+    try:
+        return msgspec.json.decode(files.read_ours(folder / SUMS, _SUMS_BYTES_MAX), type=dict[str, int])
+    except (FileNotFoundError, ValueError) as error:
+        raise Damaged(f"{folder / SUMS} cannot be read: {error}.") from error
+
+
+def _checksum(path: Path) -> int:
+    """What the footer says, if the file is what it says. Raises Damaged, OSError."""
+    said, left = _footer(path)
+    found = 0
     with files.open_ours(path) as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - _FOOTER_BYTES_MAX - _TAIL_BYTES))
-        tail = file.read()
-        length = int.from_bytes(tail[-_TAIL_BYTES:-4], "little")
-        if int.from_bytes(tail[-4:], "little") != _MAGIC or length > len(tail) - _TAIL_BYTES:
-            raise Damaged(f"{path} has no footer.")
-        try:
-            said = int(orjson.loads(tail[-_TAIL_BYTES - length : -_TAIL_BYTES])["crc"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise Damaged(f"{path} has no footer that can be read.") from error
-        left, found = size - length - _TAIL_BYTES, 0
-        file.seek(0)
         while left > 0 and (block := file.read(min(left, _BLOCK_BYTES))):
             found, left = zlib.crc32(block, found), left - len(block)
     if left or found != said:
         raise Damaged(f"{path} fails its checksum.")
+    return said
 
 
-def explain(folder: Path, error: Exception) -> Exception:
-    """Tantivy's error about the index in `folder` as one of ours: Damaged, unless the system said
-    something else (no descriptor, no memory, no space), which is an OSError.
+def _footer(path: Path) -> tuple[int, int]:
+    """The checksum that the footer says, and the bytes before the footer, which it is of."""
+    with files.open_ours(path) as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _FOOTER_BYTES_MAX - _TAIL_BYTES))
+        tail = file.read()
+    length = int.from_bytes(tail[-_TAIL_BYTES:-4], "little")
+    if int.from_bytes(tail[-4:], "little") != _MAGIC or length > len(tail) - _TAIL_BYTES:
+        raise Damaged(f"{path} has no footer.")
+    try:
+        said = int(orjson.loads(tail[-_TAIL_BYTES - length : -_TAIL_BYTES])["crc"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise Damaged(f"{path} has no footer that can be read.") from error
+    return said, size - length - _TAIL_BYTES
+
+
+@contextlib.contextmanager
+def reading(folder: Path) -> Iterator[None]:
+    """What tantivy says of the index in `folder`, a panic included, is raised as Damaged; what the
+    system says (no descriptor, no memory, no space) as an OSError.
     """
-    said = _SYSTEM.search(str(error))
-    if said is not None:
-        return OSError(int(said[1]), str(error), str(folder))
-    return Damaged(f"The text index in {folder} cannot be read: {error}.")
+    try:
+        yield
+    except BaseException as error:
+        if not (isinstance(error, ValueError | OSError) or is_panic(error)):
+            raise
+        said = _SYSTEM.search(str(error))
+        if said is not None:
+            raise OSError(int(said[1]), str(error), str(folder)) from error
+        raise Damaged(f"The text index in {folder} cannot be read: {error}.") from error

@@ -19,14 +19,11 @@ import orjson
 import tantivy
 
 from cortex.engines.text.schema import make_document, make_schema, register
-from cortex.engines.text.whole import Whole, explain
+from cortex.engines.text.whole import META, META_BYTES_MAX, SUMS, Whole, reading, write_sums
 from cortex.system import files
 from ipc.errors import Damaged
 
 WRITER = "writer"
-META = "meta.json"
-#: bytes of one: it names the fields, and each of some dozens of segments
-META_BYTES_MAX = 16 << 20
 
 #: chunks; a change of more is written with a large heap, because fewer, larger segments come of it
 _BULK_CHUNKS = 4_000
@@ -56,6 +53,8 @@ class TextWriter:
         self._index: tantivy.Index | None = None
         self._writer: tantivy.IndexWriter | None = None
         self._bulk = False
+        #: the checksums of the files of the last generation, by name
+        self._sums: dict[str, int] = {}
         self.reset(published)
 
     def reset(self, published: str) -> None:
@@ -66,11 +65,12 @@ class TextWriter:
         home = self._folder / WRITER
         files.remove_tree(home)
         files.make_folder(home)
+        self._sums = {}
         if published:
             source = self._folder / published
             try:
                 names = _committed_files(source)
-                self._whole.check(tuple(source / name for name in names))
+                self._sums = self._whole.check(source, names)
                 for name in (*names, META):
                     _link(source / name, home / name)
             except FileNotFoundError as error:
@@ -131,8 +131,10 @@ class TextWriter:
             files.make_folder(temporary)
             try:
                 meta = files.read_ours(home / META, META_BYTES_MAX)
-                for file in _committed_files(home, meta):
+                names = _committed_files(home, meta)
+                for file in names:
                     _link(home / file, temporary / file)
+                self._sums = write_sums(temporary, meta, names, self._sums)
                 files.replace(temporary / META, meta)
                 files.move(temporary, target)
             except FileNotFoundError:  # a merge ended meanwhile: the same documents in other files
@@ -153,11 +155,9 @@ def open_index(folder: Path) -> tantivy.Index:
     """The tantivy index in `folder`, made if there is none. Raises Damaged, also for one with other
     fields; OSError.
     """
-    try:
+    with reading(folder):
         files.check_folder(folder)
         index = tantivy.Index(make_schema(), path=str(folder))
-    except (ValueError, OSError) as error:
-        raise explain(folder, error) from error
     register(index)
     return index
 
@@ -167,9 +167,9 @@ def committed(folder: Path) -> tuple[Path, ...]:
     not whole, what its meta.json is.
     """
     try:
-        return (folder / META, *(folder / name for name in sorted(_committed_files(folder))))
+        return (folder / META, folder / SUMS, *(folder / name for name in sorted(_committed_files(folder))))
     except (OSError, Damaged):
-        return (folder / META,)
+        return (folder / META, folder / SUMS)
 
 
 def _committed_files(folder: Path, meta: bytes | None = None) -> list[str]:
