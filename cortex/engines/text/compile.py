@@ -107,7 +107,7 @@ def find_known(leaf: Node) -> Known | None:
             words, parts = tokens.whole_words(pieces[0]), tokens.part_words(pieces[0])
             if len(words) == 1 and len(parts) < 2 and pattern_words(pieces) == [words[0] + _STAR]:
                 starts = (_written(words[0]), words[0].replace(tokens.UNDERSCORE, ""), *parts)
-                return Starting(tuple(dict.fromkeys(starts)))
+                return Starting(tuple(dict.fromkeys(filter(None, starts))))
         case Fuzzy(field="text", text=text, distance=distance):
             words, parts = tokens.whole_words(text), tokens.part_words(text)
             if len(words) == 1 and len(parts) < 2:
