@@ -2,13 +2,10 @@
 
 import shutil
 
-import numpy as np
 import pytest
 
-from cortex.embedders.static import open_static
 from cortex.memory.library import Library
 from cortex.memory.note import Source
-from cortex.memory.vectors import PROPOSED, Vectors, _products
 from ipc.errors import BadRequest, NotFound
 
 NOTES = (
@@ -23,12 +20,6 @@ NOTES = (
     ("goal", "Halve the time of a cold start", "Imports take most of it."),
     ("pattern", "When a worker dies it is usually out of memory", "Look at the largest chunk file first."),
 )
-
-
-WORDS = (
-    "window door garden river engine server database cache thread socket music piano football weather summer "
-    "kitchen bread doctor patient teacher school airport train ticket invoice payment customer lawyer contract"
-).split()
 
 
 @pytest.fixture
@@ -222,30 +213,3 @@ def test_who_speaks_when_and_what_was_asked_before_decide_within_an_exchange(mem
     memory.import_records(records)
     assert titles(memory.recall("When did Ada make bowls at the pottery class?"))[0] == lines[1]
     assert titles(memory.recall("What did Ben never make?"))[0] == lines[2]
-
-
-def test_signs_propose_what_all_vectors_would_have_found(memory, tmp_path):
-    memory.import_records([{"note": {"title": f"{a} of the {b}"}} for a in WORDS for b in WORDS])
-    notes = memory._memory.store.notes_by_number(memory._memory.store.numbers())
-    some = Vectors(tmp_path / "vectors", open_static(), exact_max=PROPOSED)
-    some.take(1, notes)
-    found = [
-        len({*some.nearest(word, 10, exact=True)} & {*some.nearest(word, 10, exact=False)}) for word in WORDS
-    ]
-    assert len(notes) > PROPOSED
-    assert sum(found) >= 0.9 * 10 * len(WORDS)
-    everything = np.ones(notes[-1].number + 1, bool)
-    near = some.cosines("window of the door", everything, also=[1])
-    whole = memory._memory.vectors.cosines("window of the door", everything)
-    assert len(near.numbers) < len(whole.numbers)
-    assert 1 in near.numbers
-    assert near.mean == pytest.approx(whole.mean, abs=0.02)
-    best = near.numbers[np.argmax(near.values)]
-    assert best == whole.numbers[np.argmax(whole.values)]
-
-
-def test_bits_that_are_moved_are_the_numbers_that_numpy_makes():
-    numbers = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
-    told = numbers[np.isfinite(numbers)][:, None]  # every float16 that there is
-    by = np.array([0.3], np.float32)
-    assert (_products(told, by) == told.astype(np.float32) @ by).all()

@@ -1,0 +1,73 @@
+"""The vectors of notes: what bytes propose, what a note says now, and what a file of them keeps."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cortex.embedders.static import open_static
+from cortex.memory.note import Note
+from cortex.memory.vectors import PROPOSED, Vectors, _greatest
+
+WORDS = (
+    "window door garden river engine server database cache thread socket music piano football weather summer "
+    "kitchen bread doctor patient teacher school airport train ticket invoice payment customer lawyer contract"
+).split()
+
+
+@pytest.fixture
+def notes():
+    return [
+        Note(title=f"{first} of the {second}", number=at)
+        for at, (first, second) in enumerate(((a, b) for a in WORDS for b in WORDS), 1)
+    ]
+
+
+def test_bytes_propose_what_all_vectors_would_have_found(notes, tmp_path):
+    some = Vectors(tmp_path / "vectors", open_static(), exact_max=PROPOSED)
+    for at in range(0, len(notes), 100):  # the bytes are made on the way, and grow
+        some.take(at + 1, notes[at : at + 100])
+    again = Vectors(tmp_path / "vectors", open_static(), exact_max=PROPOSED)
+    for vectors in (some, again):
+        found = [
+            len({*vectors.nearest(word, 9, exact=True)} & {*vectors.nearest(word, 9, exact=False)})
+            for word in WORDS  # of ten the last would be one of two that say the same
+        ]
+        assert len(notes) > PROPOSED
+        assert sum(found) >= 0.98 * 9 * len(WORDS)
+    everything = np.ones(notes[-1].number + 1, bool)
+    near = some.cosines("window of the door", everything, also=[1])
+    exact = Vectors(tmp_path / "exact", open_static())
+    exact.take(1, notes)
+    whole = exact.cosines("window of the door", everything)
+    assert len(near.numbers) < len(whole.numbers)
+    assert 1 in near.numbers
+    assert near.mean == pytest.approx(whole.mean, abs=0.02)
+    best = near.numbers[np.argmax(near.values)]
+    assert best == whole.numbers[np.argmax(whole.values)]
+
+
+@pytest.mark.parametrize("exact_max", [10, 1_000])
+def test_a_vector_stands_for_what_its_note_says_now(notes, tmp_path, exact_max):
+    notes = notes[:60]
+    some = Vectors(tmp_path / "vectors", open_static(), exact_max=exact_max)
+    some.take(1, notes)
+    some.take(2, [replace(notes[7], title="Bread is baked on Mondays")])
+    everything = np.ones(notes[-1].number + 1, bool)
+    for vectors in (some, Vectors(tmp_path / "vectors", open_static(), exact_max=exact_max)):
+        assert len(vectors.numbers()) == len(notes)
+        assert vectors.nearest("when do we bake bread", 1, exact=False) == [notes[7].number]
+        near = vectors.cosines("when do we bake bread", everything)
+        assert near.numbers[np.argmax(near.values)] == notes[7].number
+        without = everything.copy()
+        without[notes[7].number] = False
+        assert notes[7].number not in vectors.cosines("when do we bake bread", without).numbers
+
+
+def test_the_greatest_of_many_values_are_chosen_wherever_they_stand():
+    drawn = np.random.default_rng(5).standard_normal(200_000).astype(np.float32)
+    rising = np.sort(drawn)
+    for values in (drawn, rising, rising[::-1].copy(), np.zeros(200_000, np.float32), drawn[:300]):
+        chosen = _greatest(values, 500)
+        assert len(set(chosen.tolist())) == min(500, len(values))
+        assert sorted(values[chosen]) == sorted(values)[-500:]
