@@ -96,7 +96,7 @@ def brief(
 ) -> Briefing:
     """Markdown of at most `tokens` tokens; `now` in milliseconds."""
     mask = memory.catalog.mask(chosen)
-    choice = _Choice(memory, mask, chosen, ITEMS_COMPACT if compact else ITEMS, now)
+    choice = _Choice(memory, mask.copy(), chosen, ITEMS_COMPACT if compact else ITEMS, now)
     recent = choice.mask & (memory.catalog["happened"] >= now - RECENT_MS)
     who = _agent(memory, choice, agent)
     disputed = _disputed(memory, mask, _around(memory, who, DISPUTE_STEPS) if who else None)

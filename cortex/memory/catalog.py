@@ -82,6 +82,8 @@ class Catalog:
         self._speakers: dict[str, int] = {"": 0}
         #: notes of each session, by its number
         self.lengths = np.zeros(ROOM, np.int64)
+        #: the last selection and its notes, until a note changes
+        self._chosen: tuple[Selection, Array] | None = None
         #: session → its notes in order
         self._told: dict[int, list[int]] = {}
         self._columns = {
@@ -113,6 +115,7 @@ class Catalog:
         """Notes that are new or read otherwise, each once, by number: a column at a time."""
         if not changed:
             return
+        self._chosen = None
         told = dict(zip(Outline._fields, zip(*changed, strict=True), strict=True))
         at = np.array(told["number"], np.int64)
         self._make_room(int(at.max()))
@@ -174,6 +177,7 @@ class Catalog:
 
     def drop(self, numbers: Iterable[int]) -> None:
         """Notes that are gone for good."""
+        self._chosen = None
         for at in numbers:
             if at < len(self._columns["there"]) and self._columns["there"][at]:
                 self._columns["there"][at] = False
@@ -192,9 +196,16 @@ class Catalog:
         self._columns[column][list(numbers)] += 1
 
     def mask(self, chosen: Selection, then: Mapping[int, Note] | None = None) -> Array:
-        """Bool [room]: the notes of the selection; `then`: those that read otherwise at its moment,
-        as they were.
+        """Bool [room], read-only: the notes of the selection; `then`: those that read otherwise at
+        its moment, as they were.
         """
+        if then:
+            return self._mask(chosen, then)
+        if self._chosen is None or self._chosen[0] != chosen:
+            self._chosen = chosen, self._mask(chosen, {})
+        return self._chosen[1]
+
+    def _mask(self, chosen: Selection, then: Mapping[int, Note]) -> Array:
         columns = self._columns
         taken = np.array([state in chosen.states for state in _STATES])
         kept: Array = columns["there"] & taken[columns["state"]]
@@ -213,8 +224,9 @@ class Catalog:
             some = np.zeros(len(kept), bool)
             some[[at for label in chosen.labels for at in self._labelled.get(label, ())]] = True
             kept &= some
-        for number, note in (then or {}).items():
+        for number, note in then.items():
             kept[number] = chosen.takes(note)
+        kept.flags.writeable = False
         return kept
 
     def live(self) -> list[int]:

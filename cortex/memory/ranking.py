@@ -79,23 +79,21 @@ class Similar:
 
 def similarities(lanes: Lanes, catalog: Catalog, mask: Array) -> Similar:
     """What the lanes of similarity say of the notes in the mask."""
-    words, sure = np.zeros(len(mask)), np.zeros(len(mask))
+    words, sure = np.zeros(len(mask)), np.zeros(len(mask))  # of many notes only few are written
     hits = np.fromiter(lanes.words, np.int64, len(lanes.words))
-    words[hits] = np.fromiter(lanes.words.values(), np.float64, len(lanes.words))
-    words *= mask
-    hits = hits[mask[hits]]
+    kept = mask[hits]
+    hits = hits[kept]
+    words[hits] = np.fromiter(lanes.words.values(), np.float64, len(kept))[kept]
     meant = _meant(lanes.cosines, sure)
-    found = np.zeros(len(mask), bool)
-    for some in (*_around(hits, catalog), meant):
-        found[some] = True
-    numbers = np.flatnonzero(found & mask)
+    numbers = np.unique(np.concatenate((*_around(hits, catalog), meant)))
+    numbers = numbers[mask[numbers]]
     before, after = catalog["before"][numbers], catalog["after"][numbers]
     window = words[numbers].copy()
     earlier, later = before, after
     for share in NEIGHBOURS:
         window += share * (words[earlier] + words[later])
         earlier, later = catalog["before"][earlier], catalog["after"][later]
-    best = words.max(initial=0.0) or 1.0
+    best = words[hits].max(initial=0.0) or 1.0
     return Similar(
         numbers,
         {
@@ -165,9 +163,8 @@ def rank(  # noqa: PLR0917
     """
     nearness = np.zeros(len(catalog["there"]))
     nearness[list(lanes.near)] = list(lanes.near.values())
-    unseen = nearness > 0
-    unseen[similar.numbers] = False
-    far = np.flatnonzero(unseen)
+    far = np.setdiff1d([number for number, near in lanes.near.items() if near > 0], similar.numbers)
+    far = far.astype(np.int64)
     numbers = np.concatenate([similar.numbers, far])
     near = nearness[numbers]
     kept = (np.concatenate([similar.fits, np.zeros(len(far), bool)])) | (near > 0)

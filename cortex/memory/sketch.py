@@ -74,7 +74,7 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def _products(asked: Array, rows: Array) -> Array:
-    return np.asarray(numkong.cdist(asked, rows, metric="dot", out_dtype="float32")).ravel()
+    return np.asarray(numkong.cdist(asked, rows, metric="dot"), np.float32).ravel()
 
 
 def _bytes(vectors: Array) -> tuple[Array, Array]:

@@ -148,7 +148,8 @@ class Vectors:
         if among <= self._exact_max or not self._sketch:
             values = spread = self._values(kept, vector)
         else:
-            about = self._sketch.cosines(vector, self._count)[kept]
+            about = self._sketch.cosines(vector, self._count)
+            about = about if among == self._count else about[kept]
             spread = about[:: max(1, among // SAMPLE)]
             kept = np.union1d(kept[_greatest(about, PROPOSED)], self._held(also, mask))
             values = self._values(kept, vector)
@@ -217,7 +218,7 @@ def _products(asked: Array, rows: Array) -> Array:
     """float32 [n]: rows × the vector, float16 both."""
     if not len(rows):
         return np.zeros(0, np.float32)
-    return np.asarray(numkong.cdist(asked, rows, metric="dot", out_dtype="float32")).ravel()
+    return np.asarray(numkong.cdist(asked, rows, metric="dot"), np.float32).ravel()
 
 
 def _greatest(values: Array, count: int) -> Array:
