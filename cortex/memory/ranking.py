@@ -161,10 +161,11 @@ def rank(  # noqa: PLR0917
 
     alpha moves weight between similarity (1) and the graph (0); `now` is in milliseconds.
     """
-    nearness = np.zeros(len(catalog["there"]))
-    nearness[list(lanes.near)] = list(lanes.near.values())
-    far = np.setdiff1d([number for number, near in lanes.near.items() if near > 0], similar.numbers)
-    far = far.astype(np.int64)
+    nearness, known = np.zeros(len(catalog["there"])), np.zeros(len(catalog["there"]), bool)
+    reached = np.fromiter(lanes.near, np.int64, len(lanes.near))
+    nearness[reached] = np.fromiter(lanes.near.values(), np.float64, len(reached))
+    known[similar.numbers] = True
+    far = reached[~known[reached] & (nearness[reached] > 0)]
     numbers = np.concatenate([similar.numbers, far])
     near = nearness[numbers]
     kept = (np.concatenate([similar.fits, np.zeros(len(far), bool)])) | (near > 0)

@@ -2,7 +2,9 @@
 """How fast memory is: a note stored through MCP beside a bare commit, questions and briefings over
 many notes, imports, what its set takes.
 
-    scripts/bench/memory.py [--notes 1000 100000] [--only store recall set] [--json]
+    scripts/bench/memory.py [--notes 1000 10000] [--only store recall set] [--folder DIR] [--json]
+
+Notes that the folder has from a run before are not imported again.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +37,7 @@ SET_NOTES, IDLE_S = 10_000, 20.0
 TITLE_WORDS, BODY_WORDS = 9, 40
 #: records of one slice of an import
 SLICE = 200
-#: questions whose ten nearest are compared with those that signs propose
+#: questions whose ten nearest are compared with those that bytes propose
 PROPOSALS = 200
 PARTS = ("store", "recall", "set")
 
@@ -47,10 +50,10 @@ class Words:
         self._words = sorted(set(re.findall(r"[a-z]{4,}", text.lower())))
         self._random = random.Random(seed)
         self._random.shuffle(self._words)
-        self._weights = [1 / (at + 5) for at in range(len(self._words))]
+        self._weights = list(accumulate(1 / (at + 5) for at in range(len(self._words))))
 
     def __call__(self, count: int) -> str:
-        return " ".join(self._random.choices(self._words, self._weights, k=count))
+        return " ".join(self._random.choices(self._words, cum_weights=self._weights, k=count))
 
 
 def records(count: int) -> Iterator[list[dict[str, Any]]]:
@@ -81,13 +84,25 @@ def timed(call: Callable[[], object], count: int = CALLS) -> list[float]:
     return seconds[WARM:]
 
 
+def imported(count: int, folder: Path) -> report.Figures:
+    """So many notes are in the folder; nothing is told of those that were there."""
+    with Library.open(folder) as memory:
+        if memory.stats()["node_count"] == count:
+            return {}
+        taken = 0.0
+        for some in records(count):  # to draw them takes as long as to store them
+            begun = time.perf_counter()
+            memory.import_records(some)
+            taken += time.perf_counter() - begun
+    return {f"import of {count}, notes a second": round(count / taken)}
+
+
 def over_notes(count: int, folder: Path) -> tuple[report.Figures, list[report.Figures]]:
     """Questions, briefings and the import of so many notes, embedded."""
+    figures = imported(count, folder)
+    begun = time.perf_counter()
     with Library.open(folder) as memory:
-        begun = time.perf_counter()
-        for some in records(count):
-            memory.import_records(some)
-        taken = time.perf_counter() - begun
+        figures[f"opening {count}, s"] = round(time.perf_counter() - begun, 2)
         words = Words(11)
         asked = [words(5) for _ in range(CALLS + WARM)]
         each = iter(asked)
@@ -98,13 +113,7 @@ def over_notes(count: int, folder: Path) -> tuple[report.Figures, list[report.Fi
             len({*vectors.nearest(text, 10, exact=True)} & {*vectors.nearest(text, 10, exact=False)})
             for text in asked[:PROPOSALS]
         ]
-    begun = time.perf_counter()
-    Library.open(folder).close()
-    return {
-        f"import of {count}, notes a second": round(count / taken),
-        f"opening {count}, s": round(time.perf_counter() - begun, 2),
-        f"recall@10 of what signs propose, {count}": round(statistics.mean(same) / 10, 4),
-    }, rows
+    return figures | {f"recall@10 of what bytes propose, {count}": round(statistics.mean(same) / 10, 4)}, rows
 
 
 def bare_commits(folder: Path) -> list[float]:
@@ -177,8 +186,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 100_000])
+    parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--folder", type=Path, help="where the notes stay; else nothing stays")
     report.add_json(parser)
     options = parser.parse_args()
     figures = report.begin("memory")
@@ -188,8 +198,8 @@ def main() -> None:
         figures |= told
         rows += some
     for count in options.notes if "recall" in options.only else ():
-        with tempfile.TemporaryDirectory(prefix="cortex-memory-") as folder:
-            told, some = over_notes(count, Path(folder).resolve() / "data")
+        with tempfile.TemporaryDirectory(prefix="cortex-memory-") as place:
+            told, some = over_notes(count, (options.folder or Path(place)).resolve() / f"notes-{count}")
         figures |= told
         rows += some
     report.print_machine(figures)

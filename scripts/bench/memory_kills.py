@@ -10,7 +10,6 @@ already was carried out twice. Ends with 1 when there is one of either.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import shutil
@@ -25,6 +24,8 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import report
 
 from cortex.memory import Cortex
 from cortex.processes import attach
@@ -134,8 +135,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--writers", type=int, default=20)
-    parser.add_argument("--json", action="store_true")
+    report.add_json(parser)
     options = parser.parse_args()
+    figures = report.begin("memory_kills")
     folder = Path(tempfile.mkdtemp(prefix="cortex-kills-"))
     short = tempfile.mkdtemp(prefix="cx", dir="/tmp")
     os.environ |= {"CORTEX_MEMORY_DATA_DIR": str(folder), "XDG_RUNTIME_DIR": short}
@@ -145,7 +147,10 @@ def main() -> int:
         attach.stop(load_data())
         shutil.rmtree(folder)
         shutil.rmtree(short)
-    print(json.dumps(counted) if options.json else "\n".join(f"{k}: {v}" for k, v in counted.items()))
+    report.print_machine(figures)
+    report.print_figures(counted)
+    if options.json:
+        report.write(figures | counted)
     return 1 if counted["lost"] or counted["twice"] or counted["kills"] < options.kills else 0
 
 
