@@ -76,6 +76,8 @@ class Vectors:
         numbers, back = np.unique(rows["number"][::-1], return_index=True)
         last = np.sort(len(rows) - 1 - back)
         self._count = len(last)
+        #: the last selection that cannot change, and the places of its notes
+        self._chosen: tuple[Array, Array] | None = None
         self._numbers = rows["number"][last].astype(np.int64)
         self._matrix = rows["vector"][last]
         #: note → its place in these, -1 for none
@@ -117,6 +119,7 @@ class Vectors:
         self._put(rows["number"].astype(np.int64), rows["vector"])
 
     def _put(self, numbers: Array, vectors: Array) -> None:
+        self._chosen = None
         if numbers.max() >= len(self._places):
             self._places = grown(self._places, 2 * int(numbers.max()) + 1, -1)
         new = numbers[self._places[numbers] < 0]
@@ -143,7 +146,7 @@ class Vectors:
         if then:
             mask = mask.copy()
             mask[list(then)] = False
-        kept = np.flatnonzero(mask[self._numbers[: self._count]])
+        kept = self._kept(mask)
         among = len(kept)
         if among <= self._exact_max or not self._sketch:
             values = spread = self._values(kept, vector)
@@ -164,6 +167,15 @@ class Vectors:
             float(spread.std()),
             among,
         )
+
+    def _kept(self, mask: Array) -> Array:
+        """The places of the notes of the mask: kept for the next question about the same ones."""
+        if self._chosen is not None and self._chosen[0] is mask:
+            return self._chosen[1]
+        places = np.flatnonzero(mask[self._numbers[: self._count]])
+        if not mask.flags.writeable:
+            self._chosen = mask, places
+        return places
 
     def _held(self, numbers: Iterable[int], mask: Array) -> Array:
         """The places of those of the notes that are in the mask and have a vector."""

@@ -71,3 +71,13 @@ def test_the_greatest_of_many_values_are_chosen_wherever_they_stand():
         chosen = _greatest(values, 500)
         assert len(set(chosen.tolist())) == min(500, len(values))
         assert sorted(values[chosen]) == sorted(values)[-500:]
+
+
+def test_a_selection_that_is_asked_again_has_the_notes_that_came_since(notes, tmp_path):
+    some = Vectors(tmp_path / "vectors", open_static())
+    some.take(1, notes[:60])
+    everything = np.ones(notes[-1].number + 1, bool)
+    everything.flags.writeable = False
+    assert notes[60].number not in some.cosines("window", everything).numbers
+    some.take(2, notes[60:61])
+    assert notes[60].number in some.cosines("window", everything).numbers
