@@ -25,7 +25,7 @@ from cortex.memory.note import Direction, Note, Scope, Source, State, read_kind,
 from cortex.memory.recall import Memory
 from cortex.memory.store import STATES
 from cortex.memory.timeline import around, between
-from cortex.memory.times import read_moment, say_moment
+from cortex.memory.times import read_end, read_moment, say_moment
 from cortex.memory.transfer import Report, export_file, export_page, import_file, import_records
 from ipc.errors import BadQuery, BadRequest
 
@@ -350,7 +350,7 @@ class Library:
             raise BadRequest(f"offset is {offset}; it must be 0 or more.")
         self._memory.follow()
         chosen = replace(
-            self._selection(kind, tags), since=read_moment(since, "since"), until=read_moment(until, "until")
+            self._selection(kind, tags), since=read_moment(since, "since"), until=read_end(until, "until")
         )
         if anchor or query:
             return self._around(anchor, query, chosen, before, after)
@@ -454,7 +454,7 @@ class Library:
             kinds=(read_kind(kind),) if kind else (),
             labels=read_labels(tags),
             states=tuple(state for state in STATES if state == "active" or state in include),
-            as_of=read_moment(as_of, "as_of"),
+            as_of=read_end(as_of, "as_of"),
         )
 
     def _found(

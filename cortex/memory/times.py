@@ -14,6 +14,9 @@ from ipc.errors import BadRequest
 EARLIEST, LATEST = -62_135_596_800_000, 253_402_300_799_999
 
 _NUMBER = re.compile(r"-?\d{1,18}")
+#: a part of a second in ISO 8601
+_PART = re.compile(r"[.,]\d")
+_SECOND_MS = 1_000
 
 
 def just_now() -> int:
@@ -40,6 +43,15 @@ def read_moment(value: float | str, what: str) -> int:
     if not EARLIEST <= value <= LATEST:  # nan is not, either
         raise BadRequest(_no_moment(value, what))
     return round(value)
+
+
+def read_end(value: float | str, what: str) -> int:
+    """As `read_moment`, of a moment up to which something counts: a text that names no part of a
+    second means through the end of its second, as moments are told. Raises BadRequest.
+    """
+    moment = read_moment(value, what)
+    named = isinstance(value, str) and not _NUMBER.fullmatch(value.strip()) and not _PART.search(value)
+    return min(LATEST, moment + _SECOND_MS - 1) if named else moment
 
 
 def _no_moment(value: object, what: str) -> str:

@@ -45,6 +45,20 @@ def test_an_edit_changes_what_is_found_and_keeps_what_was_there(memory, clock):
     ]
 
 
+def test_a_moment_that_was_told_finds_what_was_there_then(data):
+    moments = itertools.count(BEGIN + 700, 1000)
+    with Library(Memory(data, open_static(), lambda: next(moments))) as memory:
+        first = memory.node(memory.store("The cache is kept for 5 minutes")["id"])
+        memory.edit(first["id"], title="The cache is kept for 10 minutes")
+        told = memory.node(first["id"])
+        asked = "how long is the cache kept"
+        assert titles(memory.recall(asked, as_of=first["created_at"])) == [first["title"]]
+        assert titles(memory.recall(asked, as_of=told["updated_at"])) == [told["title"]]
+        assert titles(memory.timeline(until=first["created_at"])["items"]) == [told["title"]]
+        assert memory.recall(asked, as_of=f"{first['created_at'][:-1]}.600Z") == []
+        assert memory.recall(asked, as_of=BEGIN) == []
+
+
 def test_what_is_superseded_is_found_by_id_moment_or_on_request_only(memory, clock):
     old = memory.store("Deploys go out by hand on Fridays", kind="decision")
     before = next(clock)
