@@ -42,7 +42,7 @@ class Asker(Protocol):
     async def ask(self, worker: str, message: Message, deadline_s: float) -> Message: ...
 
 
-class Remembering(Protocol):
+class MemoryAsker(Protocol):
     """What a tool of memory needs of cortex.ask.memory.MemoryAsking."""
 
     async def call(
@@ -66,7 +66,7 @@ class Asking:
     #: monotonic time until which an absent worker may still be starting
     settled: float = 0.0
     #: the way to the memory set, which starts with the first call
-    memory: Remembering | None = None
+    memory: MemoryAsker | None = None
 
     async def remember(
         self,

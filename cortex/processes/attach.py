@@ -41,6 +41,9 @@ ATTACH_S = 15.0
 REPLY_S = 2.0
 #: seconds that a whole set may take to stop: three stages, each with its own bound, and some air
 STOP_S = 25.0
+#: seconds between two looks at whether a set that was told to stop has ended: short beside the time
+#: that its workers take for it, and long beside a look
+STOP_LOOK_S = 0.05
 #: seconds between two tries to get a set back: the first time, and at most
 RETRY_S, RETRY_MAX_S = 0.05, 5.0
 
@@ -259,13 +262,12 @@ def stop(owner: Owner) -> bool:
         found = True
         if _ask(folder, "stop") is None and holder > 0:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(
-                    holder, signal.SIGTERM
-                )  # it holds the lock, so it is a supervisor, but lost its socket
+                # It holds the lock, so it is a supervisor, but lost its socket.
+                os.kill(holder, signal.SIGTERM)
         while holder_of(folder / "set.lock") is not None:
             if time.monotonic() >= deadline:
                 raise Unavailable(f"The set did not stop within {STOP_S:g} s; end process {holder} by hand.")
-            time.sleep(0.05)
+            time.sleep(STOP_LOOK_S)
     return found
 
 

@@ -11,8 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,9 +25,9 @@ from mcp.client.stdio import stdio_client
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from ipc.errors import Unavailable
+from tests.leftovers import processes_of
+from tests.waiting import BOUND_S, until
 
-#: seconds in which a state must be reached; generous, because it bounds a failure, not a pass
-BOUND_S = 60.0
 #: seconds after which one call counts as hanging: the default deadline, and room for a loaded
 #: machine
 CALL_S = 20.0
@@ -158,7 +157,7 @@ class Project:
 
     def member(self, name: str) -> dict[str, Any]:
         """The named process once it is running."""
-        found: dict[str, Any] = self.until(
+        found: dict[str, Any] = until(
             lambda: (each := self.members().get(name, {})).get("state") == "running" and each,
             f"{name} running",
         )
@@ -168,16 +167,8 @@ class Project:
         """Every process that names this project or its memory in its command line, or works in
         it, except this one.
         """
-        named = [str(self.root), *filter(None, [self.environment.get("CORTEX_MEMORY_DATA_DIR")])]
-        found = []
-        for process in psutil.process_iter():
-            with contextlib.suppress(psutil.Error):
-                if process.pid != os.getpid() and (
-                    any(place in part for part in process.cmdline() for place in named)
-                    or Path(process.cwd()) == self.root
-                ):
-                    found.append(process)
-        return found
+        memory = self.environment.get("CORTEX_MEMORY_DATA_DIR")
+        return processes_of(self.root, *([Path(memory)] if memory else []))
 
     def describe(self) -> str:
         lines = []
@@ -186,18 +177,9 @@ class Project:
                 lines.append(f"{process.pid} {' '.join(process.cmdline())[:200]}")
         return "\n".join(lines)
 
-    @staticmethod
-    def until(state: Callable[[], Any], what: str) -> Any:
-        deadline = time.monotonic() + BOUND_S
-        while time.monotonic() < deadline:
-            if found := state():
-                return found
-            time.sleep(0.05)
-        raise AssertionError(f"not within {BOUND_S} s: {what}")
-
     def nothing_left(self) -> None:
         try:
-            self.until(lambda: not self.processes(), "nothing left running")
+            until(lambda: not self.processes(), "nothing left running")
         except AssertionError as error:
             raise AssertionError(f"left running:\n{self.describe()}") from error
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import BOUND_S, until
+
 pytestmark = pytest.mark.e2e
 
-#: seconds that one command may take; generous, because it bounds a failure, not a pass
-BOUND_S = 60.0
 #: runs a program without root's right to read and write what its modes forbid; everybody else has
 #: no such right, and is not refused here
 OBEDIENT = """
@@ -91,12 +91,12 @@ def test_what_nobody_may_read_is_named_or_made_again_and_all_else_is_found(proje
         assert "secret.py" in said
         assert "Permission denied" in said
         word, file = next(iter(facts.items()))
-        project.until(lambda: file in obedient(project, "exact", word).stdout, word)
+        until(lambda: file in obedient(project, "exact", word).stdout, word)
         assert obedient(project, "exact", "closed_itself").returncode != 0
         obedient(project, "down")
         for path in _files(project.config.home):
             path.chmod(0)
-        project.until(lambda: file in obedient(project, "exact", word).stdout, f"{word} again")
+        until(lambda: file in obedient(project, "exact", word).stdout, f"{word} again")
     finally:
         for path in closed:
             path.chmod(0o700)

@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from ipc.errors import EXIT_OCCUPIED
+from tests.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -63,7 +64,7 @@ def test_the_end_of_standard_input_ends_a_front_and_its_set(project):
     front = project.spawn(
         "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
-    project.until(lambda: project.status().get("fronts") == 1, "a front attached")
+    until(lambda: project.status().get("fronts") == 1, "a front attached")
     out, _ = front.communicate()
     assert front.returncode == 0
     assert out == b""
@@ -121,7 +122,7 @@ def test_a_killed_front_is_noticed_and_leaves_nothing_behind(project):
     front = project.spawn(
         "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
-    project.until(lambda: project.status().get("fronts") == 1, "a front attached")
+    until(lambda: project.status().get("fronts") == 1, "a front attached")
     for name in ("embed", "vector", "text", "watcher"):
         project.member(name)
     front.kill()
@@ -136,11 +137,11 @@ def test_a_killed_front_does_not_disturb_another(project):
             other = project.spawn(
                 "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
-            await asyncio.to_thread(project.until, lambda: project.status().get("fronts") == 2, "two fronts")
+            await asyncio.to_thread(until, lambda: project.status().get("fronts") == 2, "two fronts")
             before = {name: each["pid"] for name, each in project.members().items()}
             other.kill()
             other.communicate()
-            await asyncio.to_thread(project.until, lambda: project.status().get("fronts") == 1, "one front")
+            await asyncio.to_thread(until, lambda: project.status().get("fronts") == 1, "one front")
             await front.whole()
             assert {name: each["pid"] for name, each in project.members().items()} == before
 
@@ -170,7 +171,7 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_the_next_call_works(proje
             await front.whole()
             assert project.status()["pid"] != first
             await asyncio.to_thread(
-                project.until,
+                until,
                 lambda: not any(each.is_running() and each.status() != "zombie" for each in old),
                 "the first set's end",
             )
@@ -231,7 +232,7 @@ def test_the_procfile_and_a_front_share_the_workers_and_the_front_goes_on_alone(
         stderr=subprocess.DEVNULL,
     )
     runtime = project.config.runtime_dir
-    project.until(
+    until(
         lambda: all((runtime / f"{name}.0.sock").exists() for name in ("embed", "vector", "text")),
         "the Procfile's workers",
     )

@@ -12,6 +12,8 @@ import psutil
 import pytest
 from mcp import MCPError
 
+from tests.waiting import until
+
 pytestmark = pytest.mark.e2e
 
 CLIENTS = 8
@@ -48,7 +50,7 @@ def test_a_killed_worker_gives_no_wrong_answer_and_is_replaced(project, facts, n
                     await asyncio.sleep(0.01)
                 os.kill(victim, signal.SIGKILL)
                 await asyncio.to_thread(
-                    project.until,
+                    until,
                     lambda: project.members()[name]["pid"] not in (0, victim),
                     "the replacement",
                 )
@@ -64,9 +66,7 @@ def test_a_killed_worker_gives_no_wrong_answer_and_is_replaced(project, facts, n
 
 def test_a_watcher_that_is_killed_while_it_publishes_leaves_an_index_that_serves(project, facts):
     def another(killed):
-        return project.until(
-            lambda: (pid := project.member("watcher")["pid"]) != killed and pid, "another watcher"
-        )
+        return until(lambda: (pid := project.member("watcher")["pid"]) != killed and pid, "another watcher")
 
     async def ask():
         async with project.front() as front:
@@ -101,14 +101,14 @@ def test_an_indexer_that_is_killed_with_its_pool_leaves_nothing_behind(project):
         async with project.front() as front:
             indexer = psutil.Process((await asyncio.to_thread(project.member, "indexer"))["pid"])
             pool = await asyncio.to_thread(
-                project.until,
+                until,
                 lambda: not indexer.is_running() or indexer.children(recursive=True),
                 "the indexer's pool",
             )
             indexer.kill()
             if isinstance(pool, list):
                 await asyncio.to_thread(
-                    project.until,
+                    until,
                     lambda: not any(each.is_running() and each.status() != "zombie" for each in pool),
                     "the pool's end",
                 )

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.waiting import until
+
 pytestmark = pytest.mark.e2e
 
 
@@ -79,7 +81,7 @@ QUESTIONS = (
 
 def test_a_question_from_the_shell_loads_only_what_it_needs(project, monkeypatch):
     assert project.run("up", "--detach").returncode == 0
-    project.until(lambda: project.run("exact", "TransferFunds").returncode == 0, "something is served")
+    until(lambda: project.run("exact", "TransferFunds").returncode == 0, "something is served")
     monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
     for question, without in QUESTIONS:
         asked = project.run(*question)

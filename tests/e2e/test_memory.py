@@ -11,7 +11,6 @@ import threading
 import time
 import uuid
 
-import psutil
 import pytest
 from mcp.shared.exceptions import MCPError
 
@@ -20,20 +19,10 @@ from cortex.memory.database import LOCK, Database
 from cortex.processes import attach
 from cortex.settings.config import load_data
 from ipc.errors import BadRequest, Misconfigured, NotFound, Unavailable
+from tests.leftovers import processes_of
+from tests.waiting import BOUND_S, until
 
 pytestmark = pytest.mark.e2e
-
-#: seconds in which a state must be reached; it bounds a failure, not a pass
-BOUND_S = 60.0
-
-
-def until(state, what):
-    deadline = time.monotonic() + BOUND_S
-    while time.monotonic() < deadline:
-        if found := state():
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"not within {BOUND_S} s: {what}")
 
 
 @pytest.fixture(scope="module")
@@ -61,17 +50,6 @@ def data(new, tmp_path, monkeypatch):
         for process in processes_of(folder):
             process.kill()
         shutil.rmtree(short)
-
-
-def processes_of(folder):
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.pid != os.getpid() and any(str(folder) in part for part in process.cmdline()):
-                found.append(process)
-        except psutil.Error:
-            continue
-    return found
 
 
 def member():

@@ -13,6 +13,7 @@ from mcp import MCPError
 
 from cortex.processes import attach
 from cortex.settings.config import load_data
+from tests.waiting import until
 
 TITLE = "Retries use exponential back-off with jitter"
 QUESTION = "why do we back off before we try again?"
@@ -44,7 +45,7 @@ def person(project, tmp_path, monkeypatch):
         listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
         return [line for line in listed.splitlines() if data in line]
 
-    project.until(lambda: not left(), "nothing of memory left running")
+    until(lambda: not left(), "nothing of memory left running")
 
 
 async def ask(front, tool, **arguments):
@@ -90,7 +91,7 @@ def test_what_one_window_stores_others_recall_in_every_worktree_although_the_wor
             stored = await ask(one, "cortex_store", title=TITLE, kind="decision", operation_id="first")
             found = await recall(other)
             await every_tool(other, stored["id"])
-            [worker] = person.until(lambda: attach.set_status(load_data())["processes"], "the worker")
+            [worker] = until(lambda: attach.set_status(load_data())["processes"], "the worker")
             os.kill(worker["pid"], signal.SIGKILL)
             return stored, found, await recall(other)
 

@@ -17,6 +17,7 @@ import orjson
 import pytest
 
 from cortex.embedders.static import open_static
+from tests.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -210,7 +211,7 @@ def test_a_worker_that_starts_while_the_server_is_away_says_why(project, server)
             server.status = 503
             first = project.member("embed")["pid"]
             os.kill(first, 9)
-            project.until(lambda: project.member("embed")["pid"] != first, "another embed worker")
+            until(lambda: project.member("embed")["pid"] != first, "another embed worker")
             async with asyncio.timeout(60):
                 while True:
                     with contextlib.suppress(Exception):

@@ -18,7 +18,7 @@ from cortex.memory.operations import carry_out
 from cortex.settings.config import Config
 
 
-class Remembering:
+class MemoryInProcess:
     """The memory worker in this process: the same operations on a real store."""
 
     def __init__(self, library, project="here", channel="mcp", trust="agent"):
@@ -46,7 +46,7 @@ class Window:
     def __init__(self, library, root, **others):
         self.config = Config(root=root)
         self.freshness = Freshness(self.config)
-        self.memory = Remembering(library, **others)
+        self.memory = MemoryInProcess(library, **others)
 
     def name(self, agent):
         self.memory.source = replace(self.memory.source, agent=agent)

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -29,9 +28,7 @@ from cortex.indexer.store.shards import ended_a_process
 from cortex.settings.config import Config, Indexing
 from cortex.terms.records import IndexerState
 from ipc.errors import Occupied
-
-#: seconds within which any of the states waited for here comes about, on a loaded machine
-BOUND_S = 30.0
+from tests.waiting import BOUND_S, until
 
 
 @pytest.fixture(autouse=True)
@@ -49,17 +46,6 @@ def project(tmp_path) -> Config:
     (root / "pkg").mkdir(parents=True)
     (root / "pkg/a.py").write_text("def first():\n    return 1\n")
     return Config(root=root.resolve(), indexing=Indexing(debounce_ms=10))
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    """Look until `condition` holds; the pause between two looks is a bound on load, not a guess at
-    a time.
-    """
-    deadline = time.monotonic() + BOUND_S
-    pause = threading.Event()
-    while not condition():
-        assert time.monotonic() < deadline, "did not come about"
-        pause.wait(0.01)
 
 
 def state(config: Config) -> IndexerState | None:
@@ -100,20 +86,20 @@ def following(config: Config, pace: watch.Pace = watch.PACE) -> Iterator[threadi
 def test_what_is_saved_created_renamed_and_deleted_gets_into_the_chunk_files(project):
     root = project.root
     with following(project):
-        wait_for(lambda: is_idle(project) and names(project) == {"first"})
+        until(lambda: is_idle(project) and names(project) == {"first"})
         (root / "pkg/a.py").write_text("def second():\n    return 2\n")
-        wait_for(lambda: names(project) == {"second"})
+        until(lambda: names(project) == {"second"})
         (root / "new/deep").mkdir(parents=True)
         (root / "new/deep/b.py").write_text("def third():\n    return 3\n")
-        wait_for(lambda: names(project) == {"second", "third"})
+        until(lambda: names(project) == {"second", "third"})
         (root / "new/deep/b.py").write_text("def fourth():\n    return 4\n")
-        wait_for(lambda: names(project) == {"second", "fourth"})
+        until(lambda: names(project) == {"second", "fourth"})
         (root / "new").rename(root / "moved")
-        wait_for(lambda: any("moved/" in path for path in manifest_paths(project)))
+        until(lambda: any("moved/" in path for path in manifest_paths(project)))
         (root / "moved/deep/b.py").write_text("def fifth():\n    return 5\n")
-        wait_for(lambda: names(project) == {"second", "fifth"})
+        until(lambda: names(project) == {"second", "fifth"})
         (root / "moved/deep/b.py").unlink()
-        wait_for(lambda: names(project) == {"second"})
+        until(lambda: names(project) == {"second"})
     assert state(project).state == "stopped"
 
 
@@ -125,12 +111,12 @@ def patient(project) -> Config:
 def test_a_saved_file_is_named_with_the_first_event_before_the_quiet_time(patient):
     (patient.root / ".gitignore").write_text("*.log\n")
     with following(patient):
-        wait_for(lambda: is_idle(patient) and not state(patient).dirty)
+        until(lambda: is_idle(patient) and not state(patient).dirty)
         named = {"pkg/a.py": state(patient).sequence + 1}
         (patient.root / "pkg/a.log").write_text("x")
         (patient.root / "pkg/a.py").write_text("def second():\n    return 2\n")
         # Named while nothing is at work on it, and in no chunk file yet.
-        wait_for(lambda: is_idle(patient) and state(patient).dirty == named)
+        until(lambda: is_idle(patient) and state(patient).dirty == named)
         assert state(patient).sequence < named["pkg/a.py"]
 
 
@@ -138,12 +124,12 @@ def test_a_file_that_is_put_back_before_it_is_read_is_no_longer_named(patient):
     path = patient.root / "pkg/a.py"
     before = path.stat()
     with following(patient):
-        wait_for(lambda: is_idle(patient) and not state(patient).dirty)
+        until(lambda: is_idle(patient) and not state(patient).dirty)
         path.write_text("def longer_than_before():\n    return 2\n")
-        wait_for(lambda: "pkg/a.py" in state(patient).dirty)
+        until(lambda: "pkg/a.py" in state(patient).dirty)
         path.write_text("def first():\n    return 1\n")
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-        wait_for(lambda: not state(patient).dirty)
+        until(lambda: not state(patient).dirty)
         assert names(patient) == {"first"}
 
 
@@ -154,9 +140,9 @@ def manifest_paths(config: Config) -> list[str]:
 def test_a_new_ignore_rule_takes_files_out(project):
     (project.root / "gen.py").write_text("def generated():\n    return 1\n")
     with following(project):
-        wait_for(lambda: names(project) == {"first", "generated"})
+        until(lambda: names(project) == {"first", "generated"})
         (project.root / ".gitignore").write_text("gen.py\n")
-        wait_for(lambda: names(project) == {"first"})
+        until(lambda: names(project) == {"first"})
 
 
 def test_a_path_is_dirty_before_it_is_read_and_until_it_is_served(project, monkeypatch):
@@ -169,30 +155,30 @@ def test_a_path_is_dirty_before_it_is_read_and_until_it_is_served(project, monke
 
     monkeypatch.setattr(run.Indexer, "update", update)
     with following(project):
-        wait_for(lambda: is_idle(project))
+        until(lambda: is_idle(project))
         (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
-        wait_for(lambda: names(project) == {"second"} and is_idle(project))
+        until(lambda: names(project) == {"second"} and is_idle(project))
         assert seen == [{"pkg/a.py": 2}]
         assert state(project).dirty == {"pkg/a.py": 2}
         assert state(project).sequence == 2
         project.index_dir.mkdir(parents=True, exist_ok=True)
         publish(project.index_dir, Generation(number=1, sequence=2))
-        wait_for(lambda: state(project).dirty == {})
+        until(lambda: state(project).dirty == {})
 
 
 def test_a_sweep_finds_what_no_event_told(project, monkeypatch):
     monkeypatch.setattr(watch.Changes, "add", lambda *_: None)
     with following(project, watch.Pace(sweep_s=0.05, sweep_share=1.0)):
-        wait_for(lambda: is_idle(project))
+        until(lambda: is_idle(project))
         (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
-        wait_for(lambda: names(project) == {"second"})
+        until(lambda: names(project) == {"second"})
 
 
 def test_chunk_files_of_others_keep_it_off_and_it_says_which(project):
     project.chunks_dir.mkdir(parents=True)
     (project.chunks_dir / "theirs.json").write_bytes(b"[]")
     with following(project):
-        wait_for(lambda: state(project) and "theirs.json" in state(project).message)
+        until(lambda: state(project) and "theirs.json" in state(project).message)
         assert state(project).state == "stopped"
         assert not (project.chunks_dir / "code-source.json").exists()
 
@@ -209,11 +195,11 @@ def test_a_fault_is_told_and_the_next_change_is_indexed(project, monkeypatch):
 
     monkeypatch.setattr(run.Indexer, "update", update)
     with following(project):
-        wait_for(lambda: is_idle(project))
+        until(lambda: is_idle(project))
         (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
-        wait_for(lambda: "boom" in state(project).message)
+        until(lambda: "boom" in state(project).message)
         (project.root / "pkg/a.py").write_text("def third():\n    return 3\n")
-        wait_for(lambda: names(project) == {"third"} and state(project).message == "")
+        until(lambda: names(project) == {"third"} and state(project).message == "")
 
 
 def test_it_shows_signs_of_life_while_one_update_takes_long(project, monkeypatch):
@@ -222,28 +208,28 @@ def test_it_shows_signs_of_life_while_one_update_takes_long(project, monkeypatch
 
     def update(self, manifest, changes):
         beats.append(state(project).heartbeat)
-        wait_for(lambda: state(project).heartbeat > beats[0])
+        until(lambda: state(project).heartbeat > beats[0])
         return plain(self, manifest, changes)
 
     monkeypatch.setattr(run.Indexer, "update", update)
     with following(project, watch.Pace(heartbeat_s=0.01)):
-        wait_for(lambda: is_idle(project))
+        until(lambda: is_idle(project))
         (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
-        wait_for(lambda: names(project) == {"second"})
+        until(lambda: names(project) == {"second"})
 
 
 def test_a_run_beside_it_is_noticed(project):
     with following(project):
-        wait_for(lambda: is_idle(project))
+        until(lambda: is_idle(project))
         run.index(project, force=True)
         (project.root / "pkg/a.py").write_text("def second():\n    return 2\n")
-        wait_for(lambda: names(project) == {"second"})
-        wait_for(lambda: state(project).sequence == 3)
+        until(lambda: names(project) == {"second"})
+        until(lambda: state(project).sequence == 3)
 
 
 def test_only_one_follows_a_project(project):
     with following(project):
-        wait_for(lambda: is_idle(project))
+        until(lambda: is_idle(project))
         with pytest.raises(Occupied, match="Another indexer"):
             watch.watch(project, threading.Event())
 
@@ -279,10 +265,10 @@ def test_an_idle_indexer_gives_its_memory_back_and_goes_on(project, monkeypatch)
     plain = run.Indexer.forget
     monkeypatch.setattr(run.Indexer, "forget", lambda self: (forgotten.append(1), plain(self)))
     with following(project, watch.Pace(rest_s=0.0, heartbeat_s=0.02)):
-        wait_for(lambda: is_idle(project) and forgotten)
+        until(lambda: is_idle(project) and forgotten)
         before = len(forgotten)
         (project.root / "pkg/b.py").write_text("def second():\n    return 2\n")
-        wait_for(lambda: {"first", "second"} <= names(project) and len(forgotten) > before)
+        until(lambda: {"first", "second"} <= names(project) and len(forgotten) > before)
     graph = b"".join(path.read_bytes() for path in project.graph_dir.glob("code-graph*.json"))
     assert b"pkg/b:second" in graph
 
@@ -331,20 +317,20 @@ def spoil(path: Path, how: str) -> None:
 def test_what_somebody_damages_is_made_again_without_a_save(project, kind, how):
     pace = watch.Pace(sweep_s=3600.0, heartbeat_s=0.1)
     with following(project, pace):
-        wait_for(lambda: whole(project))
+        until(lambda: whole(project))
         path = WRITTEN[kind](project)
         spoil(path, how)
-        wait_for(lambda: path.is_file() and path.stat().st_size > 40 and whole(project))
+        until(lambda: path.is_file() and path.stat().st_size > 40 and whole(project))
 
 
 @pytest.mark.parametrize("folder", ["chunks_dir", "graph_dir"])
 def test_a_file_in_the_place_of_a_folder_gives_way(project, folder):
     pace = watch.Pace(sweep_s=3600.0, heartbeat_s=0.1)
     with following(project, pace):
-        wait_for(lambda: whole(project))
+        until(lambda: whole(project))
         shutil.rmtree(getattr(project, folder))
         getattr(project, folder).write_text("no folder")
-        wait_for(lambda: whole(project))
+        until(lambda: whole(project))
 
 
 @pytest.mark.parametrize("how", ["junk", "folder", "gone"])
@@ -363,13 +349,13 @@ def test_what_was_damaged_while_nobody_ran_is_made_again_at_the_next_run(project
 def test_a_project_that_is_moved_away_is_no_project_without_files(project):
     pace = watch.Pace(sweep_s=0.05, heartbeat_s=0.05)
     with following(project, pace):
-        wait_for(lambda: is_idle(project) and names(project) == {"first"})
+        until(lambda: is_idle(project) and names(project) == {"first"})
         away = project.root.parent / "away"
         project.root.rename(away)
-        wait_for(lambda: "was moved or deleted" in state(project).message)
+        until(lambda: "was moved or deleted" in state(project).message)
         assert names(project) == {"first"}
         away.rename(project.root)
-        wait_for(lambda: is_idle(project) and state(project).message == "")
+        until(lambda: is_idle(project) and state(project).message == "")
         assert names(project) == {"first"}
 
 
@@ -426,17 +412,17 @@ def test_a_file_that_ends_the_indexer_does_so_once_and_is_named(project, tmp_pat
     with crashing(project, tmp_path / "crashing.py", "dies") as first:
         assert first.wait(BOUND_S) == -signal.SIGSEGV
     with crashing(project, tmp_path / "crashing.py", "dies") as second:
-        wait_for(lambda: second.poll() is not None or is_named(project, "pkg/bad.py", bad.stat().st_size))
+        until(lambda: second.poll() is not None or is_named(project, "pkg/bad.py", bad.stat().st_size))
         assert (second.poll(), names(project)) == (None, {"first"})
         bad.write_text("def fatal_again():\n    return 1\n")
         (project.root / "pkg/a.py").write_text("def other():\n    return 2\n")
-        wait_for(lambda: second.poll() is not None or is_named(project, "pkg/bad.py", bad.stat().st_size))
-        wait_for(lambda: second.poll() is not None or names(project) == {"other"})
+        until(lambda: second.poll() is not None or is_named(project, "pkg/bad.py", bad.stat().st_size))
+        until(lambda: second.poll() is not None or names(project) == {"other"})
         assert second.poll() is None
     assert second.returncode == 0
     (project.root / "pkg/a.py").write_text("def third():\n    return 3\n")
     with crashing(project, tmp_path / "crashing.py", "dies") as third:
-        wait_for(lambda: third.poll() is not None or (names(project) == {"third"} and is_idle(project)))
+        until(lambda: third.poll() is not None or (names(project) == {"third"} and is_idle(project)))
         assert third.poll() is None
     assert third.returncode == 0
 
@@ -448,8 +434,6 @@ def test_a_file_that_holds_or_fills_the_indexer_is_read_in_a_child_next(project,
     codes = set()
     while not is_named(project, "pkg/bad.py", bad.stat().st_size) and len(codes) < 2:
         with crashing(project, tmp_path / "crashing.py", how) as process:
-            wait_for(
-                lambda: process.poll() is not None or is_named(project, "pkg/bad.py", bad.stat().st_size)
-            )
+            until(lambda: process.poll() is not None or is_named(project, "pkg/bad.py", bad.stat().st_size))
             codes.add(process.poll())
     assert (codes, names(project)) == ({None, code}, {"first"})

@@ -4,15 +4,12 @@ import contextlib
 import logging
 import shutil
 import threading
-import time
 
 import pytest
 
 from cortex.settings import config as configuration
+from tests.waiting import BOUND_S, until
 from workers.watcher import WatcherWorker
-
-#: seconds within which an event is told, on a loaded machine
-BOUND_S = 30.0
 
 
 @pytest.fixture
@@ -63,6 +60,4 @@ def test_a_folder_that_is_made_anew_is_watched_again(config, watcher):
         assert watcher._seen.wait(BOUND_S)
         shutil.rmtree(config.chunks_dir)
         config.chunks_dir.mkdir()  # often with the inode of the one before
-        deadline = time.monotonic() + BOUND_S
-        while config.chunks_dir not in watcher._ended:
-            assert time.monotonic() < deadline
+        until(lambda: config.chunks_dir in watcher._ended)

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from cortex.indexer.order import recently_changed
 from cortex.system import git
+from tests.waiting import until
 
 PATHS = ("src/main.py", "deep/er/old.py", ".cortex/chunks/theirs.json")
 WHO = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
@@ -250,10 +250,7 @@ def test_a_git_that_never_answers_is_ended_with_its_children(place, monkeypatch)
     fake(place, monkeypatch, f"sleep 1000 &\necho $! > '{place}/child'\necho half\nwait")
     assert git.ask(place / "tree", ["log"], answer_s=0.5) == b""
     child = (place / "child").read_text().strip()
-    deadline = time.monotonic() + 20
-    while b"sleep" in (of := name_of(child)) and time.monotonic() < deadline:
-        pass
-    assert b"sleep" not in of
+    until(lambda: b"sleep" not in name_of(child), "the end of git's child")
 
 
 def test_of_an_endless_answer_only_the_beginning_is_read(place, monkeypatch):

@@ -1,0 +1,24 @@
+"""Who is still running for a test."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+import psutil
+
+
+def processes_of(*places: Path) -> list[psutil.Process]:
+    """Every process that names one of these places in its command line, or works in it, except
+    this one.
+    """
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.pid != os.getpid() and (
+                any(str(place) in part for part in process.cmdline() for place in places)
+                or Path(process.cwd()) in places
+            ):
+                found.append(process)
+    return found

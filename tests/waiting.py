@@ -1,0 +1,31 @@
+"""Waiting for a state, with a bound: never for a time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+#: seconds in which a state must be reached; generous, because it bounds a failure, not a pass
+BOUND_S = 60.0
+#: seconds between two looks: a bound on load, not a guess at a time
+LOOK_S = 0.02
+
+
+def until(state: Callable[[], Any], what: str = "what is waited for") -> Any:
+    """What `state` gives as soon as it is true."""
+    deadline = time.monotonic() + BOUND_S
+    while not (found := state()):
+        assert time.monotonic() < deadline, f"not within {BOUND_S} s: {what}"
+        time.sleep(LOOK_S)
+    return found
+
+
+async def until_async(state: Callable[[], Any], what: str = "what is waited for") -> Any:
+    """The same while the event loop of a test goes on."""
+    deadline = time.monotonic() + BOUND_S
+    while not (found := state()):
+        assert time.monotonic() < deadline, f"not within {BOUND_S} s: {what}"
+        await asyncio.sleep(LOOK_S)
+    return found
