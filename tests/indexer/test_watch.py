@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,15 +28,6 @@ from cortex.settings.config import Config, Indexing
 from cortex.terms.records import IndexerState
 from ipc.errors import Occupied
 from tests.waiting import BOUND_S, until
-
-
-@pytest.fixture(autouse=True)
-def _private_places(monkeypatch):
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o700)
-        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
-        monkeypatch.setenv("XDG_CONFIG_HOME", folder)
-        yield
 
 
 @pytest.fixture

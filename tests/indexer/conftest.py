@@ -1,0 +1,26 @@
+"""Projects to index, with places of their own in the user's folders."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+
+import pytest
+
+from cortex.settings.config import Config
+from tests.indexer.written import FILES
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _private_places():
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", folder)
+        patch.setenv("XDG_CONFIG_HOME", folder)
+        patch.setenv("CORTEX_HOME", folder)
+        yield
+
+
+@pytest.fixture
+def project(tmp_path) -> Config:
+    shutil.copytree(FILES, tmp_path / "project")
+    return Config(root=(tmp_path / "project").resolve())

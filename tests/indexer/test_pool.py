@@ -1,0 +1,159 @@
+"""The indexer's pool of processes: it writes the same, and who dies in it costs one file alone."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+
+import psutil
+import pytest
+
+from cortex.embedders.static import open_static
+from cortex.generation.manifest import Manifest
+from cortex.indexer import pool, run
+from cortex.indexer.run import Indexer, index
+from cortex.indexer.scan import Scanner
+from cortex.indexer.store.limits import Limits
+from cortex.settings.config import Config, Embedding
+from ipc.errors import Unavailable
+from tests.indexer.written import COUNT, FILES, POOLED, chunks
+
+
+def test_a_pool_of_processes_writes_the_same(project):
+    index(project, limits=Limits(shard_files=4))
+    alone = chunks(project)
+    fresh = Config(root=project.root.parent / "fresh")
+    shutil.copytree(FILES, fresh.root)
+    report = index(fresh, limits=POOLED)
+    assert report.indexed == COUNT
+    assert chunks(fresh) == alone
+
+
+def test_an_error_in_a_child_is_raised_here(project):
+    run.open_home(project)
+    nobody = Config(
+        root=project.root, embedding=Embedding(provider="http", endpoint="http://127.0.0.1:9/embed")
+    )
+    indexer = Indexer(nobody, open_static(), limits=POOLED)
+    with pytest.raises(Unavailable, match=r"127\.0\.0\.1:9"):
+        indexer.run()
+
+
+DYING = """
+import os, sys
+from pathlib import Path
+from cortex.indexer.pool import serve
+
+with Path(sys.argv[1]).open("a") as started:
+    started.write(f"{os.getpid()}\\n")
+try:
+    Path(sys.argv[2]).touch(exist_ok=False)
+except FileExistsError:
+    serve()
+"""
+
+
+def test_a_child_that_dies_is_replaced(project, tmp_path):
+    run.open_home(project)
+    (project.chunks_dir / ".tmp").mkdir(parents=True)
+    found = Scanner(project).walk().files
+    tasks = run.make_plan(Manifest(), found, [], 4, stale=set(), force=False).tasks
+    command = [sys.executable, "-P", "-c", DYING, str(tmp_path / "started"), str(tmp_path / "died")]
+    settings = Indexer(project, open_static()).settings
+    children = pool.Pool(settings, project, 2, command)
+    try:
+        built = list(children.run(list(tasks.values())))
+    finally:
+        children.close()
+    assert sum(len(one.entries) for one in built) == COUNT
+    started = [int(line) for line in (tmp_path / "started").read_text().splitlines()]
+    assert len(started) == 3
+    assert not any(psutil.pid_exists(child) for child in started)
+
+
+#: a child that a signal ends over one file: with its parser, or however it is read
+STRUCK = """
+import os, signal, sys
+from cortex.indexer.store import shards
+from cortex.indexer.pool import serve
+
+path, number, always, log = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "always", sys.argv[4]
+cut = shards.cut
+
+def struck(source, *rest, plain=False):
+    if source.path == path and (always or not plain):
+        with open(log, "a") as ended:
+            ended.write("x")
+        os.kill(os.getpid(), number)
+    return cut(source, *rest, plain=plain)
+
+shards.cut = struck
+serve()
+"""
+
+
+@pytest.mark.parametrize(
+    "case", [(signal.SIGSEGV, "parser", 1), (signal.SIGKILL, "parser", 2), (signal.SIGABRT, "always", 2)]
+)
+def test_a_file_that_ends_a_child_costs_that_file_alone_until_it_changes(
+    project, tmp_path, monkeypatch, case
+):
+    number, how, ends = case
+    path, log = "shop/store.go", tmp_path / "ends"
+    index(project, limits=POOLED)
+    whole = chunks(project)
+    shutil.rmtree(project.home)
+    command = (sys.executable, "-P", "-c", STRUCK, path, str(int(number)), how, str(log))
+    monkeypatch.setattr(pool.Pool.__init__, "__defaults__", (command,))
+    report = index(project, limits=POOLED)
+    named = [(one.path, one.reason) for one in (*report.remarks, *report.skipped) if one.path == path]
+    if how == "always":
+        assert named == [(path, "ended the process that read it")]
+    else:
+        assert (path, "cut without a parser, which ended the process") in named
+    assert len(log.read_text()) == ends
+    others = {one: body for one, body in whole.items() if body["metadata"]["file_path"] != path}
+    made = chunks(project)
+    assert {one: body for one, body in made.items() if body["metadata"]["file_path"] != path} == others
+    assert (path in {body["metadata"]["file_path"] for body in made.values()}) == (how == "parser")
+    assert index(project, limits=POOLED).indexed == 0
+    assert len(log.read_text()) == ends
+    (project.root / path).write_text("package shop\n\nfunc Other() {}\n")
+    monkeypatch.undo()
+    report = index(project)
+    assert (report.indexed, len(log.read_text())) == (1, ends)
+    assert path not in {one.path for one in (*report.remarks, *report.skipped)}
+
+
+HUNGRY = """
+import sys
+from cortex.indexer import pool
+from cortex.indexer.store import shards
+
+path, what = sys.argv[1:]
+cut = shards.cut
+
+def greedy(source, *rest, plain=False):
+    if source.path == path and not plain:
+        held = bytearray(pool.CHILD_BYTES_MAX) if what == "memory" else None
+        while what == "time":
+            pass
+    return cut(source, *rest, plain=plain)
+
+shards.cut = greedy
+pool.FILE_S = 1
+pool.serve()
+"""
+
+
+@pytest.mark.parametrize("what", ["memory", "time"])
+def test_a_file_that_takes_gigabytes_or_minutes_costs_that_file_alone(project, monkeypatch, what):
+    path = "shop/store.go"
+    command = (sys.executable, "-P", "-c", HUNGRY, path, what)
+    monkeypatch.setattr(pool.Pool.__init__, "__defaults__", (command,))
+    report = index(project, limits=POOLED)
+    assert (path, "cut without a parser, which ended the process") in {
+        (one.path, one.reason) for one in report.remarks
+    }
+    assert len({body["metadata"]["file_path"] for body in chunks(project).values()}) == COUNT

@@ -1,0 +1,61 @@
+"""A tree to index, and what the indexer wrote of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from cortex.indexer.store import manifest as manifests
+from cortex.indexer.store.limits import Limits
+from cortex.settings.config import Config
+
+FILES = Path(__file__).parents[1] / "golden" / "indexer" / "files"
+COUNT = sum(path.is_file() for path in FILES.rglob("*"))
+#: two children although there is little to do
+POOLED = Limits(shard_files=4, pool_files=1, children=2)
+
+
+def shard_files(config: Config) -> dict[str, dict[str, Any]]:
+    return {path.name: orjson.loads(path.read_bytes()) for path in sorted(config.chunks_dir.glob("*.json"))}
+
+
+def chunks(config: Config) -> dict[str, dict[str, Any]]:
+    """All chunks by id, without times."""
+    found: dict[str, dict[str, Any]] = {}
+    for data in shard_files(config).values():
+        for chunk in data["chunks"]:
+            assert chunk["id"] not in found
+            found[chunk["id"]] = {key: chunk[key] for key in chunk if key not in ("created_at", "updated_at")}
+    return found
+
+
+#: what differs between two runs over the same tree
+TIMES = re.compile(
+    rb'"(?:generated|generated_at|created_at|updated_at)":"[^"]*"|"sequence":\d+|"generated":[\d.]+'
+)
+
+
+def contents(config: Config) -> dict[str, Any]:
+    """Every byte that the indexer wrote, but for times and sequence numbers, and the manifest's
+    files.
+    """
+    found: dict[str, Any] = {
+        str(path.relative_to(config.home)): TIMES.sub(b"", path.read_bytes())
+        for folder in (config.chunks_dir, config.graph_dir)
+        for path in folder.glob("*.json")
+    }
+    manifest = manifests.load(config.manifest)
+    found["files"] = {
+        path: (e.sha256, e.chunks, e.ids, e.skipped, e.remarks) for path, e in manifest.files.items()
+    }
+    found["layout"] = (manifest.shards, sorted(manifest.chunk_files), manifest.left_out)
+    return found
+
+
+def stats(config: Config) -> dict[str, tuple[int, int]]:
+    return {
+        path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in config.chunks_dir.glob("*.json")
+    }
