@@ -1,13 +1,96 @@
-"""What a process of a set gets from the one that starts it."""
+"""One process of a set: when it is started again, and its log, what it gets from who
+starts it.
+"""
 
+from __future__ import annotations
+
+import itertools
 import os
 import platform
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
+import psutil
 import pytest
 
+from cortex.processes import child as processes
 from cortex.processes.child import child_environment
+from cortex.settings.config import Config
+from cortex.settings.home import open_runtime
+from ipc.client import CONNECT_S
+from ipc.locks import try_lock
+from tests.processes.tiny_sets import OBEDIENT, child, dead, spec
+from tests.waiting import BOUND_S, until
+
+
+def test_a_child_that_found_its_place_taken_has_it_soon_after_the_other_let_go(config: Config) -> None:
+    """An orphan of a killed set publishes what it had begun; the set that follows must not do
+    without for good.
+    """
+    open_runtime(config)
+    lock = config.runtime_dir / "elsewhere.lock"
+    code = (
+        "import sys; from ipc.errors import EXIT_OCCUPIED; from ipc.locks import try_lock\n"
+        f"lock = try_lock({str(lock)!r}) or sys.exit(EXIT_OCCUPIED)\n" + OBEDIENT
+    )
+    made = processes.Child("watcher", child(code, config), spec(config))
+    now, starts = 0.0, list[float]()
+    with try_lock(lock):
+        while len(starts) < 8:
+            if "started" in made.tend(now):
+                starts.append(now)
+                until(lambda: dead(made.pid), "its end")
+            now += 0.05
+    assert max(b - a for a, b in itertools.pairwise(starts)) < 5.0
+    while not (started := "started" in made.tend(now)) and now < starts[-1] + 5.0:
+        now += 0.05
+    assert started
+    assert made.state == "running"
+    made.terminate()
+    assert made.wait(time.monotonic() + BOUND_S) == ""
+
+
+def test_a_child_that_keeps_dying_is_started_less_and_less_often(config: Config) -> None:
+    made = processes.Child("text", child("raise SystemExit(1)", config), spec(config))
+    now, starts = 0.0, list[float]()
+    while len(starts) < 6:
+        if "started" in made.tend(now):
+            starts.append(now)
+            until(lambda: not psutil.pid_exists(made.pid) or dead(made.pid), "its end")
+        now += 0.05
+    waits = [round(b - a, 1) for a, b in itertools.pairwise(starts)]
+    assert waits == sorted(waits)
+    assert waits[-1] > 3 * waits[0]
+
+
+def test_a_child_that_others_kill_again_and_again_is_never_away_for_long(config: Config) -> None:
+    made = processes.Child("text", child(OBEDIENT, config), spec(config))
+    now, starts = 0.0, list[float]()
+    while len(starts) < 10:
+        if "started" in made.tend(now):
+            starts.append(now)
+            os.kill(made.pid, signal.SIGKILL)
+            until(lambda: dead(made.pid), "its end")
+        now += 0.05
+    made.terminate()
+    assert max(b - a for a, b in itertools.pairwise(starts)) < CONNECT_S
+
+
+def test_a_log_is_kept_small(tmp_path: Path) -> None:
+    path = tmp_path / "text.log"
+    with path.open("ab", buffering=0) as log:
+        log.write(b"old\n" * 1000)
+        log.write(b"x" * processes.LOG_BYTES_MAX + b"last line\n")
+        processes.trim_log(str(path))
+        log.write(b"new\n")
+    assert path.read_bytes() == b"new\n"
+    kept = (tmp_path / "text.log.1").read_bytes()
+    assert kept.endswith(b"last line\n")
+    assert len(kept) <= processes.LOG_BYTES_MAX
+
 
 COUNT_HEAPS = """
 import ctypes, sys, threading

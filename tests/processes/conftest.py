@@ -1,0 +1,55 @@
+"""A project with short ways to its sockets, whose processes have to end with the test."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cortex.processes import attach, starting
+from cortex.processes.child import SetSpec
+from cortex.settings.config import Config, Server
+from cortex.settings.home import open_home, open_runtime
+from ipc.errors import Unavailable
+from tests.leftovers import processes_of
+from tests.processes.tiny_sets import OBEDIENT, child
+from tests.waiting import until
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Config]:
+    short = tempfile.mkdtemp(prefix="cx", dir="/tmp")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", short)
+    root = tmp_path / "project"
+    root.mkdir()
+    made = Config(root=root.resolve(), server=Server(idle_exit_s=0.0))
+    open_runtime(made)
+    open_home(made)
+    yield made
+    with contextlib.suppress(Unavailable):
+        attach.stop(made)
+    try:
+        until(lambda: not processes_of(root), "nothing left running")
+    finally:
+        for process in processes_of(root):
+            process.kill()
+        shutil.rmtree(short)
+
+
+@pytest.fixture
+def spawn_tiny(config: Config, monkeypatch: pytest.MonkeyPatch) -> Config:
+    """Sets that `attach` starts consist of one obedient child."""
+    real = starting.spec_of
+
+    def tiny(config: Config, *, idle_exit: bool) -> SetSpec:
+        return dataclasses.replace(
+            real(config, idle_exit=idle_exit), commands={"text": child(OBEDIENT, config)}
+        )
+
+    monkeypatch.setattr(attach, "spec_of", tiny)
+    return config

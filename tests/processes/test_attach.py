@@ -1,0 +1,237 @@
+"""How fronts share a set of tiny real children: who starts it, gets it back and waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from cortex.front.link import Link
+from cortex.processes import attach
+from cortex.processes.child import SetSpec
+from cortex.settings.config import Config, Embedding
+from cortex.settings.data import DataFolder
+from ipc.errors import Unavailable
+from ipc.messages import PROTOCOL
+from tests.leftovers import processes_of
+from tests.processes.tiny_sets import OBEDIENT, member, spec, start
+from tests.waiting import BOUND_S, until, until_async
+
+
+def test_memory_serves_fronts_of_several_versions_and_refuses_another_protocol(tmp_path: Path) -> None:
+    data = DataFolder(tmp_path)
+    hello = {"version": "0.0.1", "protocol": PROTOCOL, "config": data.hash()}
+    assert attach.mismatch(data, hello) == ""
+    refused = attach.mismatch(data, hello | {"protocol": 99})
+    assert "protocol 99" in refused
+    assert "`cortex memory down`" in refused
+
+
+def test_a_front_starts_a_set_and_the_set_ends_after_the_last_front(spawn_tiny: Config) -> None:
+    async def fronts() -> None:
+        one = await attach.attach(spawn_tiny)
+        two = await attach.attach(spawn_tiny)
+        assert one.hello["pid"] == two.hello["pid"]
+        assert (one.problem, two.problem) == ("", "")
+        await until_async(lambda: attach.set_status(spawn_tiny)["fronts"] == 2, "two fronts")
+        await one.close()
+        await until_async(lambda: attach.set_status(spawn_tiny)["fronts"] == 1, "one front")
+        await two.close()
+
+    asyncio.run(fronts())
+    until(lambda: not processes_of(spawn_tiny.root), "nothing left")
+
+
+def test_a_set_knows_how_many_lines_its_fronts_refused(spawn_tiny: Config) -> None:
+    async def fronts() -> None:
+        def told() -> int:
+            return int(attach.set_status(spawn_tiny).get("refused_lines", -1))
+
+        staying, leaving = Link(spawn_tiny), Link(spawn_tiny)
+        for link in (staying, leaving):
+            link.open()
+            link.count_refused()  # before there is a set that could be told
+        await until_async(lambda: told() == 2, "one line of each")
+        for _ in range(500):
+            leaving.count_refused()
+        await leaving.close()
+        await until_async(lambda: told() == 502, "all lines of one that has left")
+        await staying.close()
+
+    asyncio.run(fronts())
+
+
+def test_fronts_that_start_together_share_one_set(spawn_tiny: Config) -> None:
+    async def fronts() -> None:
+        held = await asyncio.gather(*(attach.attach(spawn_tiny) for _ in range(5)))
+        assert len({each.hello["pid"] for each in held}) == 1
+        await asyncio.gather(*(each.close() for each in held))
+
+    asyncio.run(fronts())
+
+
+def test_a_front_gets_a_set_back_when_the_supervisor_is_killed(spawn_tiny: Config) -> None:
+    async def front() -> None:
+        held = await attach.attach(spawn_tiny)
+        first = held.hello["pid"]
+        os.kill(first, signal.SIGKILL)
+        problems = set()
+
+        def back() -> bool:
+            problems.add(held.problem)
+            return bool(held.hello.get("pid", first) != first)
+
+        await until_async(back, "another supervisor")
+        assert held.connected
+        assert problems == {""}
+        await until_async(lambda: member(spawn_tiny, "text").get("state") == "running", "its child")
+        await held.close()
+
+    asyncio.run(front())
+
+
+def test_fronts_share_the_set_that_replaces_a_killed_one(spawn_tiny: Config) -> None:
+    async def fronts() -> None:
+        held = await asyncio.gather(*(attach.attach(spawn_tiny) for _ in range(5)))
+        first = held[0].hello["pid"]
+        os.kill(first, signal.SIGKILL)
+        await until_async(
+            lambda: all(each.connected and each.hello.get("pid") != first for each in held), "all back"
+        )
+        await until_async(lambda: attach.set_status(spawn_tiny).get("fronts") == 5, "five fronts")
+        assert len({each.hello["pid"] for each in held}) == 1
+        await asyncio.gather(*(each.close() for each in held))
+
+    asyncio.run(fronts())
+
+
+def test_a_front_gets_a_set_back_when_the_cache_folder_is_deleted(spawn_tiny: Config) -> None:
+    async def front() -> None:
+        held = await attach.attach(spawn_tiny)
+        first = held.hello["pid"]
+        shutil.rmtree(spawn_tiny.home)
+        await until_async(lambda: held.hello.get("pid", first) != first, "another supervisor")
+        assert spawn_tiny.run_dir.is_dir()
+        await held.close()
+
+    asyncio.run(front())
+
+
+def test_a_set_that_was_told_to_stay_has_no_idle_clock(spawn_tiny: Config) -> None:
+    async def front() -> None:
+        held = await attach.attach(spawn_tiny)
+        await held.keep()
+        assert attach.set_status(spawn_tiny)["idle_exit_s"] is None
+        await held.close()
+
+    asyncio.run(front())
+    assert attach.set_status(spawn_tiny)["running"]
+
+
+def test_a_set_that_is_just_stopping_is_not_taken_for_one_that_stays(spawn_tiny: Config) -> None:
+    async def front() -> tuple[int, int]:
+        held = await attach.attach(spawn_tiny)
+        stopping = held.hello["pid"]
+        place = spawn_tiny.runtime_dir / "supervisor.sock"
+        listening = place.stat().st_ino
+        _reader, writer = await asyncio.open_unix_connection(place)
+        writer.write(b'{"command": "stop"}\n')
+        await until_async(lambda: not place.exists() or place.stat().st_ino != listening, "stopping")
+        writer.close()
+        await held.keep()
+        kept = held.hello["pid"]
+        await held.close()
+        return stopping, kept
+
+    stopping, kept = asyncio.run(front())
+    assert kept != stopping
+    status = attach.set_status(spawn_tiny)
+    assert (status["pid"], status["idle_exit_s"]) == (kept, None)
+
+
+def test_a_front_of_another_configuration_waits_and_takes_over(spawn_tiny: Config) -> None:
+    other = dataclasses.replace(spawn_tiny, embedding=Embedding(dimensions=128))
+
+    async def fronts() -> None:
+        old = await attach.attach(spawn_tiny)
+        new = await attach.attach(other)
+        first = new.hello["pid"]
+        assert old.hello["pid"] == first
+        assert not new.connected
+        for word in (spawn_tiny.hash(), other.hash(), "cortex down"):
+            assert word in new.problem
+        await until_async(lambda: attach.set_status(spawn_tiny)["waiting"] == 1, "waiting")
+        assert old.connected  # it is not disturbed
+        await old.close()
+        await until_async(lambda: new.connected, "the newer front's own set")
+        assert new.hello["config"] == other.hash()
+        await new.close()
+
+    asyncio.run(fronts())
+
+
+def test_a_front_of_another_protocol_waits_for_the_old_set(
+    spawn_tiny: Config,
+) -> None:
+    theirs = spawn_tiny.runtime_dir.with_name(f"{spawn_tiny.root_id}-p99")
+    theirs.mkdir(mode=0o700)
+    made = dataclasses.replace(
+        spec(spawn_tiny, idle_exit_s=600.0, text=OBEDIENT), runtime_dir=str(theirs), protocol=99
+    )
+    old = start(made)
+    until((theirs / "supervisor.sock").exists, "the old set")
+
+    async def front() -> None:
+        held = await attach.attach(spawn_tiny)
+        assert "protocol 99" in held.problem
+        assert f"protocol {PROTOCOL}" in held.problem
+        # nobody uses the old set: it leaves after its grace
+        await until_async(lambda: held.connected, "our own set")
+        assert held.hello["protocol"] == PROTOCOL
+        await held.close()
+
+    asyncio.run(front())
+    assert old.wait(BOUND_S) == 0
+
+
+def test_without_start_nothing_is_started_and_the_reason_is_said(config: Config) -> None:
+    async def front() -> None:
+        held = await attach.attach(config, start=False)
+        assert "cortex up" in held.problem
+        assert not held.connected
+        await held.close()
+
+    asyncio.run(front())
+    assert not processes_of(config.root)
+
+
+def test_a_supervisor_that_cannot_run_is_one_sentence(
+    spawn_tiny: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny = attach.spec_of
+
+    def elsewhere(config: Config, *, idle_exit: bool) -> SetSpec:
+        return dataclasses.replace(tiny(config, idle_exit=idle_exit), runtime_dir="/nowhere")
+
+    monkeypatch.setattr(attach, "spec_of", elsewhere)
+    with pytest.raises(Unavailable, match=r"cannot be started: .*/nowhere"):
+        asyncio.run(attach.attach(spawn_tiny))
+
+
+@pytest.mark.parametrize("name", ["supervisor.sock", "set.lock", "text.0.lock"])
+def test_a_folder_in_the_place_of_a_socket_or_a_lock_keeps_no_set_from_starting(
+    spawn_tiny: Config, name: str
+) -> None:
+    (spawn_tiny.runtime_dir / name / "inner").mkdir(parents=True)
+
+    async def start() -> None:
+        attachment = await attach.attach(spawn_tiny)
+        assert attachment.connected
+        await attachment.close()
+
+    asyncio.run(start())

@@ -1,0 +1,56 @@
+"""Which processes are in which set."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from cortex.processes import starting
+from cortex.processes.child import SetSpec
+from cortex.processes.names import INDEXER, KINDS, MEMORY, PROJECT
+from cortex.settings.config import Config, Server
+from cortex.settings.data import DataFolder
+from ipc.errors import Misconfigured
+from workers.memory import run as run_memory
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_procfile_lists_the_processes_of_all_sets() -> None:
+    lines = (ROOT / "Procfile").read_text().splitlines()
+    listed = [(name.strip(), command.split()) for name, _, command in (x.partition(":") for x in lines)]
+    processes = [one for kind in KINDS.values() for one in kind.processes]
+    assert listed == [(one.name, [one.program, *one.arguments]) for one in processes]
+
+
+def test_every_worker_is_a_module_and_every_module_a_worker() -> None:
+    modules = {path.stem for path in (ROOT / "workers").glob("[!_]*.py")}
+    assert modules == {name for kind in KINDS.values() for name in kind.workers}
+    assert {one.name for one in PROJECT.processes} == {*PROJECT.workers, INDEXER}
+
+
+def test_who_writes_is_stopped_first_then_who_announces_then_who_answers() -> None:
+    assert PROJECT.stop_order == (("indexer",), ("watcher",), ("embed", "vector", "text", "graph"))
+    assert MEMORY.stop_order == (("memory",),)
+
+
+def test_without_automatic_indexing_no_indexer_is_started(config: Config) -> None:
+    made = starting.spec_of(config, idle_exit=True)
+    assert list(made.command_lines()) == [one.name for one in PROJECT.processes]
+    without = starting.spec_of(dataclasses.replace(config, server=Server(auto_index=False)), idle_exit=True)
+    assert set(without.command_lines()) == set(PROJECT.workers)
+
+
+def test_a_set_of_memory_belongs_to_its_data_folder(tmp_path: Path) -> None:
+    made = SetSpec.load(starting.spec_of(DataFolder(tmp_path), idle_exit=True).dump())
+    assert (made.kind, made.root, made.without) == ("memory", str(tmp_path), ())
+    assert {name: line[-2:] for name, line in made.command_lines().items()} == {
+        "memory": ["--data-dir", str(tmp_path)]
+    }
+
+
+def test_memory_has_one_worker_only(tmp_path: Path) -> None:
+    with pytest.raises(Misconfigured, match="one owner of the store"):
+        run_memory(DataFolder(tmp_path), replica=1)

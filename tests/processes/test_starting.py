@@ -1,0 +1,46 @@
+"""What is said before a set is started."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+
+import pytest
+
+from cortex.processes import attach, starting
+from cortex.settings.config import Config, Embedding, Server
+from ipc.errors import Misconfigured, Unavailable
+from tests.leftovers import processes_of
+
+
+def test_a_missing_chunks_folder_that_was_named_is_said_before_anything_starts(config: Config) -> None:
+    named = dataclasses.replace(config, server=Server(chunks_dir="nowhere"), explicit_chunks=True)
+    with pytest.raises(Misconfigured, match="nowhere"):
+        asyncio.run(attach.attach(named))
+    assert not processes_of(config.root)
+
+
+def test_vectors_of_another_size_are_said_with_both_numbers(config: Config) -> None:
+    config.chunks_dir.mkdir(parents=True)
+    metadata = {"version": "2.0.0", "model": "x", "dimensions": 768}
+    (config.chunks_dir / "theirs.json").write_text(json.dumps({"_metadata": metadata, "chunks": []}))
+    with pytest.raises(Misconfigured, match=r"768.*384"):
+        starting.check_start(config)
+    ours = metadata | {"generator": "cortex"}
+    (config.chunks_dir / "theirs.json").write_text(json.dumps({"_metadata": ours, "chunks": []}))
+    starting.check_start(config)
+
+
+def test_an_embedding_endpoint_that_nobody_serves_is_unavailable(config: Config) -> None:
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        endpoint = f"http://127.0.0.1:{free.getsockname()[1]}/embed"
+        named = dataclasses.replace(config, embedding=Embedding(provider="http", endpoint=endpoint))
+        with pytest.raises(Unavailable, match="refused"):
+            starting.check_start(named)
+        free.listen()  # which answers nothing
+        with pytest.raises(Unavailable, match="timed out"):
+            starting.check_start(named)

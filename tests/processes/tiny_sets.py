@@ -1,0 +1,55 @@
+"""Sets of tiny real children, and what they say of themselves."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import subprocess
+import sys
+from typing import Any
+
+import psutil
+
+from cortex.processes import attach, starting
+from cortex.processes.child import SetSpec
+from cortex.settings.config import Config
+from tests.waiting import until
+
+OBEDIENT = "import sys; sys.stdin.read()"
+STUBBORN = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(60)"
+
+
+def child(code: str, config: Config) -> list[str]:
+    return [sys.executable, "-P", "-c", code, str(config.root)]
+
+
+def spec(config: Config, idle_exit_s: float | None = None, **codes: str) -> SetSpec:
+    made = starting.spec_of(config, idle_exit=idle_exit_s is not None)
+    commands = {name: child(code, config) for name, code in codes.items()}
+    return dataclasses.replace(made, idle_exit_s=idle_exit_s, commands=commands)
+
+
+def start(made: SetSpec) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "cortex.processes.supervisor", "--project", made.root, made.dump()]
+    )
+
+
+def member(config: Config, name: str) -> dict[str, Any]:
+    status = attach.set_status(config)
+    return next((each for each in status["processes"] if each["name"] == name), {})
+
+
+def running(config: Config, name: str) -> dict[str, Any]:
+    def state() -> dict[str, Any] | None:
+        found = member(config, name)
+        return found if found.get("state") == "running" else None
+
+    found: dict[str, Any] = until(state, f"{name} running")
+    return found
+
+
+def dead(pid: int) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    return True
