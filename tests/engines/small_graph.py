@@ -1,0 +1,70 @@
+"""A small graph, its worker and its answers."""
+
+import orjson
+
+from cortex.engines.serving import EngineWorker
+from cortex.generation.manifest import Entry
+from cortex.indexer.store.graph_store import GraphStore
+from cortex.indexer.syntax.source import digest
+from cortex.publish.builder import Builder
+from ipc.messages import GraphSearch
+
+FILES = {
+    "app/store.py": (
+        "class Store:\n    def save(self, item):\n        return check(item)\n\n\n"
+        "class Disk(Store):\n    def save(self, item):\n        return super().save(item)\n\n\n"
+        "def check(item):\n    return item\n"
+    ),
+    "app/main.py": (
+        "from app.store import Disk, check\n\n\ndef main(disk: Disk):\n    disk.save(1)\n    check(2)\n    helper()\n\n\n"
+        "def helper():\n    main(Disk())\n"
+    ),
+    "tests/test_main.py": "from app.main import main\n\n\ndef test_main():\n    main(None)\n",
+    "lonely.py": "def nobody():\n    pass\n",
+}
+
+
+def write_graph(config):
+    entries = {
+        name: Entry(digest((config.root / name).read_bytes()), 1, 1)
+        for name in FILES
+        if (config.root / name).exists()
+    }
+    GraphStore(config).update(entries, {})
+
+
+def publish(config):
+    builder = Builder(config)
+    try:
+        while builder.refresh() is not None:
+            pass
+        return builder.current, builder.warnings
+    finally:
+        builder.close()
+
+
+def ask(worker, operation, target, **more):
+    hits = worker.handlers[GraphSearch](GraphSearch(operation, target, **more))
+    return hits, [orjson.loads(raw) for raw in hits.results]
+
+
+def ids(worker, operation, target, **more):
+    return [result["node"]["id"] for result in ask(worker, operation, target, **more)[1]]
+
+
+def served(config, nodes, edges=()):
+    """A worker over a graph of another program:
+    nodes are (id, kind, file), edges (from, to, type).
+    """
+    (config.graph_dir).mkdir(parents=True, exist_ok=True)
+    graph = {
+        "nodes": [{"id": name, "kind": kind, "file": file, "start_line": 1} for name, kind, file in nodes],
+        "edges": [
+            {"from": one, "to": to, "type": kind, "location": {"file": "x"}} for one, to, kind in edges
+        ],
+    }
+    (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(graph))
+    publish(config)
+    made = EngineWorker("graph", config)
+    made.reload()
+    return made

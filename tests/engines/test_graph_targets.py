@@ -1,0 +1,150 @@
+"""What a target means: any spelling of a name, a path, a line."""
+
+import pytest
+
+from tests.engines.small_graph import ask, ids, served
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "app/store:Disk.save",
+        "Disk.save",
+        "app.store.Disk.save",
+        "store:Disk.save",
+        "Disk::save",
+        "store/Disk.save",
+    ],
+)
+def test_any_unique_end_of_an_id_is_a_target(worker, target):
+    assert ask(worker, "callers", target)[0].target == "app/store:Disk.save"
+
+
+def test_a_file_is_a_target_by_its_path(worker):
+    assert ids(worker, "dependents", "app/store.py") == ["app/main"]
+    assert ids(worker, "dependencies", "app/main.py") == ["app/store"]
+    assert ids(worker, "dependents", "app/store.py", depth=2) == ["app/main", "tests/test_main"]
+    assert ids(worker, "dependencies", "tests/test_main.py", depth=2) == ["app/main", "app/store"]
+    assert ids(worker, "callers", "app/main.py") == ["tests/test_main:test_main"]
+    assert ids(worker, "dependencies", "lonely.py") == []
+    assert "No edge leads from lonely" in ask(worker, "dependencies", "lonely.py")[0].suggestion
+
+
+def test_of_several_meanings_the_one_in_main_code_is_meant_and_the_others_are_named(config):
+    worker = served(
+        config,
+        [
+            ("src/echo", "module", "src/echo.py"),
+            ("src/echo:echo", "function", "src/echo.py"),
+            ("tests/test_echo:main", "function", "tests/test_echo.py"),
+            ("tests/test_echo:main.echo", "function", "tests/test_echo.py"),
+            ("tests/test_echo:Box", "class", "tests/test_echo.py"),
+            ("src/echo:Box", "class", "src/echo.py"),
+            ("src/echo:Box.Box", "method", "src/echo.py"),
+            ("src/one:twin", "function", "src/one.py"),
+            ("src/two:twin", "function", "src/two.py"),
+            ("dist/one:bundled", "function", "dist/one.js"),
+            ("lib/one:bundled", "function", "lib/one.js"),
+        ],
+    )
+    for target, meant, others in [
+        ("echo", "src/echo:echo", ()),
+        ("src/echo.py", "src/echo", ()),
+        ("src/echo.py:echo", "src/echo:echo", ()),
+        ("src/echo.py::Box", "src/echo:Box", ()),
+        ("main.echo", "tests/test_echo:main.echo", ()),
+        ("Box", "src/echo:Box", ("tests/test_echo:Box",)),
+        ("twin", "", ("src/one:twin", "src/two:twin")),
+        ("bundled", "lib/one:bundled", ("dist/one:bundled",)),
+    ]:
+        hits, _ = ask(worker, "callers", target)
+        assert (hits.target, hits.candidates) == (meant, others), target
+    assert "Also called 'Box': tests/test_echo:Box." in ask(worker, "callers", "Box")[0].suggestion
+
+
+def test_several_meanings_are_listed_and_none_is_guessed(worker):
+    hits, results = ask(worker, "callers", "save")
+    assert results == []
+    assert hits.candidates == ("app/store:Disk.save", "app/store:Store.save")
+    assert "any of 2" in hits.suggestion
+
+
+def test_an_unknown_name_brings_the_nearest(worker):
+    hits, _ = ask(worker, "callers", "chekc")
+    assert "app/store:check" in hits.candidates
+
+
+@pytest.mark.parametrize("target", ["", "  ", ":::", "~2", "\ud800", "x" * 5000, "a/../../b"])
+def test_odd_targets_are_answered_with_a_sentence(worker, target):
+    hits, results = ask(worker, "callers", target)
+    assert (results, hits.total_found) == ([], 0)
+    assert hits.suggestion.endswith(".")
+
+
+def test_a_name_in_another_case_is_found_and_the_answer_says_so(worker):
+    for target in ("disk.Save", "DISK.SAVE", "disk.save"):
+        hits, results = ask(worker, "callers", target)
+        assert [one["node"]["id"] for one in results] == ["app/main:main"]
+        assert hits.target == "app/store:Disk.save"
+        assert f"There is no {target!r}; read as app/store:Disk.save" in hits.suggestion
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [
+        ("Disk.save()", "app/store:Disk.save"),
+        ("Disk#save", "app/store:Disk.save"),
+        ("(*Disk).save", "app/store:Disk.save"),
+        ("store.(*Disk).save", "app/store:Disk.save"),
+        ("Disk->save(item)", "app/store:Disk.save"),
+        ("Disk<T>::save", "app/store:Disk.save"),
+        ("Disk[str, int].save", "app/store:Disk.save"),
+        ("def check(item):", "app/store:check"),
+        ("self.check(item)", "app/store:check"),
+        ("`check`", "app/store:check"),
+        ("_ZN4Disk4saveEv", "app/store:Disk.save"),
+        ("store.py:8", "app/store:Disk.save"),
+        ("./app/store.py:8:3", "app/store:Disk.save"),
+        ("app\\store.py:8", "app/store:Disk.save"),
+        ("/somewhere/else/app/store.py#L8", "app/store:Disk.save"),
+        ('  File "/srv/app/store.py", line 8, in save', "app/store:Disk.save"),
+        ("    at Disk.save (/srv/app/store.py:8:11)", "app/store:Disk.save"),
+        ("store.py", "app/store"),
+        ("./app/store.py", "app/store"),
+        ("store.py:Disk.save", "app/store:Disk.save"),
+        ("app/store.py::Disk::save", "app/store:Disk.save"),
+    ],
+)
+def test_a_target_is_understood_in_any_spelling(worker, target, meant):
+    hits, _ = ask(worker, "callees", target)
+    assert hits.target == meant
+    assert "There is no" not in hits.suggestion
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [
+        ("disk.save", "app/store:Disk.save"),
+        ("DISK.SAVE", "app/store:Disk.save"),
+        ("store.disk.Save()", "app/store:Disk.save"),
+        ("d.check", "app/store:check"),
+        ("os.path.check(item)", "app/store:check"),
+        ("test_Main", "tests/test_main:test_main"),
+        ("testMain", "tests/test_main:test_main"),
+    ],
+)
+def test_a_guess_at_a_target_says_what_it_was_read_as(worker, target, meant):
+    hits, _ = ask(worker, "callees", target)
+    assert hits.target == meant
+    assert hits.suggestion.startswith(f"There is no {target!r}; read as {meant}.")
+
+
+def test_a_guess_that_may_be_several_lists_them(worker):
+    hits, results = ask(worker, "callers", "s.save")
+    assert results == []
+    assert hits.candidates == ("app/store:Disk.save", "app/store:Store.save")
+    assert "ask again with one of" in hits.suggestion
+
+
+def test_a_line_outside_of_all_definitions_means_the_file(worker):
+    assert ask(worker, "dependents", "app/store.py:4")[0].target == "app/store"
