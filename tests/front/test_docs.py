@@ -46,9 +46,14 @@ def test_every_field_of_the_index_block_is_documented():
         assert f"`{field}`" in text or f'"{field}"' in text
 
 
-@pytest.mark.parametrize(
-    ("section", "field"), [(s, f) for s, cls in SECTIONS.items() for f in dataclasses.fields(cls)], ids=str
-)
+SETTINGS = {
+    f"{name}.{field.name}": (name, field)
+    for name, cls in SECTIONS.items()
+    for field in dataclasses.fields(cls)
+}
+
+
+@pytest.mark.parametrize(("section", "field"), SETTINGS.values(), ids=SETTINGS)
 def test_every_setting_is_documented_with_its_variable_and_default(section, field):
     row = next(
         line
