@@ -5,6 +5,7 @@ workers' own handlers.
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 with contextlib.suppress(ImportError):
     import onnxruntime  # noqa: F401 - crashes when usearch is loaded before it, see embedders/onnx
@@ -29,6 +31,10 @@ from ipc.codec import decode, encode
 from ipc.errors import CortexError, Unavailable
 from workers.embed import EmbedWorker
 
+# What a drawn example takes says how busy the machine is, and nothing about the code.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
+
 
 @pytest.fixture(autouse=True, scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
@@ -41,6 +47,16 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("CORTEX_MEMORY_DATA_DIR", str(folder.with_name("memory")))
         patch.setenv("XDG_CONFIG_HOME", str(folder.with_name("config")))
         yield folder
+
+
+#: processes of `pytest -n auto`, at most: each takes some hundred megabytes
+WORKERS_MAX = 8
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: much of the time of a test is waiting for a process."""
+    return min(WORKERS_MAX, (os.cpu_count() or 1) + 1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
