@@ -170,6 +170,8 @@ class Turn:
     silent: dict[str, CortexError] = field(default_factory=dict)
     #: files of the answer that are no longer as the generation holds them
     changed: set[str] = field(default_factory=set)
+    #: what the answer's `suggestion` says of the state of the index, which says it no second time
+    told: set[str] = field(default_factory=set)
 
     def renewed(self) -> Turn:
         """The same turn for the next step of an answer: its lanes share the time that is left."""
@@ -230,18 +232,24 @@ class Turn:
     def index(self, notes: Iterable[str] = ()) -> dict[str, Any]:
         """The `index` block of the answer: who is silent and why, and the sentences `notes`."""
         sentences = (*map(str, self.silent.values()), *notes)
-        return self.asking.freshness.block(self.generation, sorted(self.silent), sentences, self.changed)
+        return self.asking.freshness.block(
+            self.generation, sorted(self.silent), sentences, self.changed, told=bool(self.told)
+        )
 
     def not_whole(self) -> str:
-        """How much of the project is served, as the beginning of a sentence; "" for all of it."""
+        """How much of the project is served, as the beginning of a sentence that the answer says;
+        "" for all of it.
+        """
         share = self.asking.freshness.share(self.generation)
-        return "" if share.whole else f"The project is {share}:"
+        if share.whole:
+            return ""
+        self.told.add("share")
+        return f"The project is {share}:"
 
     def explain_nothing(self, filters: Filters = NO_FILTERS, floor: float | None = None) -> str:
         """Why an answer is empty; there always is a reason."""
-        if not self.generation.number:
-            return self.asking.freshness.explain_nothing()
         if not self.generation.rows:
+            self.told.add("nothing")
             return self.asking.freshness.explain_nothing()
         if floor and filters != NO_FILTERS:
             return f"No hit that the filters keep reaches min_score {floor:g}; loosen either of them."

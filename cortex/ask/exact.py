@@ -46,8 +46,10 @@ async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
 
 def _say_part(turn: Turn, question: Exact, hits: ExactHits, suggestion: str) -> str:
     """`suggestion`; before it, while only a part is served, that what is missing may come."""
+    if not turn.generation.rows or question.offset or _begins_with_definition(question, hits):
+        return suggestion
     said = turn.not_whole()
-    if not said or question.offset or _begins_with_definition(question, hits):
+    if not said:
         return suggestion
     missing = "a definition" if hits.hits else "what matches"
     return f"{said} {missing} may be in the rest. {suggestion}".rstrip()

@@ -87,6 +87,10 @@ class Progress:
     def indexing(self) -> bool:
         return self.running and self.state == "indexing"
 
+    @property
+    def all_read(self) -> bool:
+        return 0 < self.total <= self.done
+
 
 @dataclass(frozen=True, slots=True)
 class Share:
@@ -158,6 +162,11 @@ class Freshness:
             return True
         return bool(generation.number) and self.share(generation).whole
 
+    def serves_all(self, generation: Generation) -> bool:
+        """Whether `generation` holds the whole project, and no more of it is being read."""
+        whole = self.serves(generation) and self.share(generation).whole
+        return whole and not (self.progress().indexing or self.behind(generation))
+
     def nothing_to_search(self) -> bool:
         """Whether the project has been read and holds no text, nor chunk files of others."""
         seen, progress = self._seen(), self.progress()
@@ -176,9 +185,12 @@ class Freshness:
         degraded: Sequence[str] = (),
         notes: Iterable[str] = (),
         stale: Iterable[str] = (),
+        *,
+        told: bool = False,
     ) -> dict[str, Any]:
         """The `index` block of an answer from `generation`. `notes` are sentences for `message`;
-        `stale` are files of the answer, pending although nobody has told so yet.
+        `stale` are files of the answer, pending although nobody has told so yet; `told`: the answer
+        says already how much of the project can be searched.
         """
         progress = self.progress()
         pending = sorted({*self.pending(generation), *stale})
@@ -197,7 +209,8 @@ class Freshness:
         if not share.whole:
             block["searchable"] = {"done": share.done, "total": share.total}
         sentences += filter(None, [self._say_full()])
-        sentences += _say_state(progress, share, behind=behind)
+        if generation.rows or not told:
+            sentences += _say_state(progress, share, behind=behind, told=told)
         if progress.silent_s > HEARTBEAT_MAX_S:
             sentences.append(
                 f"The indexer has not reported for {progress.silent_s:.0f} s (is the disk full?); see `cortex status`."
@@ -258,7 +271,7 @@ class Freshness:
             return f"Nothing is searchable yet. {full}"
         progress, upgrade = self.progress(), self._upgrade(self.current())
         if progress.indexing:
-            sentence = f"{say_progress(progress)} Nothing is searchable yet; ask again in a few seconds."
+            sentence = f"Nothing is searchable yet; ask again in a few seconds. {say_progress(progress)}"
             return f"{upgrade} {sentence}".lstrip()
         if progress.message:
             return progress.message
@@ -296,16 +309,18 @@ def _below(path: str) -> bool:
     return not path.startswith("/") and ".." not in path.split("/")
 
 
-def _say_state(progress: Progress, share: Share, *, behind: bool) -> list[str]:
+def _say_state(progress: Progress, share: Share, *, behind: bool, told: bool) -> list[str]:
     """What the indexer and the watcher are at, in sentences."""
+    message = [progress.message] if progress.message else []
     if not share.whole:
         rest = "is being indexed" if progress.indexing else "is about to be served"
-        said = [f"The project is {share}: answers may miss the rest, which {rest}."]
-        return [*said, progress.message] if progress.message else said
-    if progress.indexing:
-        return [say_progress(progress)]
-    said = [progress.message] if progress.message else []
-    return [*said, "The newest changes are indexed and about to be served."] if behind else said
+        said = f"The project is {share}: answers may miss the rest, which {rest}."
+        return message if told else [said, *message]
+    if progress.indexing and not progress.all_read:
+        return [f"{say_progress(progress)} Answers may miss what is not indexed yet."]
+    if behind or progress.indexing:
+        return [*message, "The newest changes are indexed and about to be served."]
+    return message
 
 
 def _grouped(number: int) -> str:
@@ -316,8 +331,10 @@ def _grouped(number: int) -> str:
 def say_progress(progress: Progress) -> str:
     if not progress.total:
         return "Indexing has begun: the files are being listed."
+    if progress.all_read:
+        return f"All {progress.total} files are read, and their names are being linked."
     share = 100 * progress.done // progress.total
-    return f"Indexing is at {share} % ({progress.done} of {progress.total} files): answers may miss what is not indexed yet."
+    return f"Indexing is at {share} % ({progress.done} of {progress.total} files)."
 
 
 def _alive(state: IndexerState) -> bool:

@@ -10,7 +10,7 @@ import time
 import orjson
 import pytest
 
-from cortex.ask.freshness import Freshness
+from cortex.ask.freshness import Freshness, say_progress
 from cortex.front.tools import TOOLS
 from cortex.generation import current as generations
 from cortex.generation.current import EMPTY, Generation, SegmentRef
@@ -265,6 +265,30 @@ def test_when_all_is_searchable_only_changes_are_spoken_of(config):
     block = Freshness(config).block(publish(config, 2, backlog=1))
     assert "searchable" not in block
     assert block["message"] == "The newest changes are indexed and about to be served."
+
+
+@pytest.mark.parametrize(
+    ("done", "said"),
+    [
+        (1, "Indexing is at 25 % (1 of 4 files). Answers may miss what is not indexed yet."),
+        (4, "The newest changes are indexed and about to be served."),
+    ],
+)
+def test_what_is_all_read_is_not_said_to_be_missing(config, done, said):
+    indexed(config, a="one", b="two")
+    indexer(config, state="indexing", done=done, total=4)
+    fresh = Freshness(config)
+    assert fresh.block(publish(config, 2))["message"] == said
+    assert "100 %" not in say_progress(fresh.progress())
+
+
+def test_before_the_first_generation_the_state_is_said_once(config):
+    indexer(config, state="indexing", done=0, total=4, files=4)
+    fresh = Freshness(config)
+    assert fresh.explain_nothing() == (
+        "Nothing is searchable yet; ask again in a few seconds. Indexing is at 0 % (0 of 4 files)."
+    )
+    assert "message" not in fresh.block(fresh.current(), told=True)
 
 
 def test_a_file_in_which_there_is_nothing_to_search_does_not_keep_the_share_down(config):

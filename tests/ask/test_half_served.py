@@ -77,6 +77,22 @@ def test_uses_without_a_definition_say_that_it_may_come(half):
     assert "definition" in answer["suggestion"]
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("cortex_exact", {"query": "value", "paths": ["core.py"]}),
+        ("cortex_graph", {"operation": "callers", "target": "late_one"}),
+        ("cortex_outline", {"path": "late"}),
+    ],
+)
+def test_how_much_is_served_is_said_once(half, tool, arguments):
+    answer = call(half, tool, **arguments)
+    assert answer["suggestion"].startswith(SHARE)
+    assert "searchable" not in answer["index"].get("message", "")
+    assert answer["index"]["searchable"] == {"done": 2, "total": 4}
+    assert SHARE in call(half, "cortex_exact", query="used OR first")["index"]["message"]
+
+
 @pytest.mark.parametrize("operation", ["callers", "impact"])
 def test_no_line_is_quoted_of_what_was_saved_since(served, operation):
     # Line 9, which was the call in `second`, is the one in `first` now.

@@ -179,7 +179,7 @@ def numbered(answer):
 
 def test_an_identifier_is_answered_with_its_definition_then_its_uses_then_tests(sample):
     answer = call(sample, "cortex_exact", query="rotate")
-    order = ["definition", "call", "import", "type", "text", "test"]
+    order = ["definition", "call", "import", "type", "text", "comment", "test"]
     assert kinds(answer) == sorted(kinds(answer), key=order.index)
     assert kinds(answer)[0] == "definition"
     assert "def rotate" in answer["results"][0]["chunk"]["text"]
@@ -274,7 +274,7 @@ def alike(tmp_path_factory, serve):
     (root / "scripts" / "a.py").write_text('raise ValueError("the wheel is stuck")\n')
     (root / "src").mkdir()
     (root / "src" / "z.py").write_text(
-        'def turn():\n    pass\n\n\n# the wheel is stuck\nraise ValueError("is stuck")\n'
+        'def turn():\n    pass\n\n\nprint("the wheel is stuck")\nraise ValueError("is stuck")\n'
     )
     return serve(root)
 
@@ -282,7 +282,8 @@ def alike(tmp_path_factory, serve):
 def test_lines_that_are_alike_in_many_files_are_one_with_a_count(alike):
     answer = call(alike, "cortex_exact", query="used")
     imports = [one["chunk"] for one in answer["results"] if one["chunk"]["metadata"]["kind"] == "import"]
-    assert [one["text"] for one in imports] == ["1: from core import used  ⋯ 7 lines like it"]
+    places = ", ".join(f"user{n}.py:1" for n in range(1, 8))
+    assert [one["text"] for one in imports] == [f"1: from core import used  ⋯ 7 lines like it: {places}"]
     calls = [one for one in answer["results"] if one["chunk"]["metadata"]["kind"] == "call"]
     assert len(calls) == 8  # each of them stands in two files only
     assert answer["omitted"] == {"alike": 7}
@@ -310,3 +311,75 @@ def test_the_ten_best_files_are_shown_or_named(tmp_path, serve):
     assert set(files(call(served, detail="location", limit=10))) == named | set(files(answer))
     assert all(place.rpartition(":")[2].isdecimal() for place in answer["more"])
     assert "more" not in call(served, limit=3)
+
+
+ORIGIN = """const isSame = enabled ?
+  (function standard() {
+    return function isSame(url) {
+      return url;
+    };
+  })() : null;
+
+export default isSame;
+"""
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory, serve):
+    """A name with built copies, words that stand together and apart, a test that asks much."""
+    root = tmp_path_factory.mktemp("crowded")
+    built = "(function () {\n  " + ORIGIN.replace("export default isSame;", "isSame(1);") + "})();\n"
+    spread = "".join(f"def part_{at}():\n    notify(DELETED_{at})\n\n\n" for at in range(4))
+    for path, content in {
+        "lib/origin.js": ORIGIN,
+        "lib/use.js": 'import isSame from "./origin.js";\n\nexport function use(url) {\n  isSame(url);\n}\n',
+        "dist/app.js": built,
+        "dist/browser/app.min.js": built,
+        "src/events.py": f"{spread}def expire(key):\n    notify(EXPIRED, key)\n    return notify, EXPIRED\n",
+        "src/env.py": 'SUFFIX = "KEPT_NAMES"\n',
+        "src/words.py": "# Kept names are for people, and kept names stay.\ndef keep():\n    return 1\n",
+        "docs/names.md": "# Kept names\n\nOf kept names there are many. See KEPT_NAMES.\n",
+        "tests/test_pop.py": "".join(f"def test_{at}():\n    assert pop({at})\n" for at in range(20)),
+        "src/pop.py": "def pop(at):\n    return at\n\n\n" + "".join(f"pop({at})\n" for at in range(12)),
+        "data/pop.json": "{" + ", ".join(f'"a{at}":\n "pop"' for at in range(12)) + "}\n",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(content)
+    return serve(root)
+
+
+def test_what_is_built_comes_last_unless_it_alone_defines(crowded):
+    answer = call(crowded, "cortex_exact", query="isSame", limit=60)
+    shown = files(answer)
+    first = next(at for at, path in enumerate(shown) if path.startswith("dist/"))
+    assert {path.partition("/")[0] for path in shown[:first]} == {"lib"}
+    assert {path.partition("/")[0] for path in shown[first:]} == {"dist"}
+    assert numbered(answer)[1][1:] == (3, "return function isSame(url) {")
+    assert kinds(answer)[0] == "definition"
+
+
+def test_lines_that_hold_all_words_come_before_those_that_hold_one(crowded):
+    lines = numbered(call(crowded, "cortex_exact", query="notify AND expired"))
+    assert [text for _, _, text in lines[:2]] == ["notify(EXPIRED, key)", "return notify, EXPIRED"]
+    either = numbered(call(crowded, "cortex_exact", query="notify OR expired"))
+    assert either[0][2] != "return notify, EXPIRED"
+    assert len(either) >= len(lines)
+
+
+def test_a_term_as_it_is_spelled_comes_before_its_words(crowded):
+    lines = numbered(call(crowded, "cortex_exact", query="KEPT_NAMES"))
+    assert [(path, number) for path, number, _ in lines[:2]] == [("src/env.py", 1), ("docs/names.md", 3)]
+    assert ("src/words.py", 1) in [(path, number) for path, number, _ in lines]
+
+
+def test_many_lines_of_one_test_or_data_file_are_a_few_with_a_count(crowded):
+    answer = call(crowded, "cortex_exact", query="pop")
+    own = {path: [text for at, _, text in numbered(answer) if at == path] for path in files(answer)}
+    assert len(own["src/pop.py"]) == 13
+    assert len(own["tests/test_pop.py"]) == 5
+    assert own["tests/test_pop.py"][-1].endswith("  ⋯ 15 more lines of this file")
+    assert own["data/pop.json"][-1].endswith("  ⋯ 7 more lines of this file")
+    assert answer["omitted"] == {"same file": 22}
+    assert answer["total_found"] == 45
+    for arguments in ({"limit": 100}, {"paths": ["tests/**", "src/**", "data/**"]}):
+        assert call(crowded, "cortex_exact", query="pop", **arguments)["total_returned"] == 45

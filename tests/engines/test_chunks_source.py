@@ -5,7 +5,8 @@ import pytest
 
 from cortex.ask.freshness import Freshness
 from cortex.engines.chunks.source import Lines, read_source
-from cortex.engines.text.lines import KINDS, Body, find_kinds, join_texts, marked_lines
+from cortex.engines.text.kinds import KINDS, find_kinds
+from cortex.engines.text.marked import Body, join_texts, marked_lines
 from cortex.generation.read import open_rows
 from ipc.messages import Hit
 
@@ -49,4 +50,4 @@ def test_each_line_of_a_file_is_marked_once_with_its_number_and_kind():
     assert marked.numbers.tolist() == [10, 11, 12, 3, 13]
     about = [b'{"metadata":{"definitions":[{"name":"find","start_line":5,"end_line":11}]}}', b"{}", b"{}"]
     kinds = [KINDS[at] for at in find_kinds(body, marked, about).tolist()]
-    assert kinds == ["definition", "call", "text", "text", "text"]
+    assert kinds == ["definition", "call", "text", "text", "comment"]

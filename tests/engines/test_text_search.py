@@ -360,6 +360,24 @@ def test_the_answer_is_cut_to_its_detail_and_bytes(sample):
     assert bare.highlights == full.highlights
 
 
+def test_a_snippet_holds_the_lines_that_match_with_their_number(tmp_path):
+    lines = [
+        "# same origin, def same",
+        *(f"filler {at}" for at in range(1, 20)),
+        "def same_origin(url):",
+        "  end",
+    ]
+    snapshot = open_chunks(tmp_path, [chunk("a", "\n".join(lines), line=100)])
+    for query, match_type in (
+        ("def same_origin", "substring"),
+        ("same_ori.in", "regex"),
+    ):
+        shown = orjson.loads(snapshot.search(ExactSearch(query, match_type, detail="snippet")).chunks[0])
+        first = shown["metadata"]["snippet_start_line"]
+        assert shown["text"].split("\n")[120 - first] == "def same_origin(url):", query
+        assert shown["text"].count("\n") == 9
+
+
 def test_a_chunk_is_ranked_by_what_encloses_it_too_but_not_found_by_it(tmp_path):
     inner = chunk(
         "inner",

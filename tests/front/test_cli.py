@@ -192,14 +192,58 @@ def test_the_project_may_be_named_before_the_command(tmp_path, capsys, monkeypat
     assert str(tmp_path / "gone") in capsys.readouterr().err
 
 
-def test_highlights_are_shown_instead_of_the_text(capsys):
-    chunk = {"chunk_type": "code", "text": "long", "metadata": {"file_path": "a.py", "start_line": 3}}
-    index = {"pending": [], "pending_count": 0, "degraded": []}
-    result = {"chunk": chunk, "score": 1.0, "highlights": ["def <em>run</em>(self):"]}
-    answers.print_answer({"results": [result], "index": index})
-    out = capsys.readouterr().out
-    assert "def run(self):" in out
-    assert "long" not in out
+NOTHING_AMISS = {"pending": [], "pending_count": 0, "degraded": []}
+
+
+def found_in(text, *, kind="code", lines=(5,), **metadata):
+    """A result of cortex_exact: a chunk from line 3 on."""
+    chunk = {"chunk_type": kind, "metadata": {"file_path": "a.py", "start_line": 3} | metadata}
+    marked = [f"marked <em>{line}</em>" for line in lines]
+    return {"chunk": chunk | text, "score": 1.0, "highlights": marked, "highlight_lines": list(lines)}
+
+
+def test_a_chunk_and_a_snippet_are_shown_whole_with_the_numbers_of_their_lines(capsys):
+    text = "\n".join(f"\tline {number}" if number != 6 else "" for number in range(3, 15))
+    answers.print_answer({"results": [found_in({"text": text})], "index": NOTHING_AMISS})
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["a.py:5", "code", "1.00"]
+    assert lines == ["    6:" if at == 6 else f"    {at}: \tline {at}" for at in range(3, 15)]
+    snippet = found_in({"text": "line 5\nline 6"}, snippet_start_line=5, lines=(6,))
+    answers.print_answer({"results": [snippet], "index": NOTHING_AMISS})
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split()[0] == "a.py:6"
+    assert lines == ["    5: line 5", "    6: line 6"]
+
+
+def test_what_has_no_text_shows_the_lines_that_match_with_their_numbers(capsys):
+    result = found_in({}, lines=(5, 9))
+    answers.print_answer({"results": [result], "index": NOTHING_AMISS})
+    assert capsys.readouterr().out.splitlines()[1:] == ["    5: marked 5", "    9: marked 9"]
+
+
+def test_lines_of_a_view_have_no_numbers_for_they_are_from_many_places(capsys):
+    result = found_in({"text": "// Lines 8-9\ntype A"}, kind="definitions", lines=(8,))
+    answers.print_answer({"results": [result], "index": NOTHING_AMISS})
+    assert capsys.readouterr().out.splitlines()[1:] == ["    // Lines 8-9", "    type A"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "more", "said"),
+    [
+        ({"text_truncated": True}, {}, "Some texts were cut; a larger --max-tokens shows more."),
+        (
+            {},
+            {"total_found": 9, "total_returned": 1},
+            "1 of 9 are shown; --limit and --max-tokens say how many.",
+        ),
+        ({}, {"next": "There is more: narrow by paths."}, "There is more: narrow by paths."),
+        ({}, {}, "There is more: raise --limit or --max-tokens, or narrow by --paths."),
+    ],
+)
+def test_a_cut_answer_says_what_was_cut(metadata, more, said, capsys):
+    result = found_in({"text": "def run"}, **metadata)
+    answers.print_answer({"results": [result], "index": NOTHING_AMISS, "truncated": True} | more)
+    assert capsys.readouterr().err.splitlines() == [said]
 
 
 def test_progress_without_a_terminal_is_plain_lines_now_and_then(capsys):

@@ -203,13 +203,34 @@ def test_an_empty_answer_ends_with_1_and_its_suggestion_on_standard_error(tool, 
     assert capsys.readouterr() == ("", "Ask for something else.\n")
 
 
+def test_the_lines_around_a_call_keep_their_shape_and_the_call_is_marked(capsys):
+    lines = ["\tif ok {", "", "\t\treturn run(now)", "\t}"]
+    result = {
+        "node": {"id": "a:go", "file": "a.go", "start_line": 3},
+        "depth": 1,
+        "location": {"file": "a.go", "line": 11, "column": 9},
+        "context": [{"line": at, "text": text} for at, text in enumerate(lines, 9)],
+    }
+    front = Asked(EMPTY | {"results": [result], "total_found": 1, "total_returned": 1})
+    assert front.run("cortex_graph", "callers", "run", "--context-lines", "2") == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "       9: if ok {",
+        "      10:",
+        "    > 11: \treturn run(now)",
+        "      12: }",
+    ]
+    front.answer["results"][0]["context"] = [{"line": 11, "text": "\t\treturn run(now)"}]
+    assert front.run("cortex_graph", "callers", "run") == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["    return run(now)"]
+
+
 def test_outlines_matches_and_places_are_shown_for_people(capsys):
     symbol = {"name": "run", "kind": "function", "lines": [3, 9], "signature": "run(now)", "references": 2}
     front = Asked(EMPTY | {"results": [{"file": "a.py", "symbols": [symbol]}]})
     assert front.run("cortex_outline") == 0
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
         ["a.py"],
-        ["3", "function", "run(now)", "2", "×"],
+        ["3-9", "function", "run(now)", "2", "×"],
     ]
     match = {"file": "a.py", "start_line": 3, "text": "run(\n  now)"}
     front = Asked(EMPTY | {"results": [match], "total_returned": 1, "truncated": True})

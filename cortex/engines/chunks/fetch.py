@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ SNIPPET_LINES = 10
 #: a text that had to be cut keeps at least this many bytes, or is left out altogether
 TEXT_BYTES_MIN = 200
 
+#: the lines of a text → what of the question each of them holds
+Held = Callable[[Sequence[str]], Sequence[Collection[object]]]
+
 _WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
 
 
@@ -26,19 +29,24 @@ def fetch(rows: Rows, request: Fetch) -> Chunks:
     empty bytes for a key that this generation does not hold.
     """
     ordinals = rows.locate(np.array(request.keys, "<u8"))
-    words = query_words(request.query) if request.detail == "snippet" else frozenset()
-    blobs = [cut(rows.chunk(int(at)), request.detail, words) if at >= 0 else b"" for at in ordinals]
+    held = words_held(request.query) if request.detail == "snippet" else None
+    blobs = [cut(rows.chunk(int(at)), request.detail, held) if at >= 0 else b"" for at in ordinals]
     blobs, truncated = fit(blobs, request.max_bytes)
     return Chunks(generation=rows.generation, truncated=truncated, chunks=tuple(blobs))
 
 
-def query_words(query: str) -> frozenset[str]:
-    """Lower-cased words and sub-words of a query."""
-    return frozenset(word.lower() for word in _WORD.findall(query))
+def words_held(query: str) -> Held:
+    """What says which words and sub-words of `query` a line holds, in any case."""
+    words = _words(query)
+    return lambda lines: [words & _words(line) for line in lines]
 
 
-def cut(chunk: bytes, detail: Detail, words: frozenset[str] = frozenset()) -> bytes:
-    """The chunk's JSON with its text as `detail` asks: whole, its best ~10 lines (`words` say
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(text)}
+
+
+def cut(chunk: bytes, detail: Detail, held: Held | None = None) -> bytes:
+    """The chunk's JSON with its text as `detail` asks: whole, its best ~10 lines (`held` says
     which), or none.
 
     A snippet gets `metadata.snippet_start_line`, the file's line of its first line.
@@ -49,7 +57,7 @@ def cut(chunk: bytes, detail: Detail, words: frozenset[str] = frozenset()) -> by
     text = str(body.pop("text", ""))
     if detail == "snippet":
         lines = text.split("\n")
-        first = best_window(lines, words)
+        first = best_window(lines, held)
         body["text"] = "\n".join(lines[first : first + SNIPPET_LINES])
         metadata = dict(body.get("metadata") or {})
         start = metadata.get("start_line")
@@ -65,16 +73,13 @@ def cut(chunk: bytes, detail: Detail, words: frozenset[str] = frozenset()) -> by
     return orjson.dumps(body)
 
 
-def best_window(lines: Sequence[str], words: frozenset[str]) -> int:
-    """Index of the first line of the SNIPPET_LINES
-    lines that hold the most distinct query words.
-    """
-    if len(lines) <= SNIPPET_LINES or not words:
+def best_window(lines: Sequence[str], held: Held | None) -> int:
+    """Index of the first line of the SNIPPET_LINES lines that hold the most of the question."""
+    if len(lines) <= SNIPPET_LINES or held is None:
         return 0
-    found = [words & {word.lower() for word in _WORD.findall(line)} for line in lines]
+    found = held(lines)
     scores = [
-        len(frozenset().union(*found[at : at + SNIPPET_LINES]))
-        for at in range(len(lines) - SNIPPET_LINES + 1)
+        len(set().union(*found[at : at + SNIPPET_LINES])) for at in range(len(lines) - SNIPPET_LINES + 1)
     ]
     best = max(scores)
     first = scores.index(best)

@@ -5,7 +5,7 @@ plain text, no HTML.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -61,11 +61,11 @@ class Needle:
     known: dict[str, tuple[Span, ...]] = field(default_factory=dict, compare=False)
 
 
-def make_needles(leaves: Iterable[Leaf], near: Near) -> list[list[Needle]]:
+def make_needles(leaves: Iterable[Leaf], near: Near) -> dict[Leaf, list[Needle]]:
     """For each leaf that was looked for in the text, its needles. `near` gives the indexed terms
     that are at most so many edits from a word.
     """
-    return [needles for leaf in leaves if (needles := _needles(leaf, near))]
+    return {leaf: needles for leaf in leaves if (needles := _needles(leaf, near))}
 
 
 def _needles(leaf: Leaf, near: Near) -> list[Needle]:
@@ -131,13 +131,14 @@ def find_spans(text: str, leaves: list[list[Needle]], *, alone: bool = True) -> 
 
 def find_in_all(
     text: str, leaves: list[list[Needle]], chunks_at: Callable[[Array], Array], count: int
-) -> list[Span]:
-    """What the needles, which all have a source, mark in a text that is made of those of `count`
-    chunks; `chunks_at` says in which of them places lie.
+) -> list[list[Span]]:
+    """For each leaf what its needles, which all have a source, mark in a text that is made of those
+    of `count` chunks; `chunks_at` says in which of them places lie.
     """
     lower = tokens.lowered(text)
-    out: list[Span] = []
+    every: list[list[Span]] = []
     for needles in leaves:
+        out: list[Span] = []
         there = np.zeros(count, bool)
         for needle in needles:
             if (needle.spare and there.all()) or needle.source is None:
@@ -148,7 +149,8 @@ def find_in_all(
                 found = [one for one, known in zip(found, there[own].tolist(), strict=True) if not known]
             there[own] = True
             out += found
-    return out
+        every.append(out)
+    return every
 
 
 def _spans_of(needles: list[Needle], text: str, lower: str, lines: int) -> list[Span]:
@@ -301,22 +303,40 @@ def fragments(
     Lines with more different leaves are better, then earlier ones; they come in the order of the
     file. `lines` are the lines in the file of the lines of the text.
     """
-    held: dict[int, set[int]] = {}
-    spans: dict[int, list[Span]] = {}
+    spans = _spans_on(text, marks)
+    held = {line: {leaf for leaf, _ in found} for line, found in spans.items()}
+    best = sorted(sorted(held, key=lambda line: (-len(held[line]), line))[:FRAGMENTS_MAX])
+    out = []
+    for line in best:
+        own = [span for _, span in spans[line]]
+        first = own[0][0]
+        end = text.find("\n", first)
+        out.append(_marked(text, text.rfind("\n", 0, first) + 1, len(text) if end < 0 else end, own))
+    return tuple(out), tuple(lines[min(line, len(lines) - 1)] for line in best)
+
+
+def _spans_on(text: str, marks: list[list[Span]]) -> dict[int, list[tuple[int, Span]]]:
+    """Line of `text` (0-based) → (leaf, span) of what `marks`, the spans of each leaf, mark in
+    it.
+    """
+    out: dict[int, list[tuple[int, Span]]] = {}
     for leaf, found in enumerate(marks):
         line = at = 0
         for span in found:
             line += text.count("\n", at, span[0])
             at = span[0]
-            held.setdefault(line, set()).add(leaf)
-            spans.setdefault(line, []).append(span)
-    best = sorted(sorted(held, key=lambda line: (-len(held[line]), line))[:FRAGMENTS_MAX])
-    out = []
-    for line in best:
-        first = spans[line][0][0]
-        end = text.find("\n", first)
-        out.append(_marked(text, text.rfind("\n", 0, first) + 1, len(text) if end < 0 else end, spans[line]))
-    return tuple(out), tuple(lines[min(line, len(lines) - 1)] for line in best)
+            out.setdefault(line, []).append((leaf, span))
+    return out
+
+
+def leaves_held(text: str, marks: list[list[Span]]) -> Callable[[Sequence[str]], list[set[int]]]:
+    """What says which leaves mark each of the lines of `text`."""
+
+    def held(lines: Sequence[str]) -> list[set[int]]:
+        found = _spans_on(text, marks)
+        return [{leaf for leaf, _ in found.get(at, ())} for at in range(len(lines))]
+
+    return held
 
 
 def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:

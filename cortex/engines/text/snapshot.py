@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import tantivy
 
-from cortex.engines.chunks.fetch import cut, fit, query_words
+from cortex.engines.chunks.fetch import cut, fit
 from cortex.engines.text import signals as text_signals
 from cortex.engines.text.compile import (
     Tiers,
@@ -25,20 +25,28 @@ from cortex.engines.text.compile import (
     filtered,
 )
 from cortex.engines.text.fold import Folds, Found, page
-from cortex.engines.text.highlight import Span, find_in_all, find_spans, fragments, line_numbers, make_needles
+from cortex.engines.text.held import count_missing
+from cortex.engines.text.highlight import (
+    Span,
+    find_in_all,
+    find_spans,
+    fragments,
+    leaves_held,
+    line_numbers,
+    make_needles,
+)
+from cortex.engines.text.kinds import find_kinds
 from cortex.engines.text.limits import LIMITS, MASK_SHARE, Limits
 from cortex.engines.text.lines import (
     BEST_CHUNKS,
-    BORDER,
     CHUNKS_MAX,
     PORTION,
-    Body,
-    find_kinds,
     group,
-    join_texts,
-    marked_lines,
     put_in_order,
+    without_alike,
+    without_crowds,
 )
+from cortex.engines.text.marked import BORDER, Body, join_texts, marked_lines
 from cortex.engines.text.matching import Matching
 from cortex.engines.text.scan import SCAN_S, Scanned, Texts, mark
 from cortex.engines.text.schema import make_schema, register
@@ -51,7 +59,7 @@ from cortex.generation.read import ABOUT, Rows
 from cortex.query.check import check_query
 from cortex.query.code import read_query
 from cortex.query.parse import Parsed
-from cortex.query.tree import Fuzzy, Node, Term, Wildcard, leaves, split_expressions
+from cortex.query.tree import Fuzzy, Leaf, Node, Term, Wildcard, leaves, split_expressions
 from ipc.arrays import Array
 from ipc.errors import BadQuery, NotFound
 from ipc.messages import Blobs, ExactHits, ExactSearch, Filters, Hit, Signals, TextSignals
@@ -164,9 +172,10 @@ class TextSnapshot:
             best = page(outcome.found, self._id_ranks, 0, CHUNKS_MAX if total <= CHUNKS_MAX else BEST_CHUNKS)
             found = ExactHits(self._rows.generation, parsed.match_type, suggestion=suggestion)
             found = replace(found, total_found=total, truncated=outcome.truncated)
-            body, spans = self._marked(parsed, best, expressions, outcome.marks)
+            body, marks = self._marked(parsed, best, expressions, outcome.marks)
             late = len(body.hits) < len(best)
-            return self._show_lines(request, replace(found, truncated=found.truncated or late), body, spans)
+            found = replace(found, truncated=found.truncated or late)
+            return self._show_lines(request, parsed.node, found, (body, marks))
         best = page(outcome.found, self._id_ranks, offset, limit)
         hits, fragments, lines, blobs, cut_short = self._show(
             request, parsed, best, expressions, outcome.marks
@@ -345,18 +354,18 @@ class TextSnapshot:
         marks: dict[int, list[Span]],
     ) -> tuple[tuple[Hit, ...], tuple[tuple[str, ...], ...], tuple[tuple[int, ...], ...], Blobs, bool]:
         """(hits, highlights, their lines, chunks, were chunks cut?) of one page."""
-        rows, needles = self._rows, make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self._words.near)
+        rows, sought = self._rows, make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self._words.near)
         ordinals, hits = best.ordinals.tolist(), rows.hits(best.ordinals)
         texts = [rows.text(ordinal) for ordinal in ordinals]
         chunks = [rows.chunk(ordinal, text) for ordinal, text in zip(ordinals, texts, strict=True)]
-        shown, until = [], time.monotonic() + self._limits.mark_s
-        for ordinal, hit, text in zip(ordinals, hits, texts, strict=True):
+        shown, blobs, until = [], [], time.monotonic() + self._limits.mark_s
+        for ordinal, hit, text, whole in zip(ordinals, hits, texts, chunks, strict=True):
             spans = mark(text, expressions, marks.get(ordinal, []))
             if time.monotonic() < until:
-                spans += find_spans(text, needles, alone=not expressions)
+                spans += find_spans(text, list(sought.values()), alone=not expressions)
             shown.append(fragments(text, spans, line_numbers(text, hit.chunk_type, hit.start_line)))
-        words = query_words(request.query) if request.detail == "snippet" else frozenset()
-        blobs, cut_short = fit([cut(chunk, request.detail, words) for chunk in chunks], request.max_bytes)
+            blobs.append(cut(whole, request.detail, leaves_held(text, spans)))
+        blobs, cut_short = fit(blobs, request.max_bytes)
         return (
             tuple(hits),
             tuple(one for one, _ in shown),
@@ -365,55 +374,68 @@ class TextSnapshot:
             cut_short,
         )
 
-    def _show_lines(self, request: ExactSearch, found: ExactHits, body: Body, spans: list[Span]) -> ExactHits:
+    def _show_lines(
+        self,
+        request: ExactSearch,
+        node: Node,
+        found: ExactHits,
+        what: tuple[Body, dict[Leaf, list[Span]]],
+    ) -> ExactHits:
         """`found` with the lines, grouped, as far as they fit; it counts lines."""
-        marked = marked_lines(body, spans)
-        skipped = max(request.offset, 0)
+        body, marks = what
+        marked = marked_lines(body, (span for spans in marks.values() for span in spans))
         kinds = find_kinds(body, marked, self._rows.cuts("chunk", body.ordinals))
-        order = put_in_order(body, marked, kinds, alike=request.alike)
+        order = put_in_order(body, marked, kinds, count_missing(body, marked, node, marks))
+        if request.alike:
+            order = without_alike(body, marked, order)
+        if request.alike and not request.filters.paths:
+            order = without_crowds(body, marked, order)
+        skipped = max(request.offset, 0)
         shown = group(body, marked, order, slice(skipped, skipped + request.lines), request.max_bytes)
         end = skipped + sum(len(one.lines) for one in shown)
-        alike = sum(order.like.get(at, 0) for at in order.places[skipped:end])
-        left_out = end < len(order.places)
+        many = found.total_found > CHUNKS_MAX
         return replace(
             found,
             hits=tuple(one.hit for one in shown),
             scores=tuple(one.score for one in shown),
             highlights=((),) * len(shown),
             highlight_lines=tuple(tuple(number for number, _ in one.lines) for one in shown),
-            total_found=max(len(marked), found.total_found)
-            if found.total_found > CHUNKS_MAX
-            else len(marked),
-            truncated=found.truncated or left_out or found.total_found > CHUNKS_MAX,
+            total_found=max(len(marked), found.total_found) if many else len(marked),
+            truncated=found.truncated or end < len(order.places) or many,
             chunks=tuple(one.chunk() for one in shown),
-            omitted={"alike": alike} if alike else {},
+            omitted=order.omitted(slice(skipped, end)),
         )
 
     def _marked(
-        self, parsed: Parsed, best: Found, expressions: list[Expression], marks: dict[int, list[Span]]
-    ) -> tuple[Body, list[Span]]:
-        """The chunks `best`, as many as there was time for, and what is marked in their texts."""
-        needles = make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self._words.near)
+        self, parsed: Parsed, best: Found, expressions: list[Expression], known: dict[int, list[Span]]
+    ) -> tuple[Body, dict[Leaf, list[Span]]]:
+        """The chunks `best`, as many as there was time for, and what each leaf of the query marks
+        in their texts.
+        """
+        sought = make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self._words.near)
+        needles, sources = list(sought.values()), [one.source for one in expressions if not one.excluded]
         texts = [raw[:-1].decode() for raw in self._rows.cuts("text", best.ordinals)]
         until = time.monotonic() + self._limits.mark_s
-        spans: list[Span] = []
+        marks: dict[Leaf, list[Span]] = {leaf: [] for leaf in (*sources, *sought)}
         done = place = 0
         at_once = not expressions and all(needle.source for one in needles for needle in one)
         while done < len(texts) and (not done or time.monotonic() < until):
             size = max(1, min(done, PORTION)) if at_once else 1
             some = join_texts(texts[done : done + size])
             if at_once:
-                own = find_in_all(some.text, needles, some.chunks_at, len(some.starts))
+                found = find_in_all(some.text, needles, some.chunks_at, len(some.starts))
             else:
-                found = mark(some.text, expressions, marks.get(int(best.ordinals[done]), []))
+                found = mark(some.text, expressions, known.get(int(best.ordinals[done]), []))
+                over = found[len(sources) :]  # matches that go over the end of a chunk: of any of them
+                found = [[*own, *(span for one in over for span in one)] for own in found[: len(sources)]]
                 found += find_spans(some.text, needles, alone=False)
-                own = [span for of_leaf in found for span in of_leaf]
-            spans += [(place + begin, place + end) for begin, end in own]
+            for leaf, own in zip(marks, found, strict=True):
+                marks[leaf] += [(place + begin, place + end) for begin, end in own]
             done += len(some.starts)
             place += len(some.text) + len(BORDER)
         shown = best.take(np.arange(done))
         scores = [round(score / (score + _SCORE_HALF), 2) for score in shown.scores.tolist()]
-        return Body(join_texts(texts[:done]), self._rows.hits(shown.ordinals), scores, shown.ordinals), spans
+        return Body(join_texts(texts[:done]), self._rows.hits(shown.ordinals), scores, shown.ordinals), marks
 
     def _filters(self, filters: Filters) -> tantivy.Query | None:
         if filters not in self._kept:

@@ -6,7 +6,8 @@ What programs read is JSON.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -15,8 +16,10 @@ from cortex.front.cli import memory
 from cortex.front.cli.paint import Line, Screen
 from cortex.system.terminal import shown
 
-#: lines of the excerpt below a result
+#: lines of the excerpt below a place of code_context
 EXCERPT_LINES = 6
+#: the last line of a text that was cut
+CUT = "…"
 #: the kinds of what find_related finds, in the order in which they are shown
 RELATED = ("similar", "callers", "tests", "documents")
 
@@ -46,9 +49,7 @@ def print_jsonl(answer: dict[str, Any]) -> None:
 
 
 def print_answer(answer: dict[str, Any]) -> None:
-    """Results with `path:line` and their lines, of whole chunks a short excerpt; what is amiss goes
-    to standard error.
-    """
+    """Results with `path:line` and their lines; what is amiss goes to standard error."""
     out = Screen()
     for result in answer["results"]:
         if "chunk" not in result:
@@ -56,7 +57,8 @@ def print_answer(answer: dict[str, Any]) -> None:
             continue
         metadata = result["chunk"].get("metadata") or {}
         file, start, _, score = place_of(result)
-        line = metadata.get("snippet_start_line") or start
+        matched = result.get("highlight_lines") or [metadata.get("snippet_start_line") or start]
+        line = matched[0]
         head = Line((file, "bold cyan"), (f":{line}", "green"), f"  {_named(result['chunk'])}  ")
         head.append(f"{score:.2f}", "dim")
         if result.get("stale"):
@@ -66,7 +68,7 @@ def print_answer(answer: dict[str, Any]) -> None:
             out.print(Line(("    " + _explain(explanation), "dim")))
         for text in _excerpt(result):
             out.print(text)
-    print_notes(answer)
+    print_notes(answer, _say_cut(answer))
 
 
 def print_graph(answer: dict[str, Any]) -> None:
@@ -86,14 +88,29 @@ def print_graph(answer: dict[str, Any]) -> None:
         if result.get("stale"):
             head.append("  changed since it was indexed", "yellow")
         out.print(head)
-        for line in result.get("context") or ():
-            out.print(Line(("  " * result["depth"] + "  " + line["text"].strip(), "dim")))
+        for text in _context(result.get("context") or (), place["line"], "  " * result["depth"] + "  "):
+            out.print(text)
     print_notes(answer, f"{answer['total_returned']} of {answer['total_found']} are shown.")
 
 
+def _context(lines: Sequence[dict[str, Any]], marked: int, margin: str) -> Iterable[Line]:
+    """Source lines as one block: its common indentation is cut, each line has its number, and the
+    one that is meant, among others, a mark.
+    """
+    texts = textwrap.dedent("\n".join(line["text"] for line in lines)).split("\n")
+    width = max((len(str(line["line"])) for line in lines), default=0)
+    for line, text in zip(lines, texts, strict=False):
+        if len(lines) == 1:
+            yield Line((margin + text, "dim"))
+        else:
+            is_it = line["line"] == marked
+            told = f"{margin}{'>' if is_it else ' '} {line['line']:>{width}}: {text}"
+            yield Line((told.rstrip(), "" if is_it else "dim"))
+
+
 def print_outline(answer: dict[str, Any]) -> None:
-    """Each file with its symbols: the first line, the kind, the signature, how often others refer
-    to it.
+    """Each file with its symbols: their lines, the kind, the signature, how often others refer to
+    it.
     """
     out = Screen()
     for result in answer["results"]:
@@ -102,7 +119,9 @@ def print_outline(answer: dict[str, Any]) -> None:
             head.append("  changed since it was indexed", "yellow")
         out.print(head)
         for symbol in result["symbols"]:
-            text = Line((f"{symbol['lines'][0]:>6}  ", "green"), (f"{symbol['kind']}  ", "dim"))
+            first, last = symbol["lines"]
+            lines = f"{first}-{last}" if last > first else f"{first}"
+            text = Line((f"{lines:>10}  ", "green"), (f"{symbol['kind']}  ", "dim"))
             text.append(symbol.get("signature") or symbol["name"])
             if references := symbol.get("references"):
                 text.append(f"  {references} ×", "dim")
@@ -177,19 +196,37 @@ def has_related(answer: dict[str, Any]) -> bool:
 
 
 def _excerpt(result: dict[str, Any]) -> Iterable[Line]:
-    if highlights := result.get("highlights"):
-        for marked in highlights:
-            text = Line("    ")
-            for at, part in enumerate(marked.replace("</em>", "<em>").split("<em>")):
-                text.append(part.replace("\n", "\n    "), "bold yellow" if at % 2 else "")
-            yield text
-        return
-    shown = result["chunk"].get("text") or ""
-    if "chunk_type" in result["chunk"]:
-        yield from _lines_of(shown)
-    else:  # chosen for the question and cut to a budget: all of them
-        for line in shown.splitlines():
+    """All lines that came; of a chunk without any those that match."""
+    chunk, matched = result["chunk"], result.get("highlight_lines") or ()
+    text = chunk.get("text") or ""
+    if "chunk_type" not in chunk:  # chosen for the question and cut to a budget
+        for line in text.splitlines():
             yield Line(f"    {line}" if line else "")
+    elif text:
+        first = _first_number(chunk)
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), first):
+            told = f"    {number}: {line}" if first and line != CUT else f"    {line}"
+            yield Line((told.rstrip(), "bold yellow" if first and number in matched else ""))
+    else:
+        yield from _marked(result.get("highlights") or (), matched)
+
+
+def _first_number(chunk: dict[str, Any]) -> int:
+    """The line in the file of a chunk's text; 0 for a view, whose lines are from many places."""
+    metadata = chunk.get("metadata") or {}
+    if chunk["chunk_type"] not in ("code", "documentation"):
+        return 0
+    number: int = metadata.get("snippet_start_line") or metadata.get("start_line") or 0
+    return number
+
+
+def _marked(highlights: Sequence[str], numbers: Sequence[int]) -> Iterable[Line]:
+    """Highlights with the numbers of their lines, what matched in colour."""
+    for at, marked in enumerate(highlights):
+        text = Line(f"    {numbers[at]}: " if at < len(numbers) else "    ")
+        for part_at, part in enumerate(marked.replace("</em>", "<em>").split("<em>")):
+            text.append(part.replace("\n", "\n    "), "bold yellow" if part_at % 2 else "")
+        yield text
 
 
 def _named(chunk: dict[str, Any]) -> str:
@@ -215,7 +252,18 @@ def _explain(explanation: dict[str, Any]) -> str:
     return f"{' + '.join(parts)} = {explanation['sum']:.3f}"
 
 
-def print_notes(answer: dict[str, Any], cut: str = "Some texts were cut.") -> None:
+def _say_cut(answer: dict[str, Any]) -> str:
+    """What an answer that was cut leaves out, and which option shows it."""
+    chunks = (one["chunk"] for one in answer.get("results", ()) if "chunk" in one)
+    if any((chunk.get("metadata") or {}).get("text_truncated") for chunk in chunks):
+        return "Some texts were cut; a larger --max-tokens shows more."
+    shown, found = answer.get("total_returned", 0), answer.get("total_found", 0)
+    if found > shown:
+        return f"{shown} of {found} are shown; --limit and --max-tokens say how many."
+    return answer.get("next") or "There is more: raise --limit or --max-tokens, or narrow by --paths."
+
+
+def print_notes(answer: dict[str, Any], cut: str = "There is more.") -> None:
     """What is amiss, to standard error; `cut` is what an answer that was cut says."""
     index = answer.get("index") or {"pending_count": 0, "degraded": []}
     notes = [answer.get("suggestion") or "", index.get("message", ""), answer.get("memory", "")]

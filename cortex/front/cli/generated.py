@@ -197,6 +197,10 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
         if not memory:
             link.open()
         try:
+            if not memory and not link.freshness.serves(link.freshness.current()):
+                from cortex.front.cli.waiting import first_index
+
+                await first_index(link)
             return orjson.dumps(await link.call(tool, arguments))
         finally:
             await link.close()

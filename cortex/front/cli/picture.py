@@ -24,7 +24,8 @@ def print_picture(answer: dict[str, Any]) -> None:
         out.print(Line((path, "bold")))
     for one in answer["functions"]:
         head = Line((one["file"], "bold cyan"), (f":{one['start_line']}", "green"))
-        head.append(f"  {one['symbol']}")
+        if not one["symbol"].startswith(f"{one['file']}:"):  # lines that no definition holds
+            head.append(f"  {one['symbol']}")
         if one.get("stale"):
             head.append("  changed since it was indexed", "yellow")
         out.print(head)

@@ -115,6 +115,11 @@ class Progress:
         told = f"{indexed}{done} of {total} served"
         self._show(self._clock(), "serving", told, (total + done, 2 * total))
 
+    def follow(self, indexed: int, served: int, total: int) -> None:
+        """Others index and serve: so many of all `total` files each."""
+        told = f"{indexed} of {total} files indexed, {served} served"
+        self._show(self._clock(), "waiting for the first index", told, (indexed + served, 2 * total))
+
     def _show(self, now: float, what: str, told: str, place: tuple[int, int]) -> None:
         if self._bar is not None:
             completed, total = place

@@ -1,0 +1,234 @@
+"""What a line is in which a query matches: a definition, a call, an import, a type, a comment, any
+other text. From what the syntax tree said of the chunk where it said something, else by the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import orjson
+
+from cortex.engines.text.marked import Body, Marked
+from cortex.terms.kinds import DATA_KINDS, NAMED_TYPE_KINDS
+from cortex.terms.languages import language_of
+from cortex.terms.paths import is_test
+from ipc.arrays import Array
+
+Kind = Literal["definition", "call", "import", "type", "text", "comment", "test"]
+
+#: the order of the groups
+KINDS: tuple[Kind, ...] = ("definition", "call", "import", "type", "text", "comment", "test")
+NUMBERS = {kind: at for at, kind in enumerate(KINDS)}
+#: lines below the beginning of a definition in which its name may stand
+HEAD_LINES = 6
+#: words that matched, above which the definitions of every chunk are read
+NAMES_MAX = 12
+
+#: how a line begins that is a comment, whatever the language
+_COMMENT = re.compile(r"[^\S\n]*(?://|/\*|\*(?=[\s/*])|#(?=[\s#:]|$)|<!--|\"\"\")")
+#: and in languages that have comments of their own
+_OWN_COMMENT = {
+    **dict.fromkeys(("lua", "sql", "haskell", "elm", "ada", "vhdl"), re.compile(r"[^\S\n]*--")),
+    **dict.fromkeys(("clojure", "scheme", "lisp", "elisp", "racket", "ini"), re.compile(r"[^\S\n]*;")),
+}
+#: languages whose comments begin with #, whose strings may be docstrings
+_HASH = frozenset(
+    "python ruby bash shell perl r elixir julia yaml toml make cmake dockerfile tcl nim".split()
+)
+_IMPORT = re.compile(
+    r"[^\S\n]*(?:import|from|#[^\S\n]*include|using|use|require(?:_relative)?|export\s.*\bfrom|@import)\b"
+)
+_REQUIRE = re.compile(r".*\brequire\(")
+_CALLED = re.compile(r"[^\S\n]*(?:<[^<>()]*>|::<[^<>()]*>|!)?\(")
+#: what stands before a name that is defined there, also where the tree names no such definition
+_DEFINING = re.compile(
+    r"(?:^|[^\w.$])(?:function|def|func|fn|fun|sub|defp|macro_rules!|#[^\S\n]*define)\s*\*?\s+$"
+)
+#: what a quotation mark begins on a line; of one that ends there, a string, a group holds its end
+_STRING = re.compile(r"""(?:"(?:\\.|[^"\\\n])*("?)|'(?:\\.|[^'\\\n])*('?)|`(?:\\.|[^`\\\n])*(`?))""")
+_DOUBLE = re.compile(r'"(?:\\.|[^"\\\n])*("?)')
+_DOCSTRING = ('"""', "'''")
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """A definition: the kind that the syntax tree gave it, and its first line."""
+
+    kind: str
+    start: int
+
+
+class _Definitions:
+    """What the chunks themselves say of the names that matched. `about`: the JSON of each."""
+
+    def __init__(self, names: set[str], about: Sequence[bytes]) -> None:
+        self._about = about
+        self._lines: dict[int, dict[int, dict[str, Defined]]] = {}
+        wanted = [b'"%b"' % name.encode() for name in names if name]
+        kinds: dict[str, set[str]] = {}
+        for chunk, raw in enumerate(about):
+            if len(wanted) > NAMES_MAX or any(map(raw.__contains__, wanted)):
+                for own in self._of(chunk).values():
+                    for name, one in own.items():
+                        kinds.setdefault(name, set()).add(one.kind)
+        #: name → the kinds of its definitions
+        self.kinds: Mapping[str, set[str]] = kinds
+
+    def at(self, chunk: int, number: int) -> Mapping[str, Defined]:
+        """The definitions whose name may stand on a line, of a chunk that defines what matched."""
+        return self._lines.get(chunk, {}).get(number, {})
+
+    def gives_value(self, chunk: int, number: int) -> bool:
+        """Whether a constant or variable begins on a line, of any name."""
+        own = self._of(chunk).get(number, {})
+        return any(one.kind in DATA_KINDS and one.start == number for one in own.values())
+
+    def _of(self, chunk: int) -> dict[int, dict[str, Defined]]:
+        if chunk not in self._lines:
+            metadata = orjson.loads(self._about[chunk]).get("metadata") or {}
+            self._lines[chunk] = defined_lines(metadata.get("definitions") or ())
+        return self._lines[chunk]
+
+
+def find_kinds(body: Body, marked: Marked, about: Sequence[bytes]) -> Array:
+    """I64: the number in KINDS of what each line is. `about`: the JSON of each chunk, without
+    text.
+    """
+    look = _Look(body, marked, about)
+    columns = (marked.chunks, marked.numbers, marked.begins, marked.starts, marked.ends)
+    kinds = [look.kind(*line) for line in zip(*(one.tolist() for one in columns), strict=True)]
+    said = {
+        body.texts.line(begin)
+        for kind, begin in zip(kinds, marked.begins.tolist(), strict=True)
+        if kind == "definition"
+    }
+    for at, kind in enumerate(kinds):  # the same line is the same, in a copy of the file, too
+        if kind in ("text", "type") and body.texts.line(int(marked.begins[at])) in said:
+            kinds[at] = "definition"
+    return np.array([NUMBERS[kind] for kind in kinds], np.int64)
+
+
+class _Look:
+    """One look at the lines of a body, in their order."""
+
+    def __init__(self, body: Body, marked: Marked, about: Sequence[bytes]) -> None:
+        self._text, self._starts = body.text, body.texts.starts.tolist()
+        self._requires = "require(" in body.text
+        self._tests = [is_test(hit.path) for hit in body.hits]
+        self._documents = [hit.chunk_type == "documentation" for hit in body.hits]
+        self._languages = [language_of(hit.path).name for hit in body.hits]
+        spans = zip(marked.starts.tolist(), marked.ends.tolist(), strict=True)
+        self._definitions = _Definitions({self._word(*span) for span in spans}, about)
+        #: definitions whose name was seen: what follows below their first line uses it
+        self._seen: set[tuple[int, str, int]] = set()
+
+    def kind(self, chunk: int, number: int, begin: int, start: int, end: int) -> Kind:
+        text = self._text
+        if self._tests[chunk]:
+            return "test"
+        if self._documents[chunk]:
+            return "text"
+        if self._is_comment(chunk, begin, start):
+            return "comment"
+        first, last = self._ends(start, end)
+        if self._defines(chunk, number, text[first:last]) or _DEFINING.search(text[begin:first]):
+            return "definition"
+        if _IMPORT.match(text, begin) or (self._requires and _REQUIRE.match(text, begin)):
+            return "import"
+        if self._in_string(chunk, begin, start):
+            return "definition" if self._definitions.gives_value(chunk, number) else "text"
+        if _CALLED.match(text, last):
+            return "call"
+        return self._use(text[first:last])
+
+    def _use(self, name: str) -> Kind:
+        """What a name is that is neither defined nor called: by its definition, where that is
+        among what was found, else by how it is written.
+        """
+        known = self._definitions.kinds.get(name)
+        if known:
+            return "type" if known & NAMED_TYPE_KINDS else "text"
+        return "type" if name[:1].isupper() and not name.isupper() else "text"
+
+    def _defines(self, chunk: int, number: int, name: str) -> bool:
+        found = self._definitions.at(chunk, number).get(name)
+        if found is None:
+            return False
+        key = (chunk, name, found.start)
+        if key in self._seen and found.start != number:
+            return False
+        self._seen.add(key)
+        return True
+
+    def _ends(self, start: int, end: int) -> tuple[int, int]:
+        """Where the word begins and ends that holds the span."""
+        text = self._text
+        while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
+            start -= 1
+        while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+            end += 1
+        return start, end
+
+    def _word(self, start: int, end: int) -> str:
+        first, last = self._ends(start, end)
+        return self._text[first:last]
+
+    def _is_comment(self, chunk: int, begin: int, start: int) -> bool:
+        text, language = self._text, self._languages[chunk]
+        if _COMMENT.match(text, begin):
+            return True
+        if (own := _OWN_COMMENT.get(language)) and own.match(text, begin):
+            return True
+        if language in _HASH:
+            return self._in_docstring(chunk, begin) or self._after(begin, start, "#", chunk)
+        opened = text.rfind("/*", self._starts[chunk], start)
+        if opened >= 0 and text.find("*/", opened, start) < 0 and not self._quoted(opened, chunk):
+            return True
+        return self._after(begin, start, "//", chunk)
+
+    def _in_docstring(self, chunk: int, begin: int) -> bool:
+        first = self._starts[chunk]
+        return any(self._text.count(mark, first, begin) % 2 for mark in _DOCSTRING)
+
+    def _after(self, begin: int, start: int, mark: str, chunk: int) -> bool:
+        """Whether `mark`, which begins a comment, stands before the place on its line, in no
+        string.
+        """
+        at = self._text.find(mark, begin, start)
+        while at >= 0:
+            before = self._text[at - 1 : at]
+            if not (before and before in ":\\$&") and not self._in_string(chunk, begin, at):
+                return True
+            at = self._text.find(mark, at + 1, start)
+        return False
+
+    def _quoted(self, place: int, chunk: int) -> bool:
+        return self._in_string(chunk, self._text.rfind("\n", 0, place) + 1, place)
+
+    def _in_string(self, chunk: int, begin: int, place: int) -> bool:
+        """Whether `place` lies in a string that begins and ends on its line."""
+        text, quotes = self._text, _DOUBLE if self._languages[chunk] == "rust" else _STRING
+        end = text.find("\n", place)
+        while found := quotes.search(text, begin, end if end >= 0 else len(text)):
+            if found.start() >= place:
+                return False
+            is_string = any(found.groups())  # no apostrophe, no lifetime
+            if is_string and place < found.end():
+                return True
+            begin = found.end() if is_string else found.start() + 1
+        return False
+
+
+def defined_lines(definitions: Iterable[Any]) -> dict[int, dict[str, Defined]]:
+    """Line → the names whose definition begins there or a few lines above."""
+    out: dict[int, dict[str, Defined]] = {}
+    usable = [one for one in definitions if isinstance(one, dict) and isinstance(one.get("start_line"), int)]
+    for one in sorted(usable, key=lambda one: int(one["start_line"])):
+        start = one["start_line"]
+        for number in range(start, start + HEAD_LINES):
+            out.setdefault(number, {})[str(one.get("name"))] = Defined(str(one.get("kind") or ""), start)
+    return out

@@ -1,0 +1,48 @@
+"""What a command waits for: the first index of its project, which a person would rather wait for
+than ask again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from cortex.ask.freshness import Freshness
+from cortex.front.cli.render import Progress
+from cortex.front.link import Link
+
+#: seconds that a command waits for the first index; what is served by then is answered from
+FIRST_INDEX_S = 30.0
+#: seconds between two looks at how far it is
+LOOK_S = 0.05
+
+
+async def first_index(link: Link, patience_s: float = FIRST_INDEX_S) -> None:
+    """Where nothing is served yet, wait until all of the project is, at most `patience_s`, with
+    progress on standard error. Returns at once where something is served, or nothing is to come.
+    """
+    freshness = link.freshness
+    if freshness.serves(freshness.current()) or not _is_to_come(link):
+        return
+    until = time.monotonic() + patience_s
+    with Progress() as progress:
+        while time.monotonic() < until and _is_to_come(link):
+            if freshness.serves_all(freshness.current()):
+                return
+            _tell(progress, freshness)
+            await asyncio.sleep(LOOK_S)
+
+
+def _is_to_come(link: Link) -> bool:
+    """Whether somebody indexes, or is about to: no set is refused, and no indexer says why it does
+    not.
+    """
+    state = link.freshness.progress()
+    ended = bool(state.message) and not state.indexing
+    return link.config.server.auto_index and not link.problem and not ended
+
+
+def _tell(progress: Progress, freshness: Freshness) -> None:
+    state, share = freshness.progress(), freshness.share(freshness.current())
+    if total := max(state.total, share.total):
+        progress.follow(state.done if state.indexing else total, share.done, total)

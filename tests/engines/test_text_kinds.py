@@ -1,0 +1,76 @@
+"""What a line is in which a query matches: said by the syntax tree, else by the line itself."""
+
+import re
+
+import numpy as np
+import orjson
+import pytest
+
+from cortex.engines.text.kinds import KINDS, find_kinds
+from cortex.engines.text.marked import Body, join_texts, marked_lines
+from ipc.messages import Hit
+
+
+def kinds_of(path, text, word, **definitions):
+    """The kinds of the lines of a file in which `word` stands; definitions as name=(kind, line)."""
+    hit = Hit(1, "a", "code", path, 1, text.count("\n") + 1)
+    body = Body(join_texts([text]), [hit], [0.9], np.arange(1))
+    spans = [found.span() for found in re.finditer(re.escape(word), text)]
+    named = [{"name": name, "kind": kind, "start_line": at} for name, (kind, at) in definitions.items()]
+    about = [orjson.dumps({"metadata": {"definitions": named}})]
+    return [KINDS[at] for at in find_kinds(body, marked_lines(body, spans), about).tolist()]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "word", "kinds"),
+    [
+        ("a.cs", 'return new Failed("No columns were selected");', "No", ["text"]),
+        ("a.c", "drop(db, key, DB_FLAG_KEY_EXPIRED);", "DB_FLAG_KEY_EXPIRED", ["text"]),
+        ("a.c", "checkAlreadyExpired(when);", "Expired", ["call"]),
+        ("a.js", "return function isSame(url) {\n  isSame(url);", "isSame", ["definition", "call"]),
+        ("a.h", "#define FIND_MAX 9\nint size = FIND_MAX;", "FIND_MAX", ["definition", "text"]),
+        ("a.h", "/* Fields:\n - find (line 3251)\n - more */\nfind(3);", "find", ["comment", "call"]),
+        ("a.js", 'glob("src/**/*.js");\nfind(1);', "find", ["call"]),
+        ("a.js", 'get("http://find");\nfind(1);  // find', "find", ["text", "call"]),
+        ("a.go", "x := 1 // then find(x)", "find", ["comment"]),
+        ("a.py", "x = 1  # then find(x)\ny = '# ' + find(1)", "find", ["comment", "call"]),
+        (
+            "a.py",
+            'def f():\n    """Says\n\n    find (it).\n    """\n    find(1)',
+            "find",
+            ["comment", "call"],
+        ),
+        ("a.rs", "fn go<'a>(one: &'a Find) -> &'a str {", "Find", ["type"]),
+        ("a.sql", "-- find it\nselect find(1)", "find", ["comment", "call"]),
+        ("a.c", "--find;", "find", ["text"]),
+    ],
+)
+def test_a_line_is_what_the_word_is_in_it(path, text, word, kinds):
+    assert kinds_of(path, text, word) == kinds
+
+
+def test_what_the_tree_knows_decides_what_a_name_is():
+    text = "class store:\n    pass\n\n\nkept: store\n"
+    assert kinds_of("a.py", text, "store", store=("class", 1)) == ["definition", "type"]
+    text = "def Store():\n    pass\n\n\nmade = map(Store, x)\n"
+    assert kinds_of("a.py", text, "Store", Store=("function", 1)) == ["definition", "text"]
+
+
+def test_a_function_that_calls_itself_is_defined_once():
+    text = "int find(int n) {\n    return n ? find(n - 1) : 0;\n}"
+    assert kinds_of("a.c", text, "find", find=("function", 1)) == ["definition", "call"]
+
+
+def test_the_value_of_a_constant_is_its_definition():
+    text = 'kept = "DESCRIPTIONS"\nshow("DESCRIPTIONS")'
+    assert kinds_of("a.go", text, "DESCRIPTIONS", kept=("constant", 1)) == ["definition", "text"]
+
+
+def test_a_line_that_is_a_definition_in_one_file_is_one_in_its_copy():
+    text = "var isSame = ok ? 1 : 2;"
+    hits = [Hit(1, "a", "code", "a.js", 1, 1), Hit(2, "b", "code", "b.js", 1, 1)]
+    body = Body(join_texts([text, "  " + text]), hits, [0.9, 0.8], np.arange(2))
+    spans = [found.span() for found in re.finditer("isSame", body.text)]
+    about = [b'{"metadata":{"definitions":[{"name":"isSame","kind":"variable","start_line":1}]}}', b"{}"]
+    kinds = [KINDS[at] for at in find_kinds(body, marked_lines(body, spans), about).tolist()]
+    assert kinds == ["definition", "definition"]

@@ -1,0 +1,78 @@
+"""A command and the first index of its project: it is waited for, with its progress, and nothing
+else is.
+"""
+
+import asyncio
+import os
+import time
+
+import orjson
+import pytest
+
+from cortex.front.cli import picture, render
+from cortex.front.cli.waiting import first_index
+from cortex.front.link import Link
+from cortex.generation import current as generations
+from cortex.generation.current import Generation, SegmentRef
+from cortex.settings.config import Config, Server
+from cortex.terms.records import IndexerState
+
+#: seconds after which a wait counts as one that hangs
+HANGS_S = 60.0
+
+
+def wait(link, patience_s=10 * HANGS_S):
+    async def bounded():
+        async with asyncio.timeout(HANGS_S):
+            await first_index(link, patience_s)
+
+    asyncio.run(bounded())
+
+
+def test_a_command_waits_until_all_of_a_project_is_served_that_was_not(tmp_path, serve):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.py").write_text(f"def {name}():\n    return 1\n")
+    link = Link(Config(root=tmp_path))
+
+    async def both():
+        async with asyncio.timeout(HANGS_S):
+            await asyncio.gather(first_index(link, 10 * HANGS_S), asyncio.to_thread(serve, tmp_path))
+            return link.freshness.current()
+
+    assert asyncio.run(both()).sources == 2
+
+
+def test_a_command_does_not_wait_where_something_is_served(tmp_path):
+    config = Config(root=tmp_path)
+    config.index_dir.mkdir(parents=True)
+    generations.publish(config.index_dir, Generation(1, segments=(SegmentRef("s", 3, 3),), sources=12))
+    wait(Link(config))
+
+
+def test_a_command_does_not_wait_for_what_nobody_makes(tmp_path):
+    wait(Link(Config(root=tmp_path, server=Server(auto_index=False))))
+    config = Config(root=tmp_path)
+    config.indexer_state.parent.mkdir(parents=True)
+    told = IndexerState("idle", 0, 0, 1, time.time(), os.getpid(), message="There are too many files.")
+    config.indexer_state.write_bytes(orjson.dumps(told))
+    wait(Link(config))
+
+
+def test_the_patience_of_a_command_has_an_end(tmp_path):
+    wait(Link(Config(root=tmp_path)), 0.1)
+
+
+def test_the_progress_of_others_is_said(capsys):
+    clock = iter(range(0, 100, 4))
+    with render.Progress(clock=lambda: next(clock)) as progress:
+        progress.follow(1, 0, 10)
+        progress.follow(5, 2, 10)
+    said = "waiting for the first index: 5 of 10 files indexed, 2 served"
+    assert capsys.readouterr().err.splitlines() == [said]
+
+
+@pytest.mark.parametrize(("symbol", "head"), [("src/a.py:9", "src/a.py:9"), ("run", "src/a.py:9  run")])
+def test_lines_that_no_definition_holds_have_their_place_as_a_head_once(symbol, head, capsys):
+    shown = {"symbol": symbol, "file": "src/a.py", "start_line": 9, "end_line": 9, "text": "x = 1"}
+    picture.print_picture({"functions": [shown]})
+    assert capsys.readouterr().out.splitlines() == [head, "    x = 1"]
