@@ -62,7 +62,7 @@ def test_a_function_that_calls_itself_is_defined_once():
 
 
 def test_the_value_of_a_constant_is_its_definition():
-    text = 'kept = "DESCRIPTIONS"\nshow("DESCRIPTIONS")'
+    text = 'const (\n  kept = "DESCRIPTIONS"\n)\nshow("DESCRIPTIONS")'
     assert kinds_of("a.go", text, "DESCRIPTIONS", kept=("constant", 1)) == ["definition", "text"]
 
 

@@ -82,10 +82,10 @@ class _Definitions:
         """The definitions whose name may stand on a line, of a chunk that defines what matched."""
         return self._lines.get(chunk, {}).get(number, {})
 
-    def gives_value(self, chunk: int, number: int) -> bool:
-        """Whether a constant or variable begins on a line, of any name."""
+    def gives_value(self, chunk: int, number: int, before: str) -> bool:
+        """Whether what stands `before` on a line names a constant or variable that begins there."""
         own = self._of(chunk).get(number, {})
-        return any(one.kind in DATA_KINDS and one.start == number for one in own.values())
+        return any(one.kind in DATA_KINDS and name in before for name, one in own.items())
 
     def _of(self, chunk: int) -> dict[int, dict[str, Defined]]:
         if chunk not in self._lines:
@@ -140,7 +140,8 @@ class _Look:
         if _IMPORT.match(text, begin) or (self._requires and _REQUIRE.match(text, begin)):
             return "import"
         if self._in_string(chunk, begin, start):
-            return "definition" if self._definitions.gives_value(chunk, number) else "text"
+            values = self._definitions.gives_value(chunk, number, text[begin:first])
+            return "definition" if values else "text"
         if _CALLED.match(text, last):
             return "call"
         return self._use(text[first:last])
