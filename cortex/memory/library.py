@@ -21,8 +21,9 @@ from cortex.memory.checks import warnings_of
 from cortex.memory.doctor import back_ups, examine
 from cortex.memory.erasure import erase_in_copies
 from cortex.memory.formats import Line
-from cortex.memory.note import Direction, Note, Scope, Source, State, read_kind, read_labels
+from cortex.memory.note import Direction, Note, Scope, Source, State, anchored, read_kind, read_labels
 from cortex.memory.recall import Memory
+from cortex.memory.secrets import remove_secrets
 from cortex.memory.store import STATES
 from cortex.memory.timeline import around, between
 from cortex.memory.times import read_end, read_moment, say_moment
@@ -130,7 +131,7 @@ class Library:
             facts=tuple(facts),
             labels=tuple(tags),
             files=tuple(files),
-            metadata=_anchored(metadata or {}, anchors),
+            metadata=anchored(metadata or {}, anchors),
             project=self._project,
             scope=_read_scope(scope),
             importance=importance,
@@ -140,9 +141,10 @@ class Library:
         warnings = warnings_of(note)
         written = self._memory.store.put(note, operation_id, supersedes)
         self._memory.follow()
-        told: dict[str, Any] = {"id": written.id, "number": written.number, "message": f"Stored: {title}"}
+        shown = remove_secrets(title)[0]
+        told: dict[str, Any] = {"id": written.id, "number": written.number, "message": f"Stored: {shown}"}
         if written.merged:
-            told |= {"deduplicated": True, "message": f"Already there, brought up to date: {title}"}
+            told |= {"deduplicated": True, "message": f"Already there, brought up to date: {shown}"}
         if written.removed:
             told["removed"] = list(written.removed)
         return told | ({"warnings": warnings} if warnings else {})
@@ -153,38 +155,32 @@ class Library:
         *,
         state: State | None = None,
         superseded_by: str | int = 0,
+        supersedes: Sequence[str | int] = (),
         operation_id: str = "",
         **changes: Any,
     ) -> dict[str, Any]:
-        """Change the fields of a note that are given (as in `store`), or its state: {"id",
-        "message"}, "removed". What it held before is kept as a revision.
+        """Change the fields of a note that are given (as in `store`), its state, and what it
+        supersedes, all or nothing: {"id", "number", "message"}, "removed". What was there before is
+        kept as a revision; of what is deleted no field is changed.
 
         Raises NotFound, BadRequest and TooLarge.
         """
-        if "tags" in changes:
-            changes["labels"] = tuple(changes.pop("tags"))
-        if "scope" in changes:
-            _read_scope(changes["scope"])
-        for name in ("occurred_at", "valid_until"):
-            if name in changes:
-                changes[name] = read_moment(changes[name], name)
-        for name in ("facts", "files"):
-            if name in changes:
-                changes[name] = tuple(changes[name])
-        if "anchors" in changes:
-            there = changes.get("metadata", self._memory.store.need(node_id).metadata)
-            changes["metadata"] = _anchored(there, changes.pop("anchors"))
-        if changes and (state or superseded_by):
-            raise BadRequest("Change either the fields of a note or its state, one after the other.")
-        if state or superseded_by:
-            state = state or "superseded"
-            written = self._memory.store.set_state(node_id, state, operation_id, superseded_by)
-            message = f"Now {state}."
-        else:
-            written = self._memory.store.edit(node_id, changes, operation_id)
-            message = f"Changed: {', '.join(sorted(changes)) or 'nothing'}."
+        changes = {} if state == "deleted" else _read_changes(changes)  # agents repeat the title
+        if not (changes or state or superseded_by or supersedes):
+            raise BadRequest(
+                f"Say what is to be changed of the note {str(node_id)[:80]}: a field, or its state."
+            )
+        written = self._memory.store.edit(
+            node_id, changes, operation_id, state=state, superseded_by=superseded_by, supersedes=supersedes
+        )
         self._memory.follow()
-        return {"id": written.id, "number": written.number, "message": message} | (
+        names = ", ".join("tags" if name == "labels" else name for name in sorted(changes))
+        told = [f"Changed: {names}."] if changes else []
+        if state or superseded_by:
+            told.append(f"Now {'superseded' if superseded_by else state}.")
+        if supersedes:
+            told.append(f"It supersedes {len(supersedes)}.")
+        return {"id": written.id, "number": written.number, "message": " ".join(told)} | (
             {"removed": list(written.removed)} if written.removed else {}
         )
 
@@ -202,7 +198,7 @@ class Library:
 
     def forget(self, node_id: str | int, *, operation_id: str = "") -> dict[str, Any]:
         """Mark a note as deleted: no question finds it any more."""
-        written = self._memory.store.set_state(node_id, "deleted", operation_id)
+        written = self._memory.store.edit(node_id, {}, operation_id, state="deleted")
         self._memory.follow()
         return {"id": written.id, "number": written.number, "message": "Forgotten."}
 
@@ -467,9 +463,18 @@ class Library:
         return [found_of(one, explain=explain) for one in self._memory.recall(query, chosen, limit, alpha)]
 
 
-def _anchored(metadata: Mapping[str, Any], anchors: Sequence[str]) -> dict[str, Any]:
-    """Metadata with the symbols that a note is about, under their own name."""
-    return {**metadata, "anchors": list(anchors)} if anchors else dict(metadata)
+def _read_changes(changes: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a note as the store knows them. Raises BadRequest."""
+    fields = {"labels" if name == "tags" else name: value for name, value in changes.items()}
+    if "scope" in fields:
+        _read_scope(fields["scope"])
+    for name in ("occurred_at", "valid_until"):
+        if name in fields:
+            fields[name] = read_moment(fields[name], name)
+    for name in ("labels", "facts", "files", "anchors"):
+        if name in fields:
+            fields[name] = tuple(fields[name])
+    return fields
 
 
 def _read_scope(scope: str) -> Scope:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -134,7 +134,7 @@ def checked(note: Note) -> Note:
     title = _text("title", note.title, TITLE_CHARS_MAX).strip()
     if not title:
         raise BadRequest("The title is empty; say in a few words what is to be remembered.")
-    body = _clean(note.body)
+    body = clean(note.body)
     if len(body.encode()) > BODY_BYTES_MAX:
         raise TooLarge(
             f"The body has {len(body.encode())} bytes; {BODY_BYTES_MAX} are allowed: store it in parts."
@@ -156,6 +156,11 @@ def checked(note: Note) -> Note:
         metadata=_metadata(note.metadata),
         importance=float(importance),
     )
+
+
+def anchored(metadata: Mapping[str, Any], anchors: Sequence[str]) -> dict[str, Any]:
+    """Metadata with the symbols that a note is about, under their own name."""
+    return {**metadata, "anchors": list(anchors)} if anchors else dict(metadata)
 
 
 def read_kind(kind: str) -> str:
@@ -186,7 +191,7 @@ def read_labels(labels: Iterable[str]) -> tuple[str, ...]:
     """Normalised (NFKC, lower case, hyphens), each once, in their order. Raises BadRequest."""
     out: dict[str, None] = {}
     for label in labels:
-        told = re.sub(r"[\s_]+", "-", unicodedata.normalize("NFKC", _clean(label)).strip().lower()).strip("-")
+        told = re.sub(r"[\s_]+", "-", unicodedata.normalize("NFKC", clean(label)).strip().lower()).strip("-")
         if len(told) > LABEL_CHARS_MAX:
             raise BadRequest(f"The tag {label[:40]!r}… is longer than {LABEL_CHARS_MAX} characters.")
         if told:
@@ -217,12 +222,12 @@ def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(what: str, text: str, chars_max: int) -> str:
-    told = _clean(text)
+    told = clean(text)
     if len(told) > chars_max:
         raise TooLarge(f"{what} has {len(told)} characters; {chars_max} are allowed.")
     return told
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Without what no text holds: NUL, other control characters, halves of surrogate pairs."""
     return _UNSAID.sub("", text)

@@ -5,7 +5,7 @@ worker carries them out for tools, commands and programs; how a call travels is 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,37 +130,11 @@ def _store(
     }
     given: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     if id:
-        return _edit(library, _steps(id, given, state, supersedes), operation_id)
+        return library.edit(id, state=state, supersedes=supersedes, operation_id=operation_id, **given)
     if state not in (None, "active"):
         raise BadRequest(f"A new note is active; pass the `id` of the one that is to be {state}.")
     title = given.pop("title", "")
     return library.store(title, **given, supersedes=supersedes, operation_id=operation_id)
-
-
-#: what is changed of one note
-Step = tuple[str | int, dict[str, Any]]
-
-
-def _steps(
-    node_id: str | int, changes: dict[str, Any], state: State | None, supersedes: Sequence[str | int]
-) -> list[Step]:
-    """An edit in steps. What is deleted is not changed as well: agents repeat the title."""
-    steps: list[Step] = [(node_id, changes)] if changes and state != "deleted" else []
-    if state:
-        steps.append((node_id, {"state": state}))
-    steps += [(other, {"superseded_by": node_id}) for other in supersedes]
-    if not steps:
-        raise BadRequest(f"Say what is to be changed of the note {str(node_id)[:80]}: a field, or its state.")
-    return steps
-
-
-def _edit(library: Library, steps: Sequence[Step], operation_id: str) -> dict[str, Any]:
-    """Each step has a number of its own, so that all can be asked for again together."""
-    told: list[dict[str, Any]] = []
-    for at, (reference, step) in enumerate(steps):
-        number = f"{operation_id}.{at}" if operation_id else ""
-        told.append(library.edit(reference, **step, operation_id=number))
-    return told[0] | {"message": " ".join(one["message"] for one in told)}
 
 
 def _operation(name: str, function: Function, *, writes: bool, people: bool = False) -> Operation:

@@ -7,6 +7,8 @@ from typing import Any
 
 import re2
 
+from cortex.memory.note import clean
+
 #: kind of secret → what it looks like, as its issuer documents it
 _FORMATS = {
     "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\z)",
@@ -46,7 +48,9 @@ _NO_PASSWORD = re2.compile(
 
 
 def remove_secrets(text: str) -> tuple[str, list[str]]:
-    """(`text` with `[removed: kind]` in the place of each secret, the kinds that were found)."""
+    """(`text` with `[removed: kind]` in the place of each secret, the kinds that were found). What
+    no text holds goes first: left out later, it would join the halves of one.
+    """
     kinds: list[str] = []
 
     def replaced(match: Any) -> str:
@@ -57,7 +61,7 @@ def remove_secrets(text: str) -> tuple[str, list[str]]:
         kinds.append(kind)
         return f"[removed: {kind}]"
 
-    return _ANY.sub(replaced, text), kinds
+    return _ANY.sub(replaced, clean(text)), kinds
 
 
 def remove_secrets_in(value: Any) -> tuple[Any, list[str]]:
@@ -70,9 +74,9 @@ def remove_secrets_in(value: Any) -> tuple[Any, list[str]]:
 
 def _gather(value: Any, texts: list[str]) -> None:
     if isinstance(value, str):
-        texts.append(value)
+        texts.append(clean(value))
     elif isinstance(value, Mapping):
-        texts += map(str, value)
+        texts += (clean(str(name)) for name in value)
         for one in value.values():
             _gather(one, texts)
     elif isinstance(value, list | tuple):

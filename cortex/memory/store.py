@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,10 @@ from cortex.memory.database import Database
 from cortex.memory.erasure import erase
 from cortex.memory.exchange import Arriving, ArrivingEdge, Record
 from cortex.memory.intake import Intake, joined, take_in, take_out
-from cortex.memory.note import Edge, Note, Source, State, checked, read_relation
+from cortex.memory.note import Edge, Note, Source, State, anchored, checked, read_relation
 from cortex.memory.records import News, Records, last_change, outlines, parts
 from cortex.memory.rows import edge_of, note_held
-from cortex.memory.secrets import remove_secrets_in
+from cortex.memory.secrets import remove_secrets, remove_secrets_in
 from cortex.memory.tables import CHANGE, EDGE, NOTE, OPERATION, REVISION
 from cortex.memory.times import just_now
 from ipc.errors import BadRequest, NotFound, TooLarge
@@ -39,8 +39,11 @@ CLEANED_MS = 3_600_000
 THEN_MAX = 20_000
 #: fields of a note that an edit may change
 EDITABLE = frozenset(
-    "kind title body subtitle obs_type facts labels files metadata scope importance occurred_at valid_until".split()
+    "kind title body subtitle obs_type facts labels files metadata scope importance occurred_at valid_until "
+    "anchors".split()
 )
+#: fields of a note that somebody wrote
+_TOLD = ("kind", "title", "body", "subtitle", "facts", "labels", "files", "metadata", "obs_type")
 # Statements that are made once: to make one takes longer than to carry it out.
 _KNOWN = select(OPERATION).where(OPERATION.c.id == bindparam("asked"))
 _CARRIED_OUT = insert(OPERATION)
@@ -90,7 +93,7 @@ class Store:
         Raises BadRequest and TooLarge for what no note may hold, and for an operation that was
         another one before, NotFound for a note to supersede that is not there.
         """
-        told, removed = without_secrets(checked(note))
+        told, removed = admitted(note)
         payload = asdict(told) | ({"supersedes": list(map(str, supersedes))} if supersedes else {})
 
         def carry_out(records: Records) -> dict[str, Any]:
@@ -101,53 +104,51 @@ class Store:
                 made = records.get([found])[0]
                 records.change(made, joined(made, told))
             for reference in supersedes:
-                _supersede(records, records.need(reference), made)
+                old = records.need(reference)
+                records.change(old, _ended(records, old, made))
             return {"id": made.id, "number": made.number} | ({"merged": True} if found is not None else {})
 
         return Written(**self._once(operation, "put", payload, carry_out), removed=removed)
 
-    def edit(self, reference: str | int, changes: dict[str, Any], operation: str = "") -> Written:
-        """Change fields of a note; what it held before is kept as a revision.
+    def edit(
+        self,
+        reference: str | int,
+        changes: dict[str, Any],
+        operation: str = "",
+        *,
+        state: State | None = None,
+        superseded_by: str | int = 0,
+        supersedes: Sequence[str | int] = (),
+    ) -> Written:
+        """Change fields of a note, its state (deleting marks only), and end the validity of those
+        that it supersedes: all of it or nothing. What each held before is kept as a revision.
 
-        Raises NotFound, and BadRequest for a field that cannot be changed.
+        Raises NotFound, and BadRequest for a field that cannot be changed and a state that is none.
         """
         if unknown := sorted(changes.keys() - EDITABLE):
             raise BadRequest(f"{unknown[0]!r} cannot be changed; these can: {', '.join(sorted(EDITABLE))}.")
-        removed: tuple[str, ...] = ()
-
-        def carry_out(records: Records) -> dict[str, Any]:
-            nonlocal removed
-            there = records.need(reference)
-            told, removed = without_secrets(checked(replace(there, **changes)))
-            records.change(there, told)
-            return {"id": there.id, "number": there.number}
-
-        payload = {"edit": str(reference), "changes": changes}
-        return Written(**self._once(operation, "edit", payload, carry_out), removed=removed)
-
-    def set_state(
-        self, reference: str | int, state: State, operation: str = "", superseded_by: str | int = 0
-    ) -> Written:
-        """Delete (marked only), archive, supersede or bring back. Raises NotFound, and BadRequest
-        for a state that is none.
-        """
-        if state not in STATES:
+        if state is not None and state not in STATES:
             raise BadRequest(f"state is {str(state)[:40]!r}; it is one of {', '.join(STATES)}.")
 
         def carry_out(records: Records) -> dict[str, Any]:
-            there = records.need(reference)
+            there, removed = records.need(reference), tuple[str, ...]()
+            told = there
+            if changes:
+                told, removed = admitted(_changed(there, changes))
             if superseded_by:
-                _supersede(records, there, records.need(superseded_by))
-            else:
-                ended = (
-                    records.now if state == "superseded" else 0 if state == "active" else there.valid_until
-                )
-                heir = 0 if state == "active" else there.superseded_by
-                records.change(there, replace(there, state=state, valid_until=ended, superseded_by=heir))
-            return {"id": there.id, "number": there.number}
+                told = _ended(records, told, records.need(superseded_by))
+            elif state:
+                told = _in_state(told, state, records.now)
+            records.change(there, told)
+            for other in supersedes:
+                old = records.need(other)
+                records.change(old, _ended(records, old, told))
+            found = {"id": there.id, "number": there.number}
+            return found | ({"removed": list(removed)} if removed else {})
 
-        payload = {"state": state, "of": str(reference), "by": str(superseded_by)}
-        return Written(**self._once(operation, "state", payload, carry_out))
+        asked = {"state": state, "by": str(superseded_by), "supersedes": list(map(str, supersedes))}
+        reply = self._once(operation, "edit", {"edit": str(reference), "changes": changes} | asked, carry_out)
+        return Written(reply["id"], reply["number"], removed=tuple(reply.get("removed", ())))
 
     def relate(
         self,
@@ -164,7 +165,7 @@ class Store:
 
         Raises NotFound for a note that is not there, BadRequest for one with itself.
         """
-        told, reverse = read_relation(relation)
+        told, reverse = read_relation(remove_secrets(relation)[0])
 
         def carry_out(records: Records) -> dict[str, Any]:
             first, second = records.need(source), records.need(target)
@@ -426,12 +427,27 @@ class Store:
         self.news, self._reached = news, news.reached
 
 
-def _supersede(records: Records, old: Note, heir: Note) -> None:
+def _changed(there: Note, changes: Mapping[str, Any]) -> Note:
+    fields = dict(changes)
+    if "anchors" in fields:
+        fields["metadata"] = anchored(fields.get("metadata", there.metadata), fields.pop("anchors"))
+    return replace(there, **fields)
+
+
+def _in_state(note: Note, state: State, now: int) -> Note:
+    """The note in that state; one that is superseded holds no more, one that is active does."""
+    ended = {"superseded": now, "active": 0}.get(state, note.valid_until)
+    return replace(
+        note, state=state, valid_until=ended, superseded_by=0 if state == "active" else note.superseded_by
+    )
+
+
+def _ended(records: Records, old: Note, heir: Note) -> Note:
+    """The note as it is when another holds in its place; the edge that says so is made."""
     if heir.number == old.number:
         raise BadRequest(f"Note {old.id} cannot supersede itself.")
-    ended = replace(old, state="superseded", superseded_by=heir.number, valid_until=records.now)
-    records.change(old, ended)
     records.join(Edge(heir.number, old.number, "supersedes"))
+    return replace(old, state="superseded", superseded_by=heir.number, valid_until=records.now)
 
 
 def _take_back(records: Records, what: str, which: Any, revision: int = 0) -> None:
@@ -456,14 +472,15 @@ def _take_back(records: Records, what: str, which: Any, revision: int = 0) -> No
             records.change(there[0], replace(note_held(held), **counted))
 
 
-def without_secrets(note: Note) -> tuple[Note, tuple[str, ...]]:
-    """The note as it may be stored, and the kinds of what was taken out of it."""
-    told = {
-        name: getattr(note, name)
-        for name in ("title", "body", "subtitle", "facts", "labels", "files", "metadata", "obs_type")
-    }
+def admitted(note: Note) -> tuple[Note, tuple[str, ...]]:
+    """The note as it may be stored, and the kinds of secrets that were taken out of it: first of
+    all, because a name that is normalised is still a secret, but looks like none.
+
+    Raises BadRequest and TooLarge.
+    """
+    told = {name: getattr(note, name) for name in _TOLD}
     told["source"] = [note.source.agent, note.source.session]
     clean, removed = remove_secrets_in(told)
     agent, session = clean.pop("source")
     source = Source(agent, session, note.source.channel, note.source.trust)
-    return replace(note, **clean, source=source), tuple(dict.fromkeys(removed))
+    return checked(replace(note, **clean, source=source)), tuple(dict.fromkeys(removed))

@@ -79,6 +79,37 @@ def test_a_write_that_is_asked_for_again_under_its_number_is_done_once(library, 
     }[name]
 
 
+def test_an_edit_with_a_state_and_what_it_supersedes_is_one_operation_all_or_nothing(library):
+    first, second, third = (store(library, f"Note {at} of three") for at in range(3))
+    asked = {"id": first, "title": "Changed", "state": "archived", "supersedes": [second, "nobody"]}
+    with pytest.raises(NotFound):
+        carry_out(library, "store", asked, operation_id="one")
+    told = carry_out(library, "node", {"node_id": first})
+    assert (told["title"], told["state"]) == ("Note 0 of three", "active")
+    assert carry_out(library, "node", {"node_id": second})["state"] == "active"
+
+    asked["supersedes"] = [second, third]
+    done = carry_out(library, "store", asked, operation_id="one")
+    assert carry_out(library, "store", asked, operation_id="one") == done
+    assert done["id"] == first
+    assert done["message"] == "Changed: title. Now archived. It supersedes 2."
+    states = [carry_out(library, "node", {"node_id": one})["state"] for one in (first, second, third)]
+    assert states == ["archived", "superseded", "superseded"]
+
+    assert carry_out(library, "undo", {})["undone"] == "one"
+    for at, one in enumerate((first, second, third)):
+        told = carry_out(library, "node", {"node_id": one})
+        assert (told["title"], told["state"], told["edges"]) == (f"Note {at} of three", "active", [])
+
+
+def test_an_edit_that_is_asked_for_again_tells_again_what_was_taken_out(library):
+    asked = {"id": store(library, "Where the key is"), "body": f"AKIA{'ABCD' * 4}", "anchors": ["a:b"]}
+    done = carry_out(library, "store", asked, operation_id="one")
+    assert done["removed"] == ["AWS key"]
+    carry_out(library, "store", {"id": asked["id"], "metadata": {"more": 1}}, operation_id="two")
+    assert carry_out(library, "store", asked, operation_id="one") == done
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "sentence"),
     [

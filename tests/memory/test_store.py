@@ -119,7 +119,7 @@ def test_caused_by_is_causes_the_other_way_round(store):
 
 def test_what_supersedes_closes_the_old_one_and_says_so(store):
     old, new = store.put(Note("old")), store.put(Note("new"))
-    store.set_state(old.id, "superseded", superseded_by=new.id)
+    store.edit(old.id, {}, superseded_by=new.id)
     note = store.need(old.id)
     assert (note.state, note.superseded_by) == ("superseded", new.number)
     assert note.valid_until >= note.created_at
