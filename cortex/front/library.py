@@ -71,7 +71,8 @@ class Cortex:
         """
         flags = {"memory": {"data_dir": str(Path(path).expanduser().absolute())}} if path else None
         data = configuration.load_data(flags)
-        named = identity_of(project.resolve()) if isinstance(project, Path) else project
+        remotes = data.settings.remotes
+        named = identity_of(project.resolve(), remotes) if isinstance(project, Path) else project
         return cls(data, Caller(named, agent, str(uuid.uuid4()), "library"), embedded=embedded)
 
     def __enter__(self) -> Self:

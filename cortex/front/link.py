@@ -85,7 +85,8 @@ class Link:
     def in_the_name(self) -> Caller:
         """In whose name memory is asked; the project is found out with the first call."""
         if not self._caller.project:
-            self._caller = replace(self._caller, project=identity_of(self.config.root))
+            project = identity_of(self.config.root, self.config.memory.remotes)
+            self._caller = replace(self._caller, project=project)
         return self._caller
 
     def count_refused(self) -> None:

@@ -7,10 +7,9 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import sqlite3
+import shlex
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,13 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import StaticPool
 
+from cortex.memory import copies
 from cortex.system import files
 from ipc.errors import Damaged, Misconfigured, Occupied, Unavailable
 from ipc.locks import hold
 
 #: the version that this code reads and writes: the newest in migrations/versions
-VERSION = "0002"
+VERSION = "0003"
 #: the file of the database in its folder, and that of the owner's lock
 NAME, LOCK = "memory.sqlite3", "memory.lock"
 #: the file of the secret that what was forgotten is hashed with, and its bytes
@@ -36,8 +36,6 @@ BUSY_MS = 2_000
 MIGRATION_S, LOCK_S = 600.0, 1.0
 #: what marks a connection that only reads, and so needs no lock
 _READS = {"cortex_reads": True}
-#: back-ups that stay
-BACKUPS = 3
 
 
 class Database:
@@ -51,17 +49,29 @@ class Database:
         self.path = folder / NAME
         try:
             files.make_private(folder)
-            if not os.path.lexists(self.path):
-                files.replace(self.path, b"")  # SQLite gives what it makes beside it the same mode
             self._lock = hold(folder / LOCK, lambda holder: _owned(folder, holder), wait_s=LOCK_S)
         except OSError as error:
             raise Unavailable(f"The memory's folder {folder} cannot be used: {error}.") from error
+        self._engine = connect(self.path)
         try:
-            self._engine = connect(self.path)
+            self._prepare()
             self._bring_up_to_date()
         except BaseException:
-            self._lock.release()
+            self.close()
             raise
+
+    def _prepare(self) -> None:
+        """Make an empty file where there is none: SQLite gives what it makes beside it the same
+        mode. Raises Damaged for a file that has become empty, Unavailable when it cannot be made.
+        """
+        try:
+            if not os.path.lexists(self.path):
+                copies.clear_beside(self.path)
+                files.replace(self.path, b"")
+            elif not self.path.stat().st_size and copies.was_more(self.path):
+                raise _damaged(self.path, "it is empty")
+        except OSError as error:
+            raise Unavailable(f"The memory's folder {self.path.parent} cannot be used: {error}.") from error
 
     def close(self) -> None:
         self._engine.dispose()
@@ -80,7 +90,7 @@ class Database:
             raise Unavailable(f"The memory cannot be written to {self.path}: {error.orig}.") from error
         except DatabaseError as error:
             if type(error) is DatabaseError:  # none of its kinds, but what SQLite says of a damaged file
-                raise _damaged(self.path, error) from error
+                raise _damaged(self.path, error.orig) from error
             raise
 
     @contextlib.contextmanager
@@ -92,7 +102,7 @@ class Database:
         except OperationalError as error:
             raise Unavailable(f"The memory in {self.path} cannot be read: {error.orig}.") from error
         except DatabaseError as error:
-            raise _damaged(self.path, error) from error
+            raise _damaged(self.path, error.orig) from error
 
     def size(self) -> int:
         """Of the database and its log."""
@@ -100,22 +110,10 @@ class Database:
         return sum(path.stat().st_size for path in paths if path.exists())
 
     def back_up(self) -> Path:
-        """A copy of what is committed, beside the database; the oldest of more than BACKUPS go."""
-        folder = self.path.parent / "backups"
-        files.make_private(folder)
-        kept = sorted(name for name in files.names(folder) if name.endswith(".sqlite3"))
-        number = int(kept[-1].partition("-")[0]) + 1 if kept else 1
-        copy = folder / f"{number:06}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}.sqlite3"
-        with files.replacing_by_name(copy) as temporary:
-            source, target = sqlite3.connect(self.path), sqlite3.connect(temporary)
-            try:
-                source.backup(target)
-            finally:
-                source.close()
-                target.close()
-        for old in kept[: -BACKUPS + 1]:
-            files.remove(folder / old)
-        return copy
+        """A copy of what is committed, beside the database, as `copies.make` makes it. Any thread
+        may ask for it.
+        """
+        return copies.make(self.path)
 
     def key(self) -> bytes:
         """A secret of this store, made when it is first asked for."""
@@ -170,7 +168,7 @@ class Database:
         except OperationalError as error:
             raise Unavailable(f"The memory in {self.path} cannot be opened: {error.orig}.") from error
         except DatabaseError as error:
-            raise _damaged(self.path, error) from error
+            raise _damaged(self.path, error.orig) from error
 
 
 def last_number(connection: Connection, table: str) -> int:
@@ -183,15 +181,17 @@ def _owned(folder: Path, holder: str) -> Occupied:
     return Occupied(f"Process {holder} already serves the memory in {folder}; ask it, or end it first.")
 
 
-def _damaged(path: Path, error: DatabaseError) -> Damaged:
-    folder = path.parent / "backups"
-    kept: list[str] = []
-    with contextlib.suppress(OSError):
-        kept = sorted(name for name in files.names(folder) if name.endswith(".sqlite3"))
-    offered = f"put the back-up {folder / kept[-1]} in its place" if kept else "there is no back-up"
+def _damaged(path: Path, why: object) -> Damaged:
+    kept = copies.back_ups(path.parent)
+    anew = f"move {path} away to begin anew"
+    offered = (
+        f"`cortex memory restore --data-dir {shlex.quote(str(path.parent))}` puts the newest back-up, of "
+        f"{kept[0]['written_at']}, in its place and keeps the damaged file beside it; or {anew}"
+        if kept
+        else f"there is no back-up: {anew}"
+    )
     return Damaged(
-        f"The memory in {path} is damaged ({error.orig}); it stays as it is: {offered}, or move it away to begin "
-        "anew."
+        f"The memory in {path} is damaged ({why}); it stays as it is. {offered[0].upper()}{offered[1:]}."
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+from cortex.memory.copies import back_ups
 from cortex.memory.recall import Memory
-from cortex.memory.times import say_moment
 from cortex.system import files
 from cortex.system.mounts import FOREIGN, file_system
 
@@ -44,23 +44,6 @@ def examine(memory: Memory, folder: Path, *, mend: bool) -> Generator[None, None
         "edges": len(memory.links),
         "back_ups": back_ups(folder),
     }
-
-
-def back_ups(folder: Path) -> list[dict[str, Any]]:
-    """[{"file", "bytes", "written_at"}], the newest first."""
-    try:
-        found = files.entries(folder / "backups")
-    except OSError:
-        return []
-    kept = sorted((name for name in found if name.endswith(".sqlite3")), reverse=True)
-    return [
-        {
-            "file": str(folder / "backups" / name),
-            "bytes": found[name].st_size,
-            "written_at": say_moment(int(found[name].st_mtime * 1000)),
-        }
-        for name in kept
-    ]
 
 
 def warn_of_place(folder: Path) -> str:

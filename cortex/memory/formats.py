@@ -17,6 +17,7 @@ import yaml
 
 from cortex.memory.exchange import Record
 from cortex.memory.note import FACT_CHARS_MAX, FACTS_MAX, KIND_OF_TYPE, TITLE_CHARS_MAX
+from cortex.memory.secrets import remove_secrets, remove_secrets_in
 from cortex.memory.times import read_moment
 from cortex.system import files
 from ipc.errors import BadRequest, NotFound
@@ -95,6 +96,7 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[Line]:
 
 def _of_server(number: int, told: Record, kinds: dict[str, str]) -> Line:
     """A line of the reference memory server's memory.json. `kinds`: name → kind, so far."""
+    told, _ = remove_secrets_in(told)  # before names are normalised
     try:
         if told["type"] == "entity":
             name, facts = str(told["name"]), [str(fact) for fact in told.get("observations") or ()]
@@ -124,7 +126,7 @@ def _markdown(path: Path, name: str) -> Line:
         return Line(0, None, f"it has more than {MARKDOWN_BYTES_MAX} bytes", name)
     text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
     try:
-        return Line(text.count("\n") + 1, {"note": _note_of(text, path.stem)}, "", name)
+        return Line(text.count("\n") + 1, {"note": _note_of(text, remove_secrets(path.stem)[0])}, "", name)
     except (yaml.YAMLError, ValueError, RecursionError, BadRequest) as error:
         return Line(1, None, f"its front matter cannot be read: {str(error).splitlines()[0]}", name)
 
@@ -134,6 +136,7 @@ def _note_of(text: str, stem: str) -> Record:
     about = yaml.safe_load(front[1]) if front else {}
     if not isinstance(about, dict):
         raise BadRequest("it is no mapping of names to values")
+    about, _ = remove_secrets_in(about)  # before names are normalised
     body = text[front.end() :] if front else text
     heading = _HEADING.match(body)
     title = str(about.get("title") or (heading[1] if heading else stem.replace("-", " ").replace("_", " ")))

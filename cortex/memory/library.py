@@ -6,10 +6,11 @@ Opens the data folder by itself and owns it until it is closed. Nothing leaves t
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, cast, get_args
+from typing import Any, Self, TypeVar, cast
 
 from cortex.embedders import Embedder
 from cortex.embedders.static import open_static
@@ -18,16 +19,28 @@ from cortex.memory.answers import found_of, row_in_time, row_of, titles_of, walk
 from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
 from cortex.memory.checks import warnings_of
-from cortex.memory.doctor import back_ups, examine
+from cortex.memory.copies import back_ups
+from cortex.memory.doctor import examine
 from cortex.memory.erasure import erase_in_copies
 from cortex.memory.formats import Line
-from cortex.memory.note import Direction, Note, Scope, Source, State, anchored, read_kind, read_labels
+from cortex.memory.note import (
+    Direction,
+    Note,
+    Scope,
+    Source,
+    State,
+    anchored,
+    read_changes,
+    read_kind,
+    read_labels,
+    read_scope,
+)
 from cortex.memory.recall import Memory
 from cortex.memory.secrets import remove_secrets
 from cortex.memory.store import STATES
 from cortex.memory.timeline import around, between
 from cortex.memory.times import read_end, read_moment, say_moment
-from cortex.memory.transfer import Report, export_file, export_page, import_file, import_records
+from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
 from ipc.errors import BadQuery, BadRequest
 
 T = TypeVar("T")
@@ -60,7 +73,7 @@ class Library:
 
     def __init__(self, memory: Memory, *, project: str = "", source: Source | None = None) -> None:
         self._memory = memory
-        self._project = project
+        self._own, self._project = project, memory.projects.home_of(project)
         self._source = source or Source()
 
     @classmethod
@@ -78,7 +91,7 @@ class Library:
         """The same memory for the notes of another project ("" for all), written by another."""
         return Library(
             self._memory,
-            project=self._project if project is None else project,
+            project=self._own if project is None else project,
             source=source or self._source,
         )
 
@@ -92,6 +105,10 @@ class Library:
 
     def close(self) -> None:
         self._memory.close()
+
+    @property
+    def memory(self) -> Memory:
+        return self._memory
 
     def settle(self) -> None:
         """Put what is new into the indexes on the disk: less is read again when it is opened."""
@@ -133,7 +150,7 @@ class Library:
             files=tuple(files),
             metadata=anchored(metadata or {}, anchors),
             project=self._project,
-            scope=_read_scope(scope),
+            scope=read_scope(scope),
             importance=importance,
             occurred_at=read_moment(occurred_at, "occurred_at"),
             source=self._source,
@@ -165,7 +182,7 @@ class Library:
 
         Raises NotFound, BadRequest and TooLarge.
         """
-        changes = {} if state == "deleted" else _read_changes(changes)  # agents repeat the title
+        changes = {} if state == "deleted" else read_changes(changes)  # agents repeat the title
         if not (changes or state or superseded_by or supersedes):
             raise BadRequest(
                 f"Say what is to be changed of the note {str(node_id)[:80]}: a field, or its state."
@@ -212,6 +229,14 @@ class Library:
         self._memory.follow()
         notes = self._memory.store.notes_by_number(done["notes"])
         return {"undone": done["undone"], "what": done["what"], "nodes": titles_of(notes)}
+
+    def link(self, other: str = "", *, remove: bool = False, operation_id: str = "") -> dict[str, Any]:
+        """From now on this project's notes are those of `other`, as for a clone of it; `remove`:
+        its own again. See `joining.Projects.link`.
+        """
+        told = self._memory.projects.link(self._own, other, operation_id, remove=remove)
+        self._memory.follow()
+        return told
 
     def erase(
         self, node_ids: Sequence[str | int], *, back_ups: bool = False
@@ -270,9 +295,15 @@ class Library:
         count = yield from export_file(self._memory, target, self._project)
         return {"file": str(target), "records": count}
 
-    def back_up(self) -> dict[str, Any]:
-        """{"file": the copy, "back_ups": all that there are}; the newest three stay."""
-        copy = self._memory.store.back_up()
+    def back_up(self) -> Generator[None, None, dict[str, Any]]:
+        """{"file": the copy, "back_ups": all that there are}; the newest three stay. In slices: the
+        copy is made in a thread. Raises Damaged when the store is.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            copying = pool.submit(self._memory.store.back_up)
+            while wait((copying,), SLICE_S).not_done:
+                yield
+            copy = copying.result()
         return {"file": str(copy), "back_ups": back_ups(copy.parent.parent)}
 
     def doctor(self, *, mend: bool = True) -> Generator[None, None, dict[str, Any]]:
@@ -461,23 +492,3 @@ class Library:
         if not 1 <= limit <= LIMIT_MAX:
             raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
         return [found_of(one, explain=explain) for one in self._memory.recall(query, chosen, limit, alpha)]
-
-
-def _read_changes(changes: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a note as the store knows them. Raises BadRequest."""
-    fields = {"labels" if name == "tags" else name: value for name, value in changes.items()}
-    if "scope" in fields:
-        _read_scope(fields["scope"])
-    for name in ("occurred_at", "valid_until"):
-        if name in fields:
-            fields[name] = read_moment(fields[name], name)
-    for name in ("labels", "facts", "files", "anchors"):
-        if name in fields:
-            fields[name] = tuple(fields[name])
-    return fields
-
-
-def _read_scope(scope: str) -> Scope:
-    if scope not in get_args(Scope):
-        raise BadRequest(f"scope is {str(scope)[:40]!r}; it is project or global.")
-    return cast("Scope", scope)

@@ -9,10 +9,11 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 import orjson
 
+from cortex.memory.times import read_moment
 from ipc.errors import BadRequest, TooLarge
 
 Scope = Literal["project", "global"]
@@ -171,6 +172,27 @@ def read_kind(kind: str) -> str:
             f"kind is {kind[:80]!r}; it is one word of letters, digits and hyphens: {', '.join(KINDS)}."
         )
     return told
+
+
+def read_scope(scope: str) -> Scope:
+    """Raises BadRequest."""
+    if scope not in get_args(Scope):
+        raise BadRequest(f"scope is {str(scope)[:40]!r}; it is project or global.")
+    return cast("Scope", scope)
+
+
+def read_changes(changes: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a note that somebody changes, as the store knows them. Raises BadRequest."""
+    fields = {"labels" if name == "tags" else name: value for name, value in changes.items()}
+    if "scope" in fields:
+        read_scope(fields["scope"])
+    for name in ("occurred_at", "valid_until"):
+        if name in fields:
+            fields[name] = read_moment(fields[name], name)
+    for name in ("labels", "facts", "files", "anchors"):
+        if name in fields:
+            fields[name] = tuple(fields[name])
+    return fields
 
 
 def read_relation(relation: str) -> tuple[str, bool]:

@@ -5,6 +5,7 @@ worker carries them out for tools, commands and programs; how a call travels is 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ import msgspec
 
 from cortex.memory.library import Library
 from cortex.memory.note import Scope, Source, State
+from cortex.memory.secrets import remove_secrets
 from cortex.terms.arguments import fault_of, struct_of
 from ipc.errors import BadRequest
 
@@ -24,8 +26,10 @@ ALL = "all"
 #: what an operation comes to; long work is done in slices, between which others are answered
 Slices = Generator[None, None, dict[str, Any]]
 Function = Callable[..., dict[str, Any] | list[dict[str, Any]] | Slices]
+#: how the identity of a project's folder ends
+_IDENTITY = re.compile(r"-[0-9a-f]{16}\Z")
 #: the channel on which agents ask
-_AGENTS = "mcp"
+AGENTS = "mcp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +84,26 @@ def carry_out(
     operation = OPERATIONS.get(name)
     if operation is None:
         raise BadRequest(f"Memory has no operation {name[:80]!r}; it has: {', '.join(OPERATIONS)}.")
-    if operation.people and source is not None and source.channel == _AGENTS:
+    if operation.people and source is not None and source.channel == AGENTS:
         raise BadRequest(f"Only people {operation.name} memory: `cortex memory {operation.name}`.")
     given = operation.check(arguments)
     if operation.numbered:
         given[_OPERATION_ID] = operation_id
+    _refuse_secrets(project=given["project"], operation_id=operation_id)
     project = given.pop("project") or project
     if project == ALL and operation.writes:
         raise BadRequest("`project` is 'all'; a note belongs to one project, or to all with scope `global`.")
     whose = library.of(project="" if project == ALL else project, source=source)
     told = operation.function(whose, **given)
     return {"results": told} if isinstance(told, list) else told
+
+
+def _refuse_secrets(**names: str) -> None:
+    """Names are kept as they are told. That of a folder, which ends in its 16 digits, is none."""
+    for name, told in names.items():
+        kinds = [] if _IDENTITY.search(told) else remove_secrets(told)[1]
+        if kinds:
+            raise BadRequest(f"`{name}` holds a secret ({kinds[0]}); take another name.")
 
 
 def _store(
@@ -159,9 +172,11 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("changes", Library.changes, writes=False),
         _operation("forget", Library.forget, writes=True),
         _operation("undo", Library.undo, writes=True),
+        _operation("link", Library.link, writes=True, people=True),
         _operation("erase", Library.erase, writes=True, people=True),
         _operation("import", Library.import_file, writes=True, people=True),
         _operation("export", Library.export_file, writes=False, people=True),
+        _operation("backup", Library.back_up, writes=False, people=True),
         _operation("doctor", Library.doctor, writes=False, people=True),
     )
 }

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from cortex.embedders import Embedder
 from cortex.memory.catalog import Catalog, Selection
+from cortex.memory.joining import Projects
 from cortex.memory.links import Links
 from cortex.memory.note import Note
 from cortex.memory.ranking import Lanes, Ranked, rank, similarities
@@ -46,6 +47,7 @@ class Memory:
 
     def __init__(self, folder: Path, embedder: Embedder, now: Callable[[], int] = just_now) -> None:
         self.store = Store(folder, now)
+        self.projects = Projects(self.store)
         self.now = now
         self.catalog, self.links = Catalog(), Links()
         self._folder, self._embedder = folder / "index", embedder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,12 +10,23 @@ import re2
 
 from cortex.memory.note import clean
 
+#: between a name and its value
+_IS = r"['\"]?[ \t]{0,4}(?::=|=>|[=!]={1,2}|[:=])[ \t]{0,4}"
 #: kind of secret → what it looks like, as its issuer documents it
 _FORMATS = {
-    "private key": r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\z)",
-    "AWS key": r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b",
-    "GitHub token": r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{60,255})",
-    "GitLab token": r"\bgl(?:pat|dt|rt|soat|cbt|ptt)-[A-Za-z0-9_-]{20,}",
+    "private key": (
+        r"-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)? ?-{4,5}(?s:.*?)"
+        r"(?:-{4,5} ?END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)? ?-{4,5}|\z)"
+        r"|\bPuTTY-User-Key-File-[0-9]:(?s:.*?)(?:Private-MAC: *[0-9a-f]+|\z)"
+    ),
+    "AWS key": (
+        r"\b(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"
+        r"|(?i:aws[^\n]{0,20}(?:key|pwd|pw|password|pass|token)[^\n]{0,20})['\"][0-9A-Za-z/+]{40}['\"]"
+    ),
+    "GitHub token": r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,})",
+    "GitLab token": (
+        r"\b(?:gl(?:pat|dt|ft|rt|soat|imt|agent|oas|ffct|ptt|cbt(?:-[0-9a-fA-F]{2}_)?)-|GR1348941)[A-Za-z0-9_-]{20,}"
+    ),
     "Slack token": r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",
     "Slack webhook": r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,}",
     "Anthropic key": r"\bsk-ant-[A-Za-z0-9_-]{20,}",
@@ -26,24 +38,44 @@ _FORMATS = {
     "PyPI token": r"\bpypi-AgE[A-Za-z0-9_-]{50,}",
     "Hugging Face token": r"\bhf_[A-Za-z0-9]{30,}",
     "SendGrid key": r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{32,}",
-    "Twilio key": r"\bSK[0-9a-f]{32}\b",
+    "Twilio key": r"\b(?:SK|AC)[0-9a-z]{32}\b",
     "Telegram token": r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}\b",
+    "Discord token": r"\b[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",
     "DigitalOcean token": r"\bdo[opr]_v1_[a-f0-9]{64}\b",
-    "JSON web token": r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+    "Mailchimp key": r"\b[0-9a-f]{32}-us[0-9]{1,2}\b",
+    "Square key": r"\bsq0(?:csp|atp|idp)-[0-9A-Za-z_\\-]{22,43}",
+    "Artifactory key": r"\bAKC[A-Za-z0-9]{20,}|\bAP[0-9A-F][A-Za-z0-9]{30,}",
+    "JSON web token": r"\beyJ[A-Za-z0-9_=-]{8,}\.eyJ[A-Za-z0-9_=-]{8,}(?:\.[A-Za-z0-9_=-]*)?",
     "storage key": r"(?i:AccountKey|SharedAccessKey)=[A-Za-z0-9+/=]{40,}",
     "password in an address": r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@'\"]{1,100}:[^\s/@'\"]{3,100}@",
     "password": (
-        r"(?i:\b[A-Za-z0-9_-]{0,40}(?:passwd|password|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token"
-        r"|access[_-]?token|client[_-]?secret)[A-Za-z0-9_-]{0,20})['\"]?[ \t]{0,4}(?::=|=>|[:=])[ \t]{0,4}"
-        r"(?:\"[^\"\s]{8,200}\"|'[^'\s]{8,200}'|[A-Za-z0-9+/_.~!@#$%^&*-]{8,200})"
+        r"(?i:\b[A-Za-z0-9_-]*(?:(?:passwd|password|passphrase|api[_-]?key|access[_-]?key|private[_-]?key"
+        r"|priv[_-]?key|client[_-]?key|service[_-]?key|account[_-]?key|auth[_-]?key|db[_-]?key|database[_-]?key"
+        r"|auth[_-]?token|access[_-]?token|client[_-]?secret)[A-Za-z0-9_-]*|secret(?:s|[_-][A-Za-z0-9_-]*)?"
+        r"|(?:db|database|key)[_-]?pass|\bpwd))"
+        + _IS
+        + r"(?:\"[^\"\s]{8,}\"|'[^'\s]{8,}'|[A-Za-z0-9+/_.~!@#$%^&*-]{8,})"
+        r"|(?i:\b[A-Za-z0-9_-]*(?:passwd|password|passphrase|secret))[ \t]{0,4}={1,3}[ \t]{0,4}"
+        r"(?:\"[^\"\n]{8,}\"|'[^'\n]{8,}')"
     ),
+    "key in an address": r"https?://api\.softlayer\.com/soap/v3(?:\.1)?/[a-z0-9]{64}",
 }
 _KINDS = tuple(_FORMATS)
 _ANY = re2.compile("|".join(f"({pattern})" for pattern in _FORMATS.values()))
 #: what stands for a password in examples and code, in place of one
 _NO_PASSWORD = re2.compile(
-    r"(?i)[:=>]\s*['\"]?(?:\$|<|\{|\[|os\.|process\.|env|getenv|config|self\.|settings|none|null|true|false|str\b"
-    r"|string|x{4,}|\*{3,}|\.{3}|your|example|changeme|redacted|[a-z_.]+\()"
+    r"(?i)[:=>]\s*['\"]?(?:\$|<|\{|\[|~?/|\.{1,2}/|os\.|process\.|env|getenv|config|self\.|settings|none|null|true|false"
+    r"|str\b|string|x{4,}|\*{3,}|\.{3}|your|example|changeme|redacted|required|optional|missing|invalid|incorrect"
+    r"|expired|hashed|encrypted|the\b|[a-z_.]+\()"
+)
+#: what is called a key, and what makes a secret of it: the lengths of IBM's, or their names. It is
+#: looked for last: what is none may hold one of another kind
+_NAMED = re2.compile(
+    r"(?i:\b[A-Za-z0-9_-]*(?:key|token|pass|pwd|pw|password))" + _IS + r"['\"]?[A-Za-z0-9_-]{24,}"
+)
+_KEY = re.compile(
+    r"(?:.*\W)?(?:(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{44}|[0-9a-f]{48})"
+    r"|(?i:cloudant|clou|cl|softlayer|sl)[_-]?(?:api)?(?i:key|pwd|pw|password|pass|token)\W.*?(?:[0-9a-z]{64}|[a-z]{24})"
 )
 
 
@@ -53,15 +85,22 @@ def remove_secrets(text: str) -> tuple[str, list[str]]:
     """
     kinds: list[str] = []
 
-    def replaced(match: Any) -> str:
-        kind = _KINDS[match.lastindex - 1]
-        told: str = match.group()
-        if kind == "password" and _NO_PASSWORD.search(told):
-            return told
+    def removed(kind: str) -> str:
         kinds.append(kind)
         return f"[removed: {kind}]"
 
-    return _ANY.sub(replaced, clean(text)), kinds
+    def replaced(match: Any) -> str:
+        kind = _KINDS[match.lastindex - 1]
+        told: str = match.group()
+        if kind == "password" and (no := _NO_PASSWORD.search(told)):
+            return told[: no.end()] + _ANY.sub(replaced, told[no.end() :])
+        return removed(kind)
+
+    def named(match: Any) -> str:
+        told: str = match.group()
+        return removed("key") if _KEY.fullmatch(told) else told
+
+    return _NAMED.sub(named, _ANY.sub(replaced, clean(text))), kinds
 
 
 def remove_secrets_in(value: Any) -> tuple[Any, list[str]]:
@@ -69,7 +108,8 @@ def remove_secrets_in(value: Any) -> tuple[Any, list[str]]:
     # most values hold none: one look at all their texts is ten times as fast as one at each
     texts: list[str] = []
     _gather(value, texts)
-    return _removed(value) if _ANY.search("\n".join(texts)) else (value, [])
+    told = "\n".join(texts)
+    return _removed(value) if _ANY.search(told) or _NAMED.search(told) else (value, [])
 
 
 def _gather(value: Any, texts: list[str]) -> None:

@@ -8,18 +8,22 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 from cortex import __version__
-from cortex.memory.database import NAME
+from cortex.memory import copies
+from cortex.memory.database import LOCK, NAME
 from cortex.memory.doctor import warn_of_place
 from cortex.memory.library import Library
 from cortex.memory.note import Source, Trust
-from cortex.memory.operations import OPERATIONS, carry_out
+from cortex.memory.operations import AGENTS, OPERATIONS, carry_out
 from cortex.settings.data import DataFolder
-from ipc.errors import BadRequest, CortexError, Damaged, Unavailable
+from ipc.errors import BadRequest, CortexError, Damaged, Occupied, Unavailable
+from ipc.locks import hold
 from ipc.messages import MemoryAnswer, MemoryCall, Message, Status
 from ipc.service import Identity, Slices
 
@@ -29,6 +33,10 @@ log = logging.getLogger(__name__)
 QUIET_S = 2.0
 #: seconds in which a fault of opening is told again without trying: questions wait behind each try
 PAUSE_S = 1.0
+#: seconds between two looks whether a back-up is due, and before the first
+LOOK_S, FIRST_LOOK_S = 600.0, 60.0
+#: the operation that puts a back-up in the place of a store, and needs none
+RESTORE = "restore"
 #: characters of the names that a caller gives itself
 NAME_CHARS_MAX = 128
 #: channel → who is trusted with what it brings; no argument says it
@@ -47,6 +55,8 @@ class MemoryWorker:
         self._again = 0.0
         self._written = 0.0
         self._changed = False
+        self._copying: threading.Thread | None = None
+        self._look_at = time.monotonic() + FIRST_LOOK_S
         self.handlers: dict[type, Callable[[Any], Message | Slices]] = {MemoryCall: self.call}
 
     def ready(self) -> Library:
@@ -75,6 +85,10 @@ class MemoryWorker:
         self._drop("")
 
     def call(self, request: MemoryCall) -> Message | Slices:
+        if request.operation == RESTORE:
+            return self._restore(request)
+        if request.operation == "erase":
+            self._end_copy()  # it would hold what is forgotten
         operation = OPERATIONS.get(request.operation)
         if operation is not None and operation.writes and not request.writes:
             raise BadRequest(f"The operation {operation.name} writes; it has to be asked as a write.")
@@ -91,6 +105,52 @@ class MemoryWorker:
         if isinstance(answer, Generator):
             return self._in_slices(answer, writes=request.writes)
         return MemoryAnswer(answer)
+
+    def _restore(self, request: MemoryCall) -> Message:
+        """Put a back-up in the place of a store that is damaged; of one that is whole only the one
+        that is named. No library can do it: it needs a store.
+
+        Raises BadRequest, and what `copies.put_back` and `ready` raise.
+        """
+        chosen = str(request.arguments.get("file") or "")
+        if _source_of(request).channel == AGENTS:
+            raise BadRequest("Only people restore memory: `cortex memory restore`.")
+        if not request.writes:
+            raise BadRequest("The operation restore writes; it has to be asked as a write.")
+        with contextlib.suppress(Damaged):
+            if not self.ready().memory.store.database.check() and not chosen:
+                raise BadRequest(
+                    f"The memory in {self._data.root} is whole, so nothing is put back. To go back to a back-up all the "
+                    "same, name it: `cortex memory restore FILE`; `cortex memory doctor` names the newest."
+                )
+        self._end_copy()
+        self._drop("a back-up is put in its place")
+        lock = hold(self._data.root / LOCK, lambda holder: Occupied(f"Process {holder} serves the memory."))
+        try:
+            told = copies.put_back(self._data.root / NAME, chosen)
+        except OSError as error:
+            raise self._unwritten(error) from error
+        finally:
+            lock.release()
+        self._fault = None
+        return MemoryAnswer(told | {"notes": self.ready().stats()["node_count"]})
+
+    def _copy_when_due(self) -> None:
+        """Begin a back-up in a thread, when there is none of today and something changed."""
+        library, now = self._library, time.monotonic()
+        if library is None or now < self._look_at:
+            return
+        self._end_copy()
+        self._look_at = now + LOOK_S
+        if copies.is_due(self._data.root / NAME, library.memory.store.reached):
+            self._copying = threading.Thread(target=_copy, args=(self._data.root / NAME,), daemon=True)
+            self._copying.start()
+
+    def _end_copy(self) -> None:
+        """Wait for a back-up that is being made."""
+        if self._copying is not None:
+            self._copying.join()
+            self._copying = None
 
     def _in_slices(self, slices: Generator[None, None, Any], *, writes: bool) -> Slices:
         while True:
@@ -111,6 +171,7 @@ class MemoryWorker:
             with self._noticing(writes=False):
                 self._library.settle()
                 self._changed = False
+        self._copy_when_due()
         return False
 
     def status(self) -> Status:
@@ -169,6 +230,13 @@ class MemoryWorker:
             f"The memory in {self._data.root} cannot be kept: {error.strerror or error}; free some space, or make "
             "the folder writable."
         )
+
+
+def _copy(database: Path) -> None:
+    try:
+        copies.make(database)
+    except (CortexError, OSError) as error:
+        log.warning("no back-up was made: %s", error)
 
 
 def opened(data: DataFolder) -> MemoryWorker:

@@ -18,6 +18,7 @@ import orjson
 import uuid6
 from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, update
 
+from cortex.memory import joining
 from cortex.memory.catalog import Outline
 from cortex.memory.database import Database
 from cortex.memory.erasure import erase
@@ -73,6 +74,8 @@ class Store:
         self._now = now
         self._reached = -1
         self._cleaned = 0
+        #: project → the one that keeps its notes, of those that are joined; None: to be read
+        self.homes: dict[str, str] | None = None
         #: what the last transaction changed
         self.news = News(0, 0, {}, set())
 
@@ -108,7 +111,7 @@ class Store:
                 records.change(old, _ended(records, old, made))
             return {"id": made.id, "number": made.number} | ({"merged": True} if found is not None else {})
 
-        return Written(**self._once(operation, "put", payload, carry_out), removed=removed)
+        return Written(**self.once(operation, "put", payload, carry_out), removed=removed)
 
     def edit(
         self,
@@ -147,7 +150,7 @@ class Store:
             return found | ({"removed": list(removed)} if removed else {})
 
         asked = {"state": state, "by": str(superseded_by), "supersedes": list(map(str, supersedes))}
-        reply = self._once(operation, "edit", {"edit": str(reference), "changes": changes} | asked, carry_out)
+        reply = self.once(operation, "edit", {"edit": str(reference), "changes": changes} | asked, carry_out)
         return Written(reply["id"], reply["number"], removed=tuple(reply.get("removed", ())))
 
     def relate(
@@ -179,7 +182,7 @@ class Store:
             return {"id": edge, "source": first.number, "target": second.number, "existed": existed}
 
         payload = {"relate": [str(source), str(target), told, reverse]}
-        return self._once(operation, "relate", payload, carry_out) | {"relation": told}
+        return self.once(operation, "relate", payload, carry_out) | {"relation": told}
 
     def undo(self, undone: str = "", operation: str = "") -> dict[str, Any]:
         """Take back an operation, the latest without a name: {"undone", "notes": numbers}. Notes
@@ -208,7 +211,8 @@ class Store:
             notes = list(dict.fromkeys(entry[1] for entry in row.did if entry[0] == "note"))
             return {"undone": row.id, "what": row.what, "notes": notes}
 
-        return self._once(operation, "undo", {"undo": undone}, carry_out)
+        self.homes = None
+        return self.once(operation, "undo", {"undo": undone}, carry_out)
 
     def count_use(self, numbers: Sequence[int], *, shown: bool = False) -> None:
         """Count that the notes were asked for (or shown unasked): no change of what they say."""
@@ -230,7 +234,7 @@ class Store:
         def carry_out(records: Records) -> dict[str, Any]:
             return asdict(take_in(records, arriving, project, self.database.key()))
 
-        return Intake(**self._once(operation, "import", payload, carry_out))
+        return Intake(**self.once(operation, "import", payload, carry_out))
 
     def erase(self, references: Sequence[str | int]) -> list[Note]:
         """Remove notes for good; returns what they were. Raises NotFound, and then removes none."""
@@ -370,7 +374,13 @@ class Store:
             span = connection.execute(
                 select(func.min(NOTE.c.created_at), func.max(NOTE.c.created_at)).where(live)
             ).one()
-            edges = connection.execute(select(func.count()).select_from(EDGE)).scalar_one()
+            ends = (NOTE.alias(), NOTE.alias())
+            joins = EDGE.join(ends[0], EDGE.c.source == ends[0].c.number)
+            joins = joins.join(ends[1], EDGE.c.target == ends[1].c.number)
+            between = select(func.count()).select_from(joins)
+            for end in ends if project else ():
+                between = between.where(or_(end.c.project == project, end.c.scope == "global"))
+            edges = connection.execute(between).scalar_one()
         return {
             "notes": sum(count for _, count in kinds),
             "edges": edges,
@@ -383,7 +393,7 @@ class Store:
 
     # In a transaction
 
-    def _once(
+    def once(
         self,
         operation: str,
         what: str,
@@ -450,12 +460,14 @@ def _ended(records: Records, old: Note, heir: Note) -> Note:
     return replace(old, state="superseded", superseded_by=heir.number, valid_until=records.now)
 
 
-def _take_back(records: Records, what: str, which: Any, revision: int = 0) -> None:
+def _take_back(records: Records, what: str, which: Any, revision: Any = 0) -> None:
     """One entry of Records.did."""
     if what == "edge":
         records.part(which)
     elif what == "parted":
         records.join(Edge(**which))
+    elif what in ("joined", "moved"):
+        joining.take_back(records, what, which, str(revision))
     elif there := records.get([which]):
         newest = records.connection.execute(
             select(func.max(REVISION.c.number)).where(REVISION.c.note == which)

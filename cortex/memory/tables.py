@@ -150,3 +150,12 @@ FORGOTTEN = Table(
     Column("hash", String(64), primary_key=True),
     _moment("created_at"),
 )
+
+#: projects whose notes are kept as those of another, since somebody joined them
+JOINED = Table(
+    "joined",
+    METADATA,
+    Column("project", String(64), primary_key=True),
+    Column("into", String(64), nullable=False),
+    _moment("created_at"),
+)

@@ -18,6 +18,8 @@ from ipc.errors import BadRequest, CortexError
 
 #: records of a slice: some 50 ms, with their indexes
 SLICE = 200
+#: seconds of a slice in which a thread works, and nobody else
+SLICE_S = 0.005
 #: lines that could not be used that a report names
 NAMED_MAX = 100
 

@@ -1,5 +1,6 @@
 """Which project a folder belongs to, for what is remembered: the folder that git keeps it in, so
-that all worktrees of a repository are one. git itself is not asked.
+that all worktrees of a repository are one; or its remote, where a person named that. git itself is
+not asked.
 """
 
 from __future__ import annotations
@@ -7,24 +8,60 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from cortex.system import files
 
 #: bytes of a file of git's that names another: one path
 POINTER_BYTES_MAX = 8_192
+#: bytes that are read of a repository's configuration
+CONFIG_BYTES_MAX = 65_536
 #: characters of the name that an identity begins with; the column holds 64
 NAME_CHARS = 40
 
 
-def identity_of(root: Path) -> str:
+def identity_of(root: Path, remotes: Collection[str] = ()) -> str:
     """`<name>-<16 hex digits>`, the same for every worktree of a repository and every folder in it;
     without git for this folder alone.
+
+    The same for every repository whose origin is one of `remotes`. Those are their person's: a
+    repository can claim any origin.
     """
-    common = _common_folder(root) or root
-    named = common.parent if common.name == ".git" else common
-    name = re.sub(r"[^\w.-]+", "-", named.name, flags=re.ASCII)[:NAME_CHARS].strip(".-")
-    return f"{name or 'project'}-{hashlib.sha256(os.fsencode(common)).hexdigest()[:16]}"
+    common = _common_folder(root)
+    named = {plain_remote(remote) for remote in remotes}
+    if common and named and (origin := _origin_of(common)) in named:
+        return _named(origin.rpartition("/")[2], b"remote\0" + origin.encode())
+    common = common or root
+    place = common.parent if common.name == ".git" else common
+    return _named(place.name, os.fsencode(common))
+
+
+def plain_remote(address: str) -> str:
+    """The address of a repository, the same for all ways to it: host/owner/name."""
+    told = re.sub(r"^[a-z][a-z0-9+.-]*://", "", address.strip(), flags=re.IGNORECASE)
+    host, mark, path = re.sub(r"^[^/@]*@", "", told).partition("/")
+    if ":" in host:  # git@host:path, or a port
+        host, _, more = host.partition(":")
+        path = path if more.isdecimal() else f"{more}{mark}{path}"
+    return f"{host.lower()}/{path.strip('/').removesuffix('.git')}"
+
+
+def _named(name: str, what: bytes) -> str:
+    plain = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII)[:NAME_CHARS].strip(".-")
+    return f"{plain or 'project'}-{hashlib.sha256(what).hexdigest()[:16]}"
+
+
+def _origin_of(common: Path) -> str:
+    """Where a repository came from, as its own configuration says; "" when it does not."""
+    section, found = "", ""
+    for line in _read(common / "config", CONFIG_BYTES_MAX).splitlines():
+        told = line.strip()
+        if told.startswith("["):
+            section = told.partition("]")[0].strip("[").replace(" ", "")
+        elif section == 'remote"origin"' and told.partition("=")[0].strip() == "url":
+            found = plain_remote(told.partition("=")[2].strip().strip('"'))
+    return found
 
 
 def _common_folder(root: Path) -> Path | None:
@@ -55,8 +92,8 @@ def _of_worktree(place: Path) -> Path | None:
     return Path(os.path.realpath(own / common))
 
 
-def _read(path: Path) -> str:
+def _read(path: Path, bytes_max: int = POINTER_BYTES_MAX) -> str:
     try:
-        return os.fsdecode(files.read_plain(path, POINTER_BYTES_MAX)).strip()
+        return os.fsdecode(files.read_plain(path, bytes_max)).strip()
     except OSError:
         return ""

@@ -133,6 +133,8 @@ class Fusion:
 @dataclass(frozen=True, slots=True)
 class Memory:
     data_dir: Annotated[str, Rule(personal=True)] = "~/.cortex/default"
+    #: repositories whose clones are one project, by their origin
+    remotes: Annotated[tuple[str, ...], Rule(personal=True)] = ()
 
 
 SECTIONS: dict[str, type] = {

@@ -120,10 +120,12 @@ class Project:
         return configuration.load(self.root)
 
     @contextlib.asynccontextmanager
-    async def front(self) -> AsyncIterator[Front]:
+    async def front(self, *options: str) -> AsyncIterator[Front]:
         before = {child.pid for child in psutil.Process().children()}
         parameters = StdioServerParameters(
-            command=str(BIN / "cortex"), args=["mcp", "--project", str(self.root)], env=self.environment
+            command=str(BIN / "cortex"),
+            args=["mcp", *options, "--project", str(self.root)],
+            env=self.environment,
         )
         with (self.root.parent / "front.log").open("a") as log:
             async with stdio_client(parameters, errlog=log) as (read, write):

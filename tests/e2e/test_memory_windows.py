@@ -1,5 +1,6 @@
 """Memory as agents share it, through the official client: what one window stores another finds, in
-a linked worktree too, though the worker is killed between. Nothing is configured.
+a linked worktree too, though the worker is killed between; a clone when its person links it.
+Nothing is configured.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from mcp import MCPError
 
 from cortex.processes import attach
 from cortex.settings.config import load_data
+from ipc.errors import EXIT_NOTHING
 from tests.waiting import until
 
 TITLE = "Retries use exponential back-off with jitter"
@@ -103,13 +105,20 @@ def test_what_one_window_stores_others_recall_in_every_worktree_although_the_wor
     elsewhere = type(person)(worktree, person.environment)
 
     async def recall_elsewhere():
-        async with elsewhere.front() as front:
+        async with elsewhere.front("--data-dir", "~/.cortex/default") as front:  # which is the default
             tools = {tool.name for tool in (await front.session.list_tools()).tools}
             assert {"cortex_store", "cortex_search", "cortex_explore"} <= tools
             return await recall(front)
 
     assert asyncio.run(recall_elsewhere())[0] == TITLE
     attach.stop(elsewhere.config)
+
+    clone = type(person)(tmp_path / "clone", person.environment)
+    git(tmp_path, "clone", "-q", str(person.root), str(clone.root))
+    assert clone.run("memory", "recall", QUESTION).returncode == EXIT_NOTHING
+    linked = clone.run("memory", "link", str(person.root))
+    assert linked.returncode == 0, linked.stderr
+    assert TITLE in clone.run("memory", "recall", QUESTION).stdout
 
     told = person.run("memory", "recall", QUESTION, "--json")
     assert json.loads(told.stdout)["results"][0]["id"] == stored["id"]

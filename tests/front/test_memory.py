@@ -163,6 +163,46 @@ def test_a_search_asks_whom_its_scope_names_and_a_kind_means_memory(arguments, a
     assert TOOLS["cortex_search"].asks(arguments) == asks
 
 
+def test_the_six_tools_have_the_arguments_and_defaults_of_their_specification():
+    tools = choose(("memory",))
+    specified = {
+        "cortex_store": ({"title"}, {"kind": "fact", "body": None, "tags": None, "importance": 0.5}),
+        "cortex_search": ({"query"}, {"limit": 10, "kind": None}),
+        "cortex_recall": ({"query"}, {"limit": 10, "alpha": 0.7}),
+        "cortex_briefing": (set(), {"agent_id": "default", "compact": None}),
+        "cortex_traverse": ({"node_id"}, {"depth": 2, "direction": "both"}),
+        "cortex_relate": ({"from_id", "to_id"}, {"relation": "relates-to"}),
+    }
+    assert set(tools) == set(specified)
+    for name, (required, defaults) in specified.items():
+        schema = tools[name].schema
+        assert set(schema.get("required", ())) == required, name
+        assert defaults == {one: schema["properties"][one].get("default") for one in defaults}, name
+    assert tools["cortex_traverse"].schema["properties"]["direction"]["enum"] == [
+        "outgoing",
+        "incoming",
+        "both",
+    ]
+
+
+def test_each_relation_of_the_specification_is_taken_and_another_kind_and_relation_too(window):
+    ids = [window.ask("cortex_store", title=f"Note number {at} of two", kind="my-kind")["id"] for at in "ab"]
+    for relation in (
+        "relates-to", "supports", "contradicts", "caused-by", "depends-on", "similar-to", "supersedes", "is-fond-of",
+    ):  # fmt: skip
+        told = window.ask("cortex_relate", from_id=ids[0], to_id=ids[1], relation=relation)
+        assert told["message"].startswith("Related: Note number ")
+    assert window.ask("memory_stats")["edge_count"] == 8
+    assert window.ask("memory_stats")["node_counts_by_kind"] == {"my-kind": 2}
+
+
+def test_of_two_notes_that_fit_as_well_the_more_important_is_first(window):
+    for title, importance in (("in Oslo", 0.9), ("in Rome", 0.1), ("in Bern", 0.8)):
+        window.ask("cortex_store", title=f"The cache is cleared at night {title}", importance=importance)
+    found = window.ask("cortex_recall", query="when is the cache cleared?", alpha=1)["results"]
+    assert [row["title"][-4:] for row in found] == ["Oslo", "Bern", "Rome"]
+
+
 def test_what_writes_says_so_and_what_can_change_notes_too():
     hints = {
         name: describe(tool).annotations.model_dump(by_alias=True)

@@ -1,5 +1,6 @@
 """What people read of memory: numbers that work as arguments, dates as one says them."""
 
+import io
 import json
 
 import pytest
@@ -152,6 +153,30 @@ def test_of_a_file_that_is_cut_in_half_the_whole_lines_are_in_and_the_rest_is_na
     assert window.ask("memory_stats")["edge_count"] == 1
     code, out, told = shell("memory_import", "memory.json", "--json")
     assert (json.loads(out)["notes"], json.loads(out)["refused_count"]) == (0, 1)
+
+
+def piped(monkeypatch, raw):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))
+
+
+def test_an_export_goes_to_standard_output_and_comes_from_standard_input(
+    shell, window, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("CORTEX_MEMORY_DATA_DIR", str(tmp_path / "spool"))
+    window.ask("cortex_store", title="The first of two notes", body="Said here.\n\x1b[31m")
+    window.ask("cortex_store", title="The second of two notes")
+    code, out, told = shell("memory_export", "-", "--json")
+    assert (code, json.loads(told)["records"]) == (EXIT_OK, 2)
+    assert [next(iter(json.loads(line))) for line in out.splitlines()] == ["cortex", "note", "note"]
+    window.ask("memory_forget", node_id="1", hard=True)
+    piped(monkeypatch, out.encode())
+    code, said, told = shell("memory_import", "-", "--trusted")
+    assert (code, told) == (EXIT_OK, "")
+    assert said == "0 notes and 0 edges are new, 1 known already, 1 forgotten for good and left out.\n"
+    piped(monkeypatch, b"a,b,c")
+    with pytest.raises(CortexError, match="Standard input is in no format that can be imported"):
+        shell("memory_import", "-")
+    assert list((tmp_path / "spool" / "run").iterdir()) == []
 
 
 @pytest.mark.parametrize(

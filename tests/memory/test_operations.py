@@ -47,12 +47,21 @@ def test_project_and_source_are_those_of_the_request(library):
     assert (told["source_agent"], told["session"], told["trust"]) == ("claude", "s1", "agent")
 
 
+def test_the_stats_of_a_project_count_nothing_of_another(library):
+    for project in ("one", "two"):
+        ends = [store(library, f"Note {at} of {project}", project=project) for at in range(2)]
+        carry_out(library, "relate", {"from_id": ends[0], "to_id": ends[1]}, project=project)
+    for project, count in (("one", 1), ("two", 1), ("three", 0), ("", 2)):
+        told = carry_out(library, "stats", {}, project=project)
+        assert (told["node_count"], told["edge_count"]) == (2 * count, count)
+
+
 #: long work that comes to the same however often it is done
-SLICES = ("erase", "import", "export", "doctor")
+SLICES = ("erase", "import", "export", "backup", "doctor")
 
 
 def test_what_only_people_ask_for_no_agent_can(library):
-    for name in SLICES:
+    for name in (*SLICES, "link"):
         with pytest.raises(BadRequest, match=f"Only people {name} memory"):
             carry_out(library, name, {}, source=Source(channel="mcp"))
 
@@ -67,15 +76,18 @@ def test_a_write_that_is_asked_for_again_under_its_number_is_done_once(library, 
         "relate": {"from_id": first, "to_id": second},
         "forget": {"node_id": first},
         "undo": {},
+        "link": {"other": "there"},
     }[name]
-    told = carry_out(library, name, arguments, operation_id="op-1")
-    assert carry_out(library, name, arguments, operation_id="op-1") == told
+    store(library, "A note of another project", project="there")
+    told = carry_out(library, name, arguments, project="here", operation_id="op-1")
+    assert carry_out(library, name, arguments, project="here", operation_id="op-1") == told
     count = carry_out(library, "stats", {})
     assert (count["node_count"], count["edge_count"]) == {
-        "store": (3, 0),
-        "relate": (2, 1),
-        "forget": (1, 0),
-        "undo": (1, 0),
+        "store": (4, 0),
+        "relate": (3, 1),
+        "forget": (2, 0),
+        "undo": (2, 0),
+        "link": (3, 0),
     }[name]
 
 

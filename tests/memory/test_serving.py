@@ -3,6 +3,7 @@ is lost.
 """
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cortex.memory import doctor, serving
+from cortex.memory import copies, doctor, serving
 from cortex.memory.database import NAME
 from cortex.memory.doctor import warn_of_place
 from cortex.memory.operations import OPERATIONS
@@ -19,7 +20,7 @@ from cortex.memory.serving import MemoryWorker, opened
 from cortex.settings.data import DataFolder
 from cortex.system.mounts import file_system
 from ipc.codec import decode, encode
-from ipc.errors import BadRequest, Damaged, Misconfigured, Unavailable
+from ipc.errors import BadRequest, Damaged, Misconfigured, NotFound, Unavailable
 from ipc.messages import Failure, GetStatus, MemoryAnswer, MemoryCall
 from ipc.service import answer
 
@@ -91,7 +92,7 @@ def test_a_damaged_database_is_named_with_where_its_copies_are_and_never_overwri
     before = (data / NAME).read_bytes()
     worker = MemoryWorker(DataFolder(data))
     for _ in range(2):
-        with pytest.raises(Damaged, match=r"is damaged .*stays as it is.*move it away"):
+        with pytest.raises(Damaged, match=r"is damaged .*stays as it is.*no back-up: move .* away"):
             ask(worker, "store", title="x")
     assert (data / NAME).read_bytes() == before
 
@@ -111,6 +112,127 @@ def test_a_database_that_is_damaged_while_it_is_open_serves_again_once_a_copy_is
     (data / NAME).write_bytes(good)
     worker._again = 0.0
     assert count(worker) == 1
+
+
+def damage(data):
+    """Half of the database is overwritten while nobody has it open; returns what it holds then."""
+    raw = (data / NAME).read_bytes()
+    (data / NAME).write_bytes(raw[:2048] + b"\xff" * (len(raw) - 2048))
+    return (data / NAME).read_bytes()
+
+
+def restored(worker, **arguments):
+    worker._again = 0.0
+    return worker.call(MemoryCall("restore", arguments, True, "op", channel="cli")).answer
+
+
+def test_a_damaged_database_serves_again_after_the_command_that_its_sentence_names(data, worker):
+    ask(worker, "store", title="kept")
+    copies.make(data / NAME)
+    ask(worker, "store", title="stored after the copy")
+    worker.close()
+    damaged = damage(data)
+    with pytest.raises(Damaged) as told:
+        ask(worker, "stats", writes=False)
+    [command] = re.findall("`cortex memory (.*?)`", str(told.value))
+    assert command == f"restore --data-dir {data}"
+    done = restored(worker)
+    assert done["notes"] == count(worker) == 1
+    assert Path(done["kept"]).read_bytes() == damaged
+    assert ask(worker, "search", writes=False, query="kept")["results"]
+    assert ask(worker, "store", title="and goes on")["number"]
+
+
+def test_a_back_up_that_is_damaged_itself_is_passed_over(data, worker):
+    ask(worker, "store", title="kept")
+    first = copies.make(data / NAME)
+    copies.make(data / NAME).write_bytes(b"no database" * 1000)
+    worker.close()
+    damage(data)
+    assert restored(worker)["file"] == str(first)
+    worker.close()
+    damage(data)
+    first.write_bytes(b"no database")
+    with pytest.raises(Damaged, match=r"No back-up in .* is whole"):
+        restored(worker)
+
+
+def test_nothing_is_put_in_the_place_of_a_whole_database_but_the_copy_that_is_named(data, worker):
+    ask(worker, "store", title="kept")
+    copy = copies.make(data / NAME)
+    ask(worker, "store", title="stored after the copy")
+    with pytest.raises(BadRequest, match="is whole, so nothing is put back"):
+        restored(worker)
+    with pytest.raises(NotFound, match="There is no back-up 'other'"):
+        restored(worker, file="other")
+    with pytest.raises(BadRequest, match="Only people restore"):
+        worker.call(MemoryCall("restore", {"file": copy.name}, True))
+    assert count(worker) == 2
+    assert restored(worker, file=copy.name)["notes"] == 1
+
+
+def test_without_a_back_up_a_restore_says_so_and_leaves_the_database_where_it_is(data, worker):
+    worker.close()
+    damaged = damage(data)
+    with pytest.raises(NotFound, match="There is no back-up in"):
+        restored(worker)
+    assert (data / NAME).read_bytes() == damaged
+
+
+def test_a_damaged_database_that_is_moved_away_begins_anew_without_its_log(data, worker):
+    ask(worker, "store", title="kept")
+    worker.close()
+    (data / f"{NAME}-wal").write_bytes(b"the log of what was moved away" * 1000)
+    (data / NAME).rename(data / "elsewhere")
+    assert count(worker) == 0
+    assert ask(worker, "store", title="and goes on")["id"]
+
+
+def test_a_database_that_became_empty_is_damaged_and_no_new_one(data, worker):
+    ask(worker, "store", title="kept")
+    copies.make(data / NAME)
+    worker.close()
+    (data / NAME).write_bytes(b"")
+    with pytest.raises(Damaged, match="it is empty"):
+        ask(worker, "stats", writes=False)
+    assert restored(worker)["notes"] == 1
+
+
+def test_no_back_up_is_made_of_a_damaged_database_and_none_is_lost_for_it(data, worker):
+    for at in range(300):
+        ask(worker, "store", title=f"Note {at}", body="word " * 300)
+    for _ in range(3):
+        copies.make(data / NAME)
+    before = copies.back_ups(data)
+    worker.close()
+    raw = (data / NAME).read_bytes()
+    (data / NAME).write_bytes(raw[: len(raw) // 2] + b"\xff" * 4096 * 8 + raw[len(raw) // 2 + 4096 * 8 :])
+    with pytest.raises(Damaged):
+        copies.make(data / NAME)
+    assert copies.back_ups(data) == before
+
+
+def test_a_back_up_is_made_on_each_day_on_which_something_changed(data, worker, monkeypatch):
+    monkeypatch.setattr(serving, "LOOK_S", 0.0)
+    worker._look_at = 0.0
+
+    def look():
+        worker.reload()
+        worker._end_copy()
+        return [Path(one["file"]) for one in copies.back_ups(data)]
+
+    assert look() == []
+    ask(worker, "store", title="kept")
+    [first] = look()
+    ask(worker, "store", title="more")
+    assert look() == [first]
+    yesterday = first.stat().st_mtime - copies.DAY_S - 1
+    os.utime(first, (yesterday, yesterday))
+    second, *others = look()
+    assert others == [first]
+    os.utime(second, (yesterday, yesterday))
+    assert look() == [second, first]
+    assert second.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_folder_that_vanishes_is_noticed_and_nothing_is_acknowledged_into_it(data, worker):
@@ -190,6 +312,56 @@ try:
 except Unavailable as error:
     print(stored)
     print(error)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="rights are dropped as Linux does it")
+@pytest.mark.parametrize("closed", ["folder", "database"])
+def test_what_may_only_be_read_is_a_sentence_and_nothing_is_lost(data, worker, closed):
+    ask(worker, "store", title="kept")
+    worker.close()
+    paths = [data / NAME] if closed == "database" else [*data.rglob("*"), data]
+    modes = {path: path.stat().st_mode & 0o777 for path in paths}
+    for path in paths:
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", OBEDIENT, sys.executable, "-P", "-c", WRITES, str(data)],
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+    finally:
+        for path, mode in reversed(modes.items()):
+            path.chmod(mode)
+    [sentence] = done.stdout.splitlines()
+    assert sentence.startswith("Unavailable The memory"), done.stderr
+    assert "cannot be" in sentence
+    assert str(data) in sentence
+    assert count(worker) == 1
+    assert ask(worker, "store", title="more")["id"]
+
+
+#: runs a program without root's right to read and write what its modes forbid
+OBEDIENT = """
+import ctypes, os, sys
+for right in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+    ctypes.CDLL(None).prctl(24, right, 0, 0, 0)  # PR_CAPBSET_DROP
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+WRITES = """
+import sys
+from pathlib import Path
+from cortex.memory.serving import MemoryWorker
+from cortex.settings.data import DataFolder
+from ipc.messages import MemoryCall
+
+worker = MemoryWorker(DataFolder(Path(sys.argv[1])))
+try:
+    worker.call(MemoryCall("store", {"title": "more"}, project="here"))
+except Exception as error:
+    print(type(error).__name__, error)
 """
 
 

@@ -46,6 +46,21 @@ def test_a_copy_and_a_clone_are_projects_of_their_own(repository, tmp_path):
     assert len({identity_of(tmp_path / name) for name in ("shop", "copy", "clone")}) == 3
 
 
+def test_clones_of_a_remote_that_their_person_named_are_one_project(repository, tmp_path):
+    git(tmp_path, "clone", "-q", str(repository), str(tmp_path / "clone"))
+    addresses = ("git@Example.org:ada/shop.git", "https://ada:x@example.org/ada/shop/")
+    for name, address in zip(("shop", "clone"), addresses, strict=True):
+        git(tmp_path / name, "config", "remote.origin.url", address)
+    found = {
+        identity_of(tmp_path / name, ["ssh://git@example.org:22/ada/shop"]) for name in ("shop", "clone")
+    }
+    assert len(found) == 1
+    assert found.pop().startswith("shop-")
+    for remotes in ((), ["example.org/ada/other"]):
+        assert len({identity_of(tmp_path / name, remotes) for name in ("shop", "clone")}) == 2
+    assert identity_of(repository, ["example.org/ada/other"]) == identity_of(repository)
+
+
 def test_a_folder_that_names_another_repository_as_its_own_does_not_get_its_notes(repository, tmp_path):
     git(repository, "worktree", "add", "-q", str(tmp_path / "real"))
     forged = tmp_path / "forged"

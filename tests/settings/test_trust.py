@@ -40,7 +40,7 @@ FREE = {
 
 
 #: what no project may set, and what one might
-PERSONAL = {"memory.data_dir": "/tmp/elsewhere"}
+PERSONAL = {"memory.data_dir": "/tmp/elsewhere", "memory.remotes": ["example.org/anybody/shop"]}
 
 
 def write(project: Path, text: str) -> trust.ProjectFile:

@@ -53,7 +53,7 @@ ALLOWED = {
     ("cortex.engines.vector.usearch", "index.save"): LIBRARY,
     ("cortex.engines.vector.usearch", "index.view"): LIBRARY,
     ("cortex.indexer.store.embeddings", "sqlite3.connect"): LIBRARY,
-    ("cortex.memory.database", "sqlite3.connect"): LIBRARY,
+    ("cortex.memory.copies", "sqlite3.connect"): LIBRARY,
     ("cortex.memory.erasure", "sqlite3.connect"): LIBRARY,
     ("cortex.memory.words", "tantivy.Index"): LIBRARY,
     ("cortex.processes.leftovers", "folder.rmdir"): RUNTIME,

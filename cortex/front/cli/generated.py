@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import functools
 import sys
 from argparse import Namespace
@@ -17,7 +18,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from cortex.front.cli import answers, memory, picture
+from cortex.front.cli import answers, memory, picture, streams
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
@@ -30,7 +31,7 @@ PREFIXES = ("cortex_", "code_", "find_")
 MEMORY = {line.name for line in TOOLSETS["memory"]} - {line.name for line in TOOLSETS["code"]} | set(PEOPLE)
 #: seconds that people wait for memory, whose set may have to be started; and for long work on it
 PATIENCE_S, LONG_S = 30.0, 3_600.0
-LONG = {"memory_import", "memory_export", "memory_doctor", "memory_forget"}
+LONG = {f"memory_{name}" for name in ("import", "export", "doctor", "forget", "backup", "restore")}
 #: the value of an option that stands for standard input, and the bytes that are read of it
 STDIN, STDIN_BYTES_MAX = "-", 8_000_000
 #: argument → what its option is called where every command has another option of its name
@@ -80,6 +81,8 @@ class Form:
     piped: str = ""
     #: the same, when it is "-" only
     text: str = ""
+    #: which way the file that an argument names goes; "-" is a stream then
+    way: streams.Way = ""
 
 
 def _always(_answer: dict[str, Any]) -> bool:
@@ -145,8 +148,15 @@ FORMS = {
     ),
     "memory_show": Form(memory.print_node, found=_always, words=(_NOTE,)),
     "memory_forget": Form(memory.print_written, found=_always, words=(_NOTE,)),
-    "memory_import": Form(memory.print_imported, found=memory.came_in, words=(Word("file", "file"),)),
-    "memory_export": Form(memory.print_exported, found=_always, words=(Word("file", "file"),)),
+    "memory_link": Form(memory.print_link, found=_always, words=(Word("other", "other", optional=True),)),
+    "memory_import": Form(
+        memory.print_imported, found=memory.came_in, words=(Word("file", "file"),), way="in"
+    ),
+    "memory_export": Form(memory.print_exported, found=_always, words=(Word("file", "file"),), way="out"),
+    "memory_backup": Form(memory.print_backed_up, found=_always),
+    "memory_restore": Form(
+        memory.print_restored, found=_always, words=(Word("file", "file", optional=True),)
+    ),
     "memory_doctor": Form(
         memory.print_findings, found=lambda answer: bool(answer["healthy"]), not_found=EXIT_UNAVAILABLE
     ),
@@ -290,14 +300,20 @@ def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
     as_json, as_jsonl = options.as_json, getattr(options, "as_jsonl", False)
     if not (as_json or as_jsonl):
         arguments = {**form.for_people, **arguments}
-    raw = ask(tool, arguments, Asked(options.project, getattr(options, "data_dir", None)))
+    where = Asked(options.project, getattr(options, "data_dir", None))
+    with streams.spooled(form.way, arguments, where.data_dir) as asked:
+        raw = ask(tool, asked, where)
     answer = orjson.loads(raw)
-    if as_json:
-        print(raw.decode())
-    elif as_jsonl:
-        answers.print_jsonl(answer)
-    else:
-        form.show(answer)
+    taken = form.way == "out" and asked is not arguments
+    if taken:  # standard output holds the notes
+        raw = orjson.dumps(answer := answer | {"file": streams.STREAM})
+    with contextlib.redirect_stdout(sys.stderr if taken else sys.stdout):
+        if as_json:
+            print(raw.decode())
+        elif as_jsonl:
+            answers.print_jsonl(answer)
+        else:
+            form.show(answer)
     return EXIT_OK if form.found(answer) else form.not_found
 
 

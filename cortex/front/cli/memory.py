@@ -123,6 +123,19 @@ def print_undone(answer: dict[str, Any]) -> None:
     print(shown(f"Taken back ({answer['what']}): {titles or answer['undone']}"))
 
 
+def print_link(answer: dict[str, Any]) -> None:
+    """Whose notes this project's are, and which projects have some."""
+    own, home = answer["project"], answer["home"]
+    moved = f"; {_count(answer['moved'], 'note')} of its own joined them" if answer.get("moved") else ""
+    told = "has notes of its own" if own == home else f"has the notes of {home}{moved}"
+    print(shown(f"This project, {own}, {told}."))
+    now = time.time()
+    for one in answer["projects"]:
+        mark = "→" if one["project"] == home else " "
+        line = f"{mark} {_count(one['notes'], 'note'):>12}  {one['project']}, the newest {say_ago(one['newest'], now)}"
+        print(shown(line))
+
+
 def came_in(answer: dict[str, Any]) -> bool:
     """Whether an import found anything that could be used."""
     return any(answer[name] for name in ("notes", "edges", "known", "merged", "forgotten"))
@@ -145,7 +158,19 @@ def print_imported(answer: dict[str, Any]) -> None:
 
 
 def print_exported(answer: dict[str, Any]) -> None:
-    print(shown(f"{_count(answer['records'], 'record')} written to {answer['file']}"))
+    place = "standard output" if answer["file"] == "-" else answer["file"]
+    print(shown(f"{_count(answer['records'], 'record')} written to {place}"))
+
+
+def print_backed_up(answer: dict[str, Any]) -> None:
+    print(shown(f"Copied to {answer['file']}; {_count(len(answer['back_ups']), 'back-up')} in all."))
+
+
+def print_restored(answer: dict[str, Any]) -> None:
+    made = say_ago(answer["written_at"], time.time())
+    print(shown(f"{answer['file']}, made {made}, is in place: {_count(answer['notes'], 'note')}."))
+    if answer["kept"]:
+        print(shown(f"What was there is kept as {answer['kept']}."))
 
 
 def print_findings(answer: dict[str, Any]) -> None:

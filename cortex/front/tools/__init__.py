@@ -69,8 +69,11 @@ _PEOPLE = (
     Line(f"{_MEMORY}.people:memory_timeline", "Show notes in the order of time", asks="memory"),
     Line(f"{_MEMORY}.people:memory_undo", "Take back what was written", False, True, "memory"),
     Line(f"{_MEMORY}.people:memory_forget", "Forget a note", False, True, "memory"),
+    Line(f"{_MEMORY}.people:memory_link", "Join a clone's notes to another's", False, True, "memory"),
     Line(f"{_MEMORY}.people:memory_import", "Import notes", False, True, "memory"),
     Line(f"{_MEMORY}.people:memory_export", "Export notes", asks="memory"),
+    Line(f"{_MEMORY}.people:memory_backup", "Back memory up", asks="memory"),
+    Line(f"{_MEMORY}.people:memory_restore", "Put a back-up of memory back", False, True, "memory"),
     Line(f"{_MEMORY}.people:memory_doctor", "Check memory, and mend it", False, True, "memory"),
     Line(f"{_MEMORY}.people:memory_stats", "Count what is remembered", asks="memory"),
 )

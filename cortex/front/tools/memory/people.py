@@ -12,6 +12,7 @@ from msgspec import Meta
 from cortex.ask.asking import Asking
 from cortex.front.tools.code.search import cortex_search
 from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, given
+from cortex.settings.identity import identity_of
 from ipc.errors import BadRequest
 
 Id = Annotated[str, Meta(description="A note's number or id.")]
@@ -64,7 +65,8 @@ async def memory_import(
     file: Annotated[
         str,
         Meta(
-            description="An export, memory.json of the reference memory server, a Markdown file or a folder."
+            description="An export, memory.json of the reference memory server, a Markdown file or a folder; - "
+            "is standard input."
         ),
     ],
     trusted: Annotated[
@@ -82,11 +84,29 @@ async def memory_import(
 async def memory_export(
     asking: Asking,
     *,
-    file: Annotated[str, Meta(description="The file to write, lines of JSON.")],
+    file: Annotated[str, Meta(description="The file to write, lines of JSON; - is standard output.")],
     project: Whose = "",
 ) -> dict[str, Any]:
     """Write the notes of this project, with their edges and history, to a file for `import`."""
     return await asking.remember("export", given(file=_place(file), project=project))
+
+
+async def memory_backup(asking: Asking) -> dict[str, Any]:
+    """Copy the store to its folder `backups`, of which the newest three stay. One is made every day
+    on which something changed.
+    """
+    return await asking.remember("backup")
+
+
+async def memory_restore(
+    asking: Asking,
+    *,
+    file: Annotated[
+        str, Meta(description="A back-up by its name; by default the newest that is whole.")
+    ] = "",
+) -> dict[str, Any]:
+    """Put a back-up in the place of a damaged store, which is kept beside it."""
+    return await asking.remember("restore", given(file=file), writes=True)
 
 
 async def memory_doctor(
@@ -96,6 +116,12 @@ async def memory_doctor(
 ) -> dict[str, Any]:
     """Compare the store with its indexes and mend what differs."""
     return await asking.remember("doctor", {"mend": mend})
+
+
+def _named(project: str, remotes: tuple[str, ...]) -> str:
+    """The project of a folder, or of its name as it was typed."""
+    folder = Path(project or "nowhere").expanduser()
+    return identity_of(folder.resolve(), remotes) if project and folder.is_dir() else project
 
 
 def _place(file: str) -> str:
@@ -134,6 +160,23 @@ async def memory_undo(
 ) -> dict[str, Any]:
     """Take back what was last written, or one operation by its number."""
     return await asking.remember("undo", given(undone=undone), writes=True)
+
+
+async def memory_link(
+    asking: Asking,
+    *,
+    other: Annotated[
+        str, Meta(description="The other project: its folder, or its name as it is listed without this.")
+    ] = "",
+    remove: Annotated[bool, Meta(description="From now on this project keeps notes of its own.")] = False,
+) -> dict[str, Any]:
+    """Say that this folder is a clone of another project: their notes are one from now on. Without
+    the other: list the projects that have notes.
+    """
+    if other and remove:
+        raise BadRequest("Pass the other project, or `remove`: not both.")
+    asked = given(other=_named(other, asking.config.memory.remotes), remove=remove or None)
+    return await asking.remember("link", asked, writes=True)
 
 
 async def memory_stats(asking: Asking) -> dict[str, Any]:

@@ -1,0 +1,62 @@
+"""What commands read from standard input and write to standard output instead of a file. Only
+memory's worker reads and writes files, so it waits in a private one beside the worker's logs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from cortex.settings import config as configuration
+from cortex.system import files
+from ipc.errors import BadRequest, CortexError, Unavailable
+
+#: what stands for standard input or output where a file is named
+STREAM = "-"
+Way = Literal["", "in", "out"]
+
+
+def is_stream(way: Way, arguments: dict[str, Any]) -> bool:
+    return bool(way) and arguments.get("file") == STREAM
+
+
+@contextlib.contextmanager
+def spooled(way: Way, arguments: dict[str, Any], data_dir: str | None) -> Iterator[dict[str, Any]]:
+    """The arguments with a file in the place of the stream: it holds all of standard input, or goes
+    to standard output at the end of the `with`.
+
+    Raises BadRequest when nothing is piped in, Unavailable when the file cannot be kept.
+    """
+    if not is_stream(way, arguments):
+        yield arguments
+        return
+    if way == "in" and sys.stdin.isatty():
+        raise BadRequest("Pipe in what is to be imported, as in `cortex memory import - <notes.jsonl`.")
+    data = configuration.load_data({"memory": {"data_dir": data_dir}} if data_dir else None)
+    data.make()
+    files.sweep(data.run_dir)  # of one that was killed
+    path: Path | None = None
+    try:
+        path = files.write_new(data.run_dir, "stream", b"")
+        if way == "in":
+            with files.replacing(path) as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+        yield arguments | {"file": str(path)}
+        if way == "out":
+            with files.open_ours(path) as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except CortexError as error:
+        raise type(error)(str(error).replace(str(path), f"Standard {way}put")) from error
+    except OSError as error:
+        raise Unavailable(f"{data.run_dir} cannot keep what passes: {error.strerror or error}.") from error
+    finally:
+        if path is not None:
+            with contextlib.suppress(OSError):
+                files.remove(path)

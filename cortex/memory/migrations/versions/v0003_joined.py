@@ -1,0 +1,18 @@
+"""The third version: which projects' notes are those of another."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+
+
+def upgrade() -> None:
+    op.create_table(
+        "joined",
+        sa.Column("project", sa.String(64), primary_key=True),
+        sa.Column("into", sa.String(64), nullable=False),
+        sa.Column("created_at", sa.BigInteger, nullable=False, server_default="0"),
+    )
