@@ -26,6 +26,8 @@ ALL = "all"
 #: what an operation comes to; long work is done in slices, between which others are answered
 Slices = Generator[None, None, dict[str, Any]]
 Function = Callable[..., dict[str, Any] | list[dict[str, Any]] | Slices]
+#: operation of people → its command, where that is called otherwise
+_COMMANDS = {"erase": "forget --hard"}
 #: how the identity of a project's folder ends
 _IDENTITY = re.compile(r"-[0-9a-f]{16}\Z")
 #: the channel on which agents ask
@@ -85,7 +87,8 @@ def carry_out(
     if operation is None:
         raise BadRequest(f"Memory has no operation {name[:80]!r}; it has: {', '.join(OPERATIONS)}.")
     if operation.people and source is not None and source.channel == AGENTS:
-        raise BadRequest(f"Only people {operation.name} memory: `cortex memory {operation.name}`.")
+        command = _COMMANDS.get(operation.name, operation.name)
+        raise BadRequest(f"Only people do this to memory, by a command: `cortex memory {command}`.")
     given = operation.check(arguments)
     if operation.numbered:
         given[_OPERATION_ID] = operation_id

@@ -93,7 +93,8 @@ def remove_secrets(text: str) -> tuple[str, list[str]]:
         kind = _KINDS[match.lastindex - 1]
         told: str = match.group()
         if kind == "password" and (no := _NO_PASSWORD.search(told)):
-            return told[: no.end()] + _ANY.sub(replaced, told[no.end() :])
+            rest: str = _ANY.sub(replaced, told[no.end() :])
+            return told[: no.end()] + rest
         return removed(kind)
 
     def named(match: Any) -> str:

@@ -114,7 +114,7 @@ class MemoryWorker:
         """
         chosen = str(request.arguments.get("file") or "")
         if _source_of(request).channel == AGENTS:
-            raise BadRequest("Only people restore memory: `cortex memory restore`.")
+            raise BadRequest("Only people do this to memory, by a command: `cortex memory restore`.")
         if not request.writes:
             raise BadRequest("The operation restore writes; it has to be asked as a write.")
         with contextlib.suppress(Damaged):

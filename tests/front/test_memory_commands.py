@@ -168,7 +168,7 @@ def test_an_export_goes_to_standard_output_and_comes_from_standard_input(
     code, out, told = shell("memory_export", "-", "--json")
     assert (code, json.loads(told)["records"]) == (EXIT_OK, 2)
     assert [next(iter(json.loads(line))) for line in out.splitlines()] == ["cortex", "note", "note"]
-    window.ask("memory_forget", node_id="1", hard=True)
+    shell("memory_forget", "1", "--hard")
     piped(monkeypatch, out.encode())
     code, said, told = shell("memory_import", "-", "--trusted")
     assert (code, told) == (EXIT_OK, "")

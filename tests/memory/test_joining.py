@@ -1,10 +1,14 @@
 """Clones: a project's notes are those of another when a person says so, and not before."""
 
+import itertools
+
 import pytest
 
+from cortex.embedders.static import open_static
 from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
+from cortex.memory.recall import Memory
 from ipc.errors import BadRequest, NotFound
 
 SHOP, CLONE, OTHER = "shop-0123456789abcdef", "shop-clone-fedcba9876543210", "other-0000000000000000"
@@ -12,7 +16,8 @@ SHOP, CLONE, OTHER = "shop-0123456789abcdef", "shop-clone-fedcba9876543210", "ot
 
 @pytest.fixture
 def library(data):
-    with Library.open(data) as library:
+    moments = itertools.count(1_700_000_000_000, 1000)
+    with Library(Memory(data, open_static(), lambda: next(moments))) as library:
         yield library
 
 
@@ -20,8 +25,8 @@ def ask(library, project, name, *, operation_id="", **arguments):
     return carry_out(library, name, arguments, project=project, operation_id=operation_id)
 
 
-def titles(library, project, **others):
-    found = carry_out(library, "search", {"query": "which port"} | others, project=project)["results"]
+def titles(library, whose, **others):
+    found = carry_out(library, "search", {"query": "which port"} | others, project=whose)["results"]
     return {row["title"] for row in found}
 
 
@@ -114,5 +119,5 @@ def test_what_cannot_be_linked_is_a_sentence(library, project, arguments, error,
 
 
 def test_no_agent_can_link(library):
-    with pytest.raises(BadRequest, match="Only people link memory"):
+    with pytest.raises(BadRequest, match="cortex memory link"):
         carry_out(library, "link", {}, source=Source(channel="mcp"))

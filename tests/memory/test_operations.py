@@ -62,7 +62,8 @@ SLICES = ("erase", "import", "export", "backup", "doctor")
 
 def test_what_only_people_ask_for_no_agent_can(library):
     for name in (*SLICES, "link"):
-        with pytest.raises(BadRequest, match=f"Only people {name} memory"):
+        command = "forget --hard" if name == "erase" else name
+        with pytest.raises(BadRequest, match=f"Only people .*`cortex memory {command}`"):
             carry_out(library, name, {}, source=Source(channel="mcp"))
 
 

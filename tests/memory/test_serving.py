@@ -165,7 +165,7 @@ def test_nothing_is_put_in_the_place_of_a_whole_database_but_the_copy_that_is_na
         restored(worker)
     with pytest.raises(NotFound, match="There is no back-up 'other'"):
         restored(worker, file="other")
-    with pytest.raises(BadRequest, match="Only people restore"):
+    with pytest.raises(BadRequest, match="Only people"):
         worker.call(MemoryCall("restore", {"file": copy.name}, True))
     assert count(worker) == 2
     assert restored(worker, file=copy.name)["notes"] == 1
