@@ -293,7 +293,7 @@ def test_completion_is_printed_for_each_shell(shell, tmp_path, capsys):
         (["cortex", "search", "--exp"], ["--explain"]),
         (["cortex", "search", "--mode", "sem"], ["semantic"]),
         (["cortex", "graph", "calle"], ["callees", "callers"]),
-        (["cortex", "memory", "re"], ["recall", "relate"]),
+        (["cortex", "memory", "re"], ["recall", "relate", "restore"]),
     ],
 )
 def test_bash_completes_commands_options_and_values(words, completed, tmp_path, capsys):
