@@ -1,71 +1,22 @@
-"""Projects whose notes are one. A clone or a copy of a repository is a project of its own until a
-person joins it to another: remotes and first commits are what a stranger's archive can claim, too.
-"""
+"""Projects whose notes are one, in one transaction: how they are joined, parted and taken back."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from cortex.memory.note import Note
 from cortex.memory.records import Records, parts
 from cortex.memory.tables import JOINED, NOTE, REVISION
-from cortex.memory.times import say_moment
 from ipc.errors import BadRequest, NotFound
 
-if TYPE_CHECKING:
-    from cortex.memory.store import Store
 
-
-class Projects:
-    """Which project's notes are whose. Use it in one thread."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def home_of(self, project: str) -> str:
-        """The project that keeps the notes of this one: itself, unless it was joined to another."""
-        if self._store.homes is None:
-            with self._store.database.read() as connection:
-                query = select(JOINED.c.project, JOINED.c.into)
-                self._store.homes = {row.project: row.into for row in connection.execute(query)}
-        return self._store.homes.get(project, project)
-
-    def known(self) -> list[dict[str, Any]]:
-        """[{"project", "notes", "newest"}] of all that have notes, the newest first."""
-        newest = func.max(NOTE.c.created_at)
-        query = select(NOTE.c.project, func.count(), newest).where(NOTE.c.state != "deleted")
-        query = query.where(NOTE.c.project != "").group_by(NOTE.c.project).order_by(newest.desc())
-        with self._store.database.read() as connection:
-            rows = connection.execute(query).all()
-        return [{"project": row[0], "notes": row[1], "newest": say_moment(row[2])} for row in rows]
-
-    def link(self, project: str, other: str, operation: str, *, remove: bool) -> dict[str, Any]:
-        """{"project", "home": which keeps its notes, "projects": all that have some}, and after a
-        link "moved": how many of its own joined them.
-
-        `other`: from now on the notes of `project` are those of that one; `remove`: its own again,
-        and those that were kept stay where they are. Raises NotFound for an `other` without notes,
-        BadRequest when there is nothing to be done.
-        """
-        if (other or remove) and not project:
-            raise BadRequest("Say whose notes are meant: ask from a project's folder.")
-        told: dict[str, Any] = {}
-        if other or remove:
-            asked = {"link": project, "to": other, "remove": remove}
-            told = self._store.once(
-                operation,
-                "link",
-                asked,
-                lambda records: _part(records, project) if remove else _join(records, project, other),
-            )
-            self._store.homes = None
-        return {"project": project, "home": self.home_of(project), "projects": self.known()} | told
-
-
-def _join(records: Records, project: str, other: str) -> dict[str, Any]:
+def join(records: Records, project: str, other: str) -> dict[str, Any]:
+    """Have the notes of `project` be those of `other`: {"moved": how many}. Raises NotFound for one
+    without notes, BadRequest when they are one already.
+    """
     into, home = (_home(records, each) for each in (other, project))
     if into == home:
         raise BadRequest(f"The notes of {project} and of {other} are one already.")
@@ -80,7 +31,8 @@ def _join(records: Records, project: str, other: str) -> dict[str, Any]:
     return {"moved": _move_all(records, project, into)}
 
 
-def _part(records: Records, project: str) -> dict[str, Any]:
+def part(records: Records, project: str) -> dict[str, Any]:
+    """Have `project` keep notes of its own again: {}. Raises BadRequest when it does."""
     if _home(records, project) == project:
         raise BadRequest(f"The notes of {project} are its own already.")
     _point(records, project, "")

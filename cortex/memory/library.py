@@ -232,7 +232,7 @@ class Library:
 
     def link(self, other: str = "", *, remove: bool = False, operation_id: str = "") -> dict[str, Any]:
         """From now on this project's notes are those of `other`, as for a clone of it; `remove`:
-        its own again. See `joining.Projects.link`.
+        its own again. See `projects.Projects.link`.
         """
         told = self._memory.projects.link(self._own, other, operation_id, remove=remove)
         self._memory.follow()

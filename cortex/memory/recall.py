@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 from cortex.embedders import Embedder
 from cortex.memory.catalog import Catalog, Selection
-from cortex.memory.joining import Projects
 from cortex.memory.links import Links
 from cortex.memory.note import Note
+from cortex.memory.projects import Projects
 from cortex.memory.ranking import Lanes, Ranked, rank, similarities
 from cortex.memory.rows import outline_of
 from cortex.memory.store import Store

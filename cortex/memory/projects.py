@@ -1,0 +1,61 @@
+"""Which project's notes are whose. A clone or a copy of a repository is a project of its own until
+a person joins it to another: remotes and first commits are what a stranger's archive can claim, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import func, select
+
+from cortex.memory.joining import join, part
+from cortex.memory.store import Store
+from cortex.memory.tables import JOINED, NOTE
+from cortex.memory.times import say_moment
+from ipc.errors import BadRequest
+
+
+class Projects:
+    """Of one store. Use it in one thread."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def home_of(self, project: str) -> str:
+        """The project that keeps the notes of this one: itself, unless it was joined to another."""
+        if self._store.homes is None:
+            with self._store.database.read() as connection:
+                query = select(JOINED.c.project, JOINED.c.into)
+                self._store.homes = {row.project: row.into for row in connection.execute(query)}
+        return self._store.homes.get(project, project)
+
+    def known(self) -> list[dict[str, Any]]:
+        """[{"project", "notes", "newest"}] of all that have notes, the newest first."""
+        newest = func.max(NOTE.c.created_at)
+        query = select(NOTE.c.project, func.count(), newest).where(NOTE.c.state != "deleted")
+        query = query.where(NOTE.c.project != "").group_by(NOTE.c.project).order_by(newest.desc())
+        with self._store.database.read() as connection:
+            rows = connection.execute(query).all()
+        return [{"project": row[0], "notes": row[1], "newest": say_moment(row[2])} for row in rows]
+
+    def link(self, project: str, other: str, operation: str, *, remove: bool) -> dict[str, Any]:
+        """{"project", "home": which keeps its notes, "projects": all that have some}, and after a
+        link "moved": how many of its own joined them.
+
+        `other`: from now on the notes of `project` are those of that one; `remove`: its own again,
+        and those that were kept stay where they are. Raises NotFound for an `other` without notes,
+        BadRequest when there is nothing to be done.
+        """
+        if (other or remove) and not project:
+            raise BadRequest("Say whose notes are meant: ask from a project's folder.")
+        told: dict[str, Any] = {}
+        if other or remove:
+            asked = {"link": project, "to": other, "remove": remove}
+            told = self._store.once(
+                operation,
+                "link",
+                asked,
+                lambda records: part(records, project) if remove else join(records, project, other),
+            )
+            self._store.homes = None
+        return {"project": project, "home": self.home_of(project), "projects": self.known()} | told
