@@ -1,5 +1,5 @@
 """Which project's notes are whose. A clone or a copy of a repository is a project of its own until
-a person joins it to another: remotes and first commits are what a stranger's archive can claim, too.
+a person joins it to another: remotes and first commits are what an archive can claim, too.
 """
 
 from __future__ import annotations
