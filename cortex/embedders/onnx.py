@@ -16,6 +16,7 @@ import numpy as np
 
 from cortex.embedders.model_folder import TOKENIZER_BYTES_MAX, ModelFolder, Pooling, Recipe
 from cortex.settings.config import Config
+from cortex.system.cores import count_cores
 from ipc.arrays import Array
 from ipc.errors import Misconfigured
 from ipc.messages import Mode
@@ -143,7 +144,7 @@ def _open_session(path: Path, model: bytes, device: str) -> Any:
     provider, how = _provider(device)
     options = onnxruntime.SessionOptions()
     # The indexer's children say by this variable that they are the parallelism.
-    options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS") or 0) or _cores()
+    options.intra_op_num_threads = int(os.environ.get("OMP_NUM_THREADS") or 0) or count_cores()
     options.inter_op_num_threads = 1
     # An arena keeps the most that it ever needed; threads that spin take a core at rest.
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False
@@ -158,10 +159,6 @@ def _open_session(path: Path, model: bytes, device: str) -> Any:
             f"embedding.device is {device}, but onnxruntime cannot use it: its card or libraries are missing; set it to cpu."
         )
     return session
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _reason(error: Exception) -> str:

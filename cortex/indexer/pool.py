@@ -35,6 +35,7 @@ from cortex.indexer.store.shards import Built, Settings, Task, build
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
 from cortex.system import allocator
+from cortex.system.cores import count_cores
 from ipc.errors import BY_CODE, CortexError, Unavailable
 
 log = logging.getLogger(__name__)
@@ -94,12 +95,8 @@ def workers_for(tasks: Sequence[Task], files: int, size: int, limits: Limits = L
 
 def children_for(tasks: int, limits: Limits = LIMITS) -> int:
     """How many children that many tasks can keep busy; 0: this process alone does as well."""
-    count = min(limits.children or min(_cores(), WORKERS_MAX), tasks)
+    count = min(limits.children or min(count_cores(), WORKERS_MAX), tasks)
     return count if count > 1 else 0
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +193,7 @@ class Pool:
                 self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env=os.environ | dict.fromkeys(THREADS, str(max(1, _cores() // self._count))),
+                env=os.environ | dict.fromkeys(THREADS, str(max(1, count_cores() // self._count))),
             )
             self._children.append(child)
         self._send(child, self._setup)  # a child that is dead already is noticed by its first task

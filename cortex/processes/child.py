@@ -35,6 +35,9 @@ BACKOFF_HELD_MAX_S = 3.2
 HELD_S = 0.2
 #: seconds that a child has to live for its next death to count as the first
 SETTLED_S = 10.0
+#: seconds after its start in which a child that holds no socket yet counts as coming up: one that
+#: takes longer, or has none, keeps the next from starting no longer
+COMING_UP_S = 1.0
 #: seconds that a child has to end after SIGTERM
 STOP_S = 5.0
 #: bytes of one log; when it is larger the older half goes to `<name>.log.1`
@@ -60,6 +63,8 @@ class SetSpec:
     without: tuple[str, ...]
     #: seconds without a front after which the set ends; None: only when it is told to
     idle_exit_s: float | None
+    #: processes that may come up at the same time when the set starts; None: all
+    at_once: int | None = None
     #: name → argument list in place of the kind's (tests of the supervisor itself)
     commands: dict[str, list[str]] | None = None
 
@@ -117,6 +122,7 @@ class Child:
         self._arguments = arguments
         self._finishes = any(one.name == name and one.finishes for one in spec.of_kind.processes)
         self._lock_path = os.path.join(spec.runtime_dir, f"{name}.0.lock")
+        self._socket_path = os.path.join(spec.runtime_dir, f"{name}.0.sock")
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
         self._due = 0.0
@@ -126,6 +132,11 @@ class Child:
     @property
     def pid(self) -> int:
         return self._process.pid if self._process else 0
+
+    def comes_up(self, now: float) -> bool:
+        """Whether it was started a moment ago and does not answer yet."""
+        young = self._process is not None and now - self._started < COMING_UP_S
+        return young and not os.path.exists(self._socket_path)
 
     def tend(self, now: float) -> str:
         """Notice the end of the process, start it when it is due; returns what happened, "" for

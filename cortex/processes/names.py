@@ -39,7 +39,7 @@ class Kind:
     option: str
     folder: str
     command: str
-    #: every process, in the order in which they are started
+    #: every process, in the order in which they are started: who is asked most first
     processes: tuple[Process, ...]
 
     def command_line(self, process: Process, root: str) -> list[str]:
@@ -70,9 +70,9 @@ PROJECT = Kind(
     "the project",
     "cortex",
     (
+        Process("text", "cortex-worker", ("text",), stage=2),
         Process("embed", "cortex-worker", ("embed",), stage=2),
         Process("vector", "cortex-worker", ("vector",), stage=2),
-        Process("text", "cortex-worker", ("text",), stage=2),
         Process("graph", "cortex-worker", ("graph",), stage=2),
         Process("watcher", "cortex-worker", ("watcher",), stage=1),
         Process(INDEXER, "cortex", ("index", "--watch"), stage=0, finishes=True),

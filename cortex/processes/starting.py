@@ -10,6 +10,7 @@ from typing import Any
 
 from cortex import __version__
 from cortex.generation.contract import chunk_folders, files_in, folder_of
+from cortex.generation.current import CURRENT
 from cortex.processes.child import SetSpec
 from cortex.processes.names import INDEXER, MEMORY, PROJECT, Kind
 from cortex.settings.config import Config
@@ -17,6 +18,7 @@ from cortex.settings.data import DataFolder
 from cortex.settings.home import PROJECT_FOLDER, open_home, open_runtime
 from cortex.settings.table import Embedding
 from cortex.system import files
+from cortex.system.cores import count_cores
 from ipc.errors import Misconfigured, Unavailable
 from ipc.messages import PROTOCOL
 
@@ -45,6 +47,16 @@ def open_folders(owner: Owner) -> None:
         owner.make()
 
 
+def _at_once(owner: Owner) -> int | None:
+    """How many processes come up at the same time: where there is an index to answer from, a core
+    is left to the front, which is started as well; where there is none, all have to do with making
+    it.
+    """
+    if not isinstance(owner, Config) or not (owner.index_dir / CURRENT).is_file():
+        return None
+    return max(1, count_cores() - 1)
+
+
 def spec_of(owner: Owner, *, idle_exit: bool) -> SetSpec:
     if isinstance(owner, Config):
         idle_exit_s, without = owner.server.idle_exit_s, () if owner.server.auto_index else (INDEXER,)
@@ -59,6 +71,7 @@ def spec_of(owner: Owner, *, idle_exit: bool) -> SetSpec:
         protocol=PROTOCOL,
         without=without,
         idle_exit_s=idle_exit_s if idle_exit else None,
+        at_once=_at_once(owner),
     )
 
 

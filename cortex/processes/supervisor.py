@@ -26,6 +26,8 @@ from ipc.locks import POLL_S, Lock, clear_place, holder_of, try_lock
 
 #: seconds between two looks at children that nobody announced as dead, and at what is due
 TICK_S = 0.25
+#: the same while some wait for others to come up
+COMING_UP_TICK_S = 0.02
 #: seconds between two looks at the folders, and at the size of the logs
 CHECK_S = 1.0
 #: seconds that a new supervisor waits for the lock of one that is stopping
@@ -52,6 +54,8 @@ class Supervisor:
         self._children = {
             name: Child(name, arguments, spec) for name, arguments in spec.command_lines().items()
         }
+        #: those that wait for others to come up, in the order of their start
+        self._later = list(self._children)
         self._lock: Lock | None = None
         self._selector = selectors.DefaultSelector()
         self._lines: dict[socket.socket, bytes] = {}
@@ -84,7 +88,7 @@ class Supervisor:
                 if now - checked >= CHECK_S:
                     checked = now
                     self._check(now)
-                for key, _ in self._selector.select(TICK_S):
+                for key, _ in self._selector.select(COMING_UP_TICK_S if self._later else TICK_S):
                     if key.fileobj is wake:
                         wake.recv(64)
                     elif key.fileobj is listener:
@@ -147,9 +151,18 @@ class Supervisor:
     # The loop's parts
 
     def _tend(self, now: float) -> None:
-        for child in self._children.values():
+        for name, child in self._children.items():
+            if name in self._later:
+                if not self._has_room(now):
+                    return
+                self._later.remove(name)
             if news := child.tend(now):
                 say(news)
+
+    def _has_room(self, now: float) -> bool:
+        """Whether another process may come up beside those that do."""
+        most = self.spec.at_once
+        return most is None or sum(child.comes_up(now) for child in self._children.values()) < most
 
     def _look(self) -> tuple[Any, ...]:
         """Identities of what this set stands on: lock, socket, its folder and that of its logs."""

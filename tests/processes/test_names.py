@@ -32,7 +32,7 @@ def test_every_worker_is_a_module_and_every_module_a_worker() -> None:
 
 
 def test_who_writes_is_stopped_first_then_who_announces_then_who_answers() -> None:
-    assert PROJECT.stop_order == (("indexer",), ("watcher",), ("embed", "vector", "text", "graph"))
+    assert PROJECT.stop_order == (("indexer",), ("watcher",), ("text", "embed", "vector", "graph"))
     assert MEMORY.stop_order == (("memory",),)
 
 

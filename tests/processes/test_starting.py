@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import os
 
 import pytest
 
+from cortex.generation.current import CURRENT
 from cortex.processes import attach, starting
 from cortex.settings.config import Config, Embedding, Server
 from ipc.errors import Misconfigured, Unavailable
@@ -44,3 +46,12 @@ def test_an_embedding_endpoint_that_nobody_serves_is_unavailable(config: Config)
         free.listen()  # which answers nothing
         with pytest.raises(Unavailable, match="timed out"):
             starting.check_start(named)
+
+
+def test_all_processes_start_at_once_until_there_is_an_index(config: Config) -> None:
+    assert starting.spec_of(config, idle_exit=True).at_once is None
+    config.index_dir.mkdir(parents=True, exist_ok=True)
+    (config.index_dir / CURRENT).touch()
+    at_once = starting.spec_of(config, idle_exit=True).at_once
+    assert at_once is not None
+    assert 1 <= at_once <= max(1, (os.cpu_count() or 1) - 1)

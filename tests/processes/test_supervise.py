@@ -9,12 +9,15 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import psutil
 import pytest
 
 from cortex.generation.formats import LOCK
 from cortex.processes import attach
+from cortex.processes.child import COMING_UP_S
+from cortex.processes.supervisor import Supervisor
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, open_runtime
 from ipc.errors import EXIT_OCCUPIED, Misconfigured
@@ -29,6 +32,29 @@ def test_the_supervisor_stays_small() -> None:
     code = "import sys, cortex.processes.supervisor; print([m for m in ('numpy', 'zmq', 'asyncio') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_where_there_is_an_index_the_next_process_starts_when_the_one_before_answers(config: Config) -> None:
+    """Or after a moment in which it does not: the front, which is being started too, has a core."""
+    names = ("first", "second", "third")
+    supervisor = Supervisor(dataclasses.replace(spec(config, **dict.fromkeys(names, OBEDIENT)), at_once=1))
+
+    def started() -> list[str]:
+        return [one["name"] for one in supervisor.status()["processes"] if one["pid"]]
+
+    try:
+        supervisor._tend(1000.0)
+        supervisor._tend(1000.5)
+        assert started() == ["first"]
+        (config.runtime_dir / "first.0.sock").touch()
+        supervisor._tend(1000.6)
+        assert started() == ["first", "second"]
+        supervisor._tend(1000.6 + COMING_UP_S)
+        assert started() == list(names)
+    finally:
+        for one in supervisor._children.values():
+            one.terminate()
+            one.wait(time.monotonic() + BOUND_S)
 
 
 def test_a_killed_child_is_replaced(config: Config) -> None:
