@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import re2
-from pathspec import GitIgnoreSpec
 
 from cortex.terms.ignores import fault_of, with_ranges
 from ipc.errors import BadRequest
+
+if TYPE_CHECKING:  # slow, and most questions have no glob
+    from pathspec import GitIgnoreSpec
 
 #: globs of one argument, braces written out; each is held against every path
 GLOBS_MAX = 256
@@ -110,6 +113,8 @@ def _in_any_case(regexes: Sequence[re.Pattern[str]]) -> list[re.Pattern[str]]:
 
 
 def _read(globs: Sequence[str]) -> GitIgnoreSpec:
+    from pathspec import GitIgnoreSpec
+
     try:
         return GitIgnoreSpec.from_lines(globs, backend="re2")
     except ValueError as error:

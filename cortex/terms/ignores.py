@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from ipc.errors import Misconfigured
+
+if TYPE_CHECKING:  # slow, and most processes read no glob
+    from pathspec import GitIgnoreSpec
 
 #: characters of one glob; the longest path of most systems has 4 096
 GLOB_CHARS_MAX = 1_024
@@ -195,6 +197,8 @@ def _sets(lines: list[tuple[int, str]], faults: list[Fault]) -> list[GitIgnoreSp
     """As few sets as take all of `lines`; a line that none takes is a fault."""
     if not lines:
         return []
+    from pathspec import GitIgnoreSpec
+
     try:
         spec = GitIgnoreSpec.from_lines([line for _, line in lines], backend="re2")
         spec.check_file("a")  # the set is made with the first question
