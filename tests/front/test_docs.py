@@ -161,7 +161,7 @@ LIST_TOKENS_MAX, EXPLORE_TOKENS = 2_600, 300
 
 
 def test_the_list_of_tools_with_the_instructions_is_cheap():
-    listed = [describe(tool).model_dump(by_alias=True, exclude_unset=True) for tool in CODE.values()]
+    listed = [describe(tool) for tool in CODE.values()]
     tokens = (len(orjson.dumps({"tools": listed})) + len(orjson.dumps(INSTRUCTIONS))) / 4
     assert tokens <= LIST_TOKENS_MAX - (0 if "cortex_explore" in TOOLS else EXPLORE_TOKENS)
 

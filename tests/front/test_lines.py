@@ -121,7 +121,9 @@ def test_every_broken_line_is_answered_and_the_messages_between_them_are_passed_
             yield Line(good)
 
     async def run(write):
-        return [line async for line in Wire(arrive(), write, 5.0, refused=lambda: counted.append(1))]
+        wire = Wire(write, 5.0, refused=lambda: counted.append(1))
+        wire.take(arrive())
+        return [line async for line in wire]
 
     counted = []
 

@@ -201,10 +201,7 @@ def test_of_two_notes_that_fit_as_well_the_more_important_is_first(window):
 
 
 def test_what_writes_says_so_and_what_can_change_notes_too():
-    hints = {
-        name: describe(tool).annotations.model_dump(by_alias=True)
-        for name, tool in choose(("memory",)).items()
-    }
+    hints = {name: describe(tool)["annotations"] for name, tool in choose(("memory",)).items()}
     assert [name for name, told in hints.items() if not told["readOnlyHint"]] == [
         "cortex_store",
         "cortex_relate",
@@ -214,7 +211,7 @@ def test_what_writes_says_so_and_what_can_change_notes_too():
 
 def test_both_default_toolsets_with_instructions_are_cheap():
     tools = choose(Server().toolsets)
-    listed = [describe(tool).model_dump(by_alias=True, exclude_unset=True) for tool in tools.values()]
+    listed = [describe(tool) for tool in tools.values()]
     assert (len(orjson.dumps({"tools": listed})) + len(orjson.dumps(instruct(tools)))) / 4 <= LIST_TOKENS_MAX
     assert "cortex_store" in tools
 

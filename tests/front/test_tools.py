@@ -125,11 +125,13 @@ def test_clients_are_told_whether_a_tool_reads_or_writes(reads):
         return {"text": text}
 
     told = describe(make_tool(note, "Note", reads=reads))
-    assert (told.name, told.title) == ("note", "Note")
-    assert told.annotations.read_only_hint is reads
-    assert told.annotations.destructive_hint is not reads
-    assert told.annotations.idempotent_hint is reads
-    assert told.annotations.open_world_hint is False
+    assert (told["name"], told["title"]) == ("note", "Note")
+    assert told["annotations"] == {
+        "readOnlyHint": reads,
+        "destructiveHint": not reads,
+        "idempotentHint": reads,
+        "openWorldHint": False,
+    }
 
 
 def test_every_tool_for_code_only_reads():

@@ -60,7 +60,7 @@ def test_a_slow_reader_gets_every_byte(kind):
             found.extend(data)
 
     async def give():
-        wire = Wire(None, write, 5.0)
+        wire = Wire(write, 5.0)
         for _ in range(3):
             await wire.write(LINE)
 
@@ -77,7 +77,7 @@ def test_a_reader_that_never_reads_ends_with_its_input(pipe):
     read, write = os.pipe()
 
     async def run():
-        wire = Wire(None, pipe[1], 5.0)
+        wire = Wire(pipe[1], 5.0)
         writing = asyncio.create_task(wire.write(LINE))
         waiting = asyncio.create_task(wire.abandoned(read))
         _, pending = await asyncio.wait([writing, waiting], timeout=2.5)

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
 
 from cortex.ask.freshness import Freshness, say_progress
 
@@ -19,12 +18,12 @@ Tell = Callable[[float, float | None, str], Awaitable[None]]
 
 
 @contextlib.asynccontextmanager
-async def telling(freshness: Freshness, context: Any) -> AsyncIterator[None]:
-    """Meanwhile tell the client how far its call is, if its request has a progress token."""
-    if "progress_token" not in (context.meta or {}):
+async def telling(freshness: Freshness, tell: Tell | None) -> AsyncIterator[None]:
+    """Meanwhile tell the client how far its call is, by `tell`; None: it did not ask for that."""
+    if tell is None:
         yield
         return
-    task = asyncio.create_task(tell_progress(freshness, context.session.report_progress))
+    task = asyncio.create_task(tell_progress(freshness, tell))
     try:
         yield
     finally:

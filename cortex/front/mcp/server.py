@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server.lowlevel import Server
 
+    from cortex.front.link import Link
     from cortex.front.mcp.updates import Updates
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,9 @@ def make_server(tools: Mapping[str, Tool], project: Project, updates: Updates | 
     from mcp.server.lowlevel import Server
     from mcp.shared.exceptions import MCPError
 
-    listed = types.ListToolsResult(tools=[describe(tool) for tool in tools.values()])
+    listed = types.ListToolsResult(
+        tools=[types.Tool.model_validate(describe(tool), by_name=False) for tool in tools.values()]
+    )
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         return listed
@@ -54,15 +57,11 @@ def make_server(tools: Mapping[str, Tool], project: Project, updates: Updates | 
             known = ", ".join(tools)
             raise MCPError(INVALID_PARAMS, f"There is no tool {params.name!r}; there are: {known}.")
         with _failing(params.name):
-            try:
-                link = await project.reach(context.session)
-                async with telling(link.freshness, context):
-                    text = orjson.dumps(await link.call(tool, params.arguments)).decode()
-            except CortexError as error:
-                if not is_for_the_model(error):
-                    raise
-                return types.CallToolResult(content=[_text(str(error))], is_error=True)
-        return types.CallToolResult(content=[_text(text)])
+            link = await project.reach(context.session)
+            tell = context.session.report_progress if "progress_token" in (context.meta or {}) else None
+            async with telling(link.freshness, tell):
+                text, wrong = await run_tool(link, tool, params.arguments)
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=wrong)
 
     server: Server = Server(
         "cortex",
@@ -113,44 +112,51 @@ def _offers(project: Project, *, memory: bool) -> dict[str, Any]:
     }
 
 
-def _text(text: str) -> types.TextContent:
-    import mcp_types as types
+async def run_tool(link: Link, tool: Tool, arguments: Mapping[str, Any] | None) -> tuple[str, bool]:
+    """(the text of the answer, whether it is the sentence of an error that the model has to read).
+    Raises what else the tool raises.
+    """
+    try:
+        return orjson.dumps(await link.call(tool, arguments)).decode(), False
+    except CortexError as error:
+        if not is_for_the_model(error):
+            raise
+        return str(error), True
 
-    return types.TextContent(type="text", text=text)
 
-
-def describe(tool: Tool) -> types.Tool:
+def describe(tool: Tool) -> dict[str, Any]:
     """The tool as a client sees it."""
-    import mcp_types as types
-
-    annotations = types.ToolAnnotations(
-        read_only_hint=tool.reads,
-        destructive_hint=tool.destroys,
-        idempotent_hint=tool.reads,
-        open_world_hint=False,
-    )
-    return types.Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=tool.schema,
-        annotations=annotations,
-    )
+    return {
+        "annotations": {
+            "destructiveHint": tool.destroys,
+            "idempotentHint": tool.reads,
+            "openWorldHint": False,
+            "readOnlyHint": tool.reads,
+        },
+        "description": tool.description,
+        "inputSchema": tool.schema,
+        "name": tool.name,
+        "title": tool.title,
+    }
 
 
 @contextlib.contextmanager
 def _failing(what: str) -> Iterator[None]:
-    """Errors of ours as JSON-RPC errors; what nobody foresaw is logged."""
+    """Errors as JSON-RPC errors."""
     from mcp.shared.exceptions import MCPError
 
     try:
         yield
-    except CortexError as error:
-        raise MCPError(code_of(error), str(error)) from error
     except Exception as error:
-        log.exception("the request for %s failed", what)
-        sentence = f"Cortex failed on this request ({error!r}); please report it."
-        raise MCPError(INTERNAL_ERROR, sentence) from error
+        raise MCPError(*explain(error, what)) from error
+
+
+def explain(error: Exception, what: str) -> tuple[int, str]:
+    """(the JSON-RPC code, the sentence) of an error; what nobody foresaw is logged."""
+    if isinstance(error, CortexError):
+        return code_of(error), str(error)
+    log.error("the request for %s failed", what, exc_info=error)
+    return INTERNAL_ERROR, f"Cortex failed on this request ({error!r}); please report it."
 
 
 def is_for_the_model(error: CortexError) -> bool:

@@ -21,6 +21,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cortex.front.link import Link
+from cortex.front.mcp.early import Early
 from cortex.front.mcp.lines import Line, Refused, check, read_lines
 from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: seconds after which the thread that imports lets the one that answers go on
+SWITCH_S = 0.0005
 #: seconds in which everything must be closed once the client is gone
 CLOSE_S = 3.0
 #: seconds that a client which has closed our input may leave an answer unread; between two looks
@@ -102,16 +105,18 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
     try:
         if link is not None:
             link.open()
+        count = link.count_refused if link is not None else _nothing
+        streams = Wire(wire, deadline_s, count)
+        early = Early(tools, link, streams)
+        early.begin(read_lines(io.FileIO(0, closefd=False)))
         # The imports take most of a second: the workers start meanwhile.
-        await asyncio.to_thread(_prepare, tools)
+        await _prepare(tools, early)
         updates = Updates(project) if "cortex_store" in tools else None
         server = make_server(tools, project, updates)
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        at_end = updates.close if updates is not None else _nothing
-        count = link.count_refused if link is not None else _nothing
-        streams = Wire(read_lines(io.FileIO(0, closefd=False)), wire, deadline_s, at_end, count)
+        streams.take(early, updates.close if updates is not None else _nothing)
         tasks = [
             asyncio.create_task(one) for one in (_speak(server, streams), stop.wait(), streams.abandoned(0))
         ]
@@ -129,14 +134,20 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
         os._exit(EXIT_OK)
 
 
-def _prepare(tools: Mapping[str, Tool]) -> None:
-    """Import the SDK and make the tools. All of it stays to the end, so nothing is collected of it:
+async def _prepare(tools: Mapping[str, Tool], early: Early) -> None:
+    """Make the tools and import the SDK. All of it stays to the end, so nothing is collected of it:
     a quarter of the time would go there, and some of each answer's later.
     """
-    with no_collector():
-        import_sdk()
-        for name in tools:
-            tools[name]
+    interval_s = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_S)
+    try:
+        with no_collector():
+            await asyncio.to_thread(lambda: [tools[name] for name in tools])
+            early.made.set()
+            await asyncio.to_thread(import_sdk)
+    finally:
+        sys.setswitchinterval(interval_s)
+        early.end()
     gc.freeze()
 
 
@@ -165,25 +176,29 @@ class Wire:
     What the SDK would drop without a word is answered here.
     """
 
-    def __init__(
-        self,
-        lines: AsyncIterable[Line],
-        target: int,
-        deadline_s: float,
-        at_end: Callable[[], None] = _nothing,
-        refused: Callable[[], None] = _nothing,
-    ) -> None:
-        """`at_end` ends the requests that are answered for as long as the client listens; `refused`
-        is called for each line that is no message.
-        """
-        self._lines, self._target = lines, target
-        self._at_end, self._refused = at_end, refused
+    def __init__(self, target: int, deadline_s: float, refused: Callable[[], None] = _nothing) -> None:
+        """`refused` is called for each line that is no message."""
+        self._target, self._refused = target, refused
         self._deadline_s = deadline_s
+        self._at_end: Callable[[], None] = _nothing
         self._waiting = 0
+        #: how the SDK's answer begins to what it is asked although it has been answered; "": none
+        self._said = ""
         self._answered = asyncio.Event()
         self._writing = asyncio.Lock()
         #: since when a message has been waiting for the client to read (monotonic); 0: none is
         self._since = 0.0
+
+    def take(self, lines: AsyncIterable[Line], at_end: Callable[[], None] = _nothing) -> None:
+        """Read from `lines`. `at_end` ends the requests that are answered for as long as the client
+        listens.
+        """
+        self._lines, self._at_end = lines, at_end
+
+    def expect(self, said: str = "") -> None:
+        """One more answer will be said; and the SDK's that begins so has been."""
+        self._waiting += 1
+        self._said = said or self._said
 
     async def __aiter__(self) -> AsyncIterator[str]:
         async for line in self._lines:
@@ -202,11 +217,22 @@ class Wire:
                     self._answered.clear()
 
     async def write(self, line: str) -> None:
-        """Send one message whole, so that flush has nothing to do."""
+        """Send one message of the SDK's whole, so that flush has nothing to do."""
+        if self._said and line.startswith(self._said):
+            self._said = ""
+            self._count_answer()
+        else:
+            await self.say(line)
+
+    async def say(self, line: str) -> None:
+        """Send one message."""
         await self._send(line)
         if _ANSWER.match(line):
-            self._waiting -= 1
-            self._answered.set()
+            self._count_answer()
+
+    def _count_answer(self) -> None:
+        self._waiting -= 1
+        self._answered.set()
 
     async def _send(self, line: str) -> None:
         """What the client does not take at once is written in a thread: it may read slowly."""

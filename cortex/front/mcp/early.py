@@ -1,0 +1,230 @@
+"""What a client is answered while the SDK is still being imported, which takes most of a second:
+`initialize` of the handshake, the list of tools, and calls of them, in the SDK's own words.
+
+From the first message on that is none of these the SDK answers. It gets `initialize` as well, for
+its own state; what it says to that has been said.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Mapping
+from typing import Any, Literal, Protocol
+
+import msgspec
+import orjson
+
+from cortex import __version__
+from cortex.front.link import Link
+from cortex.front.mcp.lines import Line
+from cortex.front.mcp.progress import telling
+from cortex.front.mcp.server import describe, explain, run_tool
+from cortex.front.tool import Tool
+from cortex.front.tools import instruct
+
+#: protocols whose answers are shaped as they are here; a test compares them with the SDK's
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+#: messages for the SDK that are read before it takes them; each may have 16 MiB
+HELD_MAX = 4
+#: letters of a message that is answered here: a longer one is the SDK's to check
+CHARS_MAX = 65_536
+
+Message = dict[str, Any]
+
+
+class _Client(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    """Who asks, of what every version of the protocol knows."""
+
+    name: str
+    version: str
+    title: str = ""
+    website_url: str = ""
+
+
+class _Offers(msgspec.Struct, forbid_unknown_fields=True):
+    """What a client can be asked for. Another offer is the SDK's to look at."""
+
+    roots: dict[Literal["listChanged"], bool] = {}
+    sampling: dict[str, Message] = {}
+    elicitation: dict[str, Message] = {}
+    experimental: dict[str, Message] = {}
+
+
+class _Hello(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    """The parameters of `initialize`."""
+
+    protocol_version: str
+    client_info: _Client
+    capabilities: _Offers
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    progress_token: str | int | None = None
+
+
+class _Call(msgspec.Struct, forbid_unknown_fields=True):
+    """The parameters of `tools/call`."""
+
+    name: str
+    arguments: Message = {}
+    meta: _Meta = msgspec.field(default_factory=_Meta, name="_meta")
+
+
+class _Request(msgspec.Struct, forbid_unknown_fields=True):
+    """A request, or a notification without an id."""
+
+    jsonrpc: Literal["2.0"]
+    method: str
+    id: str | int | None = None
+    params: Message = {}
+
+
+_REQUESTS = msgspec.json.Decoder(_Request)
+
+
+class Out(Protocol):
+    """What this needs of cortex.front.mcp.stdio.Wire."""
+
+    def expect(self, said: str = "") -> None: ...
+    async def say(self, line: str) -> None: ...
+
+
+class Early:
+    """The lines of a client, for the SDK; meanwhile answers those that need none. Use it in one
+    event loop.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool], link: Link | None, out: Out) -> None:
+        """Without a `link` all is left to the SDK, which can ask the client for its roots."""
+        self._tools, self._link, self._out = tools, link, out
+        #: set once the tools are made
+        self.made = asyncio.Event()
+        self._lines: asyncio.Queue[Line | None] = asyncio.Queue(HELD_MAX)
+        self._answering: set[asyncio.Task[None]] = set()
+        self._open, self._greeted = link is not None, False
+        self._reading: asyncio.Task[None] | None = None
+
+    def end(self) -> None:
+        """The SDK is there, and answers from now on."""
+        self._open = False
+
+    def begin(self, lines: AsyncIterable[Line]) -> None:
+        """Read `lines` from now on."""
+        self._reading = asyncio.create_task(self._read(lines))
+
+    async def __aiter__(self) -> AsyncIterator[Line]:
+        """The lines that are the SDK's. Raises what reading them raised."""
+        while (line := await self._lines.get()) is not None:
+            yield line
+        assert self._reading is not None
+        await self._reading
+
+    async def _read(self, lines: AsyncIterable[Line]) -> None:
+        try:
+            async for line in lines:
+                if not self._open or not self._take(line):
+                    await self._lines.put(line)
+        finally:
+            await self._lines.put(None)
+
+    def _take(self, line: Line) -> bool:
+        """Whether the line needs no SDK."""
+        request = _read(line)
+        if request is not None and request.method == "notifications/initialized" and self._greeted:
+            return False
+        answer = self._answer_to(request) if request is not None and request.id is not None else None
+        if request is None or request.id is None or answer is None:
+            self._open = False
+            return False
+        greeting = request.method == "initialize"
+        self._out.expect(head_of(request.id) if greeting else "")
+        task = asyncio.create_task(self._send(request.id, answer))
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
+        return not greeting
+
+    def _answer_to(self, request: _Request) -> Coroutine[Any, Any, Message] | None:
+        """What answers it; None for what is left to the SDK."""
+        with contextlib.suppress(msgspec.ValidationError):
+            if request.method == "initialize" and not self._greeted:
+                return self._hear(msgspec.convert(request.params, _Hello))
+            if request.method == "tools/list" and self._greeted and not request.params:
+                return self._list()
+            if request.method == "tools/call" and self._greeted:
+                call = msgspec.convert(request.params, _Call)
+                return self._call(call) if call.name in self._tools else None
+        return None
+
+    def _hear(self, hello: _Hello) -> Coroutine[Any, Any, Message] | None:
+        assert self._link is not None
+        if hello.protocol_version not in VERSIONS:
+            return None
+        self._greeted = True
+        self._link.name(hello.client_info.name)
+        return self._greet(hello.protocol_version)
+
+    async def _send(self, number: str | int, answer: Coroutine[Any, Any, Message]) -> None:
+        await self._say({"id": number} | await answer)
+
+    async def _say(self, message: Message) -> None:
+        await self._out.say(orjson.dumps({"jsonrpc": "2.0"} | message).decode() + "\n")
+
+    async def _greet(self, version: str) -> Message:
+        return {
+            "result": {
+                "capabilities": capabilities(self._tools),
+                "instructions": instruct(self._tools),
+                "protocolVersion": version,
+                "serverInfo": {"name": "cortex", "title": "Cortex", "version": __version__},
+            }
+        }
+
+    async def _list(self) -> Message:
+        await self.made.wait()
+        return {"result": {"tools": [describe(tool) for tool in self._tools.values()]}}
+
+    async def _call(self, call: _Call) -> Message:
+        assert self._link is not None
+        token = call.meta.progress_token
+
+        async def tell(progress: float, total: float | None, sentence: str) -> None:
+            told = {"progressToken": token, "progress": progress, "total": total, "message": sentence}
+            params = {key: value for key, value in told.items() if value is not None}
+            await self._say({"method": "notifications/progress", "params": params})
+
+        await self.made.wait()
+        try:
+            async with telling(self._link.freshness, None if token is None else tell):
+                text, wrong = await run_tool(self._link, self._tools[call.name], call.arguments)
+        except Exception as error:
+            code, sentence = explain(error, call.name)
+            return {"error": {"code": code, "message": sentence}}
+        return {"result": {"content": [{"text": text, "type": "text"}], "isError": wrong}}
+
+
+def capabilities(tools: Mapping[str, Tool]) -> Message:
+    """What the server offers a client of the handshake."""
+    unchanged = {"listChanged": False}
+    return {
+        "completions": {},
+        "logging": {},
+        "prompts": unchanged,
+        "resources": unchanged | {"subscribe": "cortex_store" in tools},
+        "tools": unchanged,
+    }
+
+
+def _read(line: Line) -> _Request | None:
+    """The request in a line; None for what the SDK has to look at."""
+    if line.cut or len(line.text) > CHARS_MAX:
+        return None
+    try:
+        return _REQUESTS.decode(line.text)
+    except msgspec.DecodeError:
+        return None
+
+
+def head_of(number: str | int) -> str:
+    """How the SDK's answer to the request begins."""
+    return f'{{"jsonrpc":"2.0","id":{orjson.dumps(number).decode()},'
