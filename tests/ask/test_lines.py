@@ -329,7 +329,7 @@ def crowded(tmp_path_factory, serve):
     """A name with built copies, words that stand together and apart, a test that asks much."""
     root = tmp_path_factory.mktemp("crowded")
     built = "(function () {\n  " + ORIGIN.replace("export default isSame;", "isSame(1);") + "})();\n"
-    spread = "".join(f"def part_{at}():\n    notify(DELETED_{at})\n\n\n" for at in range(4))
+    spread = "".join(f"notify({at})\n" for at in range(12))
     for path, content in {
         "lib/origin.js": ORIGIN,
         "lib/use.js": 'import isSame from "./origin.js";\n\nexport function use(url) {\n  isSame(url);\n}\n',
@@ -361,6 +361,10 @@ def test_what_is_built_comes_last_unless_it_alone_defines(crowded):
 def test_lines_that_hold_all_words_come_before_those_that_hold_one(crowded):
     lines = numbered(call(crowded, "cortex_exact", query="notify AND expired"))
     assert [text for _, _, text in lines[:2]] == ["notify(EXPIRED, key)", "return notify, EXPIRED"]
+    assert [text for _, _, text in lines[2:]] == [f"notify({at})" for at in range(8)]
+    answer = call(crowded, "cortex_exact", query="notify AND expired")
+    assert (answer["omitted"], answer["total_found"]) == ({"a part": 4}, 14)
+    assert call(crowded, "cortex_exact", query="notify AND expired", limit=100)["total_returned"] == 14
     either = numbered(call(crowded, "cortex_exact", query="notify OR expired"))
     assert either[0][2] != "return notify, EXPIRED"
     assert len(either) >= len(lines)

@@ -30,6 +30,8 @@ def kinds_of(path, text, word, **definitions):
         ("a.js", "return function isSame(url) {\n  isSame(url);", "isSame", ["definition", "call"]),
         ("a.h", "#define FIND_MAX 9\nint size = FIND_MAX;", "FIND_MAX", ["definition", "text"]),
         ("a.h", "/* Fields:\n - find (line 3251)\n - more */\nfind(3);", "find", ["comment", "call"]),
+        ("a.h", " - find (line 9)\n - more */\nfind(3);", "find", ["comment", "call"]),
+        ("a.js", 'find(1);\nglob("**/*.js");\n/* done */', "find", ["call"]),
         ("a.js", 'glob("src/**/*.js");\nfind(1);', "find", ["call"]),
         ("a.js", 'get("http://find");\nfind(1);  // find', "find", ["text", "call"]),
         ("a.go", "x := 1 // then find(x)", "find", ["comment"]),

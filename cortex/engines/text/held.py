@@ -13,18 +13,22 @@ from cortex.query.tree import And, Boost, Fuzzy, Leaf, Node, Or, Phrase, Regex, 
 from cortex.terms import tokens
 from ipc.arrays import Array
 
+#: what is missing of a line that holds all as it is spelled, all in other words, a part
+SPELLED, WORDS, PART = 0, 1, 2
 #: leaf of the query → what it marks
 Marks = Mapping[Leaf, Sequence[Span]]
 
 
 def count_missing(body: Body, marked: Marked, node: Node, marks: Marks) -> Array:
-    """I64 [marked]: 0 for a line that holds all that the query asks for as it is spelled, 1 for one
-    that holds it in other words (`same origin` for `same_origin`), 2 for one that holds a part.
+    """I64 [marked]: SPELLED for a line that holds all that the query asks for as it is spelled,
+    WORDS for one that holds it in other words (`same origin` for `same_origin`), PART for others.
     """
+    if len(marks) == 1 and not any(map(_has_parts, marks)):
+        return np.zeros(len(marked), np.int64)
     own = {leaf: _on(body, marked, [begin for begin, _ in spans]) for leaf, spans in marks.items()}
     spelled = {leaf: lines & _spelled(body, marked, leaf) for leaf, lines in own.items()}
     held = _holds(node, own, len(marked))
-    missing: Array = 2 - held.astype(np.int64) - (held & _holds(node, spelled, len(marked)))
+    missing: Array = PART - held.astype(np.int64) - (held & _holds(node, spelled, len(marked)))
     return missing
 
 
@@ -56,7 +60,12 @@ def _on(body: Body, marked: Marked, places: Sequence[int]) -> Array:
 
 def _spelled(body: Body, marked: Marked, leaf: Leaf) -> Array:
     """Bool [marked]: the lines that have the words of a leaf as they are written, in any case."""
-    if not isinstance(leaf, Term | Phrase) or len(tokens.part_words(leaf.text)) < 2:
+    if not isinstance(leaf, Term | Phrase) or not _has_parts(leaf):
         return np.ones(len(marked), bool)
     written = re.compile(re.escape(tokens.lowered(leaf.text)))
     return _on(body, marked, [found.start() for found in written.finditer(tokens.lowered(body.text))])
+
+
+def _has_parts(leaf: Leaf) -> bool:
+    """Whether a leaf may be written in other words."""
+    return isinstance(leaf, Term | Phrase) and len(tokens.part_words(leaf.text)) > 1

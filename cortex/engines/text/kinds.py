@@ -5,6 +5,7 @@ other text. From what the syntax tree said of the chunk where it said something,
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -25,6 +26,8 @@ KINDS: tuple[Kind, ...] = ("definition", "call", "import", "type", "text", "comm
 NUMBERS = {kind: at for at, kind in enumerate(KINDS)}
 #: lines below the beginning of a definition in which its name may stand
 HEAD_LINES = 6
+#: characters before a match in which its word may begin
+WORD_CHARS = 200
 #: words that matched, above which the definitions of every chunk are read
 NAMES_MAX = 12
 
@@ -51,6 +54,8 @@ _DEFINING = re.compile(
 #: what a quotation mark begins on a line; of one that ends there, a string, a group holds its end
 _STRING = re.compile(r"""(?:"(?:\\.|[^"\\\n])*("?)|'(?:\\.|[^'\\\n])*('?)|`(?:\\.|[^`\\\n])*(`?))""")
 _DOUBLE = re.compile(r'"(?:\\.|[^"\\\n])*("?)')
+_LETTERS = f"{string.ascii_letters}{string.digits}_"
+_REST = re.compile(r"\w*")
 _DOCSTRING = ('"""', "'''")
 
 
@@ -66,7 +71,7 @@ class _Definitions:
     """What the chunks themselves say of the names that matched. `about`: the JSON of each."""
 
     def __init__(self, names: set[str], about: Sequence[bytes]) -> None:
-        self._about = about
+        self._about, self._names = about, names
         self._lines: dict[int, dict[int, dict[str, Defined]]] = {}
         wanted = [b'"%b"' % name.encode() for name in names if name]
         kinds: dict[str, set[str]] = {}
@@ -90,7 +95,9 @@ class _Definitions:
     def _of(self, chunk: int) -> dict[int, dict[str, Defined]]:
         if chunk not in self._lines:
             metadata = orjson.loads(self._about[chunk]).get("metadata") or {}
-            self._lines[chunk] = defined_lines(metadata.get("definitions") or ())
+            found = (one for one in metadata.get("definitions") or () if isinstance(one, dict))
+            own = (one for one in found if one.get("name") in self._names or one.get("kind") in DATA_KINDS)
+            self._lines[chunk] = _defined_lines(own)
         return self._lines[chunk]
 
 
@@ -99,8 +106,9 @@ def find_kinds(body: Body, marked: Marked, about: Sequence[bytes]) -> Array:
     text.
     """
     look = _Look(body, marked, about)
-    columns = (marked.chunks, marked.numbers, marked.begins, marked.starts, marked.ends)
-    kinds = [look.kind(*line) for line in zip(*(one.tolist() for one in columns), strict=True)]
+    columns = (marked.chunks, marked.numbers, marked.begins, marked.starts)
+    lines = zip(*(one.tolist() for one in columns), look.words, strict=True)
+    kinds = [look.kind(*line) for line in lines]
     said = {
         body.texts.line(begin)
         for kind, begin in zip(kinds, marked.begins.tolist(), strict=True)
@@ -122,19 +130,21 @@ class _Look:
         self._documents = [hit.chunk_type == "documentation" for hit in body.hits]
         self._languages = [language_of(hit.path).name for hit in body.hits]
         spans = zip(marked.starts.tolist(), marked.ends.tolist(), strict=True)
-        self._definitions = _Definitions({self._word(*span) for span in spans}, about)
+        #: where the word begins and ends that holds the first match of each line
+        self.words = [self._ends(*span) for span in spans]
+        names = {self._text[first:last] for first, last in self.words}
+        self._definitions = _Definitions(names, about)
         #: definitions whose name was seen: what follows below their first line uses it
         self._seen: set[tuple[int, str, int]] = set()
 
-    def kind(self, chunk: int, number: int, begin: int, start: int, end: int) -> Kind:
-        text = self._text
+    def kind(self, chunk: int, number: int, begin: int, start: int, word: tuple[int, int]) -> Kind:
+        text, (first, last) = self._text, word
         if self._tests[chunk]:
             return "test"
         if self._documents[chunk]:
             return "text"
         if self._is_comment(chunk, begin, start):
             return "comment"
-        first, last = self._ends(start, end)
         if self._defines(chunk, number, text[first:last]) or _DEFINING.search(text[begin:first]):
             return "definition"
         if _IMPORT.match(text, begin) or (self._requires and _REQUIRE.match(text, begin)):
@@ -168,15 +178,13 @@ class _Look:
     def _ends(self, start: int, end: int) -> tuple[int, int]:
         """Where the word begins and ends that holds the span."""
         text = self._text
-        while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
-            start -= 1
-        while end < len(text) and (text[end].isalnum() or text[end] == "_"):
-            end += 1
-        return start, end
-
-    def _word(self, start: int, end: int) -> str:
-        first, last = self._ends(start, end)
-        return self._text[first:last]
+        if start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+            before = text[max(0, start - WORD_CHARS) : start]
+            start -= len(before) - len(before.rstrip(_LETTERS))
+            while start > 0 and text[start - 1].isalnum():  # of other scripts
+                start -= 1
+        rest = _REST.match(text, end)
+        return start, rest.end() if rest else end
 
     def _is_comment(self, chunk: int, begin: int, start: int) -> bool:
         text, language = self._text, self._languages[chunk]
@@ -186,10 +194,19 @@ class _Look:
             return True
         if language in _HASH:
             return self._in_docstring(chunk, begin) or self._after(begin, start, "#", chunk)
-        opened = text.rfind("/*", self._starts[chunk], start)
-        if opened >= 0 and text.find("*/", opened, start) < 0 and not self._quoted(opened, chunk):
-            return True
-        return self._after(begin, start, "//", chunk)
+        return self._in_block(chunk, start) or self._after(begin, start, "//", chunk)
+
+    def _in_block(self, chunk: int, start: int) -> bool:
+        """Whether a place is in a comment of several lines, perhaps begun before the chunk."""
+        text, first = self._text, self._starts[chunk]
+        opened, closed = text.rfind("/*", first, start), text.rfind("*/", first, start)
+        if opened > closed:
+            return not self._quoted(opened, chunk)
+        if closed >= 0:
+            return False
+        end = self._starts[chunk + 1] if chunk + 1 < len(self._starts) else len(text)
+        ends = text.find("*/", start, end)
+        return ends >= 0 and text.find("/*", start, ends) < 0 and not self._quoted(ends, chunk)
 
     def _in_docstring(self, chunk: int, begin: int) -> bool:
         first = self._starts[chunk]
@@ -224,10 +241,10 @@ class _Look:
         return False
 
 
-def defined_lines(definitions: Iterable[Any]) -> dict[int, dict[str, Defined]]:
+def _defined_lines(definitions: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, Defined]]:
     """Line → the names whose definition begins there or a few lines above."""
     out: dict[int, dict[str, Defined]] = {}
-    usable = [one for one in definitions if isinstance(one, dict) and isinstance(one.get("start_line"), int)]
+    usable = [one for one in definitions if isinstance(one.get("start_line"), int)]
     for one in sorted(usable, key=lambda one: int(one["start_line"])):
         start = one["start_line"]
         for number in range(start, start + HEAD_LINES):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import orjson
 
+from cortex.engines.text.held import PART
 from cortex.engines.text.kinds import KINDS, NUMBERS, Kind
 from cortex.engines.text.marked import Body, Marked
 from cortex.terms.languages import language_of
@@ -35,6 +36,8 @@ ALIKE_FILES = 3
 ALIKE_LINES_MAX = 2_000
 #: what stands behind a line that stands for others, with their number; characters of their places
 LIKE_IT, LIKE_IT_CHARS = "  ⋯ {} lines like it", 120
+#: lines that are shown of those that hold a part of a query, where others hold all of it
+PART_SHOWN = 8
 #: lines of one test, data file or document from which on only the first few are shown
 CROWD_LINES, CROWD_SHOWN = 9, 5
 #: what stands behind the last of those, with the number of the others
@@ -66,7 +69,7 @@ class Group:
 class Order:
     """Marked lines in the order of an answer, each by its place among them. `like`: those of other
     files that are left out because they say the same as one that is there; `crowd`: how many of its
-    file are left out behind a line.
+    file are left out behind a line; `parts`: how many are left out that hold a part of the query.
     """
 
     places: Sequence[int]
@@ -74,13 +77,15 @@ class Order:
     best: Array  #: f64 [marked]: the best score of the line's kind in its file
     like: Mapping[int, Sequence[int]] = field(default_factory=dict)
     crowd: Mapping[int, int] = field(default_factory=dict)
+    parts: int = 0
 
     def omitted(self, which: slice) -> dict[str, int]:
         """Why lines are left out beside those of a page, and how many."""
         shown = self.places[which]
         alike = sum(len(self.like.get(at, ())) for at in shown)
         crowded = sum(self.crowd.get(at, 0) for at in shown)
-        return {name: count for name, count in (("alike", alike), ("same file", crowded)) if count}
+        counts = {"alike": alike, "same file": crowded, "a part": self.parts}
+        return {name: count for name, count in counts.items() if count}
 
 
 def put_in_order(body: Body, marked: Marked, kinds: Array, missing: Array) -> Order:
@@ -114,6 +119,16 @@ def _built(body: Body, marked: Marked, kinds: Array) -> Array:
     return built
 
 
+def without_parts(order: Order, missing: Array) -> Order:
+    """The order with only the first lines of a part of the query, where others hold all of it."""
+    is_part = (missing == PART).tolist()
+    parts = [at for at in order.places if is_part[at]]
+    if len(parts) == len(order.places):
+        return order
+    left_out = set(parts[PART_SHOWN:])
+    return replace(order, places=[at for at in order.places if at not in left_out], parts=len(left_out))
+
+
 def without_alike(body: Body, marked: Marked, order: Order) -> Order:
     """The order without lines that say what another file's line has said, of lines of one kind that
     stand in several files. Definitions are never alike.
@@ -135,13 +150,13 @@ def without_alike(body: Body, marked: Marked, order: Order) -> Order:
 
 def without_crowds(body: Body, marked: Marked, order: Order) -> Order:
     """The order with only the first lines of a test, a data file or a document that has many."""
-    crowded = [_may_crowd(hit) for hit in body.hits]
-    test = NUMBERS["test"]
+    own_kind = np.array([_may_crowd(hit) for hit in body.hits], bool)[marked.chunks]
+    may = (own_kind | (order.kinds == NUMBERS["test"])).tolist()
+    chunks = marked.chunks.tolist()
     lines: dict[str, list[int]] = defaultdict(list)
     for at in order.places:
-        chunk = int(marked.chunks[at])
-        if crowded[chunk] or order.kinds[at] == test:
-            lines[body.hits[chunk].path].append(at)
+        if may[at]:
+            lines[body.hits[chunks[at]].path].append(at)
     left_out: set[int] = set()
     crowd: dict[int, int] = {}
     for own in (own for own in lines.values() if len(own) >= CROWD_LINES):

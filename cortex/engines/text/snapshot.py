@@ -45,6 +45,7 @@ from cortex.engines.text.lines import (
     put_in_order,
     without_alike,
     without_crowds,
+    without_parts,
 )
 from cortex.engines.text.marked import BORDER, Body, join_texts, marked_lines
 from cortex.engines.text.matching import Matching
@@ -385,9 +386,10 @@ class TextSnapshot:
         body, marks = what
         marked = marked_lines(body, (span for spans in marks.values() for span in spans))
         kinds = find_kinds(body, marked, self._rows.cuts("chunk", body.ordinals))
-        order = put_in_order(body, marked, kinds, count_missing(body, marked, node, marks))
+        missing = count_missing(body, marked, node, marks)
+        order = put_in_order(body, marked, kinds, missing)
         if request.alike:
-            order = without_alike(body, marked, order)
+            order = without_alike(body, marked, without_parts(order, missing))
         if request.alike and not request.filters.paths:
             order = without_crowds(body, marked, order)
         skipped = max(request.offset, 0)
