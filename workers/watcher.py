@@ -38,6 +38,12 @@ logging.getLogger("watchdog.observers.inotify").addFilter(
 LOOK_S = 1.0
 #: a burst that never pauses is published after this many debounce times
 BURST_MAX = 4
+#: share of the quiet time after which what has changed is built already, to be published at its
+#: end; how often at most in one burst, whose later events then wait for its end
+PREPARED_SHARE, PREPARED_MAX = 0.1, 3
+#: seconds after a publish in which readers take it up before upkeep begins, and how often in a row
+#: upkeep waits longer when changes come meanwhile
+REST_S, RESTS_MAX = 0.1, 8
 #: seconds until a failed publish is tried again, doubled each time up to the second number
 RETRY_S, RETRY_MAX_S = 1.0, 30.0
 
@@ -60,6 +66,8 @@ class WatcherWorker(FileSystemEventHandler):
         #: the folders that the system refused to watch, as they were
         self._refused: dict[Path, tuple[int, int]] = {}
         self._fault = ""
+        #: how often in a row upkeep was left for later
+        self._rests = 0
         self._thread = threading.Thread(target=self._work, name="publish")
         self.handlers: dict[type, Callable[[Any], Message]] = {}
 
@@ -132,7 +140,9 @@ class WatcherWorker(FileSystemEventHandler):
             context.term()
 
     def _publish_all(self, announcer: Announcer) -> None:
-        """Refresh until nothing is left; each new generation is announced at once."""
+        """Refresh until nothing is left, or changes come; each new generation is announced at
+        once.
+        """
         while not self._stop.is_set():
             number = self._builder.current.number
             started = time.monotonic()
@@ -148,18 +158,35 @@ class WatcherWorker(FileSystemEventHandler):
                     len(generation.segments),
                     1000 * (time.monotonic() - started),
                 )
+            self._builder.tidy()
+            if not generation.backlog and self._rests < RESTS_MAX and self._seen.wait(REST_S):
+                self._rests += 1
+                return
+            self._rests = 0
 
     def _wait_for_change(self) -> None:
-        """Return after a burst of events and `debounce_ms` of quiet, or when the clock says so."""
+        """Return after a burst of events and `debounce_ms` of quiet, or when the clock says so.
+
+        What has changed is built before the quiet time is over: then there is only to publish it.
+        """
         if not self._seen.wait(LOOK_S):
             return
         debounce_s = self._config.server.debounce_ms / 1000
         first = time.monotonic()
+        prepared, prepared_for = 0, 0.0
         while not self._stop.is_set():
-            quiet = time.monotonic() - self._last_event
-            if quiet >= debounce_s or time.monotonic() - first >= BURST_MAX * debounce_s:
+            now, last = time.monotonic(), self._last_event
+            if now - last >= debounce_s or now - first >= BURST_MAX * debounce_s:
                 break
-            self._stop.wait(min(debounce_s - quiet, 0.1) or 0.001)
+            left_s = debounce_s - (now - last)
+            if prepared < PREPARED_MAX and last != prepared_for:
+                left_s -= (1 - PREPARED_SHARE) * debounce_s
+                if left_s <= 0:
+                    built = self._builder.prepare()
+                    prepared += 1
+                    prepared_for = 0.0 if built is not None and built.backlog else last
+                    continue
+            self._stop.wait(min(left_s, 0.1) or 0.001)
         self._seen.clear()
 
     def _watch(self) -> None:

@@ -44,7 +44,7 @@ class SegmentRef:
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A chunk file or graph file as it was read into this generation."""
+    """A chunk file or graph file as it was read into this generation; `sha256` of a graph file."""
 
     size: int
     mtime_ns: int

@@ -16,7 +16,7 @@ from cortex.generation.segment import write_segment
 from cortex.terms.records import covers
 from ipc.arrays import Array
 
-#: bytes of a row's digest (BLAKE2b over every field and the vector)
+#: bytes of a row's digest (BLAKE2b over the chunk as it stands in its file)
 DIGEST_BYTES = 16
 
 

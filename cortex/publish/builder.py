@@ -14,14 +14,12 @@ import logging
 import re
 import stat
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 import msgspec
-import numpy as np
 
 from cortex.engines import ENGINES, Engine, open_engine
 from cortex.engines.protocol import Change
@@ -30,19 +28,17 @@ from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import EMPTY, FileRef, Generation, SegmentRef, number_file
 from cortex.generation.damage import is_damage
 from cortex.generation.formats import LOCK, prune_others
-from cortex.generation.merge import merge_rows
 from cortex.generation.read import Published, Rows, open_rows
 from cortex.generation.references import References
-from cortex.generation.segment import open_segment, write_segment
 from cortex.generation.write import Row, write_rows
 from cortex.publish.chunk_files import ChunkManager, Reading
 from cortex.publish.graph_files import GraphFiles
 from cortex.publish.intact import Intact, rows_of, without_damaged
+from cortex.publish.merging import Limits, deleted_keys, merge, write_deleted
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, refusal
 from cortex.system import allocator, files
 from cortex.terms.records import STATE_BYTES_MAX, IndexerState
-from ipc.arrays import Array
 from ipc.errors import CortexError, Damaged, NotFound, Occupied
 from ipc.locks import Lock, hold
 
@@ -52,26 +48,11 @@ log = logging.getLogger(__name__)
 _NUMBERED = re.compile(r"(?:rows|deleted|references|number)-([0-9]+)(?:\.seg)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """When segments are merged."""
-
-    #: segments of a generation; one more and the small ones are merged
-    segments_max: int = 8
-    #: a merge takes in every segment that is at most this many times as large as all smaller ones
-    #: together
-    merge_ratio: int = 4
-    #: everything is merged when more than this share of the rows is deleted
-    deleted_share_max: float = 0.3
-    #: rows below which no share matters
-    rows_min: int = 2_000
-
-
 class Builder:
     """The one writer of an index. Used by one thread; `close` when done."""
 
     def __init__(
-        self, config: Config, *, engines: Mapping[str, Engine] | None = None, limits: Limits = Limits()
+        self, config: Config, *, engines: Mapping[str, Engine] | None = None, limits: Limits | None = None
     ) -> None:
         """Take the writer's lock and the published generation; `engines` in place of all of
         ENGINES.
@@ -81,7 +62,7 @@ class Builder:
         """
         self._config = config
         self._dir = config.index_dir
-        self._limits = limits
+        self._limits = limits or Limits()
         self._lock = _take_lock(config)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="rows")
         self._engines = engines or {name: open_engine(maker, config) for name, maker in ENGINES.items()}
@@ -89,12 +70,17 @@ class Builder:
         self._graph = GraphFiles(graph_folders(config), self._segments)
         self._references = References(self._segments)
         self._previous = EMPTY
+        #: what is published
         self.current = EMPTY
+        #: what the next generation is built upon: `current`, or what was prepared since
+        self._built = EMPTY
         self._intact = Intact(self._dir, config.run_dir, self._engines)
         #: whether `current`, the engines and the chunk files known are those that are published
         self._taken_up = False
         #: whether something was made again, which no published generation names yet
         self._mended = False
+        #: whether `tidy` is still to be done for `current`
+        self._untidy = False
         try:
             self._start()
             prune_others(self._dir)
@@ -129,41 +115,74 @@ class Builder:
         `current.backlog` tells whether more waits. Raises OSError or Damaged (disk full, read-only)
         with the old generation still current; what was read is then read again.
         """
+        return self._upon_published(self._refresh)
+
+    def prepare(self) -> Generation | None:
+        """Build what has changed on disk, for the next `refresh` to publish it with what will have
+        changed until then; None when nothing has. Nobody sees it before, and a crash forgets it.
+
+        Raises as `refresh` does.
+        """
+        return self._upon_published(lambda: self._advance(_indexer_sequence(self._config)))
+
+    def _upon_published(self, work: Callable[[], Generation | None]) -> Generation | None:
         try:
+            self.tidy()
             self._check_folder()
             self._take_up()
-            return self._refresh()
+            return work()
         except (OSError, ValueError, CortexError):
             self._taken_up = False  # what was begun is forgotten by taking up the published one
             raise
 
     def _refresh(self) -> Generation | None:
         served = _indexer_sequence(self._config)
+        new_rows = self._built.next_key - self.current.next_key
+        if self._built is not self.current and (self._built.backlog or new_rows > self._limits.rows_min):
+            return self._publish(self._built)  # searching can begin; what has changed since is the next one
+        self._advance(served)
+        if self._built is self.current:
+            return self._upkeep(served)
+        sequence = self._built.sequence if self._built.backlog else max(self._built.sequence, served)
+        return self._publish(dataclasses.replace(self._built, sequence=sequence))
+
+    def _advance(self, served: int) -> Generation | None:
+        """Build upon what was built last; None when nothing has changed since."""
+        base = self._built
         reading = self._manager.read()
-        graph_files = self._graph.read(self.current.graph_files)
+        graph_files = self._graph.read(base.graph_files)
         if self._mended and graph_files is None:
-            graph_files = self.current.graph_files
-        if reading is None:
-            if graph_files is None or not self.current.number:
-                return self._upkeep(served)
-            return self._publish(self._build(self.current, graph_files))
-        sequence = self.current.sequence
+            graph_files = base.graph_files
+        if reading is not None:
+            self._built = self._build_files(base, reading, graph_files, served)
+        elif graph_files is not None and base.number:
+            self._built = self._build(base, graph_files)
+        if self._built is base:
+            return None
+        self._mended = False
+        return self._built
+
+    def _build_files(
+        self, base: Generation, reading: Reading, graph_files: dict[str, FileRef] | None, served: int
+    ) -> Generation:
+        """`base` with what was read of the chunk files."""
+        sequence = base.sequence
         if not reading.backlog:
             sequence = max(sequence, served or reading.sequence)
         state = dataclasses.replace(
-            self.current, sequence=sequence, backlog=reading.backlog, warnings=reading.warnings
+            base, sequence=sequence, backlog=reading.backlog, warnings=reading.warnings
         )
-        if reading.added or reading.deleted or not self.current.number:
-            return self._publish_rows(state, reading, graph_files)
+        if reading.added or reading.deleted or not base.number:
+            return self._build_rows(state, reading, graph_files)
         self._manager.accept(reading, ())
         if graph_files is not None:
             state = self._build(state, graph_files)
-        return self._publish(dataclasses.replace(state, files=self._manager.readable_files()))
+        return dataclasses.replace(state, files=self._manager.readable_files())
 
-    def _publish_rows(
+    def _build_rows(
         self, state: Generation, reading: Reading, graph_files: dict[str, FileRef] | None
     ) -> Generation:
-        keys = range(self.current.next_key, self.current.next_key + len(reading.added))
+        keys = range(state.next_key, state.next_key + len(reading.added))
         rows = [
             Row(key, chunk.body, chunk.file, chunk.digest, chunk.vector, chunk.model)
             for key, chunk in zip(keys, reading.added, strict=True)
@@ -180,10 +199,9 @@ class Builder:
         # is read again.
         self._manager.accept(reading, keys)
         files, sources = self._manager.readable_files(), len(self._manager.sources)
-        published = self._publish(dataclasses.replace(state, files=files, sources=sources))
         if len(rows) > self._limits.rows_min:
             allocator.trim()
-        return published
+        return dataclasses.replace(state, files=files, sources=sources)
 
     def _build(
         self,
@@ -205,7 +223,7 @@ class Builder:
         if rows:  # Beside the text index: half of either lets other threads run.
             written = self._pool.submit(write_rows, self._segments / name, rows, state.dimensions)
         if gone:
-            deleted, count = self._write_deleted(number, self._deleted_keys(), np.array(gone, "<u8"))
+            deleted, count = write_deleted(self._segments, number, deleted_keys(self._segments, state), gone)
             state = dataclasses.replace(state, deleted=deleted, deleted_count=count)
         change = Change(number, rows, gone, state.graph)
         tokens = {engine: each.build(change) for engine, each in self._engines.items()}
@@ -235,23 +253,32 @@ class Builder:
         generations.publish(self._dir, generation)
         if generation.number != self.current.number:
             self._previous = self.current
-        self.current, self._mended = generation, False
-        self._intact.take_in(generation)
+        self.current = self._built = generation
+        self._mended, self._untidy = False, True
+        return generation
+
+    def tidy(self) -> None:
+        """What is to be done after a generation was published, by who has announced it: nobody
+        waits for that. Begun by `refresh` where it is left undone.
+        """
+        if not self._untidy:
+            return
+        self._untidy = False
+        self._intact.take_in(self.current)
         kept = (self.current, self._previous)
         generations.prune(self._dir, kept)
         for name, engine in self._engines.items():
             engine.prune({one.tokens.get(name, "") for one in kept})
         prune_others(self._dir)
-        return generation
 
     def _upkeep(self, served: int) -> Generation | None:
         """Work that is no change: a new sequence, a merge, an index that is due.
 
         None when there is none.
         """
-        merged = self._merge()
+        merged = merge(self.current, self._dir, self._limits)
         if merged is not None:
-            return merged
+            return self._publish(merged)
         published = Published(self.current, self._dir)
         tokens = {name: engine.upkeep(published) for name, engine in self._engines.items()}
         if tokens != self.current.tokens:
@@ -262,45 +289,6 @@ class Builder:
             return self._publish(dataclasses.replace(self.current, sequence=served))
         return None
 
-    def _merge(self) -> Generation | None:
-        refs, limits = self.current.segments, self._limits
-        total = sum(ref.rows for ref in refs)
-        wasteful = total > limits.rows_min and self.current.deleted_count > limits.deleted_share_max * total
-        if len(refs) <= limits.segments_max and not wasteful:
-            return None
-        chosen = list(refs) if wasteful else _small_ones(refs, limits.merge_ratio)
-        rows = open_rows(self.current, self._dir)
-        number = self.current.number + 1
-        name = f"rows-{number:08d}.seg"
-        at = [index for index, ref in enumerate(refs) if ref in chosen]
-        count, vectors = merge_rows(self._segments / name, rows, at)
-        kept = tuple(ref for ref in refs if ref not in chosen)
-        segments = (*kept, SegmentRef(name, count, vectors)) if count else kept
-        left = np.concatenate(
-            [rows.segments[i].arrays["keys"] for i in range(len(refs)) if i not in at] or [rows.keys[:0]]
-        )
-        deleted, deleted_count = self._write_deleted(
-            number, np.intersect1d(self._deleted_keys(), left), left[:0]
-        )
-        return self._publish(
-            dataclasses.replace(
-                self.current, number=number, segments=segments, deleted=deleted, deleted_count=deleted_count
-            )
-        )
-
-    def _deleted_keys(self) -> Array:
-        if not self.current.deleted:
-            return np.zeros(0, "<u8")
-        return open_segment(self._segments / self.current.deleted).arrays["keys"]
-
-    def _write_deleted(self, number: int, old: Array, new: Array) -> tuple[str, int]:
-        keys = np.union1d(old, new).astype("<u8")
-        if not len(keys):
-            return "", 0
-        name = f"deleted-{number:08d}.seg"
-        write_segment(self._segments / name, {"keys": keys}, {})
-        return name, len(keys)
-
     def _take_up(self) -> None:
         """Take up what is published where that is still to be done, or is no longer as it was."""
         changed, marked = self._intact.changed(), self._intact.marked(self.current)
@@ -310,6 +298,7 @@ class Builder:
             log.warning("%s was changed by somebody else", path)
         self._taken_up = False
         self._reopen(marked)
+        self._built = self.current
         self._taken_up = True
 
     def _reopen(self, marked: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -401,7 +390,7 @@ class Builder:
         next_key = max(self.current.next_key, time.time_ns() >> 16)
         tokens = dict.fromkeys(self._engines, "")
         self.current = dataclasses.replace(EMPTY, number=last, next_key=next_key, tokens=tokens)
-        self._previous = EMPTY
+        self._built, self._previous, self._untidy = self.current, EMPTY, False
         self._mended |= last > 0
         for engine in self._engines.values():
             engine.resume("")
@@ -449,20 +438,6 @@ def _take_lock(config: Config) -> Lock:
         )
     except OSError as error:
         raise refusal(error)(f"Cannot write {config.index_dir}: {error.strerror}.") from error
-
-
-def _small_ones(refs: Sequence[SegmentRef], ratio: int) -> list[SegmentRef]:
-    """The segments to merge: from the smallest up,
-    while one is not far larger than all before it.
-    """
-    ordered = sorted(refs, key=lambda ref: ref.rows)
-    total, chosen = 0, list[SegmentRef]()
-    for ref in ordered:
-        if len(chosen) >= 2 and ref.rows > ratio * total:
-            break
-        chosen.append(ref)
-        total += ref.rows
-    return chosen
 
 
 def _indexer_sequence(config: Config) -> int:

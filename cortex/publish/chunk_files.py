@@ -20,6 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
 import numpy as np
 import orjson
 
@@ -45,9 +46,6 @@ FILE_BYTES_MAX = 512 * 1024 * 1024
 class FiledChunk:
     """A chunk as it stands in a chunk file. `body` has no embedding; `vector` is float32 of unit
     length or None.
-
-    A chunk that was known before has its `embedding` undecoded and no `vector`: it is rarely needed
-    again.
     """
 
     id: str
@@ -56,7 +54,6 @@ class FiledChunk:
     model: str
     file: str
     digest: bytes
-    embedding: Any = None
 
     @property
     def updated_at(self) -> str:
@@ -70,12 +67,33 @@ class FiledChunk:
 
 @dataclass(frozen=True, slots=True)
 class ChunkFile:
+    """A chunk file as it was read. `kept` holds its chunks that stand unchanged, unread, by id:
+    they are rarely needed again.
+    """
+
     name: str
     ref: FileRef
     chunks: dict[str, FiledChunk]
     sequence: int
     generator: str
+    model: str = ""
     warnings: tuple[str, ...] = ()
+    kept: dict[str, msgspec.Raw] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> set[str]:
+        return {*self.chunks, *self.kept}
+
+    def read_kept(self, chunk_id: str, dimensions: int) -> FiledChunk:
+        """One of `kept`, read after all."""
+        return _check_chunk(self.name, 0, self.kept[chunk_id], self.model, dimensions)
+
+
+class _Parts(msgspec.Struct):
+    """A chunk file whose chunks are not read yet: of many files most chunks are as they were."""
+
+    chunks: list[msgspec.Raw]
+    metadata: Any = msgspec.field(name="_metadata", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +125,14 @@ class Reading:
 
 
 def read_chunk_file(
-    path: Path, dimensions: int, known: Mapping[str, Known] = MappingProxyType({}), *, name: str = ""
+    path: Path, dimensions: int, known: Mapping[bytes, str] = MappingProxyType({}), *, name: str = ""
 ) -> ChunkFile:
     """Read and check one chunk file: an object with `_metadata` and `chunks`, or a bare array of
     chunks. It is called `name`, that of its path when that is not given.
 
-    Embeddings of chunks that stand unchanged in `known` were checked when they were read first, and
-    stay undecoded. Raises Damaged naming file, chunk and field; OSError when the file cannot be
-    read.
+    `known`: digest → id of the chunks that are served of it; those that are in it unchanged were
+    checked when they were read first, and are not read. Raises Damaged naming file, chunk and
+    field; OSError when the file cannot be read.
     """
     name = name or path.name
     with files.open_plain(path) as file:
@@ -124,23 +142,23 @@ def read_chunk_file(
                 f"{name}: {info.st_size} bytes are more than a chunk file may have ({FILE_BYTES_MAX})."
             )
         raw = file.read(FILE_BYTES_MAX)
-    ref = FileRef(size=info.st_size, mtime_ns=info.st_mtime_ns, sha256=hashlib.sha256(raw).hexdigest())
-    try:
-        data = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        raise Damaged(f"{name}: not valid JSON ({error}).") from error
-    metadata, chunks = ({}, data) if isinstance(data, list) else _parts(name, data)
+    metadata, chunks = _split(name, raw)
     declared = metadata.get("dimensions")
     if declared is not None and declared != dimensions:
         raise Damaged(f"{name}: its vectors have {declared} dimensions, the embedder has {dimensions}.")
     model = str(metadata.get("model") or "")
-    out: dict[str, FiledChunk] = {}
+    person = _person(model)
+    out, kept = dict[str, FiledChunk](), dict[str, msgspec.Raw]()
     warnings: list[str] = []
     for at, chunk in enumerate(chunks):
-        filed = _check_chunk(name, at, chunk, model)
-        entry = known.get(filed.id)
-        if entry is None or entry.digest != filed.digest:
-            filed = _decoded(filed, dimensions)
+        digest = hashlib.blake2b(chunk, digest_size=DIGEST_BYTES, person=person).digest()
+        same = known.get(digest)
+        if same is not None and same not in out and same not in kept:
+            kept[same] = chunk
+            continue
+        filed = _check_chunk(name, at, chunk, model, dimensions)
+        if filed.id in kept:
+            out[filed.id] = _check_chunk(name, at, kept.pop(filed.id), model, dimensions)
         if filed.id in out:
             warnings.append(f"{name}: chunk id {filed.id!r} stands twice; the newest is used.")
             if out[filed.id].updated_at > filed.updated_at:
@@ -149,22 +167,51 @@ def read_chunk_file(
     sequence = metadata.get("sequence")
     return ChunkFile(
         name=name,
-        ref=ref,
+        ref=FileRef(size=info.st_size, mtime_ns=info.st_mtime_ns, sha256=""),
         chunks=out,
         sequence=sequence if isinstance(sequence, int) else 0,
         generator=str(metadata.get("generator") or ""),
+        model=model,
         warnings=tuple(warnings),
+        kept=kept,
     )
 
 
-def _parts(name: str, data: Any) -> tuple[dict[str, Any], list[Any]]:
-    if not isinstance(data, dict) or not isinstance(data.get("chunks"), list):
+def _split(name: str, raw: bytes) -> tuple[dict[str, Any], list[msgspec.Raw]]:
+    """(metadata, chunks) of a chunk file. Raises Damaged."""
+    try:
+        if raw.lstrip()[:1] == b"[":
+            return {}, msgspec.json.decode(raw, type=list[msgspec.Raw])
+        parts = msgspec.json.decode(raw, type=_Parts)
+    except (ValueError, RecursionError):  # of another form, or no JSON
+        parts = _read_whole(name, raw)
+    return (parts.metadata if isinstance(parts.metadata, dict) else {}), parts.chunks
+
+
+def _read_whole(name: str, raw: bytes) -> _Parts:
+    """As `_split`, by the parser that says what is wrong."""
+    try:
+        data = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise Damaged(f"{name}: not valid JSON ({error}).") from error
+    metadata, chunks = (None, data) if isinstance(data, list) else (None, None)
+    if isinstance(data, dict):
+        metadata, chunks = data.get("_metadata"), data.get("chunks")
+    if not isinstance(chunks, list):
         raise Damaged(f"{name}: must be an array of chunks, or an object whose field 'chunks' is one.")
-    metadata = data.get("_metadata")
-    return (metadata if isinstance(metadata, dict) else {}), data["chunks"]
+    return _Parts([msgspec.Raw(orjson.dumps(chunk)) for chunk in chunks], metadata)
 
 
-def _check_chunk(name: str, at: int, chunk: Any, model: str) -> FiledChunk:
+def _person(model: str) -> bytes:
+    """What makes digests of two models differ."""
+    return model.encode()[-16:]
+
+
+def _check_chunk(name: str, at: int, raw: msgspec.Raw, model: str, dimensions: int) -> FiledChunk:
+    try:
+        chunk = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise Damaged(f"{name}: chunk {at} is not valid JSON ({error}).") from error
     if not isinstance(chunk, dict):
         raise Damaged(f"{name}: chunk {at} is a {type(chunk).__name__}, not an object.")
     where = f"{name}: chunk {chunk.get('id') or at!r}"
@@ -178,18 +225,11 @@ def _check_chunk(name: str, at: int, chunk: Any, model: str) -> FiledChunk:
         raise Damaged(f"{where}: field 'tags' must be an array of strings.")
     if metadata is not None and not isinstance(metadata, dict):
         raise Damaged(f"{where}: field 'metadata' must be an object.")
-    digest = hashlib.blake2b(
-        orjson.dumps(chunk), digest_size=DIGEST_BYTES, person=model.encode()[-16:]
-    ).digest()
+    digest = hashlib.blake2b(raw, digest_size=DIGEST_BYTES, person=_person(model)).digest()
     embedding = chunk.pop("embedding", None)
     chunk.setdefault("title", chunk["id"])
-    return FiledChunk(chunk["id"], chunk, None, model, name, digest, embedding)
-
-
-def _decoded(chunk: FiledChunk, dimensions: int) -> FiledChunk:
-    """The chunk with its vector. Raises Damaged."""
-    vector = _vector(f"{chunk.file}: chunk {chunk.id!r}", chunk.embedding, dimensions)
-    return FiledChunk(chunk.id, chunk.body, vector, chunk.model, chunk.file, chunk.digest)
+    vector = _vector(f"{name}: chunk {chunk['id']!r}", embedding, dimensions)
+    return FiledChunk(chunk["id"], chunk, vector, model, name, digest)
 
 
 def _vector(where: str, embedding: Any, dimensions: int) -> Array | None:
@@ -246,7 +286,8 @@ class ChunkManager:
     generators: dict[str, str] = field(default_factory=dict)
     #: source file → how many known chunks are of it
     sources: Counter[str] = field(default_factory=Counter)
-    _ids: dict[str, set[str]] = field(default_factory=dict)
+    #: chunk file → digest → id of the known chunks in it
+    _ids: dict[str, dict[bytes, str]] = field(default_factory=dict)
 
     def start_from(self, rows: Rows, files: dict[str, FileRef]) -> None:
         """Take a published generation as what is known;
@@ -266,7 +307,7 @@ class ChunkManager:
                 digest = bytes(digests[row * DIGEST_BYTES : (row + 1) * DIGEST_BYTES])
                 file = names[ordinals[row]]
                 self._know(chunk_id, Known(int(keys[row]), digest, file, paths[of[row]]))
-                self._ids.setdefault(file, set()).add(chunk_id)
+                self._ids.setdefault(file, {})[digest] = chunk_id
 
     def read(self, batch_bytes: int = BATCH_BYTES) -> Reading | None:
         """What has changed on disk, at most about `batch_bytes` of chunk files at once;
@@ -296,10 +337,11 @@ class ChunkManager:
             self.hidden.pop(name, None)
             self.generators.pop(name, None)
         for name, file in change.loaded.items():
-            self._ids[name] = {i for i in file.chunks if self.known[i].file == name}
+            entries = ((i, self.known[i]) for i in file.ids)
+            self._ids[name] = {entry.digest: i for i, entry in entries if entry.file == name}
             self.hidden.pop(name, None)
-            if len(self._ids[name]) < len(file.chunks):
-                self.hidden[name] = set(file.chunks) - self._ids[name]
+            if hidden := file.ids.difference(self._ids[name].values()):
+                self.hidden[name] = hidden
             self.generators[name] = file.generator
         self.files = dict(change.files)
 
@@ -336,7 +378,7 @@ class ChunkManager:
         for name in names:
             path = folder_of(self.folders, name).place(name)
             try:
-                loaded[name] = read_chunk_file(path, self.dimensions, self.known, name=name)
+                loaded[name] = read_chunk_file(path, self.dimensions, self._ids.get(name, {}), name=name)
                 self.damaged.pop(name, None)
             except FileNotFoundError:
                 continue  # replaced or removed since the scan; the next look sees it
@@ -357,12 +399,13 @@ class ChunkManager:
         """
         while True:
             wanted: set[str] = set()
-            claimed = {chunk_id for file in loaded.values() for chunk_id in file.chunks}
-            for chunk_id in claimed:
+            claimed = {chunk_id for file in loaded.values() for chunk_id in file.ids}
+            # What a file keeps is its own: only what is read may be another's.
+            for chunk_id in (chunk_id for file in loaded.values() for chunk_id in file.chunks):
                 owner = self.known.get(chunk_id)
                 if owner and owner.file not in loaded:
                     wanted.add(owner.file)
-            freed = {i for name in {*loaded, *removed} for i in self._ids.get(name, ()) if i not in claimed}
+            freed = {i for name in {*loaded, *removed} for i in self._owned(name)} - claimed
             wanted |= {name for name, ids in self.hidden.items() if ids & (freed | claimed)}
             wanted = {
                 name for name in wanted if name in here and name not in loaded and name not in self.damaged
@@ -372,11 +415,19 @@ class ChunkManager:
                 return loaded
             loaded |= more
 
+    def _owned(self, name: str) -> Iterable[str]:
+        return self._ids.get(name, {}).values()
+
     def _diff(self, loaded: dict[str, ChunkFile], removed: list[str], backlog: int) -> Reading:
-        winners: dict[str, FiledChunk] = {}
         warnings = [warning for file in loaded.values() for warning in file.warnings]
+        seen, twice = set[str](), set[str]()
         for file in loaded.values():
-            for chunk in file.chunks.values():
+            twice |= seen & file.ids
+            seen |= file.ids
+        winners: dict[str, FiledChunk] = {}
+        for file in loaded.values():
+            again = (file.read_kept(chunk_id, self.dimensions) for chunk_id in twice.intersection(file.kept))
+            for chunk in (*file.chunks.values(), *again):
                 other = winners.get(chunk.id)
                 if other is not None:
                     warnings.append(
@@ -389,10 +440,10 @@ class ChunkManager:
         for chunk_id, chunk in winners.items():
             entry = self.known.get(chunk_id)
             if entry is None or (entry.digest, entry.file) != (chunk.digest, chunk.file):
-                added.append(chunk if chunk.embedding is None else _decoded(chunk, self.dimensions))
+                added.append(chunk)
                 deleted.extend([(chunk_id, entry.key)] if entry else [])
         for name in {*loaded, *removed}:
-            gone = (i for i in self._ids.get(name, ()) if i not in winners and self.known[i].file == name)
+            gone = (i for i in self._owned(name) if i not in seen and self.known[i].file == name)
             deleted.extend((i, self.known[i].key) for i in gone)
         for warning in warnings:
             log.warning("%s", warning)

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cortex.generation.contract import Folder
+from cortex.publish import chunk_files
 from cortex.publish.chunk_files import ChunkManager, read_chunk_file
 from ipc.errors import Damaged
 
@@ -108,6 +109,11 @@ def test_a_bare_array_and_unknown_fields_are_accepted(tmp_path):
             b'[{"id": "x", "chunk_type": "code", "text": "", "embedding": [1, 2, 3, 1e999]}]',
             "not (valid JSON|finite)",
         ),
+        (b"[" * 100_000, "a.json: not valid JSON"),
+        (b'[{"id": "x", "text": ' + b"[" * 3000 + b"]" * 3000 + b"}]", "not valid JSON"),
+        (b'[{"id": "x", "chunk_type": "code", "text": "\xff"}]', "not valid JSON"),
+        (b'[{"id": "x", "chunk_type": "code", "text": "\\ud800"}]', "not valid JSON"),
+        (b'{"_metadata": {"model": "\\ud800"}, "chunks": []}', "not valid JSON"),
         (b'{"_metadata": {"dimensions": 768}, "chunks": []}', "768 dimensions, the embedder has 4"),
     ],
 )
@@ -144,6 +150,32 @@ def test_an_unchanged_chunk_is_not_written_again(tmp_path):
     assert sorted(added.id for added in change.added) == ["b", "d"]
     assert sorted(chunk_id for chunk_id, _ in change.deleted) == ["b", "c"]
     assert change.sequence == 2
+
+
+def test_an_unchanged_chunk_is_not_read_again(tmp_path, monkeypatch):
+    served = Served(tmp_path)
+    write(tmp_path, "a.json", [chunk(f"c{at}") for at in range(50)], model="m")
+    served.refresh()
+    read = []
+    check = chunk_files._check_chunk
+    monkeypatch.setattr(chunk_files, "_check_chunk", lambda *a: read.append(check(*a)) or read[-1])
+    write(tmp_path, "a.json", [chunk(f"c{at}", "new" if at == 7 else "text") for at in range(50)], model="m")
+    served.refresh()
+    assert [one.id for one in read] == ["c7"]
+    write(tmp_path, "a.json", [chunk(f"c{at}", "new" if at == 7 else "text") for at in range(50)], model="n")
+    assert len(served.refresh().added) == 50  # of another model everything is another
+
+
+def test_of_two_chunks_in_one_file_with_one_id_the_newest_is_used_and_both_are_named(tmp_path):
+    served = Served(tmp_path)
+    old, new = chunk("x", "old", "2026-01-01T00:00:00Z"), chunk("x", "new", "2026-02-01T00:00:00Z")
+    write(tmp_path, "a.json", [old])
+    served.refresh()
+    for chunks in ([old, new], [new, old], [new, new]):
+        write(tmp_path, "a.json", chunks)
+        change = served.refresh()
+        assert served.texts() == {"x": "new"}
+        assert any("'x' stands twice" in warning for warning in change.warnings)
 
 
 def test_of_two_chunks_with_one_id_the_newest_wins_and_the_other_comes_back(tmp_path):

@@ -1,9 +1,12 @@
 """The watcher's watches: folders come, go and are made anew while files are written in them."""
 
 import contextlib
+import itertools
+import json
 import logging
 import shutil
 import threading
+import time
 
 import pytest
 
@@ -61,3 +64,20 @@ def test_a_folder_that_is_made_anew_is_watched_again(config, watcher):
         shutil.rmtree(config.chunks_dir)
         config.chunks_dir.mkdir()  # often with the inode of the one before
         until(lambda: config.chunks_dir in watcher._ended)
+
+
+def test_a_change_is_built_in_the_quiet_time_and_published_at_its_end(config, watcher):
+    watcher._watch()
+    builder, deadline = watcher._builder, time.monotonic() + BOUND_S
+    for attempt in itertools.count(1):  # a machine that stands still longer than the quiet time: again
+        chunks = [{"id": f"x{at}", "text": "def x(): ..."} for at in range(attempt)]
+        (config.chunks_dir / "a.json").write_text(json.dumps(chunks))
+        assert watcher._seen.wait(BOUND_S)
+        watcher._last_event = time.monotonic()
+        watcher._wait_for_change()
+        assert builder.current.rows == attempt - 1
+        prepared = builder._built.rows
+        assert builder.refresh().rows == attempt
+        if prepared == attempt:
+            return
+        assert time.monotonic() < deadline

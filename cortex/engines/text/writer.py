@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +71,7 @@ class TextWriter:
             try:
                 names = _committed_files(source)
                 self._sums = self._whole.check(source, names)
-                for name in (*names, META):
-                    _link(source / name, home / name)
+                _link_all((*names, META), source, home)
             except FileNotFoundError as error:
                 raise Damaged(f"{source} is not complete: {error}.") from error
             # tantivy deletes only files that it knows it made.
@@ -132,8 +131,7 @@ class TextWriter:
             try:
                 meta = files.read_ours(home / META, META_BYTES_MAX)
                 names = _committed_files(home, meta)
-                for file in names:
-                    _link(home / file, temporary / file)
+                _link_all(names, home, temporary)
                 self._sums = write_sums(temporary, meta, names, self._sums)
                 files.replace(temporary / META, meta)
                 files.move(temporary, target)
@@ -199,11 +197,12 @@ def _committed_files(folder: Path, meta: bytes | None = None) -> list[str]:
     return found
 
 
-def _link(source: Path, target: Path) -> None:
+def _link_all(names: Sequence[str], source: Path, target: Path) -> None:
     try:
-        files.link(source, target)
+        files.link_all(names, source, target)
     except FileNotFoundError:
         raise
     except OSError:  # a file system without hard links
-        with files.open_ours(source) as old, files.replacing(target) as new:
-            shutil.copyfileobj(old, new)
+        for name in names:
+            with files.open_ours(source / name) as old, files.replacing(target / name) as new:
+                shutil.copyfileobj(old, new)

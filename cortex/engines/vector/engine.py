@@ -74,9 +74,12 @@ class VectorEngine:
         if number == self._looked_at or published.generation.rows <= self._limits.scan_rows_max:
             return
         self._looked_at = number
+        watermark, share = watermark_of(self._token), self._limits.uncovered_share_max
+        if published.generation.next_key - 1 - watermark <= share * published.generation.rows:
+            return  # that many keys were given out since: there is no need to open the rows
         rows = published.rows
-        uncovered = int((rows.live & (rows.keys > watermark_of(self._token))).sum())
-        if uncovered > self._limits.uncovered_share_max * rows.live_count:
+        uncovered = int((rows.live & (rows.keys > watermark)).sum())
+        if uncovered > share * rows.live_count:
             self._pool = self._pool or ThreadPoolExecutor(1, thread_name_prefix="hnsw")
             self._building = self._pool.submit(build_vectors, rows, self._folder)
 
