@@ -209,7 +209,7 @@ def _person(model: str) -> bytes:
 
 def _check_chunk(name: str, at: int, raw: msgspec.Raw, model: str, dimensions: int) -> FiledChunk:
     try:
-        chunk = orjson.loads(raw)
+        chunk = orjson.loads(memoryview(raw))
     except orjson.JSONDecodeError as error:
         raise Damaged(f"{name}: chunk {at} is not valid JSON ({error}).") from error
     if not isinstance(chunk, dict):
