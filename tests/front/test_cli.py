@@ -221,6 +221,14 @@ def test_what_has_no_text_shows_the_lines_that_match_with_their_numbers(capsys):
     assert capsys.readouterr().out.splitlines()[1:] == ["    5: marked 5", "    9: marked 9"]
 
 
+def test_a_line_that_matches_behind_the_cut_of_a_text_is_shown_all_the_same(capsys):
+    cut = found_in({"text": "line 3\nline 4\n…"}, lines=(4, 9), text_truncated=True)
+    answers.print_answer({"results": [cut], "index": NOTHING_AMISS})
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split()[0] == "a.py:4"
+    assert lines == ["    3: line 3", "    4: line 4", "    …", "    9: marked 9"]
+
+
 def test_lines_of_a_view_have_no_numbers_for_they_are_from_many_places(capsys):
     result = found_in({"text": "// Lines 8-9\ntype A"}, kind="definitions", lines=(8,))
     answers.print_answer({"results": [result], "index": NOTHING_AMISS})
@@ -243,6 +251,13 @@ def test_lines_of_a_view_have_no_numbers_for_they_are_from_many_places(capsys):
 def test_a_cut_answer_says_what_was_cut(metadata, more, said, capsys):
     result = found_in({"text": "def run"}, **metadata)
     answers.print_answer({"results": [result], "index": NOTHING_AMISS, "truncated": True} | more)
+    assert capsys.readouterr().err.splitlines() == [said]
+
+
+def test_lines_that_are_left_out_are_counted(capsys):
+    answer = {"results": [], "index": NOTHING_AMISS, "omitted": {"alike": 2, "a part": 4}}
+    answers.print_answer(answer)
+    said = "4 lines that hold a part of the query are left out; --limit shows each."
     assert capsys.readouterr().err.splitlines() == [said]
 
 

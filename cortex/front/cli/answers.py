@@ -196,19 +196,24 @@ def has_related(answer: dict[str, Any]) -> bool:
 
 
 def _excerpt(result: dict[str, Any]) -> Iterable[Line]:
-    """All lines that came; of a chunk without any those that match."""
+    """All lines that came; of a chunk without any, or that was cut before them, those that
+    match.
+    """
     chunk, matched = result["chunk"], result.get("highlight_lines") or ()
-    text = chunk.get("text") or ""
+    text, last = chunk.get("text") or "", 0
     if "chunk_type" not in chunk:  # chosen for the question and cut to a budget
         for line in text.splitlines():
             yield Line(f"    {line}" if line else "")
     elif text:
-        first = _first_number(chunk)
-        for number, line in enumerate(text.removesuffix("\n").split("\n"), first):
+        lines, first = text.removesuffix("\n").split("\n"), _first_number(chunk)
+        for number, line in enumerate(lines, first):
             told = f"    {number}: {line}" if first and line != CUT else f"    {line}"
             yield Line((told.rstrip(), "bold yellow" if first and number in matched else ""))
-    else:
-        yield from _marked(result.get("highlights") or (), matched)
+        last = first + len(lines) - 1 - (lines[-1] == CUT)
+    if "chunk_type" in chunk and (not text or text.endswith(f"\n{CUT}")):
+        rest = [at for at, number in enumerate(matched) if number > last]
+        highlights = result.get("highlights") or ()
+        yield from _marked([highlights[at] for at in rest], [matched[at] for at in rest])
 
 
 def _first_number(chunk: dict[str, Any]) -> int:
@@ -269,6 +274,8 @@ def print_notes(answer: dict[str, Any], cut: str = "There is more.") -> None:
     notes = [answer.get("suggestion") or "", index.get("message", ""), answer.get("memory", "")]
     if answer.get("truncated"):
         notes.append(cut)
+    if parts := (answer.get("omitted") or {}).get("a part"):
+        notes.append(f"{parts} lines that hold a part of the query are left out; --limit shows each.")
     if index["pending_count"]:
         notes.append(
             f"{index['pending_count']} saved files are not in the index yet: {', '.join(index['pending'])}"
