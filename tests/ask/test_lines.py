@@ -334,7 +334,7 @@ def crowded(tmp_path_factory, serve):
         "lib/origin.js": ORIGIN,
         "lib/use.js": 'import isSame from "./origin.js";\n\nexport function use(url) {\n  isSame(url);\n}\n',
         "dist/app.js": built,
-        "dist/browser/app.min.js": built,
+        "dist/browser/app.cjs": built,
         "src/events.py": f"{spread}def expire(key):\n    notify(EXPIRED, key)\n    return notify, EXPIRED\n",
         "src/env.py": 'SUFFIX = "KEPT_NAMES"\n',
         "src/words.py": "# Kept names are for people, and kept names stay.\ndef keep():\n    return 1\n",
@@ -356,6 +356,9 @@ def test_what_is_built_comes_last_unless_it_alone_defines(crowded):
     assert {path.partition("/")[0] for path in shown[first:]} == {"dist"}
     assert numbered(answer)[1][1:] == (3, "return function isSame(url) {")
     assert kinds(answer)[0] == "definition"
+    own = [(path, text) for path, _, text in numbered(call(crowded, "cortex_exact", query="isSame"))]
+    assert ("lib/origin.js", "return function isSame(url) {  ⋯ 2 lines like it") in own
+    assert ("dist/app.js", "return function isSame(url) {") not in own
 
 
 def test_lines_that_hold_all_words_come_before_those_that_hold_one(crowded):

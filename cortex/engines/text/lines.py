@@ -131,20 +131,23 @@ def without_parts(order: Order, missing: Array) -> Order:
 
 def without_alike(body: Body, marked: Marked, order: Order) -> Order:
     """The order without lines that say what another file's line has said, of lines of one kind that
-    stand in several files. Definitions are never alike.
+    stand in several files. Definitions are alike in what is built only.
     """
     looked_at = order.places[:ALIKE_LINES_MAX]
     said: dict[tuple[int, str], list[int]] = {}
     columns = zip(looked_at, order.kinds[looked_at].tolist(), marked.begins[looked_at].tolist(), strict=True)
     for at, kind, begin in columns:
-        if kind != NUMBERS["definition"]:
-            said.setdefault((kind, body.texts.line(begin)), []).append(at)
+        said.setdefault((kind, body.texts.line(begin)), []).append(at)
+    paths = [hit.path for hit in body.hits]
     left_out: set[int] = set()
     like: dict[int, Sequence[int]] = {}
-    for first, *others in (alike for alike in said.values() if len(alike) >= ALIKE_FILES):
-        if len({body.hits[marked.chunks[at]].path for at in (first, *others)}) >= ALIKE_FILES:
+    for (kind, _), alike in said.items():
+        files = [paths[marked.chunks[at]] for at in alike] if len(alike) >= ALIKE_FILES else ()
+        if len(set(files)) >= ALIKE_FILES:
+            copies = kind != NUMBERS["definition"]
+            others = [at for at, file in zip(alike[1:], files[1:], strict=True) if copies or is_built(file)]
             left_out.update(others)
-            like[first] = others
+            like |= {alike[0]: others} if others else {}
     return replace(order, places=[at for at in order.places if at not in left_out], like=like)
 
 
@@ -190,8 +193,8 @@ def group(body: Body, marked: Marked, order: Order, which: slice, max_bytes: int
 
 
 def _left_out(body: Body, marked: Marked, order: Order, at: int) -> str:
-    """What is said behind a line that stands for others: how many, and where, while that is
-    short.
+    """What is said behind a line that stands for others: how many, and where, while that is short
+    and no copy that is built.
     """
     said = CROWDED.format(order.crowd[at]) if at in order.crowd else ""
     if at not in order.like:
@@ -200,6 +203,8 @@ def _left_out(body: Body, marked: Marked, order: Order, at: int) -> str:
     places = ""
     for other in order.like[at]:
         path = body.hits[marked.chunks[other]].path
+        if is_built(path):
+            continue
         above, _, name = path.rpartition("/")
         place = f"{', ' if places else ': '}{name if above == folder else path}:{marked.numbers[other]}"
         if len(places) + len(place) > LIKE_IT_CHARS:
