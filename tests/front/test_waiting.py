@@ -22,11 +22,13 @@ HANGS_S = 60.0
 
 
 def wait(link, patience_s=10 * HANGS_S):
+    """Whether anything was waited for."""
+
     async def bounded():
         async with asyncio.timeout(HANGS_S):
-            await first_index(link, patience_s)
+            return await first_index(link, patience_s)
 
-    asyncio.run(bounded())
+    return asyncio.run(bounded())
 
 
 def test_a_command_waits_until_all_of_a_project_is_served_that_was_not(tmp_path, serve):
@@ -36,30 +38,32 @@ def test_a_command_waits_until_all_of_a_project_is_served_that_was_not(tmp_path,
 
     async def both():
         async with asyncio.timeout(HANGS_S):
-            await asyncio.gather(first_index(link, 10 * HANGS_S), asyncio.to_thread(serve, tmp_path))
-            return link.freshness.current()
+            waited, _ = await asyncio.gather(
+                first_index(link, 10 * HANGS_S), asyncio.to_thread(serve, tmp_path)
+            )
+            return waited, link.freshness.current().sources
 
-    assert asyncio.run(both()).sources == 2
+    assert asyncio.run(both()) == (True, 2)
 
 
-def test_a_command_does_not_wait_where_something_is_served(tmp_path):
+def test_a_command_does_not_wait_where_all_is_served(tmp_path):
     config = Config(root=tmp_path)
     config.index_dir.mkdir(parents=True)
     generations.publish(config.index_dir, Generation(1, segments=(SegmentRef("s", 3, 3),), sources=12))
-    wait(Link(config))
+    assert not wait(Link(config))
 
 
 def test_a_command_does_not_wait_for_what_nobody_makes(tmp_path):
-    wait(Link(Config(root=tmp_path, server=Server(auto_index=False))))
+    assert not wait(Link(Config(root=tmp_path, server=Server(auto_index=False))))
     config = Config(root=tmp_path)
     config.indexer_state.parent.mkdir(parents=True)
     told = IndexerState("idle", 0, 0, 1, time.time(), os.getpid(), message="There are too many files.")
     config.indexer_state.write_bytes(orjson.dumps(told))
-    wait(Link(config))
+    assert not wait(Link(config))
 
 
 def test_the_patience_of_a_command_has_an_end(tmp_path):
-    wait(Link(Config(root=tmp_path)), 0.1)
+    assert wait(Link(Config(root=tmp_path)), 0.1)
 
 
 def test_the_progress_of_others_is_said(capsys):

@@ -13,7 +13,7 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import orjson
@@ -23,7 +23,10 @@ from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
 from cortex.settings import config as configuration
-from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, BadRequest
+from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, BadRequest, Unavailable
+
+if TYPE_CHECKING:
+    from cortex.front.link import Link
 
 #: what the names of tools begin with, and the names of their commands do not
 PREFIXES = ("cortex_", "code_", "find_")
@@ -207,15 +210,26 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
         if not memory:
             link.open()
         try:
-            if not memory and not link.freshness.serves(link.freshness.current()):
-                from cortex.front.cli.waiting import first_index
-
-                await first_index(link)
-            return orjson.dumps(await link.call(tool, arguments))
+            return orjson.dumps(
+                await (link.call(tool, arguments) if memory else _answer(link, tool, arguments))
+            )
         finally:
             await link.close()
 
     return asyncio.run(ask())
+
+
+async def _answer(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The answer; where nothing was served, again once the first index is. Raises CortexError."""
+    if link.freshness.serves(link.freshness.current()):
+        return await link.call(tool, arguments)
+    answer = None
+    with contextlib.suppress(Unavailable):
+        answer = await link.call(tool, arguments)
+    from cortex.front.cli.waiting import first_index
+
+    waited = await first_index(link)
+    return answer if answer is not None and not waited else await link.call(tool, arguments)
 
 
 def make_command(tool: Tool, ask: Ask = ask_workers) -> Command:

@@ -17,20 +17,21 @@ FIRST_INDEX_S = 30.0
 LOOK_S = 0.05
 
 
-async def first_index(link: Link, patience_s: float = FIRST_INDEX_S) -> None:
-    """Where nothing is served yet, wait until all of the project is, at most `patience_s`, with
-    progress on standard error. Returns at once where something is served, or nothing is to come.
+async def first_index(link: Link, patience_s: float = FIRST_INDEX_S) -> bool:
+    """Wait until all of the project is served, at most `patience_s`, with progress on standard
+    error. False at once where all is served, or nothing is to come.
     """
     freshness = link.freshness
-    if freshness.serves(freshness.current()) or not _is_to_come(link):
-        return
+    if freshness.serves_all(freshness.current()) or not _is_to_come(link):
+        return False
     until = time.monotonic() + patience_s
     with Progress() as progress:
         while time.monotonic() < until and _is_to_come(link):
             if freshness.serves_all(freshness.current()):
-                return
+                break
             _tell(progress, freshness)
             await asyncio.sleep(LOOK_S)
+    return True
 
 
 def _is_to_come(link: Link) -> bool:
