@@ -5,36 +5,32 @@ calls, with their callers, tests and documents; of a diff, what it touches and m
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from cortex.ask.around import look_around
+from cortex.ask.asked import render_asked
 from cortex.ask.asking import Asking, Turn
 from cortex.ask.changes import Impact, Touched, find_impact, find_touched, parse_diff
-from cortex.ask.flow import Evidence, Flow, Told, choose_flow, score, weigh_words, words_of
+from cortex.ask.flow import SHOWN_MAX, Evidence, Flow, Told, choose_flow, score, weigh_words, words_of
 from cortex.ask.functions import (
     PIECE,
     Bodies,
     Calls,
     Function,
-    at_places,
     find_calls,
-    find_file,
     find_way,
-    is_shown,
     outline,
     read_bodies,
-    resolve,
 )
 from cortex.ask.named import find_cited, find_lines, names_in
-from cortex.ask.picture import BREAKS_MAX, Picture, name_tests, render, users_beside
+from cortex.ask.picture import BREAKS_MAX, TWINS_MAX, Picture, name_tests, render, users_beside
 from cortex.ask.questions import TOKEN_BYTES, Explore, Search
 from cortex.ask.related import Users, find_users
 from cortex.ask.search import find_hits
+from cortex.ask.twins import without_twins
 from cortex.ranking import Ranked
-from cortex.terms.kinds import TYPE_KINDS
 from cortex.terms.paths import asks_for_tests, is_built, is_test
-from ipc.messages import Place
 
 #: hits of the search, and files whose definitions are looked at: of the hits, and of those that
 #: hold a name of the question
@@ -47,18 +43,11 @@ WAYS_BETWEEN, WAY_MAX = 3, 5
 USERS_OF, USERS_OF_DIFF = 2, 4
 #: definitions of a diff that are shown
 TOUCHED_MAX = 12
-#: what a caller and a callee of what is asked about is worth of it, and lines below which less
-AROUND, SHORT_LINES = 0.5, 6
-#: what is called by what is asked about and shown beside the chain
-CALLEES_MAX = 3
+#: what the lines of another that says the same take of what a function takes
+TWIN_SHARE = 0.34
 
 #: lines around what the question names where no definition is
 PIECE_LINES = 16
-#: lines of a file without definitions that are shown of its top
-PAGE_LINES = 80
-
-_PLACE = re.compile(r"^[^\s:]+:\d{1,9}(?::\d{1,9})?$|^[^\s:]+/[^\s:]+\.\w+$")
-_SYMBOL = re.compile(r"^[\w$.:#~/\\*()&<>\[\],!?-]+$")
 
 Answer = dict[str, Any]
 
@@ -82,7 +71,12 @@ async def _answer(turn: Turn, question: Explore) -> Answer:
     unread = [one for one in flow.functions if not _is_whole(one, picture.bodies)]
     bodies, users = await asyncio.gather(read_bodies(turn, unread), _users(turn, picture))
     bodies = picture.bodies | bodies
-    answer = render(picture, bodies, users_beside(flow, users), TOKEN_BYTES * question.max_tokens)
+    max_bytes = TOKEN_BYTES * question.max_tokens
+    if picture.asked:
+        answer = render_asked(picture, bodies, users, max_bytes)
+    else:
+        beside = users_beside(flow, users, few_tests=picture.few_tests)
+        answer = render(picture, bodies, beside, max_bytes)
     if not flow.functions or picture.suggestion:
         answer["suggestion"] = picture.suggestion or turn.explain_nothing()
     return _finish(turn, answer)
@@ -103,75 +97,7 @@ def _finish(turn: Turn, answer: Answer) -> Answer:
 
 async def _look(turn: Turn, query: str) -> Picture:
     """What is around a place or a symbol that the index knows; else what words are about."""
-    plain = query.strip()
-    if _PLACE.match(plain):
-        path, line = _split_place(plain)
-        if seeds := (await at_places(turn, [Place(path, line)]))[0]:
-            return await _around(turn, seeds, "", line) if line else _whole(seeds)
-        if file := await find_file(turn, path):
-            return await _outside(turn, file, line)
-    elif _SYMBOL.match(plain):
-        seeds, suggestion = await resolve(turn, plain)
-        if seeds:
-            return await _around(turn, seeds, suggestion, 0)
-    return await _asked(turn, query)
-
-
-def _whole(known: list[Function]) -> Picture:
-    """What a file defines at its top, types before functions."""
-    top = [one for one in known if "." not in one.name and (one.callable or one.kind in TYPE_KINDS)]
-    shown = sorted(top, key=lambda one: one.callable)[:TOUCHED_MAX]
-    shown = sorted(shown or known[:TOUCHED_MAX], key=lambda one: one.start)
-    return Picture(Flow(tuple(shown)), scores={one.id: 1.0 for one in shown})
-
-
-async def _outside(turn: Turn, file: str, line: int) -> Picture:
-    """The lines around a line that no definition holds, then the definition that comes next; of a
-    file without definitions its first lines.
-    """
-    first, last = max(1, line - PIECE_LINES // 2), (line or 1) + (PIECE_LINES if line else PAGE_LINES)
-    known = await outline(turn, [file]) if line else []
-    following = [one for one in known if line < one.start <= last]
-    after = min(following, key=lambda one: (one.start, -one.end), default=None)
-    if after is not None:
-        last = after.start - 1
-    piece = Function(f"{file}:{file}:{first}", file, first, last, PIECE)
-    shown = (piece,) if after is None else (piece, after)
-    return Picture(
-        Flow(shown), scores={one.id: 1.0 for one in shown}, focus={piece.id: [line]} if line else {}
-    )
-
-
-def _split_place(text: str) -> tuple[str, int]:
-    path, *numbers = text.replace("\\", "/").split(":")
-    return path.removeprefix("./"), int(numbers[0]) if numbers else 0
-
-
-async def _around(turn: Turn, seeds: list[Function], suggestion: str, line: int) -> Picture:
-    """What calls the definitions at a place, they themselves, and what they call."""
-    if len(seeds) == 1 and seeds[0].kind in TYPE_KINDS:
-        below = f"{seeds[0].id}."
-        known = await outline(turn, [seeds[0].file])
-        seeds = [*seeds, *(one for one in known if one.id.startswith(below) and one.callable)]
-    seeds = seeds[:POOL_MAX]
-    calls = await find_calls(turn, seeds)
-    scores = {one.id: 1.0 - 0.02 * at for at, one in enumerate(seeds)}
-    fill = [one.id for one in seeds]
-    sure = [pair for pair in calls.edges if pair not in calls.unsure]
-    own = set(scores)
-    for caller, callee in sure:
-        other = callee if caller in own else caller
-        one = calls.functions[other]
-        if other in own or not is_shown(one) or not one.callable:
-            continue
-        short = min(1.0, (one.end - one.start + 1) / SHORT_LINES)
-        scores.setdefault(other, AROUND * short * (1.0 if one.file == seeds[0].file else 0.8))
-        if other == callee and len(fill) < len(seeds) + CALLEES_MAX:
-            fill.append(other)
-    words = weigh_words(seeds[0].name, [words_of(seeds[0].name)])
-    flow = choose_flow(scores, calls, words, fill)
-    focus = {seeds[0].id: [line]} if line else {}
-    return Picture(flow, calls, words, scores, focus, suggestion)
+    return await look_around(turn, query.strip()) or await _asked(turn, query)
 
 
 async def _asked(turn: Turn, query: str) -> Picture:
@@ -197,7 +123,9 @@ async def _asked(turn: Turn, query: str) -> Picture:
     told = {one: Told.of(body) for one, body in bodies.items()}
     words = weigh_words(query, [one.words for one in told.values()])
     scores = score(known, told, words, evidence)
-    pool = sorted(known, key=lambda one: -scores[one.id])[:POOL_MAX]
+    best = sorted(known, key=lambda one: -scores[one.id])[: 2 * POOL_MAX]
+    best, twins = without_twins(best, bodies, scores)
+    pool = best[:POOL_MAX]
     calls = await find_calls(turn, [one for one in pool if one.kind != PIECE])
     calls.functions |= {one.id: one for one in pool}
     scores = {one.id: scores[one.id] for one in pool}
@@ -209,7 +137,21 @@ async def _asked(turn: Turn, query: str) -> Picture:
         one.id: [line for line in named.get(one.file, ()) if one.start <= line <= one.end]
         for one in flow.functions
     }
-    return Picture(flow, calls, words, scores, focus, bodies=bodies)
+    flow = _with_room_for(twins, flow)
+    return Picture(flow, calls, words, scores, focus, bodies=bodies, twins=twins, few_tests=not with_tests)
+
+
+def _with_room_for(twins: dict[str, list[Function]], flow: Flow) -> Flow:
+    """The chain, and beside it so many functions that with those that say the same it is no more
+    than usual.
+    """
+    kept: list[Function] = []
+    shown = 0.0
+    for at, one in enumerate(flow.functions):
+        shown += 1 + TWIN_SHARE * len(twins.get(one.id, ())[:TWINS_MAX])
+        if at < flow.chain or shown < SHOWN_MAX + 1 or not kept:
+            kept.append(one)
+    return Flow(tuple(kept), flow.chain)
 
 
 def _telling(known: list[Function], named: dict[str, list[int]]) -> list[Function]:
@@ -276,10 +218,12 @@ def _worth_of_files(
 
 
 async def _users(turn: Turn, picture: Picture) -> Users:
-    """Of the entry and of what is worth most."""
+    """Of the entry and of what is worth most; of what was asked about alone, if that is one."""
     flow = picture.flow.functions
     if not flow:
         return Users()
+    if picture.asked:
+        return await _users_of(turn, [one for one in flow[:1] if one.kind != PIECE])
     flow = tuple(one for one in flow if one.kind != PIECE) or flow
     best = max(flow, key=lambda one: picture.scores.get(one.id, 0.0))
     return await _users_of(turn, list(dict.fromkeys((best, flow[0])))[:USERS_OF])

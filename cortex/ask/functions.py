@@ -223,12 +223,14 @@ async def at_places(turn: Turn, places: Sequence[Place]) -> list[list[Function]]
     return found
 
 
-async def find_file(turn: Turn, path: str) -> str:
-    """The one file of the index that `path` means; "" for none and for several. Raises NotReady."""
+async def find_file(turn: Turn, path: str) -> tuple[str, int]:
+    """(the one file of the index that `path` means, its last line); ("", 0) for none and for
+    several. Raises NotReady.
+    """
     request = Locate((Place(path),), generation=turn.generation.number, bare=True)
     located = await turn.lane("text", request, Located)
-    files = {spot.hit.path for spot in located.spots if spot.whole} if located is not None else set()
-    return files.pop() if len(files) == 1 else ""
+    ends = {spot.hit.path: spot.hit.end_line for spot in located.spots if spot.whole} if located else {}
+    return next(iter(ends.items())) if len(ends) == 1 else ("", 0)
 
 
 def _function(node: dict[str, Any]) -> Function:

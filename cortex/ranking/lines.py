@@ -27,7 +27,7 @@ def weigh_lines(
     """What each of the `lines` (by number, in order) is worth with its neighbours. `words`: what
     its words give, of 1 for all of the question; `sure`: what it is worth beside them.
     """
-    comments = _comments(lines)
+    comments = comments_of(lines)
     own: dict[int, float] = {}
     for number, text in lines.items():
         value = words.get(number, 0.0) + (DECIDES if _DECIDES.search(text) else 0.0)
@@ -51,7 +51,8 @@ def without_short_gaps(chosen: Collection[int]) -> Iterator[int]:
         before = number
 
 
-def _comments(lines: Mapping[int, str]) -> set[int]:
+def comments_of(lines: Mapping[int, str]) -> set[int]:
+    """The numbers of those that are comments, or the text of a docstring."""
     found, inside = set(), False
     for number, text in lines.items():
         marks = len(_TRIPLE.findall(text))

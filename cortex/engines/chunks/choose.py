@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from cortex.engines.chunks.callees import find_callees
 from cortex.engines.chunks.source import Source
-from cortex.engines.chunks.worth import Judged, Question, judge
+from cortex.engines.chunks.worth import LITERAL, Judged, Question, judge
 from cortex.ranking.lines import weigh_lines, without_short_gaps
 from cortex.terms.paths import (
     asks_for_records,
@@ -27,6 +27,8 @@ ENTRY_BYTES = 130
 WHOLE_LINES = 14
 #: lines of a longer one that are shown beside its signature and what lies between them
 BEST_LINES = 14
+#: lines of one entry that are shown where the asker counts the entries, divided by their number
+COUNTED_LINES = 56
 #: windows of one file with at most so many lines between them become one
 TOUCHING_LINES = 6
 #: what a unit of a file is worth: this to the power of the file's place
@@ -157,21 +159,37 @@ def _kind_worth(path: str, query: str) -> float:
     return DOCUMENTS if name.endswith(_DOCUMENTS) or is_example(path) else 1.0
 
 
-def _window(question: Question, one: Judged, cited: Sequence[int]) -> tuple[int, ...]:
-    """The lines of a unit that are shown: all of a short one, else its signature and what is worth
-    most.
+def _window(question: Question, candidate: Candidate, max_bytes: int, most: int, *, counted: bool) -> Window:
+    """The lines of a unit that are shown: all of a short one, else its signature and at `most` so
+    many that are worth most. Where they do not fit, the signature alone; of those that the asker
+    counts as many as do.
     """
-    unit = one.unit
+    one, unit = candidate.one, candidate.one.unit
     numbers = range(unit.start, unit.end + 1)
-    if len(numbers) <= WHOLE_LINES:
-        return tuple(numbers)
+    window = Window(one.source, tuple(numbers), unit.symbol, candidate.worth)
+    if len(numbers) <= WHOLE_LINES and window.bytes <= max_bytes:
+        return window
     signature = one.source.signature(unit) if unit.symbol else ()
+    values = _values(question, candidate)
+    best = sorted(numbers, key=lambda number: -values[number])
+    best = [*best[:BEST_LINES], *(number for number in best[BEST_LINES:most] if values[number] > 0)]
+    while True:
+        window = replace(window, lines=tuple(without_short_gaps({*signature, *best})) or tuple(numbers[:1]))
+        if window.bytes <= max_bytes or not best:
+            return window
+        best = best[:-1] if counted else []
+
+
+def _values(question: Question, candidate: Candidate) -> dict[int, float]:
+    """What each line of a unit is worth."""
+    one, unit = candidate.one, candidate.one.unit
+    numbers = range(unit.start, unit.end + 1)
     total = question.worth(question.weights) or 1.0
-    words = {number: question.worth(terms) / total for number, terms in one.held.items()}
+    words = {number: question.line_worth(terms, total) for number, terms in one.held.items()}
+    for number in one.literal:
+        words[number] = words.get(number, 0.0) + LITERAL
     lines = {number: one.source.lines[number] for number in numbers}
-    values = weigh_lines(lines, words, dict.fromkeys(cited, CITED))
-    best = sorted(numbers, key=lambda number: -values[number])[:BEST_LINES]
-    return tuple(without_short_gaps({*signature, *best}))
+    return weigh_lines(lines, words, dict.fromkeys(candidate.cited, CITED))
 
 
 def choose(question: Question, judged: Sequence[Candidate], sure: Sequence[str], request: Show) -> Chosen:
@@ -182,29 +200,54 @@ def choose(question: Question, judged: Sequence[Candidate], sure: Sequence[str],
     room = {path: _least(path) + 80 for path in sure}
     left = request.max_bytes - max(0, request.limit - len(sure)) * ENTRY_BYTES
     left = max(left, request.max_bytes // 3)
-    best = judged[0].worth if judged else 0.0
+    most = _most_lines(question, judged, request.limit)
+    # What is spelled as in the question comes first, and does not make the rest worth less.
+    best = max((candidate.worth for candidate in judged if not candidate.one.literal), default=0.0)
     for candidate in judged:
-        one, path = candidate.one, candidate.one.source.path
+        path = candidate.one.source.path
         if candidate.worth < FLOOR * best and path not in room:
             continue
         free = left - sum(size for name, size in room.items() if name != path)
         if free < _least(path):
             continue
-        window = Window(one.source, _window(question, one, candidate.cited), one.unit.symbol, candidate.worth)
+        window = _window(question, candidate, free, most, counted=request.limit > 0)
         text = _text(window)
         if not request.chosen and any(_is_same(text, other) for other in texts):
             omitted["same text"] = omitted.get("same text", 0) + 1
             continue
         if window.bytes > free:
-            window = replace(window, lines=tuple(one.source.signature(one.unit)))
-            if window.bytes > free:
-                continue
-            text = _text(window)
+            continue
         left -= window.bytes
         room.pop(path, None)
         kept.append(window)
         texts.append(text)
-    return Chosen(tuple(_joined(kept)), omitted)
+    windows = _joined(kept)
+    if request.limit:
+        windows = _within(question, windows, request.limit)
+    return Chosen(tuple(windows), omitted)
+
+
+def _most_lines(question: Question, judged: Sequence[Candidate], limit: int) -> int:
+    """Of one unit: few where nobody counts the entries, more where only a few are wanted."""
+    named = sum(_is_named(question, candidate.one.unit.symbol) for candidate in judged)
+    return max(BEST_LINES, COUNTED_LINES // max(limit, named)) if limit else BEST_LINES
+
+
+def _is_named(question: Question, symbol: str) -> bool:
+    return symbol.rpartition(".")[2].lower() in question.names
+
+
+def _within(question: Question, windows: Sequence[Window], limit: int) -> list[Window]:
+    """The first `limit` of them; what the question names of the others goes into one of the same
+    file.
+    """
+    kept = list(windows[:limit])
+    for window in windows[limit:]:
+        at = next((at for at, one in enumerate(kept) if one.source is window.source), -1)
+        if at >= 0 and _is_named(question, window.symbol):
+            lines = tuple(sorted({*kept[at].lines, *window.lines}))
+            kept[at] = replace(kept[at], lines=lines)
+    return kept
 
 
 def _least(path: str) -> int:

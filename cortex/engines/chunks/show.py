@@ -63,7 +63,8 @@ class Showing:
         sources = {path: self._source(path) for path in paths[:FILES]}
         spans = [(one.hit.path, one.hit.start_line, one.hit.end_line) for one in hits]
         judged = candidates(question, request.query, sources, spans, request.places)
-        found = choose(question, judged, paths[:FILES_SURE], request)
+        sure = paths[: min(FILES_SURE, request.limit or FILES_SURE)]
+        found = choose(question, judged, sure, request)
         answer = _Answer(self._rows, request, hits, found, omitted=repeats)
         answer.add_windows()
         for one in views:

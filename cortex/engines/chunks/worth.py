@@ -31,6 +31,12 @@ REPEAT_WORTH = 0.25
 UNIT_LINES = 18
 #: an identifier of the question is worth this much more than its parts
 NAMED_WORTH = 2.5
+#: a line with an identifier of the question is worth so much more, times its rarity; one that holds
+#: a piece of code as the question spells it (`total_expired++`); a unit with such a line: more than
+#: one that repeats all of the question's words
+NAMED_LINE, LITERAL, HOLDS_LITERAL = 0.5, 1.0, 2.0
+#: letters of such a piece at least
+LITERAL_CHARS_MIN = 5
 
 #: what a word is worth that no chunk holds, and the least that one is
 UNKNOWN_WORTH, WORTH_MIN = 0.3, 0.02
@@ -50,6 +56,8 @@ _NAME = re.compile(
     r"[A-Za-z_]\w*_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|\w+(?=\(\))|(?<=[.:#])\w+|[A-Za-z]\w*(?=(?:\.|::)[A-Za-z_])"
     r"|(?<=`)\w+(?=`)"
 )
+#: what stands around a word of a sentence
+_AROUND = ",;:?!\"'`"
 
 
 class _Known(dict[str, frozenset[str]]):
@@ -78,6 +86,13 @@ class Question:
     begins: tuple[str, ...]
     #: word that holds one of `begins` → those of the terms that it is, its parts included
     known: Mapping[str, frozenset[str]]
+    #: pieces of code that the question holds, as it spells them
+    literals: tuple[str, ...] = ()
+
+    def line_worth(self, terms: frozenset[str], total: float) -> float:
+        """What a line with these terms is worth of `total`, what all of them are."""
+        names = sum(self.weights[term] for term in terms & self.names)
+        return self.worth(terms) / total + NAMED_LINE * names / NAMED_WORTH
 
     def terms(self, text: str) -> frozenset[str]:
         """Those of the terms that the text holds."""
@@ -120,7 +135,19 @@ def weigh_words(rarity: Rarity, query: str) -> Question:
         weight = rarity.weigh(frozenset(spelled)) * (NAMED_WORTH if term in names else 1.0)
         weights[term] = max(WORTH_MIN, weight)
     held = frozenset(names & weights.keys())
-    return Question(weights, held, _begins(weights), _Known(weights, held))
+    return Question(weights, held, _begins(weights), _Known(weights, held), _literals(query))
+
+
+def _literals(query: str) -> tuple[str, ...]:
+    """The words of the question with an identifier and more than that: `a->next`, `count++`."""
+    pieces = (_bare(piece) for piece in query.split())
+    return tuple(
+        dict.fromkeys(
+            piece
+            for piece in pieces
+            if len(piece) >= LITERAL_CHARS_MIN and _NAME.search(piece) and not piece.isidentifier()
+        )
+    )
 
 
 def _begins(terms: Iterable[str]) -> tuple[str, ...]:
@@ -131,21 +158,30 @@ def _begins(terms: Iterable[str]) -> tuple[str, ...]:
     return tuple(one for at, one in enumerate(begins) if not any(shorter in one for shorter in begins[:at]))
 
 
+def _bare(piece: str) -> str:
+    """Without what belongs to the sentence around it."""
+    piece = piece.strip(_AROUND).rstrip(".")
+    return piece if piece.count("(") == piece.count(")") else piece.strip("()")
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A unit of a file with what it is worth, and its lines that hold words of the question."""
+    """A unit of a file with what it is worth, its lines that hold words of the question, and those
+    that hold code as it is spelled there.
+    """
 
     source: Source
     unit: Unit
     worth: float
     held: dict[int, frozenset[str]]
+    literal: frozenset[int] = frozenset()
 
 
 def judge(question: Question, source: Source) -> list[Judged]:
     """Every unit of the file, in order. `worth` is about the share of the question's words."""
     total = question.worth(question.weights) or 1.0
     held_by = _held(question, source.lines)
-    numbers = sorted(held_by)
+    numbers, spelled = sorted(held_by), _spelled(question, source.lines)
     out = []
     for unit in source.units:
         inside = numbers[bisect_left(numbers, unit.start) : bisect_right(numbers, unit.end)]
@@ -161,8 +197,20 @@ def judge(question: Question, source: Source) -> list[Judged]:
             worth += SCOPE_WORTH * question.worth(question.terms(scope))
             if unit.kind and name.lower() in question.names:
                 worth += total
-        out.append(Judged(source, unit, worth / total, held))
+        literal = frozenset(number for number in spelled if unit.start <= number <= unit.end)
+        out.append(Judged(source, unit, worth / total + (HOLDS_LITERAL if literal else 0.0), held, literal))
     return out
+
+
+def _spelled(question: Question, lines: Lines) -> list[int]:
+    """The lines that hold code as the question spells it."""
+    found = set()
+    for literal in question.literals:
+        place = lines.text.find(literal)
+        while place >= 0:
+            found.add(lines.number_at(place))
+            place = lines.text.find(literal, place + len(literal))
+    return sorted(found)
 
 
 def _held(question: Question, lines: Lines) -> dict[int, frozenset[str]]:

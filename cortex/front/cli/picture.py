@@ -23,14 +23,13 @@ def print_picture(answer: dict[str, Any]) -> None:
     if path := answer.get("path"):
         out.print(Line((path, "bold")))
     for one in answer["functions"]:
-        head = Line((one["file"], "bold cyan"), (f":{one['start_line']}", "green"))
-        if not one["symbol"].startswith(f"{one['file']}:"):  # lines that no definition holds
-            head.append(f"  {one['symbol']}")
-        if one.get("stale"):
-            head.append("  changed since it was indexed", "yellow")
-        out.print(head)
-        for line in one["text"].splitlines():
-            out.print(Line(("    " + line, "dim" if line.startswith("⋯") else "")))
+        _print_function(out, one, "")
+        for twin in one.get("twins", ()):
+            _print_function(out, twin, "like it: ")
+    if "calls" in answer:
+        out.print(Line(("calls", "bold")))
+    for one in answer.get("calls", ()):
+        out.print(Line(f"  {one}"))
     for kind, told in _BESIDE.items():
         if answer.get(kind):
             out.print(Line((kind.replace("_", " "), "bold")))
@@ -39,3 +38,15 @@ def print_picture(answer: dict[str, Any]) -> None:
     if paths := answer.get("not_indexed"):
         out.print(Line((f"not indexed: {', '.join(paths)}", "yellow")))
     print_notes(answer, answer.get("note", ""))
+
+
+def _print_function(out: Screen, one: dict[str, Any], before: str) -> None:
+    head = Line((before, "dim"), (one["file"], "bold cyan"))
+    head.append(f":{one['start_line']}-{one['end_line']}", "green")
+    if not one["symbol"].startswith(f"{one['file']}:"):  # lines that no definition holds
+        head.append(f"  {one['symbol']}")
+    if one.get("stale"):
+        head.append("  changed since it was indexed", "yellow")
+    out.print(head)
+    for line in one["text"].splitlines():
+        out.print(Line(("    " + line, "dim" if line.startswith("⋯") else "")))

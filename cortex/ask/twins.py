@@ -1,0 +1,62 @@
+"""Definitions that say the same: the async copy of a function, an overload of it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from cortex.ask.functions import PIECE, Bodies, Function
+
+#: share of the words that two bodies have in common which say the same; words that tell nothing
+SAME_SHARE, WORDS_MIN = 0.85, 12
+
+_WORD = re.compile(r"\w+")
+_ASYNC = re.compile(r"_?async_?|_?sync$|^sync_?|await", re.IGNORECASE)
+
+
+def without_twins(
+    functions: Sequence[Function], bodies: Bodies, scores: Mapping[str, float]
+) -> tuple[list[Function], dict[str, list[Function]]]:
+    """(`functions` in their order with one of each that says the same, its id → the others): of
+    those the one in the type that is worth most in all, so that they come of one type.
+    """
+    worth: dict[tuple[str, str], float] = defaultdict(float)
+    for one in functions:
+        worth[_home(one)] += scores.get(one.id, 0.0)
+    twins: dict[str, list[Function]] = {}
+    dropped: set[str] = set()
+    for group in _groups(functions, bodies):
+        kept = max(group, key=lambda one: worth[_home(one)])
+        twins[kept.id] = [one for one in group if one is not kept]
+        dropped.update(one.id for one in twins[kept.id])
+    return [one for one in functions if one.id not in dropped], twins
+
+
+def _groups(functions: Sequence[Function], bodies: Bodies) -> list[list[Function]]:
+    """Those with about the same body, where there are several."""
+    groups: list[tuple[list[Function], Counter[str]]] = []
+    for one in functions:
+        if one.kind == PIECE:
+            continue
+        words = _words(bodies.get(one.id, {}))
+        same = next((members for members, others in groups if _is_same(words, others)), None)
+        if same is None:
+            groups.append(([one], words))
+        else:
+            same.append(one)
+    return [members for members, _ in groups if len(members) > 1]
+
+
+def _words(body: Mapping[int, str]) -> Counter[str]:
+    found = (_ASYNC.sub("", word).lower() for line in body.values() for word in _WORD.findall(line))
+    return Counter(filter(None, found))
+
+
+def _is_same(one: Counter[str], other: Counter[str]) -> bool:
+    most = max(one.total(), other.total())
+    return min(one.total(), other.total()) >= WORDS_MIN and (one & other).total() >= SAME_SHARE * most
+
+
+def _home(one: Function) -> tuple[str, str]:
+    return one.file, one.name.rpartition(".")[0]
