@@ -79,7 +79,10 @@ def render(picture: Picture, bodies: Bodies, beside: Answer, max_bytes: int) -> 
     left -= len(orjson.dumps(kinds)) + len(orjson.dumps(answer))
     names = _fitting(name_calls(picture, {one.id: () for one in flow.functions}), CALLS_SHARE * max_bytes)
     for_names = len(orjson.dumps(names))
-    answer["functions"], shown, cut = _fit(picture, bodies, _twins(picture, bodies), left - for_names)
+    twins = _twins(picture, bodies)
+    answer["functions"], shown, cut = _fit(picture, bodies, twins, left)
+    if left - len(orjson.dumps(answer["functions"])) < for_names:
+        answer["functions"], shown, cut = _fit(picture, bodies, twins, left - for_names)
     names = _fitting(name_calls(picture, shown), for_names)
     answer |= {kind: entries for kind, entries in ({"calls": names} | kinds).items() if entries}
     if cut:

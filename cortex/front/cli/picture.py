@@ -42,7 +42,8 @@ def print_picture(answer: dict[str, Any]) -> None:
 
 def _print_function(out: Screen, one: dict[str, Any], before: str) -> None:
     head = Line((before, "dim"), (one["file"], "bold cyan"))
-    head.append(f":{one['start_line']}-{one['end_line']}", "green")
+    end = f"-{one['end_line']}" if one["end_line"] > one["start_line"] else ""
+    head.append(f":{one['start_line']}{end}", "green")
     if not one["symbol"].startswith(f"{one['file']}:"):  # lines that no definition holds
         head.append(f"  {one['symbol']}")
     if one.get("stale"):
