@@ -36,8 +36,9 @@ HELD_S = 0.2
 #: seconds that a child has to live for its next death to count as the first
 SETTLED_S = 10.0
 #: seconds after its start in which a child that holds no socket yet counts as coming up: one that
-#: takes longer, or has none, keeps the next from starting no longer
-COMING_UP_S = 1.0
+#: takes longer, or has none, keeps the next from starting no longer: on a busy machine all have
+#: begun within two seconds
+COMING_UP_S = 0.4
 #: seconds that a child has to end after SIGTERM
 STOP_S = 5.0
 #: bytes of one log; when it is larger the older half goes to `<name>.log.1`

@@ -44,12 +44,12 @@ def test_where_there_is_an_index_the_next_process_starts_when_the_one_before_ans
 
     try:
         supervisor._tend(1000.0)
-        supervisor._tend(1000.5)
+        supervisor._tend(1000.0 + COMING_UP_S / 2)
         assert started() == ["first"]
         (config.runtime_dir / "first.0.sock").touch()
-        supervisor._tend(1000.6)
+        supervisor._tend(1000.0 + COMING_UP_S * 3 / 4)
         assert started() == ["first", "second"]
-        supervisor._tend(1000.6 + COMING_UP_S)
+        supervisor._tend(1000.0 + COMING_UP_S * 2)
         assert started() == list(names)
     finally:
         for one in supervisor._children.values():
