@@ -84,6 +84,22 @@ def timed(call: Callable[[], object], count: int = CALLS) -> list[float]:
     return seconds[WARM:]
 
 
+def used_and_waited(case: str, call: Callable[[], object], count: int) -> list[report.Figures]:
+    """The time of calls, and the processor time of each: this says something of a busy machine."""
+    used: list[float] = []
+
+    def metered() -> None:
+        begun = time.process_time()
+        call()
+        used.append(time.process_time() - begun)
+
+    waited = timed(metered, count)
+    return [
+        report.summarise(case, waited),
+        report.summarise(f"{case}, processor time", used[WARM:]),
+    ]
+
+
 def imported(count: int, folder: Path) -> report.Figures:
     """So many notes are in the folder; nothing is told of those that were there."""
     with Library.open(folder) as memory:
@@ -106,8 +122,8 @@ def over_notes(count: int, folder: Path) -> tuple[report.Figures, list[report.Fi
         words = Words(11)
         asked = [words(5) for _ in range(CALLS + WARM)]
         each = iter(asked)
-        rows = [report.summarise(f"recall over {count}", timed(lambda: memory.recall(next(each))))]
-        rows.append(report.summarise(f"briefing over {count}", timed(memory.briefing, 30)))
+        rows = used_and_waited(f"recall over {count}", lambda: memory.recall(next(each)), CALLS)
+        rows += used_and_waited(f"briefing over {count}", memory.briefing, 30)
         vectors = memory._memory.vectors
         same = [
             len({*vectors.nearest(text, 10, exact=True)} & {*vectors.nearest(text, 10, exact=False)})
