@@ -6,7 +6,7 @@ exchange find the place, its own words, who says it and whether it answers decid
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from statistics import NormalDist
 
@@ -14,14 +14,16 @@ import numpy as np
 
 from cortex.memory.catalog import Catalog
 from cortex.memory.vectors import Cosines
+from cortex.memory.words import Held
 from ipc.arrays import Array
 
-#: lane → its weight, of values from 0 to 1. words: of the note; window: with those of its
-#: neighbours; answers: of a question that stands right before it; session: of all its session;
-#: meaning: of the note; around: of its neighbours
-WEIGHTS = {"words": 0.25, "window": 0.15, "answers": 0.2, "session": 0.2, "meaning": 0.15, "around": 0.05}
-#: what the words of a neighbour count in a window, by how many notes it is away
-NEIGHBOURS = (0.5, 0.25, 0.15)
+#: lane → its weight, of values from 0 to 1. words: of the note; window: how much of the question it
+#: holds with its neighbours; answers: words of a question that stands right before it; session: of
+#: all its session; meaning: of the note with its neighbours
+WEIGHTS = {"words": 0.2, "window": 0.25, "answers": 0.2, "session": 0.1, "meaning": 0.25}
+#: neighbours on each side whose words are in a note's window; what the meaning of one counts, by
+#: how many notes it is away
+NEIGHBOURS, MEANT_NEAR = 3, (0.5, 0.25)
 #: by how much a note that fits is lifted when the person who speaks is named in the question, when
 #: a question about time meets one that tells a time, by its length (256 words: wholly), and when it
 #: only asks itself
@@ -37,19 +39,22 @@ HALF_LIFE_MS = 30 * 86_400_000
 #: a note is about the question when its words (of what was said: its window's) are this share of
 #: the question's, or its meaning is farther above the mean than that of one of all unrelated notes
 #: would be by chance, and at least this many deviations; else it is not shown
-WORDS_FLOOR, MEANING_FLOOR = 0.34, 2.2
+WORDS_FLOOR, WINDOW_FLOOR, MEANING_FLOOR = 0.34, 0.2, 2.2
+#: a score of words above none
+LEAST = 1e-6
 #: notes that meaning proposes
 MEANT = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """What the lanes found: note → score of the words; cosines; note → nearness in the graph; the
-    score that all words together are worth; speakers who are named (Catalog.speakers_in); whether
-    the question is about time.
+    """What the lanes found: note → score of the words; which words are held; cosines; note →
+    nearness in the graph; the score that all words together are worth; speakers who are named
+    (Catalog.speakers_in); whether the question is about time.
     """
 
     words: Mapping[int, float]
+    held: Held
     cosines: Cosines
     near: Mapping[int, float] = field(default_factory=dict)
     ideal: float = 1.0
@@ -85,36 +90,60 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array) -> Similar:
     hits = hits[kept]
     words[hits] = np.fromiter(lanes.words.values(), np.float64, len(kept))[kept]
     meant = _meant(lanes.cosines, sure)
-    numbers = np.unique(np.concatenate((*_around(hits, catalog), meant)))
+    numbers = np.unique(np.concatenate((*_around(hits, catalog, NEIGHBOURS), meant)))
     numbers = numbers[mask[numbers]]
-    before, after = catalog["before"][numbers], catalog["after"][numbers]
-    window = words[numbers].copy()
-    earlier, later = before, after
-    for share in NEIGHBOURS:
-        window += share * (words[earlier] + words[later])
-        earlier, later = catalog["before"][earlier], catalog["after"][later]
+    before = catalog["before"][numbers]
+    window = _window(numbers, lanes.held, catalog, mask)
     best = words[hits].max(initial=0.0) or 1.0
     return Similar(
         numbers,
         {
             "words": words[numbers] / best,
-            "window": window / (window.max(initial=0.0) or 1.0),
+            "window": window,
             "answers": words[before] / best * catalog["asking"][before],
             "session": _sessions(numbers, hits, words, catalog),
-            "meaning": np.clip(sure[numbers], 0.0, 1.0),
-            "around": np.clip((sure[before] + sure[after]) / 2, 0.0, 1.0),
+            "meaning": np.clip(_meaning(numbers, sure, catalog), 0.0, 1.0),
         },
-        _fit(np.where(catalog["speaker"][numbers] > 0, window, words[numbers]), lanes)
+        np.where(
+            catalog["speaker"][numbers] > 0,
+            window >= WINDOW_FLOOR,
+            words[numbers] >= max(WORDS_FLOOR * lanes.ideal, LEAST),
+        )
         | (sure[numbers] * SURE_DEVIATIONS >= _meaning_floor(lanes.cosines.among)),
     )
 
 
-def _fit(told: Array, lanes: Lanes) -> Array:
-    """Which notes hold enough of the question's words: what was said in a conversation with what
-    was said around it, what was noted by itself alone.
+def with_neighbours(numbers: Collection[int], catalog: Catalog) -> Array:
+    """The notes, and those around them whose meaning counts for theirs."""
+    hits = np.fromiter(numbers, np.int64, len(numbers))
+    return np.unique(np.concatenate(_around(hits, catalog, len(MEANT_NEAR))))
+
+
+def _window(numbers: Array, held: Held, catalog: Catalog, mask: Array) -> Array:
+    """How much of what the question's words are worth each note holds with its neighbours."""
+    bits = np.zeros(len(mask), np.uint32)
+    kept = mask[held.numbers]
+    bits[held.numbers[kept]] = held.bits[kept]
+    together = np.bitwise_or.reduce([bits[some] for some in _around(numbers, catalog, NEIGHBOURS)])
+    shares = held.worth / (held.worth.sum() or 1.0)
+    told: Array = sum(
+        (share * (together >> at & 1) for at, share in enumerate(shares)), np.zeros(len(numbers))
+    )
+    return told
+
+
+def _meaning(numbers: Array, sure: Array, catalog: Catalog) -> Array:
+    """How sure the meaning of each note with its neighbours is: those of unrelated notes together
+    deviate as one of them does.
     """
-    fits: Array = (told >= WORDS_FLOOR * lanes.ideal) & (told > 0)
-    return fits
+    told, squares = sure[numbers].copy(), np.ones(len(numbers))
+    around = _around(numbers, catalog, len(MEANT_NEAR))[1:]
+    for at, some in enumerate(around):
+        share = MEANT_NEAR[at // 2]
+        told += share * sure[some]
+        squares += share * share * (some > 0)
+    meant: Array = told / np.sqrt(squares)
+    return meant
 
 
 def _meaning_floor(among: int) -> float:
@@ -122,10 +151,10 @@ def _meaning_floor(among: int) -> float:
     return max(MEANING_FLOOR, NormalDist().inv_cdf(1 - 1 / max(2, among)))
 
 
-def _around(hits: Array, catalog: Catalog) -> list[Array]:
-    """The hits, and their neighbours in their sessions; 0 is none."""
-    found, earlier, later = [hits], hits, hits
-    for _ in NEIGHBOURS:
+def _around(numbers: Array, catalog: Catalog, count: int) -> list[Array]:
+    """The notes, those before and after them in their sessions, and so on; 0 is none."""
+    found, earlier, later = [numbers], numbers, numbers
+    for _ in range(count):
         earlier, later = catalog["before"][earlier], catalog["after"][later]
         found += [earlier, later]
     return found

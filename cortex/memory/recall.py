@@ -13,7 +13,7 @@ from cortex.memory.catalog import Catalog, Selection
 from cortex.memory.links import Links
 from cortex.memory.note import Note
 from cortex.memory.projects import Projects
-from cortex.memory.ranking import Lanes, Ranked, rank, similarities
+from cortex.memory.ranking import Lanes, Ranked, rank, similarities, with_neighbours
 from cortex.memory.rows import outline_of
 from cortex.memory.store import Store
 from cortex.memory.text import asks_time, question_words
@@ -204,7 +204,8 @@ class Memory:
         words = self.words.search(asked, max(PROPOSED_MIN, PROPOSED * limit), then)
         lanes = Lanes(
             words=words,
-            cosines=self.vectors.cosines(query, mask, words, then),
+            held=self.words.held(asked, then),
+            cosines=self.vectors.cosines(query, mask, with_neighbours(words, self.catalog), then),
             ideal=self.words.ideal(asked),
             speakers=self.catalog.speakers_in(query),
             when=asks_time(query),

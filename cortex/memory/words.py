@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from cortex.memory.note import Note
 from cortex.memory.text import text_words, title_words
 from cortex.system import files
 from cortex.terms import tokens
+from ipc.arrays import Array
 
 #: notes of the tail from which on they go into tantivy: some 50 ms, however many they are
 TAIL_NOTES = 1_000
@@ -29,7 +31,21 @@ _HEAP_BYTES = 20_000_000
 _K1, _B = 1.2, 0.75
 #: fields → what a match in them is worth
 FIELDS = {"all": 1.0, "title": 0.6}
+#: words of a question that are looked for one by one, the rarest: a score of tantivy is a float32,
+#: which has 24 bits; notes that are told of it, those that hold the rarest words
+HELD_WORDS, HELD_NOTES = 24, 1_000
 _READY = "cortex_ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Which words of a question notes hold: the notes by number (int64 [n]), a bit for each word
+    (uint32 [n]), what each of these words is worth, from the lowest bit on (float64 [words]).
+    """
+
+    numbers: Array
+    bits: Array
+    worth: Array
 
 
 class _Tail:
@@ -93,6 +109,15 @@ class _Tail:
                     gain = worth * rare * times * (_K1 + 1) / (times + norm)
                     scores[number] = scores.get(number, 0.0) + gain
         return scores
+
+    def held(self, words: Sequence[str]) -> dict[int, int]:
+        """Note → a bit for each of the words that it holds, the first the lowest."""
+        bits: dict[int, int] = {}
+        holding = self._holding["all"]
+        for at, word in enumerate(words):
+            for number in holding.get(word, ()):
+                bits[number] = bits.get(number, 0) | 1 << at
+        return bits
 
 
 class Words:
@@ -159,7 +184,6 @@ class Words:
         if not words:
             return {}
         then = then or {}
-        found: dict[int, float] = {}
         query = Query.boolean_query(
             [
                 (
@@ -170,17 +194,48 @@ class Words:
                 for word in words
             ]
         )
-        hits = self._searcher.search(query, limit + len(self._masked) + len(then), count=False).hits
-        told = self._searcher.fast_field_values("number", [address for _, address in hits])
-        numbers = np.array(told, np.uint64).tolist()
-        for number, (score, _) in zip(numbers, hits, strict=True):
-            if number not in self._masked:
-                found[number] = float(score or 0.0)
+        numbers, scores = self._scores(query, limit + len(self._masked) + len(then))
+        told = zip(numbers.tolist(), scores.tolist(), strict=True)
+        found = {number: score for number, score in told if number not in self._masked}
         found.update(self._tail.score(words, self._rarity))
         if then:
             other = _Tail(then.values()).score(words, self._rarity)
             found = {number: score for number, score in found.items() if number not in then} | other
         return found
+
+    def held(self, words: Sequence[str], then: Mapping[int, Note] | None = None) -> Held:
+        """Which of the words notes hold, for those that hold the rarest and all of the tail; the
+        notes of `then` by what they say there.
+        """
+        rarity = {word: self._rarity("all", word) for word in words}
+        asked = sorted(words, key=rarity.__getitem__)[-HELD_WORDS:]
+        # scores add up, so a word's power of two is its bit, and the rarest words come first
+        each = [
+            Query.const_score_query(Query.term_query(self._index.schema, "all", word, "freq"), 2.0**at)
+            for at, word in enumerate(asked)
+        ]
+        query = Query.boolean_query([(Occur.Should, one) for one in each])
+        numbers, scores = self._scores(query, HELD_NOTES)
+        tail = self._tail.held(asked)
+        if then:
+            tail = {number: bits for number, bits in tail.items() if number not in then}
+            tail |= _Tail(then.values()).held(asked)
+        gone = self._masked.union(then or ())
+        kept = ~np.isin(numbers, list(gone)) if gone else np.ones(len(numbers), bool)
+        return Held(
+            np.concatenate([numbers[kept], np.fromiter(tail, np.int64, len(tail))]),
+            np.concatenate(
+                [scores[kept].astype(np.uint32), np.fromiter(tail.values(), np.uint32, len(tail))]
+            ),
+            np.array([rarity[word] for word in asked]),
+        )
+
+    def _scores(self, query: Query, limit: int) -> tuple[Array, Array]:
+        """Of the best in tantivy: notes (int64 [n]) and their scores (float64 [n])."""
+        hits = self._searcher.search(query, limit, count=False).hits
+        told = self._searcher.fast_field_values("number", [address for _, address in hits])
+        scores = np.fromiter((score for score, _ in hits), np.float64, len(hits))
+        return np.array(told, np.int64), scores
 
     def ideal(self, words: Sequence[str]) -> float:
         """About the score of a note of usual length that holds each of the words once."""

@@ -1,0 +1,84 @@
+"""What was said around a note counts for it: how much of a question its window holds."""
+
+import pytest
+
+from cortex.memory import ranking
+from cortex.memory.library import Library
+from cortex.memory.note import Note
+from cortex.memory.words import HELD_WORDS, Words
+
+TURNS = ("Ada: the harbour was foggy", "Ben: we lit the lantern", "Ada: and heard a violin")
+ASKED = "harbour lantern violin"
+WHOLE = ranking.WEIGHTS["window"]
+
+
+@pytest.fixture
+def memory(data):
+    with Library.open(data) as memory:
+        memory.import_records(
+            [{"note": {"title": turn, "source": {"session": "walk"}}} for turn in TURNS]
+            + [{"note": {"title": "Ben: the violin needs strings", "source": {"session": "shop"}}}]
+        )
+        yield memory
+
+
+def windows(memory, **more):
+    """Title → what the window gave."""
+    rows = memory.recall(ASKED, alpha=1.0, explain=True, **more)
+    return {row["title"]: row["explain"]["window"] for row in rows}
+
+
+@pytest.mark.parametrize("where", ["tail", "disk", "made anew"])
+def test_words_that_several_turns_hold_together_count_for_each_of_them(memory, where):
+    if where == "disk":
+        memory.settle()
+    elif where == "made anew":
+        for index in ("words", "vectors", "edges"):
+            list(memory._memory.rebuild(index))
+    told = windows(memory)
+    assert [told[turn] for turn in TURNS] == [pytest.approx(WHOLE, abs=1e-4)] * 3
+    assert 0 < told["Ben: the violin needs strings"] < WHOLE / 2
+
+
+@pytest.mark.parametrize("settled", [False, True])
+def test_what_a_neighbour_says_counts_as_it_reads_now_or_read_then(memory, settled):
+    before = memory._memory.now()
+    number = next(row["number"] for row in memory.recall("lantern") if row["title"] == TURNS[1])
+    if settled:
+        memory.settle()
+    while memory._memory.now() == before:
+        pass
+    memory.edit(number, title="Ben: we sat in the dark")
+    assert windows(memory)[TURNS[0]] < WHOLE * 0.9
+    memory.edit(number, title=TURNS[1])
+    assert windows(memory)[TURNS[0]] == pytest.approx(WHOLE, abs=1e-4)
+    memory.forget(number)
+    assert windows(memory)[TURNS[0]] < WHOLE * 0.9
+    assert windows(memory, as_of=before)[TURNS[0]] == pytest.approx(WHOLE, abs=1e-4)
+
+
+def test_which_words_notes_hold_is_the_same_in_the_tail_and_in_tantivy(data):
+    notes = [
+        Note(title=title, number=at + 1)
+        for at, title in enumerate(("red green", "green blue", "getHTTPResponse", "nothing of it"))
+    ]
+    asked = ["green", "red", "blue", "gethttprespons", "unknown"]
+    words = Words(data / "words")
+    words.take(1, notes)
+    assert words._tail
+    tail = words.held(asked)
+    words.commit()
+    disk = words.held(asked)
+    assert dict(zip(tail.numbers, tail.bits, strict=True)) == dict(zip(disk.numbers, disk.bits, strict=True))
+    assert {*tail.numbers.tolist()} >= {1, 2}
+    assert tail.worth.tolist() == pytest.approx(disk.worth.tolist())
+
+
+def test_of_a_long_question_the_rarest_words_are_looked_for(data):
+    words = Words(data / "words")
+    words.take(1, [Note(title=" ".join(f"common{at}" for at in range(40)), number=at) for at in range(1, 9)])
+    words.take(2, [Note(title="rare", number=9)])
+    words.commit()
+    held = words.held([f"common{at}" for at in range(40)] + ["rare"])
+    assert len(held.worth) == HELD_WORDS
+    assert dict(zip(held.numbers.tolist(), held.bits.tolist(), strict=True))[9] == 1 << HELD_WORDS - 1
