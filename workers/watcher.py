@@ -126,8 +126,8 @@ class WatcherWorker(FileSystemEventHandler):
         try:
             while not self._stop.is_set():
                 try:
+                    self._watch()  # first: while changes follow each other, publishing goes on and on
                     self._publish_all(announcer)
-                    self._watch()
                     self._fault, retry_s = "", RETRY_S
                     self._wait_for_change()
                 except (OSError, ValueError, CortexError) as error:

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from cortex.settings import config as configuration
+from cortex.settings.home import open_runtime
 from tests.waiting import BOUND_S, until
 from workers.watcher import WatcherWorker
 
@@ -81,3 +82,18 @@ def test_a_change_is_built_in_the_quiet_time_and_published_at_its_end(config, wa
         if prepared == attempt:
             return
         assert time.monotonic() < deadline
+
+
+def test_folders_are_watched_before_anything_is_published(config, monkeypatch):
+    open_runtime(config)
+    watcher, watched = WatcherWorker(config), []
+    refresh = watcher._builder.refresh
+    monkeypatch.setattr(
+        watcher._builder, "refresh", lambda: watched.append(set(watcher._watched)) or refresh()
+    )
+    watcher.start()
+    try:
+        until(lambda: watched)
+    finally:
+        watcher.stop()
+    assert watched[0] == {config.chunks_dir}
