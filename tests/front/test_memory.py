@@ -2,9 +2,11 @@
 what it sent amiss.
 """
 
+import asyncio
 import itertools
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -14,7 +16,7 @@ from cortex.front.mcp.server import describe
 from cortex.front.tools import TOOLS, choose, instruct
 from cortex.front.tools.memory.fence import fenced, shown_rows, unfenced
 from cortex.settings.table import Server
-from ipc.errors import BadRequest, CortexError, NotFound, TooLarge
+from ipc.errors import BadRequest, CortexError, NotFound, TooLarge, Unavailable
 
 #: tokens (bytes of JSON / 4) of both default toolsets with their instructions
 LIST_TOKENS_MAX = 5_000
@@ -198,6 +200,43 @@ def test_of_two_notes_that_fit_as_well_the_more_important_is_first(window):
         window.ask("cortex_store", title=f"The cache is cleared at night {title}", importance=importance)
     found = window.ask("cortex_recall", query="when is the cache cleared?", alpha=1)["results"]
     assert [row["title"][-4:] for row in found] == ["Oslo", "Bern", "Rome"]
+
+
+def search_all(sample, window, **arguments):
+    asking = replace(sample.asking(), memory=window.memory)
+    tool = choose(("code", "memory"))["cortex_search"]
+    return asyncio.run(tool.call(asking, tool.check({"scope": "all"} | arguments)))
+
+
+def test_a_search_of_everything_tells_code_and_the_notes_that_fit_by_turns(sample, window):
+    asked = {"query": "how is a token refreshed?", "limit": 3}
+    window.ask("cortex_store", title="Bread is baked on Tuesdays")
+    code = [row["combined_score"] for row in search_all(sample, window, **asked)["results"]]
+    assert code
+    window.ask("cortex_store", title="A token is refreshed a minute before it expires", kind="decision")
+    told = search_all(sample, window, **asked)
+    assert [row.get("title", "") for row in told["results"][:3]] == [
+        "",
+        "A token is refreshed a minute before it expires",
+        "",
+    ]
+    assert [row["combined_score"] for row in told["results"] if "title" not in row] == code
+    assert told["index"]["generation"]
+    assert len(search_all(sample, window, kind="fact", **asked)["results"]) == len(code)
+    with pytest.raises(BadRequest, match="as_of is 'then'"):
+        search_all(sample, window, as_of="then", **asked)
+
+
+def test_where_memory_is_away_a_search_of_everything_tells_code_and_why(sample, window, monkeypatch):
+    async def away(*_given, **_options):
+        raise Unavailable("The memory's worker does not answer.")
+
+    monkeypatch.setattr(window.memory, "call", away)
+    told = search_all(sample, window, query="how is a token refreshed?")
+    assert told["memory"] == "The memory's worker does not answer."
+    assert told["results"]
+    with pytest.raises(Unavailable, match="does not answer"):
+        search_all(sample, window, query="how is a token refreshed?", scope="memory")
 
 
 def test_what_writes_says_so_and_what_can_change_notes_too():
