@@ -92,7 +92,6 @@ class Catalog:
             "asks": np.zeros(ROOM, bool),
             "asking": np.zeros(ROOM, bool),
             "timed": np.zeros(ROOM, bool),
-            "words": np.zeros(ROOM, np.int32),
             "speaker": np.zeros(ROOM, np.int32),
             "session": np.zeros(ROOM, np.int32),
             "kind": np.zeros(ROOM, np.int32),
@@ -141,7 +140,6 @@ class Catalog:
         columns["asks"][at] = [is_open(*each) for each in zip(told["title"], told["labels"], strict=True)]
         columns["asking"][at] = [asks(text) for text in said]
         columns["timed"][at] = [tells_time(text) for text in said]
-        columns["words"][at] = [text.count(" ") + 1 for text in said]
         columns["speaker"][at] = _numbered(self._speakers, [speaker_of(title) for title in told["title"]])
 
     def _join(self, at: Array, sessions: Sequence[int]) -> None:

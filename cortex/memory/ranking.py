@@ -25,11 +25,8 @@ WEIGHTS = {"words": 0.2, "window": 0.25, "answers": 0.2, "session": 0.1, "meanin
 #: how many notes it is away
 NEIGHBOURS, MEANT_NEAR = 3, (0.5, 0.25)
 #: by how much a note that fits is lifted when the person who speaks is named in the question, when
-#: a question about time meets one that tells a time, by its length (256 words: wholly), and when it
-#: only asks itself
-SPEAKER, TIME, LENGTH, ASKS = 0.8, 0.7, 0.8, -0.2
-#: words that a note of whole length has
-LENGTH_WORDS = 256
+#: a question about time meets one that tells a time, and when it only asks itself
+SPEAKER, TIME, ASKS = 0.8, 0.7, -0.2
 #: standard deviations above the mean of all cosines that count as sure
 SURE_DEVIATIONS = 5.0
 #: by how much importance, recency and use can lift a note that fits wholly
@@ -217,12 +214,10 @@ def rank(  # noqa: PLR0917
 
 def _fitting(lanes: Lanes, numbers: Array, catalog: Catalog) -> dict[str, Array]:
     """By how much the form of a note fits the question, beside what it says."""
-    length = np.log1p(catalog["words"][numbers]) / np.log1p(LENGTH_WORDS)
     named = np.isin(catalog["speaker"][numbers], lanes.speakers)
     return {
         "speaker": SPEAKER * named,
         "time": TIME * catalog["timed"][numbers] * lanes.when,
-        "length": LENGTH * np.minimum(1.0, length),
         "asks": ASKS * catalog["asking"][numbers],
     }
 

@@ -39,7 +39,7 @@ LIMIT, AT = 20, (1, 5, 10, 20)
 #: results whose text counts as tokens of an answer, and characters of a token
 TOLD, TOKEN_CHARS = 10, 4
 #: factors of the ranking beside its lanes
-FACTORS = ("SPEAKER", "TIME", "LENGTH", "ASKS", "IMPORTANCE", "RECENCY", "USE")
+FACTORS = ("SPEAKER", "TIME", "ASKS", "IMPORTANCE", "RECENCY", "USE")
 #: records of one slice of an import
 SLICE = 200
 
