@@ -7,6 +7,7 @@ import orjson
 import pytest
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from cortex.ask.freshness import Freshness
 from cortex.front.mcp.early import VERSIONS, Early
 from cortex.front.mcp.lines import Line
 from cortex.front.mcp.project import Project
@@ -14,6 +15,7 @@ from cortex.front.mcp.server import make_server
 from cortex.front.mcp.stdio import Wire, _speak
 from cortex.front.mcp.updates import Updates
 from cortex.front.tools import TOOLS
+from cortex.settings.config import Config
 from ipc.errors import Unavailable
 
 #: seconds in which a test's answers must be there
@@ -154,6 +156,14 @@ def test_from_the_first_message_on_that_needs_the_sdk_all_wait_for_it_in_their_o
     lines = exchange(Twin(sample), messages, 1)
     assert [orjson.loads(line)["id"] for line in lines] == [0, 1, 2]
     assert all(b'"result"' in line for line in lines)
+
+
+def test_a_call_that_has_to_wait_for_the_first_index_is_left_to_the_sdk(sample, tmp_path):
+    link = Twin(sample)
+    link.freshness = Freshness(Config(root=tmp_path))
+    messages = [initialize(), INITIALIZED, call(1, "cortex_exact", query="store", limit="many")]
+    lines = exchange(link, messages, 1)
+    assert [orjson.loads(line)["id"] for line in lines] == [0, 1]
 
 
 def test_without_a_project_everything_is_left_to_the_sdk(sample):

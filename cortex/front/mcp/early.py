@@ -151,10 +151,17 @@ class Early:
                 return self._hear(msgspec.convert(request.params, _Hello))
             if request.method == "tools/list" and self._greeted and not request.params:
                 return self._list()
-            if request.method == "tools/call" and self._greeted:
+            if request.method == "tools/call" and self._greeted and self._serves():
                 call = msgspec.convert(request.params, _Call)
                 return self._call(call) if call.name in self._tools else None
         return None
+
+    def _serves(self) -> bool:
+        """Whether there is an index to answer from. A call that waits for the first one has its
+        time from its beginning, in which that cannot be there this early.
+        """
+        assert self._link is not None
+        return self._link.freshness.serves(self._link.freshness.current())
 
     def _hear(self, hello: _Hello) -> Coroutine[Any, Any, Message] | None:
         assert self._link is not None
