@@ -14,6 +14,8 @@ from cortex.ask.asking import Asking, Turn
 from cortex.ask.changes import Impact, Touched, find_impact, find_touched, parse_diff
 from cortex.ask.flow import SHOWN_MAX, Evidence, Flow, Told, choose_flow, score, weigh_words, words_of
 from cortex.ask.functions import (
+    NEAR_PLACES_MAX,
+    NEAR_STEP_LINES,
     PIECE,
     Bodies,
     Calls,
@@ -69,7 +71,8 @@ async def _answer(turn: Turn, question: Explore) -> Answer:
     picture = await _look(turn, question.query)
     flow, turn = picture.flow, turn.renewed()
     unread = [one for one in flow.functions if not _is_whole(one, picture.bodies)]
-    bodies, users = await asyncio.gather(read_bodies(turn, unread), _users(turn, picture))
+    near = (NEAR_PLACES_MAX, NEAR_STEP_LINES) if picture.asked else ()
+    bodies, users = await asyncio.gather(read_bodies(turn, unread, *near), _users(turn, picture))
     bodies = picture.bodies | bodies
     max_bytes = TOKEN_BYTES * question.max_tokens
     if picture.asked:

@@ -21,6 +21,8 @@ from ipc.messages import Fetch, GraphHits, GraphOperation, GraphSearch, Locate, 
 OUTLINE_BYTES = 60_000
 #: lines between two looks at a long function, which may be in several chunks; and looks at all
 STEP_LINES, PLACES_MAX = 30, 64
+#: the same for one definition that is asked about, of which no line may be missing
+NEAR_STEP_LINES, NEAR_PLACES_MAX = 2, 1024
 #: bytes of the chunks that are read for one answer
 READ_BYTES_MAX = 2_000_000
 #: the kind of lines that no definition holds
@@ -149,15 +151,18 @@ async def find_way(turn: Turn, one: Function, other: Function, calls: Calls, ste
         before = node
 
 
-async def read_bodies(turn: Turn, functions: Iterable[Function], places_max: int = PLACES_MAX) -> Bodies:
+async def read_bodies(
+    turn: Turn, functions: Iterable[Function], places_max: int = PLACES_MAX, step: int = STEP_LINES
+) -> Bodies:
     """The lines of `functions` as they were indexed: the first of them whole, while `places_max`
-    lasts. Raises NotReady, and Unavailable when no worker with rows answers.
+    lasts; of chunks with fewer than `step` lines some may be missed. Raises NotReady, and
+    Unavailable when no worker with rows answers.
     """
     wanted = list(functions)
     places = [
         Place(one.file, line)
         for one in wanted
-        for line in dict.fromkeys((*range(one.start, one.end + 1, STEP_LINES), one.end))
+        for line in dict.fromkeys((*range(one.start, one.end + 1, step), one.end))
     ]
     lines = await read_lines(turn, places[:places_max])
     return {

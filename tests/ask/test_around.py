@@ -263,3 +263,29 @@ def test_what_shown_functions_call_and_is_not_shown_is_named(post):
             assert "BaseClient.method_after" in told
         assert len(orjson.dumps(answer)) <= 4 * max_tokens
     assert {"BaseClient.method_after", "BaseClient.headers_after", "has_redirect"} <= set(told)
+
+
+def test_no_line_of_what_is_asked_about_is_missing_however_small_its_chunks_are(tmp_path, serve):
+    chunks = [
+        {
+            "id": f"code-long-{first}",
+            "chunk_type": "code",
+            "text": "\n".join(f"    step_{at:02d}()" for at in range(first, first + 5)),
+            "metadata": {"source": "code", "file_path": "long.py", "language": "python"}
+            | {"start_line": first, "end_line": first + 4}
+            | (
+                {"definitions": [{"name": "go_on", "kind": "function", "start_line": 1, "end_line": 60}]}
+                if first == 1
+                else {}
+            ),
+        }
+        for first in range(1, 61, 5)
+    ]
+    (tmp_path / ".cortex/chunks").mkdir(parents=True)
+    (tmp_path / ".cortex/chunks/long.json").write_bytes(orjson.dumps(chunks))
+    (tmp_path / "long.py").write_text(
+        "def go_on():\n" + "".join(f"    step_{at:02d}()\n" for at in range(2, 61))
+    )
+    answer = ask(serve(tmp_path), "long.py:9", max_tokens=4000)
+    assert "step_09()" in answer["functions"][0]["text"]
+    assert "step_27()" in answer["functions"][0]["text"]
