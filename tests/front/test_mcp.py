@@ -5,7 +5,6 @@ prompts, completion, progress, roots, logging.
 import asyncio
 import logging
 import warnings
-from types import SimpleNamespace
 from typing import ClassVar
 
 import orjson
@@ -15,6 +14,7 @@ from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp_types import ListRootsResult, PromptReference, ResourceTemplateReference, Root
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
+from cortex.ask.freshness import Progress
 from cortex.front.mcp import project as projects
 from cortex.front.mcp.progress import QUIET_S, tell_progress
 from cortex.front.mcp.project import Project
@@ -259,7 +259,7 @@ def test_progress_counts_files_while_indexing_and_never_falls():
     class Progressing:
         def progress(self):
             indexing, done, total = next(states, last)
-            return SimpleNamespace(indexing=indexing, done=done, total=total)
+            return Progress(state="indexing", running=indexing, done=done, total=total)
 
     async def hear(progress, total, message):
         heard.append((progress, total))
