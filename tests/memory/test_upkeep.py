@@ -247,7 +247,6 @@ def test_what_is_followed_is_what_is_read_when_the_memory_is_opened(memory):
         "asks",
         "asking",
         "timed",
-        "words",
         "kind",
         "state",
         "updated",
