@@ -136,7 +136,7 @@ class Index:
             open_segment(self.config.index_dir / "segments" / name)
         files = TextEngine(self.config).files(current.tokens["text"])
         assert len(files) > 3
-        Whole().check(files[0].parent, (path.name for path in files if path.name not in (META, SUMS)))
+        Whole().check(files[0].parent)
         check_vectors(self.config.index_dir / "vector" / current.tokens["vector"])
 
     def file(self, kind):

@@ -9,7 +9,7 @@ from typing import Any
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.engines.text.snapshot import open_text
-from cortex.engines.text.whole import META, SUMS, Whole
+from cortex.engines.text.whole import Whole
 from cortex.engines.text.writer import WRITER, TextWriter, committed
 from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published
@@ -50,8 +50,7 @@ class TextEngine:
     def open(self, token: str, published: Published) -> Handlers:
         rows = published.rows
         if token:
-            names = (path.name for path in self.files(token))
-            self._whole.check(self._folder / token, (name for name in names if name not in (META, SUMS)))
+            self._whole.check(self._folder / token)
         snapshot = open_text(self._folder / token, rows)
         return {ExactSearch: snapshot.search, TextSignals: snapshot.signals, **chunk_handlers(rows)}
 

@@ -16,7 +16,7 @@ import orjson
 
 from cortex.generation.damage import Seal, is_panic, seal
 from cortex.system import files
-from ipc.errors import Damaged
+from ipc.errors import Damaged, NotFound
 
 #: tantivy's list of its segments
 META = "meta.json"
@@ -44,18 +44,27 @@ class Whole:
     def __init__(self) -> None:
         self._seen: dict[str, Seal] = {}
 
-    def check(self, folder: Path, names: Iterable[str]) -> dict[str, int]:
-        """The checksums of all files of a generation. Raises Damaged, naming the first of `names`
-        that is not as it was written; OSError for one that cannot be read.
+    def check(self, folder: Path) -> dict[str, int]:
+        """The checksums of all files of a generation, which are as they were written.
+
+        Raises Damaged or NotFound, naming the first that is not; OSError for one that cannot be
+        read.
         """
         sums = _read_sums(folder)
-        if zlib.crc32(files.read_ours(folder / META, META_BYTES_MAX)) != sums.get(META):
+        try:
+            meta = files.read_ours(folder / META, META_BYTES_MAX)
+        except FileNotFoundError:
+            raise NotFound(f"{folder / META} does not exist.") from None
+        if zlib.crc32(meta) != sums.get(META):
             raise Damaged(f"{folder / META} is not the file that was written.")
         seen: dict[str, Seal] = {}
-        for name in names:
+        for name in sums.keys() - {META}:
             path = folder / name
-            now = seal(path.lstat())
-            if self._seen.get(name) != now and _checksum(path) != sums.get(name):
+            try:
+                now = seal(path.lstat())
+            except FileNotFoundError:
+                raise NotFound(f"{path} does not exist.") from None
+            if self._seen.get(name) != now and _checksum(path) != sums[name]:
                 raise Damaged(f"{path} is not the file that was written.")
             seen[name] = now
         self._seen = seen
@@ -75,7 +84,9 @@ def write_sums(folder: Path, meta: bytes, names: Iterable[str], known: Mapping[s
 def _read_sums(folder: Path) -> dict[str, int]:
     try:
         return msgspec.json.decode(files.read_ours(folder / SUMS, _SUMS_BYTES_MAX), type=dict[str, int])
-    except (FileNotFoundError, ValueError) as error:
+    except FileNotFoundError:
+        raise NotFound(f"{folder / SUMS} does not exist.") from None
+    except ValueError as error:
         raise Damaged(f"{folder / SUMS} cannot be read: {error}.") from error
 
 

@@ -70,7 +70,7 @@ class TextWriter:
             source = self._folder / published
             try:
                 names = _committed_files(source)
-                self._sums = self._whole.check(source, names)
+                self._sums = self._whole.check(source)
                 _link_all((*names, META), source, home)
             except FileNotFoundError as error:
                 raise Damaged(f"{source} is not complete: {error}.") from error
