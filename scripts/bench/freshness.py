@@ -38,7 +38,7 @@ from ipc.messages import ExactSearch, GetStatus
 #: chunks of one synthetic chunk file
 CHUNKS_PER_FILE = 500
 #: seconds until a change must be served, and until all of a new project is
-BOUND_S, BUILD_S = 60.0, 300.0
+BOUND_S, BUILD_S = 60.0, 900.0
 #: seconds between two questions
 POLL_S = 0.001
 #: seconds that a set outlives its last front
