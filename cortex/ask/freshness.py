@@ -20,6 +20,7 @@ import msgspec
 
 from cortex.generation.contract import chunk_folders
 from cortex.generation.current import CURRENT, EMPTY, Generation, read_current
+from cortex.generation.damage import UNREADABLE
 from cortex.generation.formats import has_other
 from cortex.generation.manifest import Listing, Seen
 from cortex.settings.config import Config
@@ -64,7 +65,7 @@ class _Cached(Generic[T]):
         if identity != self._identity:
             try:
                 self._value, self._identity = read(), identity
-            except (OSError, Damaged, msgspec.DecodeError) as error:
+            except (OSError, Damaged, *UNREADABLE) as error:
                 log.debug("%s cannot be read: %s", self.path, error)
         return self._value
 

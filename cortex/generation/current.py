@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 import orjson
 
+from cortex.generation.damage import UNREADABLE
 from cortex.settings.config import INDEX_FORMAT
 from cortex.settings.home import cache_base
 from cortex.system import files
@@ -120,7 +121,7 @@ def read_current(index_dir: Path) -> Generation:
         raise Damaged(f"{path} fails its checksum.")
     try:
         return msgspec.json.decode(body, type=Generation)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise Damaged(f"{path} cannot be read: {error}.") from error
 
 

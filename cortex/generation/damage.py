@@ -35,6 +35,10 @@ _ERRNOS = frozenset(
     }
 )
 
+#: what msgspec raises about bytes that are not what was written; of a text that is no UTF-8 it is
+#: an error of its own
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
+
 #: bytes of a mark: a sentence with a path
 _MARK_BYTES_MAX = 65_536
 
@@ -93,7 +97,7 @@ def take_marks(run_dir: Path, engines: Iterable[str]) -> dict[str, Mark]:
     found: dict[str, Mark] = {}
     for engine in engines:
         path = _place(run_dir, engine)
-        with contextlib.suppress(OSError, msgspec.DecodeError):
+        with contextlib.suppress(OSError, *UNREADABLE):
             raw = files.read_ours(path, _MARK_BYTES_MAX)
             files.remove(path)
             found[engine] = msgspec.json.decode(raw, type=Mark)

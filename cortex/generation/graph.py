@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from cortex.generation.damage import UNREADABLE
 from cortex.generation.segment import write_segment
 from cortex.terms.ids import above, depth, keys_of, split, split_short
 from ipc.arrays import Array
@@ -79,7 +80,7 @@ def write_graph(path: Path, raw: bytes) -> None:
     try:
         data = msgspec.json.decode(raw, type=_File)
         nodes = [msgspec.json.decode(node, type=_Node) for node in data.nodes]
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise Damaged(f"not a graph file: {error}") from error
     strings = _Strings()
     heads = [

@@ -26,7 +26,7 @@ from cortex.engines.protocol import Change
 from cortex.generation import current as generations
 from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import EMPTY, FileRef, Generation, SegmentRef, number_file
-from cortex.generation.damage import is_damage
+from cortex.generation.damage import UNREADABLE, is_damage
 from cortex.generation.formats import LOCK, prune_others
 from cortex.generation.read import Published, Rows, open_rows
 from cortex.generation.references import References
@@ -449,6 +449,6 @@ def _indexer_sequence(config: Config) -> int:
     """
     try:
         state = msgspec.json.decode(files.read_ours(config.indexer_state, STATE_BYTES_MAX), type=IndexerState)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *UNREADABLE):
         return 0
     return state.sequence if state.state != "stopped" else 0

@@ -40,6 +40,19 @@ def test_bad_files_are_told_and_stop_nothing(project):
     assert index(project).indexed == 0
 
 
+def test_state_of_ours_with_a_text_that_is_no_utf8_is_made_anew(project):
+    index(project)
+    damaged = [*(project.graph_dir / ".facts").glob("*.msgpack"), project.manifest]
+    assert len(damaged) > 2
+    for path in damaged:
+        path.write_bytes(path.read_bytes().replace(b"py", b"\xff\x8d"))
+        path.chmod(0o600)
+    (project.root / "shop/cart.py").write_text("def renewed(): pass\n")
+    index(project)
+    assert any("renewed" in chunk["text"] for chunk in chunks(project).values())
+    assert index(project).indexed == 0
+
+
 def test_what_is_unusual_about_a_file_is_told(project, monkeypatch):
     root = project.root
     (root / "latin.py").write_bytes("# añade\nx = 1\n".encode("latin-1"))

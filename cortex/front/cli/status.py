@@ -16,6 +16,7 @@ from cortex import __version__
 from cortex.ask.freshness import MANIFEST_BYTES_MAX, Freshness
 from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import Generation
+from cortex.generation.damage import UNREADABLE
 from cortex.generation.manifest import Listing, Noted
 from cortex.processes import attach
 from cortex.processes.names import MEMORY, PROJECT
@@ -106,7 +107,7 @@ def oddities(path: Path) -> dict[str, dict[str, int]]:
     """How many files the indexer left out, and indexed with a remark, for which reason."""
     left_out: Counter[str] = Counter()
     remarks: Counter[str] = Counter()
-    with contextlib.suppress(OSError, msgspec.DecodeError):
+    with contextlib.suppress(OSError, *UNREADABLE):
         manifest = msgspec.json.decode(files.read_ours(path, MANIFEST_BYTES_MAX), type=Listing[Noted])
         left_out.update(manifest.left_out)
         for entry in manifest.files.values():

@@ -20,6 +20,7 @@ import msgspec
 import orjson
 
 from cortex.generation.contract import GENERATOR
+from cortex.generation.damage import UNREADABLE
 from cortex.generation.graph import FILE_BYTES_MAX
 from cortex.graph.facts.facts import FACTS_VERSION
 from cortex.graph.facts.grammars import RULES
@@ -220,7 +221,7 @@ def read_facts(folder: Path) -> Iterator[tuple[int, Packed]]:
     """(shards of its layout, facts) of all files; without what is damaged."""
     for name in sorted(_names(folder / FACTS, ".msgpack")):
         if _FACTS_NAME.match(name):
-            with contextlib.suppress(OSError, msgspec.DecodeError):
+            with contextlib.suppress(OSError, *UNREADABLE):
                 stored = msgspec.msgpack.decode(
                     files.read_ours(folder / FACTS / name, FILE_BYTES_MAX), type=_FactsFile
                 )
@@ -238,7 +239,7 @@ def map_facts(folder: Path) -> Iterator[Packed]:
                 data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             try:
                 stored = msgspec.msgpack.decode(memoryview(data), type=_MappedFile)
-            except msgspec.DecodeError as error:
+            except UNREADABLE as error:
                 raise Damaged(f"{folder / FACTS / name} cannot be read: {error}.") from error
             yield from cast("list[Packed]", stored.files)
 
@@ -253,7 +254,7 @@ def read_state(folder: Path) -> State:
     """An empty one when it is missing, damaged or of another version."""
     try:
         state = msgspec.msgpack.decode(files.read_ours(folder / FACTS / STATE, FILE_BYTES_MAX), type=State)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *UNREADABLE):
         return State()
     return state if state.version == FACTS_VERSION else State()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from cortex import __version__
+from cortex.generation.damage import UNREADABLE
 from cortex.generation.manifest import MANIFEST_VERSION, Manifest
 from cortex.indexer.chunkers import CHUNKERS_VERSION
 from cortex.settings.config import Config
@@ -35,7 +36,7 @@ def load(path: Path) -> Manifest:
     """
     try:
         manifest = msgspec.json.decode(files.read_ours(path, BYTES_MAX), type=Manifest)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *UNREADABLE):
         return Manifest()
     return manifest if manifest.version == MANIFEST_VERSION else Manifest()
 
