@@ -75,8 +75,12 @@ class Folders:
             _RecursiveWatch(root, changes) if InotifyFD is None else _InotifyFolders(root, changes)
         )
 
+    def enter(self, folder: str) -> None:
+        """Watch `folder`, too (relative, "" is the root)."""
+        self._watch.enter(folder)
+
     def follow(self, folders: Collection[str]) -> None:
-        """Watch exactly `folders` (relative, "" is the root)."""
+        """Watch exactly `folders`."""
         self.complete = self._watch.follow(folders)
 
     def close(self) -> None:
@@ -99,6 +103,12 @@ class _InotifyFolders:
             c.IN_CLOSE_WRITE | c.IN_CREATE | c.IN_DELETE | c.IN_MOVED_FROM | c.IN_MOVED_TO | c.IN_ATTRIB
             | c.IN_DELETE_SELF | c.IN_MOVE_SELF | c.IN_ONLYDIR | c.IN_DONT_FOLLOW
         )  # fmt: skip
+
+    def enter(self, folder: str) -> None:
+        with self._lock:
+            known = folder in self._by_folder
+        if not known:
+            self._add(folder)
 
     def follow(self, folders: Collection[str]) -> bool:
         wanted = set(folders)
@@ -168,6 +178,9 @@ class _RecursiveWatch(FileSystemEventHandler):
         self._observer.daemon = True
         self._observer.schedule(self, self._root, recursive=True)
         self._observer.start()
+
+    def enter(self, folder: str) -> None:
+        self._folders.add(folder)
 
     def follow(self, folders: Collection[str]) -> bool:
         self._folders = set(folders)

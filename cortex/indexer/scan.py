@@ -9,7 +9,7 @@ followed, as git does not.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -95,14 +95,18 @@ class Scanner:
         self._cache = _below(config.home.parent, config.root)
         self._outer = outer_rules(config.root) if config.indexing.respect_gitignore else ()
 
-    def walk(self) -> Scan:
-        """Raises Misconfigured for more than FILES_MAX files in a project that was not named
+    def walk(self, enter: Callable[[str], None] = lambda _folder: None) -> Scan:
+        """The tree as it is. `enter` is called with each folder before it is listed: who watches it
+        from then on misses nothing that is saved behind the walk.
+
+        Raises Misconfigured for more than FILES_MAX files in a project that was not named
         explicitly.
         """
         scan = Scan(skipped=faults_of(self._outer))
         stack: list[tuple[str, tuple[Rules, ...]]] = [("", self._outer)]
         while stack:
             folder, rules = stack.pop()
+            enter(folder)
             try:
                 with os.scandir(os.path.join(self._root, folder)) as listing:
                     entries = sorted(listing, key=lambda entry: entry.name)

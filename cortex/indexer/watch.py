@@ -207,9 +207,10 @@ class _Follower:
     def _sweep(self) -> None:
         started = time.monotonic()
         self._sweep_at = started + self._pace.sweep_s  # also when it fails
-        scan = Scanner(self._config).walk()
+        scan = Scanner(self._config).walk(self._folders.enter)
         self._check_root()  # moved meanwhile
         self._folders.follow(scan.folders)
+        took = time.monotonic() - started
         if self._manifest is None:  # another may be at work on the first run: how much there will be
             self._tell(files=len(scan.files))
         with self._writing() as manifest:
@@ -226,7 +227,6 @@ class _Follower:
             self._settle(changed, manifest)
         if changed:
             self._worked = time.monotonic()
-        took = time.monotonic() - started
         pause = max(self._pace.sweep_s, took / self._pace.sweep_share)
         if not self._folders.complete:
             pause = POLL_SWEEP_S

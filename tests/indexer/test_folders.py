@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from cortex.indexer.folders import Changes, Folders
+from cortex.indexer.scan import Scanner
+from cortex.settings.config import Config
+from tests.waiting import until
 
 
 def watched() -> int:
@@ -37,5 +40,27 @@ def test_each_folder_takes_one_watch_and_an_ignored_one_none(tmp_path):
         folders.follow(["", "src"])
         assert watched() - before == 2
         assert folders.complete
+    finally:
+        folders.close()
+
+
+def test_what_is_saved_behind_the_walk_is_told(tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+    changes = Changes()
+    folders = Folders(tmp_path, changes)
+    entered: list[str] = []
+
+    def enter(folder: str) -> None:
+        folders.enter(folder)
+        entered.append(folder)
+        if len(entered) == 3:  # the root, and the folder that has been listed
+            (tmp_path / entered[1] / "saved.py").write_text("saved = 1\n")
+
+    try:
+        scan = Scanner(Config(root=tmp_path)).walk(enter)
+        assert not scan.files
+        folders.follow(scan.folders)
+        until(lambda: f"{entered[1]}/saved.py" in changes.waiting())
     finally:
         folders.close()
