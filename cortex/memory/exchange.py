@@ -10,13 +10,25 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
-from cortex.memory.note import IMPORTANCE, Edge, Note, Scope, Source, State, Trust, checked, read_relation
+from cortex.memory.note import (
+    IMPORTANCE,
+    REASON_CHARS_MAX,
+    Edge,
+    Note,
+    Scope,
+    Source,
+    State,
+    Trust,
+    checked,
+    read_relation,
+)
 from cortex.memory.rows import held_of
 from cortex.memory.secrets import remove_secrets_in
 from ipc.errors import BadRequest, CortexError
 
+T = TypeVar("T", int, str)
 Record = dict[str, Any]
 #: what a record names a note by
 Name = str | Mapping[str, str]
@@ -25,10 +37,10 @@ _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 #: the first line of a file: which format, and which version of it
 HEADER: Record = {"cortex": "memory", "version": 1}
 
-_TEXTS = ("id", "kind", "obs_type", "title", "subtitle", "body", "project")
-_MOMENTS = ("occurred_at", "valid_until", "created_at", "updated_at", "used_at")
-_COUNTS = ("number", "superseded_by", "use_count", "shown_count")
-_LISTS = ("facts", "labels", "files")
+_TEXTS = ("id", "kind", "obs_type", "memory_type", "title", "subtitle", "body", "project", "git_commit")
+_MOMENTS = ("occurred_at", "valid_from", "valid_until", "created_at", "updated_at", "used_at")
+_COUNTS = ("number", "superseded_by", "use_count", "shown_count", "feedback", "prompt_number")
+_LISTS = ("facts", "labels", "files", "modified", "read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +74,9 @@ def edge_record(edge: Edge, ids: Mapping[int, str]) -> Record:
             "relation": edge.relation,
             "weight": edge.weight,
             "detection": edge.detection,
+            "reason": edge.reason,
             "created_at": edge.created_at,
+            "valid_until": edge.valid_until,
         }
     }
 
@@ -112,6 +126,7 @@ def _note(told: Mapping[str, Any], project: str, *, trusted: bool) -> Note:
     plain |= {
         name: told[name] for name in ("importance", "relevance", "metadata") if told.get(name) is not None
     }
+    plain |= {"mtimes": _mapping(told, "mtimes", int), "spoken": _mapping(told, "spoken", str)}
     for name, known in (("scope", get_args(Scope)), ("state", get_args(State))):
         plain[name] = told.get(name) or known[0]
         if plain[name] not in known:
@@ -144,7 +159,15 @@ def _read_edge(line: int, told: Mapping[str, Any]) -> ArrivingEdge:
         raise BadRequest(f"weight is {str(weight)[:40]!r}; it is between 0 and 1")
     detection = str(told.get("detection") or "imported")[:40]
     made = Edge(
-        0, 0, relation, float(weight), detection, str(told.get("id") or "")[:36], _whole(told, "created_at")
+        0,
+        0,
+        relation,
+        float(weight),
+        detection,
+        str(told.get("id") or "")[:36],
+        _whole(told, "created_at"),
+        reason=str(told.get("reason") or "")[:REASON_CHARS_MAX],
+        valid_until=_whole(told, "valid_until"),
     )
     source, target = reversed(ends) if reverse else ends
     return ArrivingEdge(line, source, target, made)
@@ -178,6 +201,13 @@ def _list(told: Mapping[str, Any], name: str) -> tuple[str, ...]:
     if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
         raise BadRequest(f"{name} is no list of texts")
     return tuple(values)
+
+
+def _mapping(told: Mapping[str, Any], name: str, of: type[T]) -> dict[str, T]:
+    values = told.get(name) or {}
+    if not isinstance(values, Mapping) or not all(type(value) is of for value in values.values()):
+        raise BadRequest(f"{name} is no mapping of names to {'numbers' if of is int else 'texts'}")
+    return dict(values)
 
 
 def why(error: CortexError) -> str:

@@ -15,7 +15,7 @@ from cortex.memory.database import last_number
 from cortex.memory.exchange import Arriving, ArrivingEdge, Name, Record, edge_record, note_record
 from cortex.memory.note import Note
 from cortex.memory.records import Records
-from cortex.memory.rows import edge_of, held_of, values_of
+from cortex.memory.rows import edge_of, files_of, held_of, labels_of, values_of
 from cortex.memory.tables import EDGE, FORGOTTEN, LABEL, NOTE, NOTE_FILE, REVISION
 
 #: names in one statement
@@ -135,6 +135,11 @@ def joined(there: Note, told: Note) -> Note:
         facts=tuple(dict.fromkeys((*there.facts, *told.facts))),
         labels=tuple(dict.fromkeys((*there.labels, *told.labels))),
         files=tuple(dict.fromkeys((*there.files, *told.files))),
+        modified=tuple(dict.fromkeys((*there.modified, *told.modified))),
+        read=tuple(path for path in dict.fromkeys((*there.read, *told.read)) if path not in told.modified),
+        mtimes={**there.mtimes, **told.mtimes},
+        spoken={**there.spoken, **told.spoken},
+        git_commit=told.git_commit or there.git_commit,
         metadata={**there.metadata, **told.metadata},
         importance=max(there.importance, told.importance),
         occurred_at=there.occurred_at or told.occurred_at,
@@ -160,8 +165,8 @@ def _insert(records: Records, new: Sequence[Arriving]) -> None:
         )
         rows[NOTE].append(values_of(note) | {"number": number})
         records.wrote(note)
-        for table, name, values in ((LABEL, "label", note.labels), (NOTE_FILE, "path", note.files)):
-            rows[table] += [{"note": number, name: each, "place": at} for at, each in enumerate(values)]
+        rows[LABEL] += labels_of(note)
+        rows[NOTE_FILE] += files_of(note)
         for until, held in one.revisions:
             told = held_of(replace(held, id=note.id, number=number))
             rows[REVISION].append({"note": number, "held": told, "until": until})

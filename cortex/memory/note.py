@@ -45,6 +45,8 @@ REVERSED = {"caused_by": "causes"}
 
 #: characters of a title and a subtitle, of a label, a path, a kind and a relation
 TITLE_CHARS_MAX, LABEL_CHARS_MAX, PATH_CHARS_MAX, NAME_CHARS_MAX = 256, 64, 1_024, 40
+#: characters of why an edge is there
+REASON_CHARS_MAX = 256
 #: bytes of a body and of all metadata as JSON; facts of a note and characters of one
 BODY_BYTES_MAX, METADATA_BYTES_MAX, FACTS_MAX, FACT_CHARS_MAX = 256 * 1024, 64 * 1024, 100, 4_096
 #: labels and files of a note
@@ -75,6 +77,8 @@ class Note:
 
     `number` is the small integer of the same note as the UUIDv7 `id`; both are never used again.
     `importance` is given and never decays, `relevance` is derived and may be computed anew.
+    `files` are all files; of them `modified` and `read` say what was done with them, `mtimes` when
+    each was changed last. `spoken`: path or anchor → hash of what it said when this was written.
     """
 
     title: str
@@ -83,10 +87,16 @@ class Note:
     id: str = ""
     number: int = 0
     obs_type: str = ""
+    memory_type: str = ""
     subtitle: str = ""
     facts: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    mtimes: Mapping[str, int] = field(default_factory=dict)
+    spoken: Mapping[str, str] = field(default_factory=dict)
+    git_commit: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     project: str = ""
     scope: Scope = "project"
@@ -95,12 +105,15 @@ class Note:
     state: State = "active"
     superseded_by: int = 0
     occurred_at: int = 0
+    valid_from: int = 0
     valid_until: int = 0
     created_at: int = 0
     updated_at: int = 0
     used_at: int = 0
     use_count: int = 0
     shown_count: int = 0
+    feedback: int = 0
+    prompt_number: int = 0
     source: Source = Source()
 
     @property
@@ -118,7 +131,9 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relation from one note to another, both by number; `detection`: who says so."""
+    """A relation from one note to another, both by number; `weight`: how sure it is, `detection`:
+    who says so, `reason`: why, `valid_until`: from when on it holds no more, 0 for never.
+    """
 
     source: int
     target: int
@@ -128,6 +143,8 @@ class Edge:
     id: str = ""
     created_at: int = 0
     number: int = 0
+    reason: str = ""
+    valid_until: int = 0
 
 
 def checked(note: Note) -> Note:
@@ -153,7 +170,7 @@ def checked(note: Note) -> Note:
         subtitle=_text("subtitle", note.subtitle, TITLE_CHARS_MAX),
         facts=tuple(_text("a fact", fact, FACT_CHARS_MAX) for fact in note.facts),
         labels=read_labels(note.labels),
-        files=_files(note.files),
+        **_files(note),
         metadata=_metadata(note.metadata),
         importance=float(importance),
     )
@@ -186,10 +203,10 @@ def read_changes(changes: dict[str, Any]) -> dict[str, Any]:
     fields = {"labels" if name == "tags" else name: value for name, value in changes.items()}
     if "scope" in fields:
         read_scope(fields["scope"])
-    for name in ("occurred_at", "valid_until"):
+    for name in ("occurred_at", "valid_from", "valid_until"):
         if name in fields:
             fields[name] = read_moment(fields[name], name)
-    for name in ("labels", "facts", "files", "anchors"):
+    for name in ("labels", "facts", "files", "modified", "read", "anchors"):
         if name in fields:
             fields[name] = tuple(fields[name])
     return fields
@@ -223,13 +240,21 @@ def read_labels(labels: Iterable[str]) -> tuple[str, ...]:
     return tuple(out)
 
 
-def _files(files: Iterable[str]) -> tuple[str, ...]:
-    out = dict.fromkeys(
-        _text("a file", path, PATH_CHARS_MAX).replace("\\", "/").removeprefix("./") for path in files
-    )
-    if len(out) > FILES_MAX:
-        raise TooLarge(f"{len(out)} files; {FILES_MAX} are allowed.")
-    return tuple(path for path in out if path)
+def _files(note: Note) -> dict[str, Any]:
+    """All about its files, by the path that each has in `files`."""
+    modified, read = _paths(note.modified), _paths(note.read)
+    paths = _paths((*note.files, *modified, *read))
+    if len(paths) > FILES_MAX:
+        raise TooLarge(f"{len(paths)} files; {FILES_MAX} are allowed.")
+    times = {_paths((path,))[0]: moment for path, moment in note.mtimes.items() if path.strip()}
+    known = {path: moment for path, moment in times.items() if path in paths}
+    read = tuple(path for path in read if path not in modified)
+    return {"files": paths, "modified": modified, "read": read, "mtimes": known}
+
+
+def _paths(files: Iterable[str]) -> tuple[str, ...]:
+    told = (_text("a file", path, PATH_CHARS_MAX).replace("\\", "/").removeprefix("./") for path in files)
+    return tuple(path for path in dict.fromkeys(told) if path)
 
 
 def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:

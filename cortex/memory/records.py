@@ -16,15 +16,13 @@ from sqlalchemy import (
     delete,
     func,
     insert,
-    literal,
     select,
-    union_all,
     update,
 )
 
 from cortex.memory.catalog import Outline
 from cortex.memory.note import Edge, Note
-from cortex.memory.rows import OUTLINE, WHOLE, edge_of, held_of, note_of, values_of
+from cortex.memory.rows import OUTLINE, WHOLE, edge_of, files_of, held_of, labels_of, note_of, values_of
 from cortex.memory.tables import CHANGE, EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from ipc.errors import NotFound
 
@@ -36,14 +34,16 @@ _NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
 _BY_NUMBER = select(NOTE.c.number).where(NOTE.c.number == bindparam("value"))
 _BY_ID = select(NOTE.c.number).where(NOTE.c.id == bindparam("value"))
 _NOTES = select(*WHOLE).where(NOTE.c.number.in_(_NUMBERS))
-_LISTS = union_all(
-    *(
-        select(literal(at), table.c.note, column.label("value"), table.c.place).where(
-            table.c.note.in_(_NUMBERS)
-        )
-        for at, (table, column) in enumerate(((LABEL, LABEL.c.label), (NOTE_FILE, NOTE_FILE.c.path)))
-    )
-).order_by("note", "place")
+_LABELS_OF = (
+    select(LABEL.c.note, LABEL.c.label)
+    .where(LABEL.c.note.in_(_NUMBERS))
+    .order_by(LABEL.c.note, LABEL.c.place)
+)
+_FILES_OF = (
+    select(NOTE_FILE.c.note, NOTE_FILE.c.path, NOTE_FILE.c.use, NOTE_FILE.c.mtime)
+    .where(NOTE_FILE.c.note.in_(_NUMBERS))
+    .order_by(NOTE_FILE.c.note, NOTE_FILE.c.place)
+)
 _INSERT = {table: insert(table) for table in (NOTE, LABEL, NOTE_FILE, REVISION, EDGE, CHANGE)}
 _REACHED = select(func.max(CHANGE.c.number))
 _OUTLINES = (
@@ -103,12 +103,14 @@ class Records:
         found: dict[int, Note] = {}
         for part in parts(list(dict.fromkeys(numbers))):
             asked = {"numbers": part}
-            lists: tuple[dict[int, list[str]], ...] = ({}, {})
-            for at, note, value, _ in self.connection.execute(_LISTS, asked).all():
-                lists[at].setdefault(note, []).append(value)
+            labels: dict[int, list[str]] = {}
+            files: dict[int, list[tuple[str, str, int]]] = {}
+            for number, label in self.connection.execute(_LABELS_OF, asked).all():
+                labels.setdefault(number, []).append(label)
+            for number, path, use, mtime in self.connection.execute(_FILES_OF, asked).all():
+                files.setdefault(number, []).append((path, use, mtime))
             for row in self.connection.execute(_NOTES, asked).all():
-                labels, files = (told.get(row.number, ()) for told in lists)
-                found[row.number] = note_of(row, labels, files)
+                found[row.number] = note_of(row, labels.get(row.number, ()), files.get(row.number, ()))
         return [found[number] for number in numbers if number in found]
 
     def insert(self, note: Note) -> Note:
@@ -184,8 +186,7 @@ class Records:
         return News(after, reached, {number: self.notes.get(number) for number in numbers}, edges)
 
     def _insert_lists(self, note: Note) -> None:
-        for table, name, values in ((LABEL, "label", note.labels), (NOTE_FILE, "path", note.files)):
-            rows = [{"note": note.number, name: value, "place": at} for at, value in enumerate(values)]
+        for table, rows in ((LABEL, labels_of(note)), (NOTE_FILE, files_of(note))):
             if rows:
                 self.connection.execute(_INSERT[table], rows)
 

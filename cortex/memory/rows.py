@@ -12,16 +12,18 @@ from cortex.memory.tables import NOTE
 
 #: fields of a note that are columns of the same name
 _PLAIN = (
-    "id", "kind", "obs_type", "title", "subtitle", "body", "project", "scope", "importance", "relevance", "state",
-    "superseded_by", "occurred_at", "valid_until", "created_at", "updated_at", "used_at", "use_count", "shown_count",
+    "id", "kind", "obs_type", "memory_type", "title", "subtitle", "body", "project", "scope", "importance",
+    "relevance", "state", "superseded_by", "occurred_at", "valid_from", "valid_until", "created_at", "updated_at",
+    "used_at", "use_count", "shown_count", "feedback", "prompt_number", "git_commit",
 )  # fmt: skip
 #: fields of a note in the order of the columns that it is read from, and all these columns
-_READ = (*_PLAIN, "number", "facts", "metadata")
+_READ = (*_PLAIN, "number", "facts", "metadata", "spoken")
 WHOLE = tuple(NOTE.c[name] for name in (*_READ, "agent", "session", "channel", "trust"))
 #: columns of an Outline
 OUTLINE = tuple(NOTE.c[name] for name in Outline._fields if name != "labels")
-_LISTS = ("facts", "labels", "files")
+_LISTS = ("facts", "labels", "files", "modified", "read")
 _FIELDS = frozenset(field.name for field in fields(Note))
+_OF_EDGE = tuple(field.name for field in fields(Edge))
 
 
 def values_of(note: Note) -> dict[str, Any]:
@@ -29,6 +31,7 @@ def values_of(note: Note) -> dict[str, Any]:
     return {name: getattr(note, name) for name in _PLAIN} | {
         "facts": list(note.facts),
         "metadata": dict(note.metadata),
+        "spoken": dict(note.spoken),
         "agent": note.source.agent,
         "session": note.source.session,
         "channel": note.source.channel,
@@ -37,13 +40,39 @@ def values_of(note: Note) -> dict[str, Any]:
     }
 
 
-def note_of(row: Sequence[Any], labels: Sequence[str], files: Sequence[str]) -> Note:
-    """The note of a row with the columns WHOLE."""
+def note_of(row: Sequence[Any], labels: Sequence[str], files: Sequence[tuple[str, str, int]]) -> Note:
+    """The note of a row with the columns WHOLE; `files`: (path, use, mtime) of each."""
     plain = dict(zip(_READ, row, strict=False))
     plain["facts"] = tuple(plain["facts"])
     return Note(
-        **plain, labels=tuple(labels), files=tuple(files), source=Source(*row[len(_READ) - len(row) :])
+        **plain,
+        labels=tuple(labels),
+        files=tuple(path for path, _, _ in files),
+        modified=tuple(path for path, use, _ in files if use == "modified"),
+        read=tuple(path for path, use, _ in files if use == "read"),
+        mtimes={path: mtime for path, _, mtime in files if mtime},
+        source=Source(*row[len(_READ) - len(row) :]),
     )
+
+
+def labels_of(note: Note) -> list[dict[str, Any]]:
+    """The rows of its labels."""
+    return [{"note": note.number, "label": each, "place": at} for at, each in enumerate(note.labels)]
+
+
+def files_of(note: Note) -> list[dict[str, Any]]:
+    """The rows of its files."""
+    uses = dict.fromkeys(note.read, "read") | dict.fromkeys(note.modified, "modified")
+    return [
+        {
+            "note": note.number,
+            "path": path,
+            "place": at,
+            "use": uses.get(path, ""),
+            "mtime": note.mtimes.get(path, 0),
+        }
+        for at, path in enumerate(note.files)
+    ]
 
 
 def outline_of(note: Note) -> Outline:
@@ -65,6 +94,4 @@ def note_held(held: Mapping[str, Any]) -> Note:
 
 def edge_of(row: Any) -> Edge:
     """The edge of a row with the columns of the table."""
-    return Edge(
-        row.source, row.target, row.relation, row.weight, row.detection, row.id, row.created_at, row.number
-    )
+    return Edge(**{name: getattr(row, name) for name in _OF_EDGE})

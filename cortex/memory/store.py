@@ -40,11 +40,14 @@ CLEANED_MS = 3_600_000
 THEN_MAX = 20_000
 #: fields of a note that an edit may change
 EDITABLE = frozenset(
-    "kind title body subtitle obs_type facts labels files metadata scope importance occurred_at valid_until "
-    "anchors".split()
+    "kind title body subtitle obs_type memory_type facts labels files modified read mtimes spoken git_commit "
+    "metadata scope importance occurred_at valid_from valid_until feedback prompt_number anchors".split()
 )
 #: fields of a note that somebody wrote
-_TOLD = ("kind", "title", "body", "subtitle", "facts", "labels", "files", "metadata", "obs_type")
+_TOLD = tuple(
+    "kind title body subtitle facts labels files modified read mtimes spoken metadata obs_type memory_type "
+    "git_commit".split()
+)
 # Statements that are made once: to make one takes longer than to carry it out.
 _KNOWN = select(OPERATION).where(OPERATION.c.id == bindparam("asked"))
 _CARRIED_OUT = insert(OPERATION)
@@ -441,6 +444,10 @@ def _changed(there: Note, changes: Mapping[str, Any]) -> Note:
     fields = dict(changes)
     if "anchors" in fields:
         fields["metadata"] = anchored(fields.get("metadata", there.metadata), fields.pop("anchors"))
+    if "files" in fields:  # what was done with a file that it still has
+        for name in ("modified", "read"):
+            kept = tuple(path for path in getattr(there, name) if path in fields["files"])
+            fields.setdefault(name, kept)
     return replace(there, **fields)
 
 

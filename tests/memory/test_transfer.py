@@ -68,6 +68,18 @@ def fill(memory):
     memory.edit(ids[2], superseded_by=ids[4])
     memory.edit(ids[5], state="archived")
     memory.forget(ids[0])
+    memory.edit(
+        ids[3],
+        modified=["src/a.py", "src/new.py"],
+        read=["src/read.py"],
+        mtimes={"src/new.py": 1_700_000_000_000},
+        spoken={"src/a.py": "f" * 32},
+        git_commit="c" * 40,
+        valid_from="2024-01-01",
+        memory_type="insight",
+        feedback=1,
+        prompt_number=3,
+    )
     memory.node(ids[3])
     memory.briefing()
     memory.of(project="there").store("A note of another project")

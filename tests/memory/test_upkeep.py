@@ -10,8 +10,10 @@ import pytest
 from cortex.memory.catalog import Selection
 from cortex.memory.database import NAME, Database
 from cortex.memory.library import Library, finish
+from cortex.memory.migrations.__main__ import HERE
 from cortex.memory.note import Source
 from cortex.memory.store import Store
+from cortex.system import files
 from ipc.errors import Damaged, NotFound, Unavailable
 
 SECRET_WORD = "xylophonequartz"
@@ -157,19 +159,26 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(memory):
 
 
 def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data):
-    with Library.open(data) as memory:
-        fill(memory, 1)
+    from alembic import command
+    from alembic.config import Config
+
+    files.make_private(data)
+    files.replace(data / NAME, b"")
+    config = Config()
+    config.set_main_option("script_location", str(HERE))
+    config.set_main_option("sqlalchemy.url", f"sqlite:///{data / NAME}")
+    command.upgrade(config, "0001")
     with sqlite3.connect(data / NAME) as connection:
-        connection.execute("DROP TABLE joined")
-        connection.execute("DROP TABLE forgotten")
-        connection.execute("DROP INDEX revision_by_until")
-        connection.execute("ALTER TABLE operation DROP COLUMN what")
-        connection.execute("ALTER TABLE operation DROP COLUMN did")
-        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+        connection.execute(
+            "INSERT INTO note (id, kind, title, body, facts, metadata, importance, relevance, state, created_at) VALUES "
+            "('0190aaaa-0000-7000-8000-000000000001', 'fact', 'The oldest', '', '[]', '{}', 0.5, 0.5, 'active', 1)"
+        )
+        connection.execute("INSERT INTO note_file (note, path, place) VALUES (1, 'a/b.py', 0)")
     connection.close()
     with Library.open(data) as memory:
-        assert memory.stats()["node_count"] == 1
-        assert memory.store("and it takes new ones")["id"]
+        told = memory.node(1)
+        assert (told["title"], told["files"]) == ("The oldest", ["a/b.py"])
+        assert memory.store("and it takes new ones", files=["a/b.py"])["number"] == 2
     assert len(list((data / "backups").glob("*.sqlite3"))) == 1
 
 
