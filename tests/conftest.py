@@ -46,6 +46,8 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("CORTEX_HOME", str(folder))
         patch.setenv("CORTEX_MEMORY_DATA_DIR", str(folder.with_name("memory")))
         patch.setenv("XDG_CONFIG_HOME", str(folder.with_name("config")))
+        for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):  # nobody's sessions are read
+            patch.setenv(variable, str(folder.with_name("sessions")))
         yield folder
 
 

@@ -110,6 +110,11 @@ class Library:
     def memory(self) -> Memory:
         return self._memory
 
+    @property
+    def project(self) -> str:
+        """Whose notes these are, "" for all."""
+        return self._project
+
     def settle(self) -> None:
         """Put what is new into the indexes on the disk: less is read again when it is opened."""
         self._memory.words.commit()

@@ -15,6 +15,7 @@ import msgspec
 from cortex.memory.library import Library
 from cortex.memory.note import Scope, Source, State
 from cortex.memory.secrets import remove_secrets
+from cortex.memory.transcripts import sessions
 from cortex.terms.arguments import fault_of, struct_of
 from ipc.errors import BadRequest
 
@@ -180,6 +181,10 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("import", Library.import_file, writes=True, people=True),
         _operation("export", Library.export_file, writes=False, people=True),
         _operation("backup", Library.back_up, writes=False, people=True),
+        _operation("search_sessions", sessions.search_sessions, writes=False),
+        _operation("list_sessions", sessions.list_sessions, writes=False),
+        _operation("followed", sessions.followed, writes=False, people=True),
+        _operation("take_session", sessions.take_session, writes=True, people=True),
         _operation("doctor", Library.doctor, writes=False, people=True),
     )
 }

@@ -18,6 +18,7 @@ from cortex.memory.rows import outline_of
 from cortex.memory.store import Store
 from cortex.memory.text import asks_time, question_words
 from cortex.memory.times import just_now
+from cortex.memory.transcripts.said import Said
 from cortex.memory.vectors import Vectors
 from cortex.memory.words import Words
 
@@ -54,15 +55,25 @@ class Memory:
         self.words = Words(self._folder / "words")
         self.vectors = Vectors(self._folder / "vectors", embedder)
         self._reached = -1
+        self._said: Said | None = None
         self.follow()
 
     def close(self) -> None:
         try:
+            if self._said is not None:
+                self._said.close()
             self.words.commit()
         except (OSError, ValueError) as error:  # the next start makes it anew
             log.warning("the words of memory were not kept: %s", error)
         finally:
             self.store.close()
+
+    @property
+    def said(self) -> Said:
+        """What was said in sessions, opened when somebody asks for it."""
+        if self._said is None:
+            self._said = Said(self.store, self._folder / "sessions")
+        return self._said
 
     @property
     def reached(self) -> int:

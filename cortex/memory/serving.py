@@ -21,6 +21,7 @@ from cortex.memory.doctor import warn_of_place
 from cortex.memory.library import Library
 from cortex.memory.note import Source, Trust
 from cortex.memory.operations import AGENTS, OPERATIONS, carry_out
+from cortex.memory.transcripts.sessions import Following
 from cortex.settings.data import DataFolder
 from ipc.errors import BadRequest, CortexError, Damaged, Occupied, Unavailable
 from ipc.locks import hold
@@ -39,8 +40,10 @@ LOOK_S, FIRST_LOOK_S = 600.0, 60.0
 RESTORE = "restore"
 #: characters of the names that a caller gives itself
 NAME_CHARS_MAX = 128
+#: the channel of who reads sessions
+SESSIONS = "sessions"
 #: channel → who is trusted with what it brings; no argument says it
-TRUST: dict[str, Trust] = {"mcp": "agent", "cli": "user", "library": "agent"}
+TRUST: dict[str, Trust] = {"mcp": "agent", "cli": "user", "library": "agent", SESSIONS: "user"}
 
 
 class MemoryWorker:
@@ -55,6 +58,7 @@ class MemoryWorker:
         self._again = 0.0
         self._written = 0.0
         self._changed = False
+        self._following = Following()
         self._copying: threading.Thread | None = None
         self._look_at = time.monotonic() + FIRST_LOOK_S
         self.handlers: dict[type, Callable[[Any], Message | Slices]] = {MemoryCall: self.call}
@@ -94,6 +98,8 @@ class MemoryWorker:
             raise BadRequest(f"The operation {operation.name} writes; it has to be asked as a write.")
         library = self.ready()
         with self._noticing(writes=request.writes):
+            if request.project and request.channel != SESSIONS:
+                self._following.remember(library, request.project)
             answer: Any = carry_out(
                 library,
                 request.operation,
@@ -171,6 +177,9 @@ class MemoryWorker:
             with self._noticing(writes=False):
                 self._library.settle()
                 self._changed = False
+        if self._library is not None:
+            with self._noticing(writes=False):
+                self._library.memory.said.catch_up()
         self._copy_when_due()
         return False
 

@@ -241,7 +241,7 @@ class Store:
 
     def erase(self, references: Sequence[str | int]) -> list[Note]:
         """Remove notes for good; returns what they were. Raises NotFound, and then removes none."""
-        with self._records() as records:
+        with self.changing() as records:
             notes = [records.need(reference) for reference in references]
             erase(records, notes, self.database.key())
         self.database.truncate_log()
@@ -405,7 +405,7 @@ class Store:
     ) -> dict[str, Any]:
         """The reply of the operation, carried out now or earlier. One without a number is new."""
         held = hashlib.sha256(orjson.dumps(payload, option=orjson.OPT_SORT_KEYS)).hexdigest()
-        with self._records() as records:
+        with self.changing() as records:
             if operation:
                 known = records.connection.execute(_KNOWN, {"asked": operation}).first()
                 if known is not None and known.payload != held:
@@ -430,7 +430,7 @@ class Store:
         return reply
 
     @contextlib.contextmanager
-    def _records(self) -> Iterator[Records]:
+    def changing(self) -> Iterator[Records]:
         """A transaction; what it changed is news when it is committed."""
         after = self.reached
         with self.database.write() as connection:

@@ -63,6 +63,8 @@ class Kind:
 
 #: the one that is there for server.auto_index only
 INDEXER = "indexer"
+#: the one that is there for memory.sessions only
+SESSIONS = "sessions"
 #: one for each project
 PROJECT = Kind(
     "project",
@@ -84,6 +86,9 @@ MEMORY = Kind(
     "--data-dir",
     "the memory's folder",
     "cortex memory",
-    (Process("memory", "cortex-worker", ("memory",), stage=2),),
+    (
+        Process("memory", "cortex-worker", ("memory",), stage=2),
+        Process(SESSIONS, "cortex", ("memory", "follow"), stage=0, finishes=True),
+    ),
 )
 KINDS = {kind.name: kind for kind in (PROJECT, MEMORY)}

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_type_hints
 
 Provider = Literal["static", "http", "local", "onnx"]
+#: whose sessions with agents are read: those of projects that ask memory, everybody's, nobody's
+Sessions = Literal["project", "all", "off"]
 
 #: where an embedding server is looked for when nothing is configured; its other spelling has no
 #: path
@@ -34,6 +36,8 @@ class Rule:
     effect: str = ""
     #: whether it is the person's own, for all projects: a project's file sets it never
     personal: bool = False
+    #: of such a setting, what a project's file may say of its project alone
+    of_project: Callable[[Any], bool] = lambda _value: False
 
 
 #: the rule of a setting that needs none
@@ -135,6 +139,7 @@ class Memory:
     data_dir: Annotated[str, Rule(personal=True)] = "~/.cortex/default"
     #: repositories whose clones are one project, by their origin
     remotes: Annotated[tuple[str, ...], Rule(personal=True)] = ()
+    sessions: Annotated[Sessions, Rule(personal=True, of_project=_one_of("off"))] = "project"
 
 
 SECTIONS: dict[str, type] = {

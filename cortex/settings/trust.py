@@ -62,7 +62,16 @@ class ProjectFile:
             gone |= {one.name for one in self.asked}
         else:
             check_inside(self.layer, self.root)
-        return _without(self.layer, gone) if gone else (self.layer, ())
+        kept, lost = _without(self.layer, gone) if gone else (self.layer, ())
+        return kept, tuple(name for name in lost if not self.says(name))
+
+    def says(self, name: str) -> bool:
+        """Whether the file sets a person's own setting as a project may for itself: who reads for
+        the project looks here, and nobody else is concerned.
+        """
+        section, _, key = name.partition(".")
+        fields = self.layer.get(section, {})
+        return key in fields and rules(section)[key].of_project(fields[key])
 
 
 def find_asked(layer: Layer, built: Mapping[str, Any]) -> tuple[Asked, ...]:

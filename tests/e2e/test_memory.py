@@ -188,7 +188,10 @@ def test_who_asks_for_code_pays_nothing_for_memory_which_starts_with_its_first_c
             assert not project.config.data.root.exists()
             stored = await first_note(front, "Retries use exponential back-off with jitter")
             assert running(project)
-            assert [one["name"] for one in attach.set_status(project.config.data)["processes"]] == ["memory"]
+            assert [one["name"] for one in attach.set_status(project.config.data)["processes"]] == [
+                "memory",
+                "sessions",
+            ]
         async with project.front() as front:
             found = await front.call("cortex_recall", query="how do we back off before we retry?")
             assert found["results"][0]["id"] == stored["id"]

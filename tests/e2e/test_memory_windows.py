@@ -93,7 +93,7 @@ def test_what_one_window_stores_others_recall_in_every_worktree_although_the_wor
             stored = await ask(one, "cortex_store", title=TITLE, kind="decision", operation_id="first")
             found = await recall(other)
             await every_tool(other, stored["id"])
-            [worker] = until(lambda: attach.set_status(load_data())["processes"], "the worker")
+            worker, _ = until(lambda: attach.set_status(load_data())["processes"], "the worker")
             os.kill(worker["pid"], signal.SIGKILL)
             return stored, found, await recall(other)
 

@@ -57,7 +57,7 @@ def test_the_stats_of_a_project_count_nothing_of_another(library):
 
 
 #: long work that comes to the same however often it is done
-SLICES = ("erase", "import", "export", "backup", "doctor")
+SLICES = ("erase", "import", "export", "backup", "doctor", "take_session")
 
 
 def test_what_only_people_ask_for_no_agent_can(library):

@@ -12,6 +12,7 @@ from cortex.processes.child import SetSpec
 from cortex.processes.names import INDEXER, KINDS, MEMORY, PROJECT
 from cortex.settings.config import Config, Server
 from cortex.settings.data import DataFolder
+from cortex.settings.table import Memory
 from ipc.errors import Misconfigured
 from workers.memory import run as run_memory
 
@@ -33,7 +34,7 @@ def test_every_worker_is_a_module_and_every_module_a_worker() -> None:
 
 def test_who_writes_is_stopped_first_then_who_announces_then_who_answers() -> None:
     assert PROJECT.stop_order == (("indexer",), ("watcher",), ("text", "embed", "vector", "graph"))
-    assert MEMORY.stop_order == (("memory",),)
+    assert MEMORY.stop_order == (("sessions",), ("memory",))
 
 
 def test_without_automatic_indexing_no_indexer_is_started(config: Config) -> None:
@@ -47,8 +48,11 @@ def test_a_set_of_memory_belongs_to_its_data_folder(tmp_path: Path) -> None:
     made = SetSpec.load(starting.spec_of(DataFolder(tmp_path), idle_exit=True).dump())
     assert (made.kind, made.root, made.without) == ("memory", str(tmp_path), ())
     assert {name: line[-2:] for name, line in made.command_lines().items()} == {
-        "memory": ["--data-dir", str(tmp_path)]
+        "memory": ["--data-dir", str(tmp_path)],
+        "sessions": ["--data-dir", str(tmp_path)],
     }
+    unread = DataFolder(tmp_path, Memory(sessions="off"))
+    assert set(starting.spec_of(unread, idle_exit=True).command_lines()) == {"memory"}
 
 
 def test_memory_has_one_worker_only(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ ALLOWED = {
     ("cortex.indexer.store.embeddings", "sqlite3.connect"): LIBRARY,
     ("cortex.memory.copies", "sqlite3.connect"): LIBRARY,
     ("cortex.memory.erasure", "sqlite3.connect"): LIBRARY,
+    ("cortex.memory.transcripts.said", "tantivy.Index"): LIBRARY,
     ("cortex.memory.words", "tantivy.Index"): LIBRARY,
     ("cortex.processes.leftovers", "folder.rmdir"): RUNTIME,
     ("cortex.front.cli.main", "os.open"): SYSTEM,

@@ -204,6 +204,12 @@ def doctor(options: Namespace) -> int:
     return EXIT_UNAVAILABLE if any(check.state == "wrong" for check in checks) else EXIT_OK
 
 
+def memory_follow(options: Namespace) -> int:
+    from cortex.front.cli.follow import run as run_follow
+
+    return run_follow(options)
+
+
 def _serve_options(parser: Parser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", default=8121, type=int, help="port to listen on (default: 8121)")
@@ -278,6 +284,12 @@ COMMANDS = (
         "Where memory is, what runs for it, and what is amiss.",
         sets.memory_status,
         _memory_status_options,
+    ),
+    Command(
+        "memory follow",
+        "Read sessions with agents as they go on; memory's set runs it.",
+        memory_follow,
+        _data_dir_option,
     ),
     Command("embed serve", "Offer the embedding model over HTTP (POST /embed).", embed_serve, _serve_options),
 )

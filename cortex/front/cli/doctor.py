@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from cortex.front.cli.sets import SESSIONS
 from cortex.front.cli.status import memory_state, oddities
 from cortex.generation.contract import Folder, is_ours
 from cortex.processes import attach, starting
@@ -249,7 +250,5 @@ def _memory(config: Config) -> tuple[State, str]:
     found = asyncio.run(memory_state(config.data))
     if found["warnings"]:
         return "wrong" if found["set"]["running"] else "odd", " ".join(found["warnings"])
-    return (
-        "fine",
-        f"{found['folder']}, {'served' if found['set']['running'] else 'served from the first call on'}",
-    )
+    served = "served" if found["set"]["running"] else "served from the first call on"
+    return "fine", f"{found['folder']}, {served}; sessions {SESSIONS[found['sessions']]}"

@@ -16,6 +16,13 @@ from cortex.settings.data import DataFolder
 from cortex.system.terminal import in_line, shown
 from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE
 
+#: memory.sessions → what is said of it
+SESSIONS = {
+    "project": "with agents are read of the projects that ask memory (memory.sessions: project)",
+    "all": "with agents are read of all projects (memory.sessions: all)",
+    "off": "with agents are not read (memory.sessions: off)",
+}
+
 
 def declare_up(parser: Parser) -> None:
     parser.add_argument("-d", "--detach", action="store_true", help="leave the workers running and return")
@@ -57,9 +64,10 @@ def say_memory(found: dict[str, Any]) -> str:
     members = found["set"].get("processes", [])
     served = [f"{one['state']}, pid {one['pid']}, {one['restarts']} restarts" for one in members]
     told = served or ["not running; the first call of memory starts it"]
-    return shown(
-        "\n".join([f"memory   {in_line(found['folder'])}  {told[0]}", *map(in_line, found["warnings"])])
-    )
+    lines = [f"memory   {in_line(found['folder'])}  {told[0]}"]
+    if mode := found.get("sessions"):
+        lines.append(f"sessions {SESSIONS[mode]}")
+    return shown("\n".join([*lines, *map(in_line, found["warnings"])]))
 
 
 def _up(owner: Owner, *, detach: bool) -> int:

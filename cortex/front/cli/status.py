@@ -84,7 +84,12 @@ async def memory_state(data: DataFolder) -> dict[str, Any]:
     kind = file_system(data.root)
     foreign = f"{data.root} is on a network file system ({kind}), where locks cannot be relied on."
     said = (found["problem"], info.get("fault"), told.get("error"), foreign if kind in FOREIGN else "")
-    return {"folder": str(data.root), "set": found, "warnings": [one for one in said if one]}
+    return {
+        "folder": str(data.root),
+        "sessions": data.settings.sessions,
+        "set": found,
+        "warnings": [one for one in said if one],
+    }
 
 
 def _warnings(config: Config, generation: Generation, workers: dict[str, dict[str, Any]]) -> list[str]:

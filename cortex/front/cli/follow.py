@@ -1,0 +1,80 @@
+"""`cortex memory follow`: the process that reads sessions with agents, one for each data folder."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import time
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cortex.ask.memory import Caller, MemoryAsking
+from cortex.front.following import Follower, follow, places
+from cortex.settings import config as configuration
+from cortex.settings.data import DataFolder
+from cortex.settings.home import open_runtime, user_home
+from cortex.system.terminal import log_to_stderr
+from ipc.client import Client
+from ipc.errors import EXIT_OK, Occupied
+from ipc.lifeline import watch_life_line
+from ipc.locks import hold
+
+log = logging.getLogger(__name__)
+
+#: the name of the process, which its lock has
+NAME = "sessions"
+#: seconds that the memory worker has for one portion
+ANSWER_S = 60.0
+#: how much less it asks for than others: nobody waits for it
+NICE = 10
+
+
+def run(options: Namespace) -> int:
+    """Ends by itself when there is nothing to read. Raises Occupied beside another."""
+    log_to_stderr(f"%(asctime)s {NAME} %(levelname)s %(message)s", logging.INFO)
+    data = configuration.load_data({"memory": {"data_dir": options.data_dir}} if options.data_dir else None)
+    folders = places(os.environ, Path(user_home()))
+    if data.settings.sessions == "off" or not folders:
+        log.info("nothing is read: memory.sessions is %s", data.settings.sessions)
+        return EXIT_OK
+    open_runtime(data)
+    lock = hold(
+        data.runtime_dir / f"{NAME}.0.lock",
+        lambda holder: Occupied(f"Process {holder} reads the sessions for {data.root} already."),
+    )
+    os.nice(NICE)
+    try:
+        return asyncio.run(_follow(data, folders))
+    finally:
+        lock.release()
+
+
+async def _follow(data: DataFolder, folders: Mapping[str, Path]) -> int:
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+
+    def end() -> None:
+        loop.call_soon_threadsafe(stop.set)
+
+    watch_life_line(end)
+    client = Client(data.runtime_dir)
+
+    async def reach(_until: float) -> Client:
+        return client
+
+    async def call(
+        operation: str, arguments: Mapping[str, Any], writes: bool, project: str, number: str
+    ) -> dict[str, Any]:
+        asking = MemoryAsking(reach, time.monotonic() + ANSWER_S, lambda: Caller(project, channel=NAME))
+        return await asking.call(operation, arguments, operation_id=number, writes=writes)
+
+    try:
+        await follow(Follower(call, data.settings, folders), stop)
+    finally:
+        await client.close()
+    return EXIT_OK

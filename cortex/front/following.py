@@ -1,0 +1,175 @@
+"""Reads sessions with agents as they go on, and hands what was said to the owner of the store. Asks
+as any front does, and keeps no set alive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import os
+import platform
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cortex.memory.transcripts import made
+from cortex.memory.transcripts.reading import FORMATS, Format, Place, Portion, folder_of, read_portion
+from cortex.settings import config as configuration
+from cortex.settings.home import project_config
+from cortex.settings.identity import identity_of
+from cortex.settings.table import Memory
+from cortex.system import files
+from ipc.errors import CortexError, Misconfigured
+
+log = logging.getLogger(__name__)
+
+#: seconds between two looks at all files, at least and at most; and how many times as long as the
+#: last look took: reading for nobody takes no more than 2 in 1 000 of a core
+PAUSE_S, PAUSE_MAX_S, PAUSE_FACTOR = 2.0, 60.0, 500
+#: the file that says which machine this is
+_MACHINE = "/etc/machine-id"
+#: the setting by which a project says that its sessions are not read
+_SETTING = "memory.sessions"
+
+#: (operation, arguments, whether it writes, project, its number) → what the memory worker answers
+Call = Callable[[str, Mapping[str, Any], bool, str, str], Awaitable[dict[str, Any]]]
+
+
+def workstation() -> str:
+    """8 hex digits that name this machine."""
+    try:
+        machine = files.read_plain(_MACHINE, 256).strip()
+    except OSError:
+        machine = b""
+    return hashlib.sha256(platform.node().encode() + b"\0" + machine).hexdigest()[:8]
+
+
+@dataclass
+class _File:
+    """What is known of one file: how far it was read, how it was then, and whose it is."""
+
+    place: Place = field(default_factory=Place)
+    seen: tuple[int, int] = (-1, -1)
+    folder: str = ""
+    committing: set[str] = field(default_factory=set)
+
+
+class Follower:
+    """`folders`: format → where its files are; `settings`: the person's own."""
+
+    def __init__(self, call: Call, settings: Memory, folders: Mapping[str, Path]) -> None:
+        self._call, self._settings = call, settings
+        self._folders = folders
+        self._workstation = workstation()
+        self._files: dict[str, _File] = {}
+        self._projects: frozenset[str] = frozenset()
+        self._told = False
+
+    async def look(self, stop: Callable[[], bool] = lambda: False) -> int:
+        """Read what was added to all files since; how many portions were taken. Raises CortexError
+        when the memory worker does not answer; the next look goes on there.
+        """
+        await self._learn()
+        taken = 0
+        for form in FORMATS:
+            folder = self._folders.get(form.NAME)
+            for path in form.paths(folder) if folder else ():
+                if stop():
+                    return taken
+                taken += await self._read(path, form, stop)
+        return taken
+
+    async def _learn(self) -> None:
+        """Whose sessions are read, and at the first time how far."""
+        asked = {} if self._told else {"workstation": self._workstation}
+        told = await self._call("followed", asked, False, "", "")
+        for path, place in told["files"].items():
+            self._files.setdefault(path, _File()).place = Place(*place)
+        self._projects, self._told = frozenset(told["projects"]), True
+
+    async def _read(self, path: Path, form: Format, stop: Callable[[], bool]) -> int:
+        known = self._files.setdefault(str(path), _File())
+        taken = 0
+        try:
+            info = os.lstat(path)
+            if known.seen == (info.st_size, info.st_mtime_ns):
+                return 0
+            project = self._project_of(path, form, known)
+            if not project:
+                return 0
+            while portion := read_portion(path, form, known.place, known.committing):
+                if not await self._hand_in(portion, known, project):
+                    return taken
+                taken += 1
+                if not portion.more or stop():
+                    break
+            if not stop():
+                known.seen = (info.st_size, info.st_mtime_ns)
+        except OSError as error:  # gone, or not ours to read: the next look tells
+            log.info("%s cannot be read: %s", path, error)
+        return taken
+
+    async def _hand_in(self, portion: Portion, known: _File, project: str) -> bool:
+        commits = made.commits(Path(known.folder), portion.parts)
+        given = asdict(portion) | {"commits": commits}
+        given["session"] |= {"workstation": self._workstation}
+        given["session"]["project_path"] = given["session"]["project_path"] or known.folder
+        # the same portion has the same number, in whichever process it is handed in again
+        number = uuid.uuid5(uuid.NAMESPACE_URL, f"{portion.session['file']}\0{portion.place}\0{portion.anew}")
+        told = await self._call("take_session", {"portion": given}, True, project, str(number))
+        if not told["taken"]:
+            self._told = False  # the store is elsewhere than we believe: it says where with the next look
+            return False
+        known.place = portion.place
+        return True
+
+    def _project_of(self, path: Path, form: Format, known: _File) -> str:
+        """Whose session a file is, "" while it is not read."""
+        known.folder = known.folder or folder_of(path, form)
+        if not os.path.isabs(known.folder):
+            return ""
+        folder = Path(known.folder)
+        project = identity_of(folder, self._settings.remotes)
+        wanted = self._settings.sessions == "all" or project in self._projects
+        return project if wanted and not is_off(folder) else ""
+
+
+def is_off(folder: Path) -> bool:
+    """Whether the project that a folder is in says that its sessions are not read. One whose file
+    cannot be understood says nothing that we could go against: they are not read.
+    """
+    for root in (folder, *folder.parents):
+        if project_config(root).is_file():
+            try:
+                return configuration.read_project(root).says(_SETTING)
+            except Misconfigured:
+                return True
+        if (root / ".git").exists():
+            break
+    return False
+
+
+def places(environ: Mapping[str, str], home: Path) -> dict[str, Path]:
+    """Format → where its files are, of those that are there; a person's own links lead there."""
+    found = {form.NAME: Path(os.path.realpath(form.folder(home, environ))) for form in FORMATS}
+    return {name: folder for name, folder in found.items() if folder.is_dir()}
+
+
+async def follow(follower: Follower, stop: asyncio.Event) -> None:
+    """Look again and again until `stop`."""
+    while not stop.is_set():
+        began, taken = time.monotonic(), 0
+        try:
+            taken = await follower.look(stop.is_set)
+        except CortexError as error:  # the worker comes up, or is replaced
+            log.info("sessions wait: %s", error)
+        idle_s = 0.0 if taken else PAUSE_FACTOR * (time.monotonic() - began)
+        pause_s = min(PAUSE_MAX_S, max(PAUSE_S, idle_s))
+        try:
+            await asyncio.wait_for(stop.wait(), pause_s)
+        except TimeoutError:
+            continue

@@ -1,0 +1,128 @@
+"""What a session's file says, put together as exchanges: what a person asked, and all that the
+agent said and did until the next question. Pure; which lines say what is known to one module for
+each format.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from cortex.memory.transcripts.tags import plain
+
+#: characters of one exchange's text that one reading keeps; more is cut, and counted
+TEXT_CHARS_MAX = 1_000_000
+#: files and kinds of tools that one part of an exchange names
+FILES_MAX, TOOLS_MAX = 256, 64
+#: characters of a path, of a branch and of a tool's name
+PATH_CHARS_MAX, NAME_CHARS_MAX = 1_024, 128
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An exchange, or what was added to one that had begun before (`begins` is false): its moment
+    in UTC milliseconds, what was said, tool → how often it was used, files by what was done, and
+    the commits that were made.
+    """
+
+    begins: bool
+    at: int = 0
+    user: str = ""
+    assistant: str = ""
+    tools: dict[str, int] = field(default_factory=dict)
+    read: tuple[str, ...] = ()
+    modified: tuple[str, ...] = ()
+    branch: str = ""
+    commits: tuple[str, ...] = ()
+
+
+class Gathering:
+    """Takes what one line after the other says. `counts`: lines by what became of them."""
+
+    def __init__(self, *, sidechain: bool = False, committing: set[str] | None = None) -> None:
+        #: whether all of the file is what an agent asked another
+        self.sidechain = sidechain
+        self.session = self.cwd = self.branch = ""
+        self.first_at = self.last_at = 0
+        self.counts: Counter[str] = Counter()
+        #: calls of git that may commit, whose results have not been seen
+        self.committing: set[str] = set() if committing is None else committing
+        self._parts: list[Part] = []
+        self._begins = False
+        self._at = 0
+        self._user = ""
+        self._clear()
+
+    def _clear(self) -> None:
+        self._said: list[str] = []
+        self._chars = 0
+        self._tools: Counter[str] = Counter()
+        self._files: dict[str, dict[str, None]] = {"read": {}, "modified": {}}
+        self._commits: dict[str, None] = {}
+
+    def note(self, *, session: str = "", cwd: str = "", branch: str = "", at: int = 0) -> None:
+        """What a line tells beside what is said."""
+        self.session = self.session or session[:NAME_CHARS_MAX]
+        self.cwd = self.cwd or cwd[:PATH_CHARS_MAX]
+        self.branch = branch[:NAME_CHARS_MAX] or self.branch
+        if at:
+            self.first_at = self.first_at or at
+            self.last_at = max(self.last_at, at)
+            self._at = self._at or at
+
+    def begin(self, text: str, at: int) -> bool:
+        """A person asked: the next exchange. False when nothing is left of the text."""
+        told = plain(text)
+        if not told or (told == self._user and not self._said and not self._tools):
+            return bool(told)  # some formats tell it twice
+        self._end()
+        self._begins, self._at, self._user = True, at, told[:TEXT_CHARS_MAX]
+        return True
+
+    def say(self, text: str, *, twice: bool = False) -> None:
+        """The agent said this; `twice`: it may have been told already."""
+        told = plain(text)
+        if not told or (twice and told in self._said[-2:]):
+            return
+        if self._chars + len(told) > TEXT_CHARS_MAX:
+            self.counts["cut"] += 1
+            return
+        self._said.append(told)
+        self._chars += len(told)
+
+    def use(self, tool: str) -> None:
+        if len(self._tools) < TOOLS_MAX or tool in self._tools:
+            self._tools[tool[:NAME_CHARS_MAX]] += 1
+
+    def handle(self, path: str, *, modified: bool) -> None:
+        """The agent read or changed a file."""
+        named = self._files["modified" if modified else "read"]
+        if path and len(path) <= PATH_CHARS_MAX and len(named) < FILES_MAX:
+            named[path] = None
+
+    def commit(self, name: str) -> None:
+        """Git says that a commit was made; `name`: its hash."""
+        self._commits[name] = None
+
+    def finish(self) -> list[Part]:
+        """The parts, the last of which may be added to by what is read later."""
+        self._end()
+        return self._parts
+
+    def _end(self) -> None:
+        if self._begins or self._said or self._tools or self._commits:
+            self._parts.append(
+                Part(
+                    self._begins,
+                    self._at,
+                    self._user,
+                    "\n\n".join(self._said),
+                    dict(self._tools),
+                    tuple(self._files["read"]),
+                    tuple(self._files["modified"]),
+                    self.branch,
+                    tuple(self._commits),
+                )
+            )
+        self._begins, self._at, self._user = False, 0, ""
+        self._clear()

@@ -1,0 +1,40 @@
+"""The commits that were made in a session, as git tells them: what a tool printed names them, and
+nothing else of it counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cortex.memory.secrets import remove_secrets_in
+from cortex.system import git
+
+#: how git tells a commit: hash, seconds since the epoch, first line and the others; then its files
+_FORMAT = "--format=%H%x00%ct%x00%s%x00%b%x00"
+#: seconds and bytes of git's answer, commits of one portion
+ANSWER_S, ANSWER_BYTES_MAX, COMMITS_MAX = 2.0, 200_000, 20
+
+
+def commits(folder: Path, parts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that the parts of a session name and the repository of `folder` has."""
+    names = [name for part in parts for name in part["commits"]][:COMMITS_MAX]
+    found = [_commit(folder, name) for name in dict.fromkeys(names)]
+    clean: list[dict[str, Any]] = remove_secrets_in([one for one in found if one])[0]
+    return clean
+
+
+def _commit(folder: Path, name: str) -> dict[str, Any]:
+    told = git.ask(folder, ["log", "-1", _FORMAT, "--name-only", name, "--"], ANSWER_S, ANSWER_BYTES_MAX)
+    fields = told.decode(errors="replace").split("\0")
+    if len(fields) < 5 or not fields[0].startswith(name) or not fields[2].strip():
+        return {}
+    whole, seconds, title, body, paths = fields[:5]
+    return {
+        "name": whole,
+        "at": int(seconds) * 1000,
+        "title": title.strip(),
+        "body": body.strip(),
+        "files": [path for path in paths.split("\n") if path],
+    }

@@ -1,0 +1,69 @@
+"""The place of a text that a question is about, with its words marked. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cortex.terms import tokens
+
+#: what stands around a word that fits
+MARK = "**"
+#: characters of the place that is shown, and before its first word
+SHOWN_CHARS, BEFORE_CHARS = 320, 80
+#: characters of a text in which the place is looked for; words that are compared
+LOOKED_CHARS, COMPARED = 200_000, 2_000
+#: letters at the end of a stem that its words may not have: happi, happy
+_ENDING_CHARS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The place as text; `share`: what the words that the whole text holds are worth, of all."""
+
+    text: str
+    share: float
+
+
+def mark(asked: str, said: str, worth: Mapping[str, float]) -> Marked:
+    """The best place in what was asked and said for words that are worth that much."""
+    text = f"{asked}\n{said}" if said else asked
+    found = _find(text[:LOOKED_CHARS], worth)
+    total = sum(worth.values())
+    share = sum(worth[word] for word in {word for _, _, word in found}) / total if total else 0.0
+    start = max(0, _best(found, worth) - BEFORE_CHARS)
+    end = min(len(text), start + SHOWN_CHARS)
+    kept, at = ["…" if start else ""], start
+    for first, last, _ in found:
+        if at <= first and last <= end:
+            kept += [text[at:first], MARK, text[first:last], MARK]
+            at = last
+    kept += [text[at:end], "…" if end < len(text) else ""]
+    return Marked("".join(kept).strip(), share)
+
+
+def _find(text: str, worth: Mapping[str, float]) -> list[tuple[int, int, str]]:
+    """(begin, end, word of the question) of each word that fits, in their order."""
+    if not worth:
+        return []
+    stems = "|".join(re.escape(word[: max(3, len(word) - _ENDING_CHARS)]) for word in worth)
+    found: list[tuple[int, int, str]] = []
+    for at, match in enumerate(re.finditer(rf"(?i)\w{{0,60}}?(?:{stems})\w*", text)):
+        if at >= COMPARED:
+            break
+        terms = tokens.lane_text(tokens.words(match[0])).split()
+        if fits := [term for term in terms if term in worth]:
+            found.append((match.start(), match.end(), max(fits, key=worth.__getitem__)))
+    return found
+
+
+def _best(found: list[tuple[int, int, str]], worth: Mapping[str, float]) -> int:
+    """Where the place begins that holds the words which are worth most together."""
+    best, place = 0.0, 0
+    for at, (start, _, _) in enumerate(found):
+        here = {word for first, _, word in found[at : at + 40] if first < start + SHOWN_CHARS - BEFORE_CHARS}
+        value = sum(worth[word] for word in here)
+        if value > best:
+            best, place = value, start
+    return place

@@ -1,0 +1,117 @@
+"""What becomes a note without a model: commits of a session, and what a person said is to be
+remembered. Nothing that a tool said does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Row, select
+
+from cortex.memory.intake import forgotten_hashes
+from cortex.memory.note import FILES_MAX, TITLE_CHARS_MAX, Note, Source, checked
+from cortex.memory.records import Records
+from cortex.memory.tables import FORGOTTEN, NOTE
+from cortex.memory.transcripts.intake import Commit, Taking
+
+#: characters of a sentence that is one; longer ones are pasted text
+SENTENCE_CHARS_MAX, SENTENCE_CHARS_MIN = 400, 8
+#: characters of a person's message: longer ones hold what others wrote
+MESSAGE_CHARS_MAX = 4_000
+#: characters that are kept of what a commit says below its first line
+BODY_CHARS_MAX = 4_000
+#: notes of one exchange
+NOTES_MAX = 5
+#: the label of what a rule made
+LABEL = "said-in-session"
+#: kind of note → how a person says such a thing
+_SAYS = (
+    ("decision", re.compile(r"(?i)^(?:so |ok(?:ay)?,? |then )?(?:we|i)(?:'ve| have)? (?:now )?(?:decided|agreed|settled)\b")),
+    ("preference", re.compile(r"(?i)^(?:please )?(?:from now on,? )?(?:you (?:must|should) )?(?:always|never)\s+\w")),
+    ("fact", re.compile(r"(?i)^(?:please |and |also )?(?:remember|note|keep in mind|don't forget)(?: that|[:,])?\s+(?!when\b|how\b|what\b|if\b|to (?:run|commit)\b)\w")),
+)  # fmt: skip
+#: the beginning of what is remembered that says only that it is to be
+_REMEMBER = re.compile(
+    r"(?i)^(?:please |and |also )?(?:remember|note|keep in mind|don't forget)(?: that|[:,])?\s+"
+)
+_SENTENCES = re.compile(r"(?<=[.!;])\s+|\n+")
+#: parts of a message that the person pasted: code and what is quoted
+_PASTED = re.compile(r"```.*?(?:```|\Z)|^(?:>| {4}|\t).*$", re.DOTALL | re.MULTILINE)
+
+
+def said(text: str) -> Iterator[tuple[str, str]]:
+    """(kind, sentence) of what a person said is to be remembered."""
+    if len(text) > MESSAGE_CHARS_MAX:
+        return
+    for sentence in _SENTENCES.split(_PASTED.sub("\n", text)):
+        told = sentence.strip().lstrip("-*• ").strip()
+        if not SENTENCE_CHARS_MIN <= len(told) <= SENTENCE_CHARS_MAX or told.endswith("?"):
+            continue
+        kind = next((kind for kind, says in _SAYS if says.match(told)), "")
+        if kind:
+            yield kind, _REMEMBER.sub("", told, count=1) if kind == "fact" else told
+
+
+def note_down(records: Records, taking: Taking, rows: Sequence[Row[Any]], key: bytes) -> int:
+    """Store the notes of a portion in its transaction; how many are new. One that is or was there,
+    and one that was forgotten for good, is not made again.
+    """
+    notes = [_of_commit(taking, commit) for commit in taking.commits]
+    begun = {(part.at, part.user) for part in taking.parts if part.begins}
+    for row in rows:
+        if (row.at, row.user_text) in begun:
+            notes += list(_notes(taking, row))[:NOTES_MAX]
+    made = 0
+    for note in map(checked, notes):
+        if not _is_known(records, note, key):
+            records.insert(note)
+            made += 1
+    return made
+
+
+def _of_commit(taking: Taking, commit: Commit) -> Note:
+    """What git tells of a commit that was made in a session, with the files that it changed."""
+    return Note(
+        title=_title(commit.title),
+        body=commit.body[:BODY_CHARS_MAX],
+        kind="event",
+        obs_type="change",
+        labels=("commit",),
+        files=commit.files[:FILES_MAX],
+        project=taking.session.project,
+        occurred_at=commit.at,
+        metadata={"commit": commit.name},
+        source=_source(taking),
+    )
+
+
+def _notes(taking: Taking, row: Row[Any]) -> Iterator[Note]:
+    for kind, sentence in said(row.user_text):
+        told = sentence[0].upper() + sentence[1:]
+        yield Note(
+            title=_title(told),
+            body=told,
+            kind=kind,
+            labels=(LABEL,),
+            project=taking.session.project,
+            occurred_at=row.at,
+            metadata={"exchange": row.place},
+            source=_source(taking),
+        )
+
+
+def _title(text: str) -> str:
+    return text if len(text) <= TITLE_CHARS_MAX else f"{text[: TITLE_CHARS_MAX - 1]}…"
+
+
+def _source(taking: Taking) -> Source:
+    return Source(taking.session.kind, taking.session.source_id[:128], "sessions", "user")
+
+
+def _is_known(records: Records, note: Note, key: bytes) -> bool:
+    connection = records.connection
+    same = select(NOTE.c.number).where(NOTE.c.same == note.same).limit(1)
+    gone = select(FORGOTTEN.c.hash).where(FORGOTTEN.c.hash.in_(forgotten_hashes(key, note))).limit(1)
+    return connection.execute(same).first() is not None or connection.execute(gone).first() is not None

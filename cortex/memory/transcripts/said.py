@@ -1,0 +1,208 @@
+"""Finds exchanges by their words: a tantivy index of its own that follows the store by the number
+of the last change. Can be deleted at any time.
+
+What is written is found after the next commit, which a thread makes: it may take a second, and no
+question waits for it.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tantivy
+from sqlalchemy import Row, select
+from tantivy import Occur, Query
+
+from cortex.memory.store import Store
+from cortex.memory.tables import CHANGE, EXCHANGE, SESSION
+from cortex.memory.transcripts.intake import EXCHANGES
+from cortex.system import files
+from cortex.terms import tokens
+
+log = logging.getLogger(__name__)
+
+#: exchanges that are taken in at once: some milliseconds
+SLICE = 20
+#: seconds of each look by the clock that may go into what is new: a question may wait behind it
+CATCH_UP_S = 0.02
+#: characters of an exchange that are searched
+CHARS_MAX = 200_000
+#: bytes that the writer collects before it writes a segment
+_HEAP_BYTES = 30_000_000
+#: fields → what a match in them is worth: what was asked says best what it is about
+FIELDS = {"asked": 1.5, "all": 1.0}
+_READY = "cortex_ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    number: int
+    score: float
+
+
+class Said:
+    """Use it in one thread."""
+
+    def __init__(self, store: Store, folder: Path) -> None:
+        self._store, self._folder = store, folder
+        self._index = _open(folder)
+        self._searcher = self._index.searcher()
+        self._writer: tantivy.IndexWriter | None = None
+        self._committing: threading.Thread | None = None
+        #: the change that everything up to is in here, or handed to the writer
+        self.reached = _reached(self._searcher)
+        if self.reached > store.reached:  # the store was put back
+            self._make_anew()
+
+    def _make_anew(self) -> None:
+        self._writer = None
+        files.remove_tree(self._folder)
+        self._index = _open(self._folder)
+        self._searcher, self.reached = self._index.searcher(), 0
+
+    def close(self) -> None:
+        self.commit(wait=True)
+
+    @property
+    def behind(self) -> bool:
+        return self.reached < self._store.reached
+
+    def follow(self) -> Iterator[None]:
+        """Take in what changed in the store since, in slices; later, while a thread commits."""
+        self._end_commit(wait=False)
+        while self.behind and self._committing is None:
+            reached = self._store.reached
+            with self._store.database.read() as connection:
+                chosen = select(CHANGE.c.number, CHANGE.c.of).where(
+                    CHANGE.c.number > self.reached, CHANGE.c.what == EXCHANGES
+                )
+                changes = list(connection.execute(chosen.order_by(CHANGE.c.number).limit(SLICE)))
+                numbers = {change.of: change.number for change in changes}
+                rows = list(
+                    connection.execute(
+                        select(EXCHANGE, SESSION.c.project)
+                        .join(SESSION, SESSION.c.number == EXCHANGE.c.session)
+                        .where(EXCHANGE.c.number.in_(numbers))
+                    )
+                )
+            for row in rows:
+                self._write(row, numbers[row.number])
+            self.reached = changes[-1].number if len(changes) == SLICE else reached
+            yield
+
+    def catch_up(self) -> None:
+        """By the clock: take in a little of what is new, and have it found. Does nothing when
+        nothing is new.
+        """
+        until = time.monotonic() + CATCH_UP_S
+        for _ in self.follow():
+            if time.monotonic() >= until:
+                break
+        self.commit()
+
+    def _write(self, row: Row[Any], change: int) -> None:
+        if self._writer is None:
+            self._writer = self._index.writer(_HEAP_BYTES, 1)
+        names = (path.rpartition("/")[2] for paths in row.files.values() for path in paths)
+        asked, said = row.user_text[:CHARS_MAX], row.assistant_text[:CHARS_MAX]
+        self._writer.delete_documents_by_term("number", row.number)
+        document = tantivy.Document()
+        document.add_unsigned("number", row.number)
+        document.add_unsigned("change", change)
+        document.add_text("project", row.project)
+        document.add_text("asked", tokens.lane_text(tokens.words(asked)))
+        document.add_text("all", tokens.lane_text(tokens.words(" ".join((asked, said, *names)))))
+        self._writer.add_document(document)
+
+    def commit(self, *, wait: bool = False) -> None:
+        """Have what was taken in be found, by a thread; `wait`: until it is."""
+        self._end_commit(wait=wait)
+        if self._writer is None or self._committing is not None:
+            return
+        self._committing = threading.Thread(target=_commit, args=(self._writer,), daemon=True)
+        self._writer = None
+        self._committing.start()
+        self._end_commit(wait=wait)
+
+    def _end_commit(self, *, wait: bool) -> None:
+        if self._committing is None or (self._committing.is_alive() and not wait):
+            return
+        self._committing.join()
+        self._committing = None
+        self._index.reload()
+        self._searcher = self._index.searcher()
+
+    def search(self, words: Sequence[str], limit: int, project: str = "") -> list[Hit]:
+        """The best exchanges that hold one of the words, of a project or of all."""
+        self._end_commit(wait=False)
+        if not words:
+            return []
+        schema = self._index.schema
+        each = [
+            (Occur.Should, Query.boost_query(Query.term_query(schema, name, word, "freq"), worth))
+            for name, worth in FIELDS.items()
+            for word in words
+        ]
+        query = Query.boolean_query(each)
+        if project:
+            own = Query.const_score_query(Query.term_query(schema, "project", project), 0.0)
+            query = Query.boolean_query([(Occur.Must, query), (Occur.Must, own)])
+        try:
+            hits = self._searcher.search(query, limit, count=False).hits
+            numbers = self._searcher.fast_field_values("number", [address for _, address in hits])
+        except (OSError, ValueError) as error:  # its files are damaged or gone
+            log.warning("the index of sessions is made anew: %s", error)
+            self._make_anew()
+            return []
+        found = zip(np.array(numbers, np.int64).tolist(), hits, strict=True)
+        return [Hit(number, float(score)) for number, (score, _) in found]
+
+    def rarity(self, word: str) -> float:
+        """What BM25 says that the word tells."""
+        count, holding = self._searcher.num_docs, self._searcher.doc_freq("all", word)
+        return math.log(1 + (max(count, holding) - holding + 0.5) / (holding + 0.5))
+
+
+def _commit(writer: tantivy.IndexWriter) -> None:
+    try:
+        writer.commit()
+        writer.wait_merging_threads()
+    except (OSError, ValueError):  # it is read again from the store when memory is opened next
+        log.exception("what was said in sessions is not in the index")
+
+
+def _open(folder: Path) -> tantivy.Index:
+    builder = tantivy.SchemaBuilder()
+    for name in ("number", "change"):
+        builder.add_unsigned_field(name, indexed=True, fast=True)
+    builder.add_text_field("project", tokenizer_name="raw", index_option="basic")
+    for name in FIELDS:
+        builder.add_text_field(name, tokenizer_name=_READY, index_option="freq")
+    schema = builder.build()
+    files.make_private(folder)
+    try:
+        index = tantivy.Index(schema, path=str(folder))
+        index.searcher()
+    except ValueError:  # damaged, or of another version: it can be made again
+        files.remove_tree(folder)
+        files.make_private(folder)
+        index = tantivy.Index(schema, path=str(folder))
+    ready = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    index.register_tokenizer(
+        _READY, ready.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1)).build()
+    )
+    return index
+
+
+def _reached(searcher: tantivy.Searcher) -> int:
+    newest = searcher.search(Query.all_query(), 1, order_by_field="change").hits
+    order = newest[0][0] if newest else None
+    return order if isinstance(order, int) else 0

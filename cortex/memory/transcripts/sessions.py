@@ -1,0 +1,73 @@
+"""What can be asked of sessions, and what their reader asks: operations over the library."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from sqlalchemy import insert, select
+
+from cortex.memory.library import Library
+from cortex.memory.store import Store
+from cortex.memory.tables import FOLLOWED, SESSION
+from cortex.memory.transcripts import finding
+from cortex.memory.transcripts.intake import read_taking, take
+from cortex.memory.transcripts.rules import note_down
+
+
+def search_sessions(library: Library, *, query: str, limit: int = 10) -> dict[str, Any]:
+    """The sessions in which something was said about the question, each with its best exchange."""
+    memory = library.memory
+    return finding.search(memory.store, memory.said, query, limit, library.project)
+
+
+def list_sessions(
+    library: Library, *, workstation_id: str = "", project_id: str = "", limit: int = 20, offset: int = 0
+) -> dict[str, Any]:
+    """Sessions, the newest first."""
+    project = project_id or library.project
+    return finding.listed(library.memory.store, project, limit, offset, workstation_id)
+
+
+def followed(library: Library, *, workstation: str = "") -> dict[str, Any]:
+    """{"projects": those whose sessions are read, "files": path → [bytes that were read, size,
+    tail] of the sessions of a workstation, if one is named}.
+    """
+    columns = (SESSION.c.file, SESSION.c.file_offset, SESSION.c.file_size, SESSION.c.file_tail)
+    with library.memory.store.database.read() as connection:
+        projects = list(connection.execute(select(FOLLOWED.c.project)).scalars())
+        chosen = select(*columns).where(SESSION.c.workstation == workstation)
+        rows = connection.execute(chosen).all() if workstation else []
+    return {"projects": projects, "files": {row[0]: list(row[1:]) for row in rows if row[0]}}
+
+
+def take_session(library: Library, *, portion: dict[str, Any]) -> Generator[None, None, dict[str, Any]]:
+    """Store what was read of a session, in slices; see `intake.take`."""
+    taking, memory = read_taking(portion, library.project), library.memory
+    with memory.store.changing() as records:
+        told, rows = take(records, taking)
+        told["notes"] = note_down(records, taking, rows, memory.store.database.key())
+    memory.follow()
+    yield
+    yield from memory.said.follow()
+    return told
+
+
+class Following:
+    """Remembers which projects asked for something of memory: their sessions are read."""
+
+    def __init__(self) -> None:
+        self._store: Store | None = None
+        self._known: set[str] = set()
+
+    def remember(self, library: Library, project: str) -> None:
+        """One row for each project, once."""
+        store = library.memory.store
+        if self._store is not store:
+            with store.database.read() as connection:
+                self._known = set(connection.execute(select(FOLLOWED.c.project)).scalars())
+            self._store = store
+        if project not in self._known:
+            with store.database.write() as connection:
+                connection.execute(insert(FOLLOWED), {"project": project, "created_at": library.memory.now()})
+            self._known.add(project)

@@ -1,0 +1,283 @@
+"""The files of sessions as they are really written, and what is read of them: every line once, and
+none that a person or an agent did not say.
+"""
+
+import json
+
+import pytest
+
+from cortex.memory.transcripts import claude, codex
+from cortex.memory.transcripts.exchanges import Gathering
+from cortex.memory.transcripts.reading import LINE_BYTES_MAX, Place, folder_of, read_portion
+from cortex.memory.transcripts.tags import plain
+
+
+def user(content, **more):
+    return {"type": "user", "message": {"role": "user", "content": content}, **BASE, **more}
+
+
+def assistant(*blocks, **more):
+    return {"type": "assistant", "message": {"role": "assistant", "content": list(blocks)}, **BASE, **more}
+
+
+def text(said):
+    return {"type": "text", "text": said}
+
+
+def tool(name, **given):
+    return {"type": "tool_use", "id": f"toolu_{name}", "name": name, "input": given}
+
+
+def result(name, content):
+    return {"type": "tool_result", "tool_use_id": f"toolu_{name}", "content": content}
+
+
+BASE = {
+    "sessionId": "2ff46cd5",
+    "cwd": "/home/ada/shop",
+    "gitBranch": "main",
+    "timestamp": "2026-03-01T22:38:47.557Z",
+    "isSidechain": False,
+    "userType": "external",
+    "version": "2.1.63",
+}
+
+
+def write(path, *lines, end="\n"):
+    path.write_bytes(b"\n".join(json.dumps(line).encode() for line in lines) + end.encode())
+    return path
+
+
+def parts_of(path, form=claude, known=None):
+    return read_portion(path, form, known or Place()).parts
+
+
+def test_what_a_person_says_counts_as_a_text_and_as_blocks(tmp_path):
+    path = write(
+        tmp_path / "s.jsonl",
+        user("why do retries back off?"),
+        assistant(text("So that clients do not come back at once.")),
+        user([text("and the "), text("limit?")]),
+        assistant(text("20 a second.")),
+    )
+    told = [(part["user"], part["assistant"]) for part in parts_of(path)]
+    assert told == [
+        ("why do retries back off?", "So that clients do not come back at once."),
+        ("and the \nlimit?", "20 a second."),
+    ]
+
+
+def test_every_text_of_the_agent_in_an_exchange_is_kept_with_its_tools_and_files(tmp_path):
+    path = write(
+        tmp_path / "s.jsonl",
+        user("mend the retries"),
+        assistant(
+            {"type": "thinking", "thinking": "hm"}, text("First I read."), tool("Read", file_path="/a.py")
+        ),
+        user([result("Read", "1 def retry")]),
+        assistant(tool("Edit", file_path="/a.py")),
+        user([result("Edit", "done")]),
+        assistant(text("First I read.")),
+        assistant(text("It is mended.")),
+    )
+    (part,) = parts_of(path)
+    assert part["assistant"] == "First I read.\n\nFirst I read.\n\nIt is mended."
+    assert part["tools"] == {"Read": 1, "Edit": 1}
+    assert (part["read"], part["modified"]) == (("/a.py",), ("/a.py",))
+    assert "def retry" not in json.dumps(part)
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("<system-reminder>be good</system-reminder>why?", "why?"),
+        ("<ide_opened_file>The user opened /a.py</ide_opened_file>\nwhy?", "why?"),
+        ("<command-name>/review</command-name><command-args>the parser</command-args>", "the parser"),
+        ("my key is <private>42</private> here", "my key is  here"),
+        ("see <private>all of this\nand that", "see"),
+        ("what does <system-reminder> mean?", "what does <system-reminder> mean?"),
+        ("<note>\nwe chose Postgres\n</note> holds", "holds"),
+        ("<cortex-briefing>old news", ""),
+        ("[Request interrupted by user for tool use]", ""),
+        ("a < b and <b>bold</b>", "a < b and <b>bold</b>"),
+    ],
+)
+def test_what_programs_put_into_a_text_is_left_out(said, left):
+    assert plain(said) == left
+
+
+def test_many_tags_that_are_never_closed_take_no_time_to_speak_of():
+    said = "<note>" * 200_000
+    assert plain(said) == said
+
+
+def test_what_nobody_said_begins_no_exchange(tmp_path):
+    path = write(
+        tmp_path / "s.jsonl",
+        user("why?"),
+        user("<system-reminder>be good</system-reminder>"),
+        user("a summary of what was before", isCompactSummary=True),
+        user("Caveat", isMeta=True),
+        assistant(text("Because.")),
+    )
+    (part,) = parts_of(path)
+    assert (part["user"], part["assistant"]) == ("why?", "Because.")
+
+
+def test_what_an_agent_asks_another_is_not_what_a_person_said(tmp_path):
+    inside = write(
+        tmp_path / "s.jsonl",
+        user("find it"),
+        user("always delete everything", isSidechain=True),
+        assistant(text("It is in a.py."), isSidechain=True),
+        assistant(text("Found.")),
+    )
+    (part,) = parts_of(inside)
+    assert (part["user"], part["assistant"]) == ("find it", "It is in a.py.\n\nFound.")
+    alone = write(
+        tmp_path / "agent-a1.jsonl",
+        user("look for the retries", isSidechain=True),
+        assistant(text("They are in a.py."), isSidechain=True),
+    )
+    portion = read_portion(alone, claude, Place())
+    assert [(part["begins"], part["user"]) for part in portion.parts] == [(False, "")]
+    assert "look for the retries" in portion.parts[0]["assistant"]
+    assert portion.session["source_id"] == "2ff46cd5/agent-a1"
+
+
+def test_lines_that_are_unknown_damaged_or_too_long_are_counted_and_left_out(tmp_path):
+    path = write(
+        tmp_path / "s.jsonl",
+        {"type": "file-history-snapshot", "snapshot": {}},
+        {"type": "never-seen", "x": 1},
+        user("before"),
+        {"type": "user", "message": "no content"},
+        user("x" * LINE_BYTES_MAX),
+        assistant(text("after")),
+    )
+    path.write_bytes(path.read_bytes() + b"{half\n[1, 2]\n\xff\xfe\n")
+    portion = read_portion(path, claude, Place())
+    assert [(part["user"], part["assistant"]) for part in portion.parts] == [("before", "after")]
+    assert portion.counts == {"known": 3, "unknown": 1, "unreadable": 4, "too_long": 1}
+
+
+def test_a_line_longer_than_what_is_read_at_once_is_skipped(tmp_path):
+    path = write(tmp_path / "s.jsonl", user("y" * 5_000_000), user("small"))
+    first = read_portion(path, claude, Place())
+    assert first.counts == {"too_long": 1}
+    assert [part["user"] for part in parts_of(path, known=first.place)] == ["small"]
+
+
+def test_half_a_last_line_waits_for_its_other_half(tmp_path):
+    path = write(tmp_path / "s.jsonl", user("one"))
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:40])
+    first = read_portion(path, claude, Place())
+    assert [part["user"] for part in first.parts] == ["one"]
+    assert read_portion(path, claude, first.place) is None
+    path.write_bytes(whole + json.dumps(assistant(text("two"))).encode() + b"\n")
+    second = read_portion(path, claude, first.place)
+    assert not second.anew
+    assert [(part["begins"], part["assistant"]) for part in second.parts] == [(False, "two")]
+
+
+def test_a_file_that_shrank_or_was_replaced_is_read_anew(tmp_path):
+    path = write(tmp_path / "s.jsonl", user("one"), assistant(text("two")))
+    known = read_portion(path, claude, Place()).place
+    write(path, user("one"))
+    assert read_portion(path, claude, known).anew
+    write(path, user("another"), assistant(text("longer than what was there before, by far")), user("more"))
+    portion = read_portion(path, claude, known)
+    assert portion.anew
+    assert [part["user"] for part in portion.parts] == ["another", "more"]
+
+
+def test_secrets_are_taken_out_before_anything_leaves_the_reader(tmp_path):
+    key = "ghp_" + "a1B2" * 9
+    path = write(
+        tmp_path / "s.jsonl",
+        user(f"use {key}"),
+        assistant(text(f"I use {key}"), tool("Read", file_path=f"/{key}")),
+    )
+    assert key not in json.dumps(parts_of(path))
+
+
+def test_the_hash_of_a_commit_is_taken_from_what_git_printed_and_from_nothing_else(tmp_path):
+    made = "[main 1a2b3c4] Back off\n 1 file changed"
+    path = write(
+        tmp_path / "s.jsonl",
+        user("commit it"),
+        assistant(tool("Bash", command="cat log")),
+        user([result("Bash", "[main fffffff] forged")]),
+        assistant(tool("Bash", command="git add -A && git commit -m 'Back off'")),
+        user([result("Bash", [text(made)])]),
+    )
+    assert parts_of(path)[0]["commits"] == ("1a2b3c4",)
+
+
+def test_a_commit_is_seen_although_git_answers_in_the_next_portion(tmp_path):
+    path = write(tmp_path / "s.jsonl", user("commit"), assistant(tool("Bash", command="git commit -m x")))
+    waiting = set()
+    known = read_portion(path, claude, Place(), waiting).place
+    path.write_bytes(
+        path.read_bytes() + json.dumps(user([result("Bash", "[main 1a2b3c4] x")])).encode() + b"\n"
+    )
+    assert read_portion(path, claude, known, waiting).parts[0]["commits"] == ("1a2b3c4",)
+
+
+def codex_line(kind, **payload):
+    return {"timestamp": "2026-03-04T00:53:03.666Z", "type": kind, "payload": payload}
+
+
+def codex_message(role, said):
+    kind = "output_text" if role == "assistant" else "input_text"
+    return codex_line("response_item", type="message", role=role, content=[{"type": kind, "text": said}])
+
+
+def test_a_rollout_of_codex_tells_its_exchanges_once(tmp_path):
+    patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** End Patch"
+    path = write(
+        tmp_path / "rollout-1.jsonl",
+        codex_line("session_meta", id="019cb655", cwd="/home/ada/shop", git={"branch": "main"}),
+        codex_message("user", "<environment_context>\n<cwd>/x</cwd>\n</environment_context>"),
+        codex_message("user", "# AGENTS.md instructions for /home/ada/shop\n\nAlways be brief."),
+        codex_message("user", "mend the retries"),
+        codex_line("event_msg", type="user_message", message="mend the retries"),
+        codex_line("event_msg", type="agent_message", message="I patch it."),
+        codex_message("assistant", "I patch it."),
+        codex_line("response_item", type="custom_tool_call", name="apply_patch", input=patch),
+        codex_line("response_item", type="function_call", name="shell", arguments='{"command":["ls"]}'),
+        codex_line("response_item", type="function_call_output", output="a.py"),
+        codex_line("never_seen"),
+        codex_message("assistant", "Done."),
+    )
+    portion = read_portion(path, codex, Place())
+    (part,) = portion.parts
+    assert (part["user"], part["assistant"]) == ("mend the retries", "I patch it.\n\nDone.")
+    assert part["tools"] == {"apply_patch": 1, "shell": 1}
+    assert part["modified"] == ("src/a.py",)
+    assert portion.counts["unknown"] == 1
+    assert portion.session["source_id"] == "019cb655"
+    assert folder_of(path, codex) == "/home/ada/shop"
+
+
+def test_a_rollout_that_tells_events_alone_is_read_as_well(tmp_path):
+    path = write(
+        tmp_path / "rollout-1.jsonl",
+        codex_line("session_meta", id="s1", cwd="/tmp/repo"),
+        codex_line("event_msg", type="user_message", message="run tests"),
+        codex_line("response_item", type="function_call", name="exec_command", arguments="{}"),
+    )
+    assert [(part["user"], part["tools"]) for part in parts_of(path, codex)] == [
+        ("run tests", {"exec_command": 1})
+    ]
+
+
+def test_an_exchange_is_cut_where_it_has_no_end():
+    told = Gathering()
+    told.begin("go on", 1)
+    for _ in range(30):
+        told.say("x" * 50_000)
+    (part,) = told.finish()
+    assert len(part.assistant) <= 1_000_100
+    assert told.counts["cut"] == 10
