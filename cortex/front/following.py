@@ -5,6 +5,7 @@ as any front does, and keeps no set alive.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import logging
 import os
@@ -16,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cortex.memory.transcripts import made
+from cortex.memory.transcripts import made, spooled
 from cortex.memory.transcripts.reading import FORMATS, Format, Place, Portion, folder_of, read_portion
 from cortex.settings import config as configuration
 from cortex.settings.home import project_config
@@ -61,9 +62,11 @@ class _File:
 class Follower:
     """`folders`: format → where its files are; `settings`: the person's own."""
 
-    def __init__(self, call: Call, settings: Memory, folders: Mapping[str, Path]) -> None:
+    def __init__(
+        self, call: Call, settings: Memory, folders: Mapping[str, Path], spool: Path | None = None
+    ) -> None:
         self._call, self._settings = call, settings
-        self._folders = folders
+        self._folders, self._spool = folders, spool
         self._workstation = workstation()
         self._files: dict[str, _File] = {}
         self._projects: frozenset[str] = frozenset()
@@ -81,7 +84,39 @@ class Follower:
                 if stop():
                     return taken
                 taken += await self._read(path, form, stop)
+        return taken + (await self._take_spool(self._spool) if self._spool else 0)
+
+    async def _take_spool(self, folder: Path) -> int:
+        """Take what hooks wrote down of sessions that have no file here; all of it goes then."""
+        sessions: dict[str, list[tuple[int, spooled.Event]]] = {}
+        written: dict[str, list[Path]] = {}
+        for path, number, event in spooled.waiting(folder):
+            session = "" if event is None or self._has_file(event) else event.session
+            written.setdefault(session, []).append(path)
+            if event is not None and session:
+                sessions.setdefault(session, []).append((number, event))
+        taken = 0
+        for session, paths in written.items():
+            if session:
+                if not await self._take_events(sessions[session]):
+                    continue
+                taken += 1
+            for path in paths:
+                with contextlib.suppress(OSError):
+                    files.remove(path)
         return taken
+
+    def _has_file(self, event: spooled.Event) -> bool:
+        """Whether the session has a file that is read: it tells more."""
+        path = Path(os.path.realpath(event.transcript or "/"))
+        return any(path.is_relative_to(folder) for folder in self._folders.values()) and path.is_file()
+
+    async def _take_events(self, events: list[tuple[int, spooled.Event]]) -> bool:
+        """Hand in the events of one session; whether nothing is to be done about them any more."""
+        known = self._files.setdefault(spooled.FILE + events[0][1].session, _File())
+        known.folder = events[0][1].cwd
+        project = self._whose(known.folder)
+        return not project or await self._hand_in(spooled.portion_of(events, known.place), known, project)
 
     async def _learn(self) -> None:
         """Whose sessions are read, and at the first time how far."""
@@ -130,9 +165,13 @@ class Follower:
     def _project_of(self, path: Path, form: Format, known: _File) -> str:
         """Whose session a file is, "" while it is not read."""
         known.folder = known.folder or folder_of(path, form)
-        if not os.path.isabs(known.folder):
+        return self._whose(known.folder)
+
+    def _whose(self, named: str) -> str:
+        """The project of a folder whose sessions are read, "" for one whose are not."""
+        if not os.path.isabs(named):
             return ""
-        folder = Path(known.folder)
+        folder = Path(named)
         project = identity_of(folder, self._settings.remotes)
         wanted = self._settings.sessions == "all" or project in self._projects
         return project if wanted and not is_off(folder) else ""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cortex import __version__
-from cortex.memory import copies
+from cortex.memory import copies, rendering
 from cortex.memory.database import LOCK, NAME
 from cortex.memory.doctor import warn_of_place
 from cortex.memory.library import Library
@@ -59,6 +59,7 @@ class MemoryWorker:
         self._written = 0.0
         self._changed = False
         self._following = Following()
+        self._to_brief: set[str] = set()
         self._copying: threading.Thread | None = None
         self._look_at = time.monotonic() + FIRST_LOOK_S
         self.handlers: dict[type, Callable[[Any], Message | Slices]] = {MemoryCall: self.call}
@@ -93,6 +94,7 @@ class MemoryWorker:
             return self._restore(request)
         if request.operation == "erase":
             self._end_copy()  # it would hold what is forgotten
+            rendering.forget(self._data.root)
         operation = OPERATIONS.get(request.operation)
         if operation is not None and operation.writes and not request.writes:
             raise BadRequest(f"The operation {operation.name} writes; it has to be asked as a write.")
@@ -108,6 +110,8 @@ class MemoryWorker:
                 source=_source_of(request),
                 operation_id=request.operation_id,
             )
+        if request.writes or request.operation == "briefing":
+            self._to_brief.add(request.project)
         if isinstance(answer, Generator):
             return self._in_slices(answer, writes=request.writes)
         return MemoryAnswer(answer)
@@ -180,8 +184,14 @@ class MemoryWorker:
         if self._library is not None:
             with self._noticing(writes=False):
                 self._library.memory.said.catch_up()
+                self._render()
         self._copy_when_due()
         return False
+
+    def _render(self) -> None:
+        """One briefing at a time of those that may tell something else now, in quiet."""
+        if self._library is not None and self._to_brief and time.monotonic() - self._written >= QUIET_S:
+            rendering.render(self._library, self._data.root, self._to_brief.pop())
 
     def status(self) -> Status:
         info: dict[str, Any] = {"folder": str(self._data.root), "open": self._library is not None}

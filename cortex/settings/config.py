@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 import orjson
@@ -236,7 +236,20 @@ def _sections(path: Path, data: Any) -> dict[str, Any]:
         raise Misconfigured(
             f"{path} must hold sections ({', '.join(SECTIONS)}), not a {type(data).__name__}."
         )
-    return data
+    return {name: _with_off(name, fields) for name, fields in data.items()}
+
+
+def _with_off(section: str, fields: Any) -> Any:
+    """The settings of a section; a bare `off`, which YAML takes for `false`, is a word where that
+    is a value.
+    """
+    if section not in SECTIONS or not isinstance(fields, dict):
+        return fields
+    hints = get_type_hints(SECTIONS[section])
+    return {
+        key: "off" if value is False and "off" in get_args(hints.get(key)) else value
+        for key, value in fields.items()
+    }
 
 
 def _check(layer: Layer, source: str) -> dict[str, Any]:

@@ -43,11 +43,12 @@ class Life:
         self.worker, self.shop, self.folder = worker, shop, folder
         self.project = identity_of(shop)
         (folder / "-shop").mkdir(parents=True)
+        self.spool = shop.with_name("spool")
         self.again()
 
     def again(self, sessions="project"):
         """Another reader, who knows nothing."""
-        self.follower = Follower(self.call, Memory(sessions=sessions), {"claude": self.folder})
+        self.follower = Follower(self.call, Memory(sessions=sessions), {"claude": self.folder}, self.spool)
 
     async def call(self, operation, arguments, writes, project, number):
         return self.ask(
@@ -338,3 +339,52 @@ def test_a_commit_of_a_session_becomes_a_note_as_git_tells_it(life):
     (note,) = notes(life).values()
     assert (note.title, note.kind, note.files) == ("Back off with jitter", "event", ("a.py",))
     assert Path(life.shop, ".git").is_dir()
+
+
+def hooked(life, number, event, **told):
+    folder = life.spool
+    folder.mkdir(exist_ok=True)
+    given = {"event": event, "at": 1772359200000, "session": "h1", "cwd": str(life.shop)} | told
+    (folder / f"{number:020d}-1.json").write_bytes(json.dumps(given).encode())
+
+
+def test_what_hooks_wrote_down_is_taken_once_and_goes_then(life):
+    life.ask("stats")
+    hooked(life, 1, "prompt", text="why do retries back off?")
+    hooked(life, 2, "tool-use", tool="edit", files=["src/retry.py"], modified=True)
+    hooked(life, 3, "stop", text="Because of the jitter.")
+    (life.spool / "half.json").write_bytes(b"{")
+    before = {path.name: path.read_bytes() for path in life.spool.iterdir()}
+    assert life.read() == 1
+    assert list(life.spool.iterdir()) == []
+    (row,) = life.found("retries jitter")
+    assert (row["kind"], row["files_modified"], row["exchange_count"]) == ("hook", ["src/retry.py"], 1)
+    for name, raw in before.items():  # as if they could not be deleted
+        (life.spool / name).write_bytes(raw)
+    hooked(life, 4, "prompt", text="and the limit?")
+    life.again()
+    life.read()
+    assert [row["exchange_count"] for row in life.found("limit")] == [2]
+
+
+def test_what_hooks_tell_of_a_session_with_a_file_is_read_from_the_file(life):
+    life.ask("stats")
+    path = life.write("s1", user("why do retries back off?"))
+    hooked(life, 1, "prompt", text="why do retries back off?", transcript=str(path))
+    hooked(life, 2, "prompt", text="of a project that asked nothing", session="h2", cwd="/nowhere")
+    life.read()
+    assert list(life.spool.iterdir()) == []
+    assert [row["source_id"] for row in life.ask("list_sessions", project="all")["results"]] == ["s1"]
+
+
+def test_a_project_is_briefed_anew_when_something_was_noted(life, data):
+    life.ask("store", writes=True, title="We use jitter for retries", kind="decision")
+    life.worker._written -= 10  # as if it had been quiet since
+    life.worker.reload()
+    (briefing,) = (data / "briefings").iterdir()
+    assert briefing.name == f"{life.project}.md"
+    assert "We use jitter for retries" in briefing.read_text()
+    assert briefing.stat().st_mode & 0o077 == 0
+    number = life.ask("recall", query="jitter for retries")["results"][0]["number"]
+    life.ask("erase", writes=True, node_ids=[number])
+    assert not (data / "briefings").exists()

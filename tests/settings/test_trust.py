@@ -40,7 +40,11 @@ FREE = {
 
 
 #: what no project may set, and what one might
-PERSONAL = {"memory.data_dir": "/tmp/elsewhere", "memory.remotes": ["example.org/anybody/shop"]}
+PERSONAL = {
+    "memory.data_dir": "/tmp/elsewhere",
+    "memory.remotes": ["example.org/anybody/shop"],
+    "memory.sessions": "all",
+}
 
 
 def write(project: Path, text: str) -> trust.ProjectFile:
@@ -51,6 +55,14 @@ def write(project: Path, text: str) -> trust.ProjectFile:
 def test_every_setting_is_either_guarded_or_harmless_for_a_reason():
     names = {f"{s}.{field.name}" for s, cls in SECTIONS.items() for field in dataclasses.fields(cls)}
     assert names == HOSTILE.keys() | FREE.keys() | PERSONAL.keys()
+
+
+def test_a_project_may_say_that_its_sessions_are_not_read_which_concerns_no_other(project):
+    file = write(project, "memory: {sessions: off}")
+    loaded = config.load(project)
+    assert file.says("memory.sessions")
+    assert (loaded.ignored, loaded.memory.sessions) == ((), "project")
+    assert not write(project, "memory: {sessions: all}").says("memory.sessions")
 
 
 @pytest.mark.parametrize("name", PERSONAL)

@@ -14,7 +14,7 @@ from pathlib import Path
 import orjson
 
 from cortex import __version__
-from cortex.front.cli import render, sets
+from cortex.front.cli import hooks, render, sets
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, make_tree
 from cortex.settings import config as configuration
@@ -32,6 +32,7 @@ EVERYWHERE = {"--project": 2, "--yes-really": 1}
 #: first words of commands that have two
 GROUPS = {
     "embed": "The embedding model as a service.",
+    "hook": "What agents' programs tell by themselves.",
     "memory": "What was learned in earlier sessions: store it, find it, correct it.",
 }
 #: shells that the parser's completion can be printed for
@@ -290,6 +291,18 @@ COMMANDS = (
         "Read sessions with agents as they go on; memory's set runs it.",
         memory_follow,
         _data_dir_option,
+    ),
+    Command(
+        "hook install",
+        "Have Claude Code tell what happens in its sessions, and brief each at its start.",
+        hooks.install,
+        hooks.declare_install,
+    ),
+    Command(
+        "hook uninstall",
+        "Take the hooks of `cortex hook install` out again.",
+        hooks.uninstall,
+        hooks.declare_uninstall,
     ),
     Command("embed serve", "Offer the embedding model over HTTP (POST /embed).", embed_serve, _serve_options),
 )

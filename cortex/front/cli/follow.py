@@ -14,6 +14,7 @@ from typing import Any
 
 from cortex.ask.memory import Caller, MemoryAsking
 from cortex.front.following import Follower, follow, places
+from cortex.front.hook import SPOOL
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
 from cortex.settings.home import open_runtime, user_home
@@ -38,7 +39,8 @@ def run(options: Namespace) -> int:
     log_to_stderr(f"%(asctime)s {NAME} %(levelname)s %(message)s", logging.INFO)
     data = configuration.load_data({"memory": {"data_dir": options.data_dir}} if options.data_dir else None)
     folders = places(os.environ, Path(user_home()))
-    if data.settings.sessions == "off" or not folders:
+    spool = data.root / SPOOL
+    if data.settings.sessions == "off" or not (folders or spool.is_dir()):
         log.info("nothing is read: memory.sessions is %s", data.settings.sessions)
         return EXIT_OK
     open_runtime(data)
@@ -74,7 +76,7 @@ async def _follow(data: DataFolder, folders: Mapping[str, Path]) -> int:
         return await asking.call(operation, arguments, operation_id=number, writes=writes)
 
     try:
-        await follow(Follower(call, data.settings, folders), stop)
+        await follow(Follower(call, data.settings, folders, data.root / SPOOL), stop)
     finally:
         await client.close()
     return EXIT_OK

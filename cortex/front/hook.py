@@ -1,0 +1,148 @@
+"""`cortex-hook EVENT`: an agent's program tells what happens in a session; at its start it gets the
+last briefing of its project. It asks nobody, imports the standard library and what needs no more,
+and never ends with an error: an agent must not wait for it, or stop because of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import sys
+import time
+from typing import Any
+
+from cortex.memory.secret_formats import FORMATS
+from cortex.memory.transcripts.tags import BRIEFING, plain
+from cortex.system import files
+
+#: what may be told: the words after `cortex-hook`
+EVENTS = ("session-start", "prompt", "tool-use", "stop", "session-end")
+#: seconds after which it gives up, whatever it waits for
+PATIENCE_S = 2.0
+#: bytes of an event as it comes, and as it is kept; of all that wait; characters of one text
+READ_BYTES_MAX, EVENT_BYTES_MAX, SPOOL_BYTES_MAX = 4 << 20, 64 << 10, 50 << 20
+TEXT_CHARS_MAX = 16_000
+#: bytes of a briefing, with its marks
+BRIEFING_BYTES_MAX = 9_000
+#: the folders of events that wait and of rendered briefings, in the folder of memory
+SPOOL, BRIEFINGS = "spool", "briefings"
+#: the variable that names another folder, and where it is otherwise
+VARIABLE, DATA_DIR = "CORTEX_MEMORY_DATA_DIR", ".cortex/default"
+#: tools that change the file that they name
+_MODIFIES = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
+#: what every line has that may hold a secret: a long run of letters and digits, or a name for one
+_HINT = re.compile(r"(?i)[A-Za-z0-9_+/=.-]{20}|key|pass|pwd|secret|token|://")
+_LINES = re.compile(r"[^\n]+")
+
+
+def main() -> int:
+    """One event, as a process of its own; always 0."""
+    with contextlib.suppress(BaseException):
+        signal.signal(signal.SIGALRM, lambda _number, _frame: os._exit(0))
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE_S)
+        tell(sys.argv[1:])
+    return 0
+
+
+def tell(arguments: list[str]) -> None:
+    """One event: its name, then `--data-dir DIR`. Whatever goes wrong is nobody's business."""
+    with contextlib.suppress(BaseException):
+        _run(arguments)
+        sys.stdout.flush()
+
+
+def _run(arguments: list[str]) -> None:
+    event = arguments[0] if arguments else ""
+    if event not in EVENTS:
+        return
+    folder = _data_dir(arguments[1:])
+    given = json.loads(sys.stdin.buffer.read(READ_BYTES_MAX))
+    if not isinstance(given, dict):
+        return
+    if event == "session-start":
+        print(_briefing(folder, _text(given, "cwd")), end="")
+    elif told := _told(event, given):
+        _spool(folder, told)
+
+
+def _data_dir(options: list[str]) -> str:
+    named = options[1] if len(options) > 1 and options[0] == "--data-dir" else os.environ.get(VARIABLE, "")
+    if named and not named.startswith("~"):
+        return os.path.realpath(named)
+    return os.path.realpath(os.path.expanduser(named or f"~/{DATA_DIR}"))
+
+
+def _text(given: dict[str, Any], *names: str) -> str:
+    """The first of these fields that is a text."""
+    return next((given[name] for name in names if isinstance(given.get(name), str)), "")
+
+
+def _told(event: str, given: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of an event, of Claude Code's form or of the general one; {} for nothing."""
+    tool_input = given.get("tool_input")
+    paths = given.get("files")
+    if isinstance(tool_input, dict):
+        paths = [_text(tool_input, "file_path", "notebook_path")]
+    tool = _text(given, "tool_name", "tool")
+    return {
+        "event": event,
+        "at": time.time_ns() // 1_000_000,
+        "session": _clean(_text(given, "session_id", "session"))[:128],
+        "cwd": _clean(_text(given, "cwd"))[:1024],
+        "transcript": _text(given, "transcript_path")[:1024],
+        "agent": _clean(_text(given, "agent"))[:64],
+        "text": _clean(_text(given, "prompt", "text", "last_assistant_message")),
+        "tool": _clean(tool)[:128],
+        "files": [_clean(path)[:1024] for path in paths or () if isinstance(path, str) and path][:64],
+        "modified": tool in _MODIFIES or given.get("modified") is True,
+    }
+
+
+def _clean(text: str) -> str:
+    """Without what is private, what programs put in, and secrets."""
+    told = plain(text)[:TEXT_CHARS_MAX] if text else ""
+    if not _HINT.search(told):
+        return told
+    formats = re.compile("|".join(FORMATS.values()).replace(r"\z", r"\Z"))
+    if "PRIVATE KEY" in told or "PuTTY" in told:
+        return formats.sub("[removed]", told)
+    return _LINES.sub(
+        lambda line: formats.sub("[removed]", line[0]) if _HINT.search(line[0]) else line[0], told
+    )
+
+
+def _spool(folder: str, told: dict[str, Any]) -> None:
+    """Write it down for the process that reads sessions, unless too much waits already."""
+    raw = json.dumps(told).encode()
+    if len(raw) > EVENT_BYTES_MAX:
+        raw = json.dumps(told | {"text": told["text"][: TEXT_CHARS_MAX // 8], "files": []}).encode()
+    place = os.path.join(folder, SPOOL)
+    files.make_private(place)
+    waiting = sum(info.st_size for info in files.entries(place).values())
+    if waiting + len(raw) <= SPOOL_BYTES_MAX:
+        files.replace(os.path.join(place, f"{time.time_ns():020d}-{os.getpid()}.json"), raw)
+
+
+def _briefing(folder: str, cwd: str) -> str:
+    """The last briefing that was rendered for exactly this project; "" for none."""
+    if not os.path.isabs(cwd):
+        return ""
+    from pathlib import Path
+
+    from cortex.settings.identity import identity_of
+
+    path = os.path.join(folder, BRIEFINGS, f"{identity_of(Path(cwd))}.md")
+    begin, end = f"<{BRIEFING}>\n", f"\n</{BRIEFING}>\n"
+    room = BRIEFING_BYTES_MAX - len(begin) - len(end)
+    raw = files.read_plain(path, room + 1)
+    if len(raw) > room:
+        raw = raw[: max(0, raw.rfind(b"\n", 0, room))]
+    text = raw.decode(errors="ignore").strip()
+    return f"{begin}{text}{end}" if text else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""The briefing of a project as a file, which a hook prints at the start of a session: it can ask
+nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from cortex.memory.briefing import brief
+from cortex.memory.catalog import Selection
+from cortex.memory.library import Library
+from cortex.system import files
+
+#: the folder of the files, in the folder of memory
+FOLDER = "briefings"
+#: tokens of one: a hook prints 9 000 bytes
+TOKENS = 2_200
+#: the projects that a folder has; programs may use other names, which are no names of files
+_IDENTITY = re.compile(r"[\w.-]{1,64}-[0-9a-f]{16}", re.ASCII)
+
+
+def render(library: Library, folder: Path, project: str) -> bool:
+    """Write the briefing of a project; whether it is one of a folder. Raises OSError.
+
+    It is shown to nobody yet, so nothing is counted as shown.
+    """
+    if not _IDENTITY.fullmatch(project):
+        return False
+    memory, whose = library.memory, library.of(project=project)
+    told = brief(
+        memory, Selection(project=whose.project), "default", memory.now(), compact=False, tokens=TOKENS
+    )
+    files.make_private(folder / FOLDER)
+    files.replace(folder / FOLDER / f"{project}.md", told.text.encode())
+    return True
+
+
+def forget(folder: Path) -> None:
+    """Remove all of them: something that they may tell was forgotten for good. Raises OSError."""
+    files.remove_tree(folder / FOLDER)

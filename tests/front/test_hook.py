@@ -1,0 +1,195 @@
+"""`cortex-hook`: whatever comes in, it ends well; what it keeps is clean, and what it prints is the
+last briefing of exactly this project.
+"""
+
+import io
+import json
+import os
+import stat
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+from cortex.front import hook
+from cortex.front.cli import hooks
+from cortex.memory.transcripts.tags import plain
+from cortex.settings.identity import identity_of
+from ipc.errors import Misconfigured
+
+KEY = "ghp_" + "a1B2" * 9
+
+
+@pytest.fixture
+def tell(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CORTEX_MEMORY_DATA_DIR", str(tmp_path / "memory"))
+
+    def told(event, given):
+        raw = given if isinstance(given, bytes) else json.dumps(given).encode()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+        hook.tell([event])
+        return capsys.readouterr().out
+
+    return told
+
+
+def kept(tmp_path):
+    folder = tmp_path / "memory" / "spool"
+    return (
+        [json.loads((folder / name).read_bytes()) for name in sorted(os.listdir(folder))]
+        if folder.exists()
+        else []
+    )
+
+
+def test_an_event_is_kept_for_its_person_alone_without_what_is_private_or_secret(tell, tmp_path):
+    tell(
+        "prompt",
+        {"session_id": "s1", "cwd": "/shop", "prompt": f"use {KEY}\n<private>42</private> and mend it"},
+    )
+    tell("tool-use", {"session_id": "s1", "tool_name": "Edit", "tool_input": {"file_path": f"/{KEY}/a.py"}})
+    prompt, tool = kept(tmp_path)
+    assert prompt["text"] == "use [removed]\n and mend it"
+    assert (tool["tool"], tool["files"], tool["modified"]) == ("Edit", ["/[removed]/a.py"], True)
+    folder = tmp_path / "memory" / "spool"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+
+
+def test_the_general_form_is_taken_as_well(tell, tmp_path):
+    tell("prompt", {"session": "s1", "cwd": "/shop", "text": "why?", "agent": "mine"})
+    tell("tool-use", {"session": "s1", "tool": "edit", "files": ["a.py"], "modified": True})
+    prompt, tool = kept(tmp_path)
+    assert (prompt["text"], prompt["agent"], tool["files"], tool["modified"]) == (
+        "why?",
+        "mine",
+        ["a.py"],
+        True,
+    )
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"[1]", b"null", b"\xff\xfe", b'{"prompt": 3, "files": 4}'])
+@pytest.mark.parametrize("event", hook.EVENTS)
+def test_broken_input_is_no_error(tell, raw, event):
+    assert tell(event, raw) == ""
+
+
+def test_an_unknown_event_and_no_event_do_nothing(tell, tmp_path):
+    tell("dance", {"prompt": "x"})
+    hook.tell([])
+    assert kept(tmp_path) == []
+
+
+def test_a_folder_that_cannot_be_written_and_no_home_are_no_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    for variables in ({"CORTEX_MEMORY_DATA_DIR": str(tmp_path / "file")}, {"HOME": "/dev/null/home"}):
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "cortex.front.hook", "prompt"],
+            input=b'{"prompt": "x"}',
+            env={"PATH": "/usr/bin", **variables},
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_it_imports_nothing_that_is_not_ours_or_of_the_standard_library():
+    code = "import sys, cortex.front.hook, cortex.settings.identity; print(*{n.partition('.')[0] for n in sys.modules})"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    bare = subprocess.run(
+        [sys.executable, "-P", "-c", "import sys; print(*{n.partition('.')[0] for n in sys.modules})"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    more = set(done.stdout.split()) - set(bare.stdout.split()) - set(sys.stdlib_module_names)
+    assert more <= {"cortex", "ipc"}
+
+
+def test_an_event_is_bounded_and_so_is_all_that_waits(tell, tmp_path, monkeypatch):
+    tell("prompt", {"prompt": "word " * 200_000})
+    (one,) = kept(tmp_path)
+    assert len(json.dumps(one)) <= hook.EVENT_BYTES_MAX
+    monkeypatch.setattr(hook, "SPOOL_BYTES_MAX", 100)
+    tell("prompt", {"prompt": "more"})
+    assert len(kept(tmp_path)) == 1
+
+
+def test_a_session_begins_with_the_last_briefing_of_exactly_this_project(tell, tmp_path):
+    shop, other = tmp_path / "shop", tmp_path / "other"
+    shop.mkdir()
+    other.mkdir()
+    folder = tmp_path / "memory" / "briefings"
+    folder.mkdir(parents=True)
+    lines = "\n".join(f"- note {at} of the shop: ä" for at in range(1_000))
+    (folder / f"{identity_of(shop)}.md").write_text(lines)
+    told = tell("session-start", {"cwd": str(shop), "source": "startup"})
+    assert len(told.encode()) <= hook.BRIEFING_BYTES_MAX
+    assert told.startswith("<cortex-briefing>\n- note 0 ")
+    last = told.strip().splitlines()[-2]
+    assert last in lines.splitlines()
+    assert plain(f"before {told} after").split() == ["before", "after"]
+    assert tell("session-start", {"cwd": str(other)}) == ""
+    assert tell("session-start", {"cwd": "shop"}) == ""
+
+
+@pytest.fixture
+def settings(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.delenv("CORTEX_MEMORY_DATA_DIR")
+    (tmp_path / "claude").mkdir()
+    return tmp_path / "claude" / "settings.json"
+
+
+def options(**more):
+    return Namespace(**{"yes": True, "only_print": False, "data_dir": None, **more})
+
+
+def test_hooks_are_put_beside_what_is_there_and_taken_out_again(settings, capsys):
+    other = {"matcher": "Edit", "hooks": [{"type": "command", "command": "lint"}]}
+    before = {"model": "opus", "hooks": {"PostToolUse": [other], "PreCompact": []}}
+    settings.write_text(json.dumps(before))
+    assert hooks.install(options(only_print=True)) == 0
+    assert json.loads(settings.read_text()) == before
+    assert hooks.install(options()) == 0
+    after = json.loads(settings.read_text())
+    assert after["model"] == "opus"
+    assert after["hooks"]["PostToolUse"][0] == other
+    commands = {
+        event: entries[-1]["hooks"][0]["command"] for event, entries in after["hooks"].items() if entries
+    }
+    assert commands.keys() == hooks.EVENTS.keys()
+    assert all(Path(command.split()[0]).name == "cortex-hook" for command in commands.values())
+    assert hooks.install(options()) == 0
+    assert json.loads(settings.read_text()) == after
+    assert hooks.uninstall(options()) == 0
+    assert json.loads(settings.read_text()) == before
+    assert "cortex-hook" in capsys.readouterr().out
+
+
+def test_hooks_are_written_after_they_were_shown_and_agreed_to_only(settings, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert hooks.install(options(yes=False)) != 0
+    assert not settings.exists()
+    assert "SessionStart" in capsys.readouterr().out
+    assert hooks.install(options()) == 0
+    assert hooks.uninstall(options()) == 0
+    assert json.loads(settings.read_text()) == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '"x"', '{"hooks": []}', '{"hooks": {"Stop": 1}}', "// a comment\n{}"]
+)
+def test_settings_that_are_none_are_refused_and_stay(settings, text):
+    settings.write_text(text)
+    with pytest.raises(Misconfigured, match="stays as it is"):
+        hooks.install(options())
+    assert settings.read_text() == text
+
+
+def test_another_folder_of_memory_is_part_of_the_command(settings, tmp_path):
+    hooks.install(options(data_dir=str(tmp_path / "my notes")))
+    commands = settings.read_text()
+    assert f"--data-dir '{tmp_path / 'my notes'}'" in commands
