@@ -6,7 +6,7 @@ exchange find the place, its own words, who says it and whether it answers decid
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
 
@@ -70,43 +70,55 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """Notes that a lane of similarity found, each by its place: lane → 0 to 1, and whether it is
-    about the question at all.
+    """Notes that a lane of similarity found, by number, rising: lane → 0 to 1; whether each is
+    about the question at all; factor → by how much its form lifts it (`fitting`), and what decides
+    between equal ones (`lifts`).
     """
 
     numbers: Array
     lanes: dict[str, Array]
     fits: Array
+    fitting: dict[str, Array]
+    lifts: dict[str, Array]
 
 
-def similarities(lanes: Lanes, catalog: Catalog, mask: Array) -> Similar:
-    """What the lanes of similarity say of the notes in the mask."""
-    words, sure = np.zeros(len(mask)), np.zeros(len(mask))  # of many notes only few are written
+def _spread(numbers: Array, values: Array, room: int) -> Array:
+    """[room]: what few of all notes have, by number; of the others the system gives no memory."""
+    told = np.zeros(room, values.dtype)
+    told[numbers] = values
+    return told
+
+
+def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Similar:
+    """What the lanes of similarity say of the notes in the mask; `now` is in milliseconds."""
     hits = np.fromiter(lanes.words, np.int64, len(lanes.words))
     kept = mask[hits]
-    hits = hits[kept]
-    words[hits] = np.fromiter(lanes.words.values(), np.float64, len(kept))[kept]
-    meant = _meant(lanes.cosines, sure)
+    hits, scores = hits[kept], np.fromiter(lanes.words.values(), np.float64, len(kept))[kept]
+    words = _spread(hits, scores, len(mask))
+    meant, sure = _meant(lanes.cosines, len(mask))
     numbers = np.unique(np.concatenate((*_around(hits, catalog, NEIGHBOURS), meant)))
     numbers = numbers[mask[numbers]]
-    before = catalog["before"][numbers]
-    window = _window(numbers, lanes.held, catalog, mask)
-    best = words[hits].max(initial=0.0) or 1.0
+    around = _around(numbers, catalog, NEIGHBOURS)
+    before, own = around[1], words[numbers]
+    window = _window(around, lanes.held, mask)
+    best = scores.max(initial=0.0) or 1.0
     return Similar(
         numbers,
         {
-            "words": words[numbers] / best,
+            "words": own / best,
             "window": window,
             "answers": words[before] / best * catalog["asking"][before],
-            "session": _sessions(numbers, hits, words, catalog),
-            "meaning": np.clip(_meaning(numbers, sure, catalog), 0.0, 1.0),
+            "session": _sessions(numbers, own, hits, scores, catalog),
+            "meaning": np.clip(_meaning(around[: 2 * len(MEANT_NEAR) + 1], sure), 0.0, 1.0),
         },
         np.where(
             catalog["speaker"][numbers] > 0,
             window >= WINDOW_FLOOR,
-            words[numbers] >= max(WORDS_FLOOR * lanes.ideal, LEAST),
+            own >= max(WORDS_FLOOR * lanes.ideal, LEAST),
         )
         | (sure[numbers] * SURE_DEVIATIONS >= _meaning_floor(lanes.cosines.among)),
+        _fitting(lanes, numbers, catalog),
+        _lifts(numbers, catalog, now),
     )
 
 
@@ -116,26 +128,24 @@ def with_neighbours(numbers: Collection[int], catalog: Catalog) -> Array:
     return np.unique(np.concatenate(_around(hits, catalog, len(MEANT_NEAR))))
 
 
-def _window(numbers: Array, held: Held, catalog: Catalog, mask: Array) -> Array:
+def _window(around: Sequence[Array], held: Held, mask: Array) -> Array:
     """How much of what the question's words are worth each note holds with its neighbours."""
-    bits = np.zeros(len(mask), np.uint32)
     kept = mask[held.numbers]
-    bits[held.numbers[kept]] = held.bits[kept]
-    together = np.bitwise_or.reduce([bits[some] for some in _around(numbers, catalog, NEIGHBOURS)])
+    bits = _spread(held.numbers[kept], held.bits[kept], len(mask))
+    together = np.bitwise_or.reduce([bits[some] for some in around])
     shares = held.worth / (held.worth.sum() or 1.0)
     told: Array = sum(
-        (share * (together >> at & 1) for at, share in enumerate(shares)), np.zeros(len(numbers))
+        (share * (together >> at & 1) for at, share in enumerate(shares)), np.zeros(len(together))
     )
     return told
 
 
-def _meaning(numbers: Array, sure: Array, catalog: Catalog) -> Array:
+def _meaning(around: Sequence[Array], sure: Array) -> Array:
     """How sure the meaning of each note with its neighbours is: those of unrelated notes together
     deviate as one of them does.
     """
-    told, squares = sure[numbers].copy(), np.ones(len(numbers))
-    around = _around(numbers, catalog, len(MEANT_NEAR))[1:]
-    for at, some in enumerate(around):
+    told, squares = sure[around[0]], np.ones(len(around[0]))
+    for at, some in enumerate(around[1:]):
         share = MEANT_NEAR[at // 2]
         told += share * sure[some]
         squares += share * share * (some > 0)
@@ -157,25 +167,24 @@ def _around(numbers: Array, catalog: Catalog, count: int) -> list[Array]:
     return found
 
 
-def _meant(cosines: Cosines, sure: Array) -> Array:
-    """Fill `sure` with how far each cosine is above the mean, in parts of SURE_DEVIATIONS; returns
-    the notes that are farthest.
+def _meant(cosines: Cosines, room: int) -> tuple[Array, Array]:
+    """The notes whose cosine is farthest above the mean, and how far each is, in parts of
+    SURE_DEVIATIONS.
     """
     told = cosines.numbers
-    sure[told] = (cosines.values - cosines.mean) / (cosines.deviation or 1.0) / SURE_DEVIATIONS
-    return told[np.argpartition(-cosines.values, MEANT)[:MEANT]] if len(told) > MEANT else told
+    sure = (cosines.values - cosines.mean) / (cosines.deviation or 1.0) / SURE_DEVIATIONS
+    best = told[np.argpartition(-cosines.values, MEANT)[:MEANT]] if len(told) > MEANT else told
+    return best, _spread(told, sure, room)
 
 
-def _sessions(numbers: Array, hits: Array, words: Array, catalog: Catalog) -> Array:
+def _sessions(numbers: Array, own: Array, hits: Array, scores: Array, catalog: Catalog) -> Array:
     """What the sessions of the notes say, by the square root of their length; a note without one is
     its own.
     """
     of = catalog["session"]
-    sums = np.bincount(of[hits], words[hits], minlength=catalog.sessions)
+    sums = np.bincount(of[hits], scores, minlength=catalog.sessions)
     sessions = of[numbers]
-    values = np.where(
-        sessions > 0, sums[sessions] / np.sqrt(np.maximum(1, catalog.lengths[sessions])), words[numbers]
-    )
+    values = np.where(sessions > 0, sums[sessions] / np.sqrt(np.maximum(1, catalog.lengths[sessions])), own)
     shares: Array = values / (values.max(initial=0.0) or 1.0)
     return shares
 
@@ -187,29 +196,42 @@ def rank(  # noqa: PLR0917
 
     alpha moves weight between similarity (1) and the graph (0); `now` is in milliseconds.
     """
-    nearness, known = np.zeros(len(catalog["there"])), np.zeros(len(catalog["there"]), bool)
     reached = np.fromiter(lanes.near, np.int64, len(lanes.near))
-    nearness[reached] = np.fromiter(lanes.near.values(), np.float64, len(reached))
-    known[similar.numbers] = True
-    far = reached[~known[reached] & (nearness[reached] > 0)]
-    numbers = np.concatenate([similar.numbers, far])
-    near = nearness[numbers]
-    kept = (np.concatenate([similar.fits, np.zeros(len(far), bool)])) | (near > 0)
-    none = np.zeros(len(far))
-    parts = {
-        lane: alpha * WEIGHTS[lane] * np.concatenate([values, none]) for lane, values in similar.lanes.items()
-    }
-    alike = sum(parts.values(), np.zeros(len(numbers)))
-    parts |= {name: alike * by for name, by in _fitting(lanes, numbers, catalog).items()}
-    parts["graph"] = (1 - alpha) * near
-    base = sum(parts.values(), np.zeros(len(numbers)))
-    parts |= {name: base * by for name, by in _lifts(numbers, catalog, now).items()}
-    score = sum(parts.values(), np.zeros(len(numbers)))
-    order = np.lexsort((-numbers, -catalog["happened"][numbers], -score))
+    worth = np.fromiter(lanes.near.values(), np.float64, len(reached))
+    nearness = _spread(reached, worth, len(catalog["there"]))
+    far = np.setdiff1d(reached[worth > 0], similar.numbers)
+    if len(far):
+        similar = _with_far(similar, far, lanes, catalog, now)
+    near = nearness[similar.numbers]
+    alike = alpha * sum(WEIGHTS[lane] * values for lane, values in similar.lanes.items())
+    fitting, lifts = (sum(each.values(), 1.0) for each in (similar.fitting, similar.lifts))
+    score = (alike * fitting + (1 - alpha) * near) * lifts
+    kept = np.flatnonzero(similar.fits | (near > 0))
+    numbers = similar.numbers[kept]
+    order = np.lexsort((-numbers, -catalog["happened"][numbers], -score[kept]))
+    best = kept[order[:limit]]
+    parts = {lane: alpha * WEIGHTS[lane] * values[best] for lane, values in similar.lanes.items()}
+    parts |= {name: alike[best] * by[best] for name, by in similar.fitting.items()}
+    parts["graph"] = (1 - alpha) * near[best]
+    base = alike[best] * fitting[best] + parts["graph"]
+    parts |= {name: base * by[best] for name, by in similar.lifts.items()}
+    rows = zip(*(told.tolist() for told in parts.values()), strict=True)
     return [
-        Ranked(int(numbers[at]), float(score[at]), {name: float(told[at]) for name, told in parts.items()})
-        for at in order[kept[order]][:limit]
+        Ranked(number, told, dict(zip(parts, row, strict=True)))
+        for number, told, row in zip(similar.numbers[best].tolist(), score[best].tolist(), rows, strict=True)
     ]
+
+
+def _with_far(similar: Similar, far: Array, lanes: Lanes, catalog: Catalog, now: int) -> Similar:
+    """The same with notes that no lane of similarity found."""
+    numbers, none = np.concatenate([similar.numbers, far]), np.zeros(len(far))
+    return Similar(
+        numbers,
+        {lane: np.concatenate([values, none]) for lane, values in similar.lanes.items()},
+        np.concatenate([similar.fits, none > 0]),
+        _fitting(lanes, numbers, catalog),
+        _lifts(numbers, catalog, now),
+    )
 
 
 def _fitting(lanes: Lanes, numbers: Array, catalog: Catalog) -> dict[str, Array]:

@@ -222,7 +222,7 @@ class Memory:
             when=asks_time(query),
         )
         now = self.now()
-        similar = similarities(lanes, self.catalog, mask)
+        similar = similarities(lanes, self.catalog, mask, now)
         best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))
         if alpha < 1:
             starts = {one.number: min(1.0, one.score) for one in best[:ANCHORS]}

@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 
 from cortex.memory.catalog import Outline
+from cortex.memory.database import rows_by_number
 from cortex.memory.note import Edge, Note
 from cortex.memory.rows import OUTLINE, WHOLE, edge_of, files_of, held_of, labels_of, note_of, values_of
 from cortex.memory.tables import CHANGE, EDGE, LABEL, NOTE, NOTE_FILE, REVISION
@@ -102,15 +103,14 @@ class Records:
         """The notes that are there, in the order that was asked for."""
         found: dict[int, Note] = {}
         for part in parts(list(dict.fromkeys(numbers))):
-            asked = {"numbers": part}
             labels: dict[int, list[str]] = {}
             files: dict[int, list[tuple[str, str, int]]] = {}
-            for number, label in self.connection.execute(_LABELS_OF, asked).all():
+            for number, label in rows_by_number(self.connection, _LABELS_OF, part):
                 labels.setdefault(number, []).append(label)
-            for number, path, use, mtime in self.connection.execute(_FILES_OF, asked).all():
+            for number, path, use, mtime in rows_by_number(self.connection, _FILES_OF, part):
                 files.setdefault(number, []).append((path, use, mtime))
-            for row in self.connection.execute(_NOTES, asked).all():
-                found[row.number] = note_of(row, labels.get(row.number, ()), files.get(row.number, ()))
+            for number, *row in rows_by_number(self.connection, _NOTES, part):
+                found[number] = note_of(number, row, labels.get(number, ()), files.get(number, ()))
         return [found[number] for number in numbers if number in found]
 
     def insert(self, note: Note) -> Note:

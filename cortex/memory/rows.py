@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+import orjson
+
 from cortex.memory.catalog import Outline
 from cortex.memory.note import Edge, Note, Source
 from cortex.memory.tables import NOTE
@@ -16,9 +18,11 @@ _PLAIN = (
     "relevance", "state", "superseded_by", "occurred_at", "valid_from", "valid_until", "created_at", "updated_at",
     "used_at", "use_count", "shown_count", "feedback", "prompt_number", "git_commit",
 )  # fmt: skip
-#: fields of a note in the order of the columns that it is read from, and all these columns
-_READ = (*_PLAIN, "number", "facts", "metadata", "spoken")
-WHOLE = tuple(NOTE.c[name] for name in (*_READ, "agent", "session", "channel", "trust"))
+#: columns that hold JSON
+_JSON = ("facts", "metadata", "spoken")
+#: fields of a note in the order of the columns that it is read from behind its number, and all
+_READ = (*_PLAIN, *_JSON)
+WHOLE = tuple(NOTE.c[name] for name in ("number", *_READ, "agent", "session", "channel", "trust"))
 #: columns of an Outline
 OUTLINE = tuple(NOTE.c[name] for name in Outline._fields if name != "labels")
 _LISTS = ("facts", "labels", "files", "modified", "read")
@@ -40,12 +44,18 @@ def values_of(note: Note) -> dict[str, Any]:
     }
 
 
-def note_of(row: Sequence[Any], labels: Sequence[str], files: Sequence[tuple[str, str, int]]) -> Note:
-    """The note of a row with the columns WHOLE; `files`: (path, use, mtime) of each."""
+def note_of(
+    number: int, row: Sequence[Any], labels: Sequence[str], files: Sequence[tuple[str, str, int]]
+) -> Note:
+    """The note of a row with the columns WHOLE behind the number, its JSON as text; `files`: (path,
+    use, mtime) of each.
+    """
     plain = dict(zip(_READ, row, strict=False))
+    plain |= {name: orjson.loads(plain[name]) for name in _JSON}
     plain["facts"] = tuple(plain["facts"])
     return Note(
         **plain,
+        number=number,
         labels=tuple(labels),
         files=tuple(path for path, _, _ in files),
         modified=tuple(path for path, use, _ in files if use == "modified"),

@@ -159,14 +159,13 @@ class Vectors:
         if len(spread) < ENOUGH:
             spread = np.concatenate([spread, self._background() @ vector])
             among = len(spread)
-        other = self._embedder.embed([embedded_text(note) for note in then.values()], "passage") @ vector
-        return Cosines(
-            np.concatenate([self._numbers[kept], np.fromiter(then, np.int64, len(then))]),
-            np.concatenate([values, other.astype(np.float32)]),
-            float(spread.mean()),
-            float(spread.std()),
-            among,
-        )
+        numbers, mean, deviation = self._numbers[kept], float(spread.mean()), float(spread.std())
+        if then:
+            texts = [embedded_text(note) for note in then.values()]
+            other = self._embedder.embed(texts, "passage") @ vector
+            values = np.concatenate([values, other.astype(np.float32)])
+            numbers = np.concatenate([numbers, np.fromiter(then, np.int64, len(then))])
+        return Cosines(numbers, values, mean, deviation, among)
 
     def _kept(self, mask: Array) -> Array:
         """The places of the notes of the mask: kept for the next question about the same ones."""
