@@ -5,17 +5,16 @@ whoever calls.
 from __future__ import annotations
 
 import contextlib
-import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from cortex.memory.times import say_moment
 from cortex.system import files
-from ipc.errors import Damaged, NotFound
+from ipc.errors import Damaged, NotFound, Unavailable
 
 #: the folder of the back-ups, and how many stay
 FOLDER, KEPT = "backups", 3
@@ -76,11 +75,15 @@ def is_due(database: Path, changes: int) -> bool:
     return newest.stat().st_mtime < time.time() - DAY_S and reached(newest) != changes
 
 
-def put_back(database: Path, chosen: str = "") -> dict[str, Any]:
+def put_back(
+    database: Path, chosen: str = "", prepare: Callable[[Path], None] = lambda _copy: None
+) -> dict[str, Any]:
     """Put the newest back-up that is whole, or the `chosen` one, in the place of the database,
     which is moved aside: {"file": the back-up, "written_at", "kept": where the old one is, or ""}.
+    `prepare` changes the copy before it is in place.
 
-    Raises NotFound when there is none, Damaged when none is whole.
+    Raises NotFound when there is none, Damaged when none is whole, Unavailable when it cannot be
+    written, and then the database stays where it is.
     """
     folder = database.parent
     copies = [one for one in back_ups(folder) if chosen in ("", one["file"], Path(one["file"]).name)]
@@ -93,9 +96,14 @@ def put_back(database: Path, chosen: str = "") -> dict[str, Any]:
     whole = next((one for one in copies if not fault_of(Path(one["file"]))), None)
     if whole is None:
         raise Damaged(f"No back-up in {folder / FOLDER} is whole: {fault_of(Path(copies[0]['file']))}.")
-    kept = _move_aside(database)
-    with files.replacing(database, sync=True) as new, files.open_ours(whole["file"]) as old:
-        shutil.copyfileobj(old, new)
+    with files.replacing_by_name(database) as temporary:
+        try:
+            with _open(Path(whole["file"])) as source, _open(temporary) as target:
+                source.backup(target)
+            prepare(temporary)
+        except sqlite3.Error as error:
+            raise Unavailable(f"The back-up {whole['file']} cannot be put in its place: {error}.") from error
+        kept = _move_aside(database)
     return {"file": whole["file"], "written_at": whole["written_at"], "kept": kept}
 
 

@@ -122,11 +122,8 @@ class Database:
         return copies.make(self.path)
 
     def key(self) -> bytes:
-        """A secret of this store, made when it is first asked for."""
-        path = self.path.with_name(KEY)
-        with contextlib.suppress(FileExistsError):
-            files.create(path, secrets.token_bytes(KEY_BYTES))
-        return files.read_ours(path, KEY_BYTES)
+        """As `read_key`."""
+        return read_key(self.path.parent)
 
     def check(self) -> list[str]:
         """What SQLite finds wrong with the file, some lines of it; none when nothing is."""
@@ -175,6 +172,14 @@ class Database:
             raise Unavailable(f"The memory in {self.path} cannot be opened: {error.orig}.") from error
         except DatabaseError as error:
             raise _damaged(self.path, error.orig) from error
+
+
+def read_key(folder: Path) -> bytes:
+    """A secret of the store in `folder`, made when it is first asked for."""
+    path = folder / KEY
+    with contextlib.suppress(FileExistsError):
+        files.create(path, secrets.token_bytes(KEY_BYTES))
+    return files.read_ours(path, KEY_BYTES)
 
 
 def rows_by_number(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sqlalchemy import delete, insert, or_, select
 
-from cortex.memory.intake import forgotten_hashes
+from cortex.memory.intake import forgotten_hashes, forgotten_id
 from cortex.memory.note import Note
 from cortex.memory.records import Records
 from cortex.memory.rows import note_held
 from cortex.memory.tables import EDGE, FORGOTTEN, NOTE, OPERATION, REVISION
+from cortex.memory.times import just_now
 from cortex.system import files
 
 
@@ -51,14 +53,57 @@ def erase_in_copies(folder: Path, ids: Sequence[str]) -> Iterator[Path]:
             try:
                 source.backup(target)
                 target.execute("PRAGMA journal_mode = DELETE")
-                target.execute("PRAGMA foreign_keys = ON")
-                target.executemany("DELETE FROM note WHERE id = ?", [(each,) for each in ids])
-                target.execute("DELETE FROM operation")
-                target.commit()
-                target.execute("VACUUM")
+                _remove(target, ids)
             finally:
                 source.close()
                 target.close()
         for left in ("-wal", "-shm"):
             files.remove(folder / f"{name}{left}")
         yield folder / name
+
+
+def forgotten_in(database: Path) -> tuple[frozenset[str], bool]:
+    """(the hashes of what was forgotten for good, whether these are all) of a database that nobody
+    has open, damaged or not; it stays as it is.
+    """
+    hashes: set[str] = set()
+    try:
+        with contextlib.closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
+            for (each,) in connection.execute("SELECT hash FROM forgotten"):
+                hashes.add(each)
+            told = connection.execute("PRAGMA quick_check(forgotten)").fetchone()[0]
+    except sqlite3.Error:
+        return frozenset(hashes), False
+    return frozenset(hashes), told == "ok"
+
+
+def forget_again(database: Path, key: bytes, hashes: frozenset[str]) -> int:
+    """Remove from a database that nobody has open what was forgotten for good elsewhere since it
+    was written, and remember that; returns how many notes that were.
+    """
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        try:
+            known = {each for (each,) in connection.execute("SELECT hash FROM forgotten")}
+        except sqlite3.OperationalError:  # of a version in which nothing could be forgotten
+            new, kept = hashes, False
+        else:
+            new, kept = hashes - known, True
+        if not new:
+            return 0
+        if kept:
+            rows = [(each, just_now()) for each in sorted(new)]
+            connection.executemany("INSERT INTO forgotten (hash, created_at) VALUES (?, ?)", rows)
+        ids = [
+            each for (each,) in connection.execute("SELECT id FROM note") if forgotten_id(key, each) in new
+        ]
+        _remove(connection, ids)
+    return len(ids)
+
+
+def _remove(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
+    connection.commit()  # in a transaction foreign keys are not switched on
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.executemany("DELETE FROM note WHERE id = ?", [(each,) for each in ids])
+    connection.execute("DELETE FROM operation")
+    connection.commit()
+    connection.execute("VACUUM")

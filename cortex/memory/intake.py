@@ -53,9 +53,15 @@ class Intake(Counts):
 def forgotten_hashes(key: bytes, note: Note) -> list[str]:
     """What a note that was forgotten for good is known by: its id, and what it says."""
     text = " ".join(f"{note.title}\n{note.body}".casefold().split())
-    return [
-        hmac.new(key, told.encode(), hashlib.sha256).hexdigest() for told in (f"id {note.id}", f"text {text}")
-    ]
+    return [forgotten_id(key, note.id), _hashed(key, f"text {text}")]
+
+
+def forgotten_id(key: bytes, note_id: str) -> str:
+    return _hashed(key, f"id {note_id}")
+
+
+def _hashed(key: bytes, told: str) -> str:
+    return hmac.new(key, told.encode(), hashlib.sha256).hexdigest()
 
 
 def take_in(

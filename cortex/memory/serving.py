@@ -16,8 +16,9 @@ from typing import Any
 
 from cortex import __version__
 from cortex.memory import copies, rendering
-from cortex.memory.database import LOCK, NAME
+from cortex.memory.database import LOCK, NAME, read_key
 from cortex.memory.doctor import warn_of_place
+from cortex.memory.erasure import forget_again, forgotten_in
 from cortex.memory.library import Library
 from cortex.memory.note import Source, Trust
 from cortex.memory.operations import AGENTS, OPERATIONS, carry_out
@@ -137,13 +138,25 @@ class MemoryWorker:
         self._drop("a back-up is put in its place")
         lock = hold(self._data.root / LOCK, lambda holder: Occupied(f"Process {holder} serves the memory."))
         try:
-            told = copies.put_back(self._data.root / NAME, chosen)
+            told = self._put_back(chosen)
         except OSError as error:
             raise self._unwritten(error) from error
         finally:
             lock.release()
         self._fault = None
         return MemoryAnswer(told | {"notes": self.ready().stats()["node_count"]})
+
+    def _put_back(self, chosen: str) -> dict[str, Any]:
+        """As `copies.put_back`, but for what was forgotten for good since: {"forgotten": how many
+        notes of the copy}, and "unread" when what tells that cannot be read to its end.
+        """
+        database, forgotten = self._data.root / NAME, list[int]()
+        hashes, whole = forgotten_in(database)
+        key = read_key(self._data.root)
+        told = copies.put_back(
+            database, chosen, lambda copy: forgotten.append(forget_again(copy, key, hashes))
+        )
+        return told | {"forgotten": forgotten[0]} | ({} if whole else {"unread": True})
 
     def _copy_when_due(self) -> None:
         """Begin a back-up in a thread, when there is none of today and something changed."""

@@ -2,6 +2,7 @@
 is lost.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ import pytest
 from cortex.memory import copies, doctor, serving
 from cortex.memory.database import NAME
 from cortex.memory.doctor import warn_of_place
+from cortex.memory.library import finish
 from cortex.memory.operations import OPERATIONS
 from cortex.memory.serving import MemoryWorker, opened
 from cortex.settings.data import DataFolder
@@ -169,6 +171,54 @@ def test_nothing_is_put_in_the_place_of_a_whole_database_but_the_copy_that_is_na
         worker.call(MemoryCall("restore", {"file": copy.name}, True))
     assert count(worker) == 2
     assert restored(worker, file=copy.name)["notes"] == 1
+
+
+def forgotten_since(data, worker):
+    """A store whose back-up has a note that was forgotten for good after it; that note's id."""
+    ask(worker, "store", title="kept")
+    gone = ask(worker, "store", title="the salary of Ada")["id"]
+    again = ask(worker, "store", title="forgotten, and told again")["id"]
+    finish(worker.ready().erase([again]))
+    ask(worker, "store", title="forgotten, and told again")
+    copy = copies.make(data / NAME)
+    finish(worker.ready().erase([gone]))
+    return gone, copy
+
+
+def test_what_was_forgotten_for_good_stays_so_when_an_older_copy_is_put_back(data, worker):
+    gone, copy = forgotten_since(data, worker)
+    done = restored(worker, file=copy.name)
+    assert (done["forgotten"], done["notes"], "unread" in done) == (1, 2, False)
+    with pytest.raises(NotFound):
+        ask(worker, "node", writes=False, node_id=gone)
+    assert worker.ready().import_records([{"note": {"title": "the salary of Ada"}}])["forgotten"] == 1
+    assert finish(worker.ready().doctor())["healthy"]
+    worker.close()
+    assert b"salary of Ada" not in (data / NAME).read_bytes()
+    assert restored(worker, file=copy.name)["forgotten"] == 1
+
+
+def test_a_damaged_store_says_when_it_cannot_tell_what_was_forgotten_for_good(data, worker):
+    forgotten_since(data, worker)
+    worker.close()
+    damage(data)
+    done = restored(worker)
+    assert (done["unread"], done["forgotten"], done["notes"]) == (True, 0, 3)
+
+
+def test_a_store_that_is_damaged_elsewhere_tells_what_was_forgotten_for_good(data, worker):
+    forgotten_since(data, worker)
+    worker.close()
+    with contextlib.closing(sqlite3.connect(data / NAME)) as database:
+        query = (
+            "SELECT rootpage, (SELECT * FROM pragma_page_size) FROM sqlite_master WHERE name = 'note_by_same'"
+        )
+        page, size = database.execute(query).fetchone()
+    raw = bytearray((data / NAME).read_bytes())
+    raw[(page - 1) * size : page * size] = b"\xff" * size
+    (data / NAME).write_bytes(raw)
+    done = restored(worker)
+    assert (done["forgotten"], done["notes"], "unread" in done) == (1, 2, False)
 
 
 def test_without_a_back_up_a_restore_says_so_and_leaves_the_database_where_it_is(data, worker):

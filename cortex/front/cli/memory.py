@@ -166,11 +166,22 @@ def print_backed_up(answer: dict[str, Any]) -> None:
     print(shown(f"Copied to {answer['file']}; {_count(len(answer['back_ups']), 'back-up')} in all."))
 
 
+#: what is said when a damaged store does not tell what was forgotten
+UNREAD = (
+    "What was there cannot be read to its end: a note that was forgotten for good after the back-up may be back. "
+    "Look, and forget it again."
+)
+
+
 def print_restored(answer: dict[str, Any]) -> None:
     made = say_ago(answer["written_at"], time.time())
     print(shown(f"{answer['file']}, made {made}, is in place: {_count(answer['notes'], 'note')}."))
     if answer["kept"]:
         print(shown(f"What was there is kept as {answer['kept']}."))
+    if answer.get("forgotten"):
+        print(f"{_count(answer['forgotten'], 'note')} of it stayed out: forgotten for good since.")
+    if answer.get("unread"):
+        print(UNREAD)
 
 
 def print_findings(answer: dict[str, Any]) -> None:
