@@ -203,8 +203,9 @@ def rank(  # noqa: PLR0917
     if len(far):
         similar = _with_far(similar, far, lanes, catalog, now)
     near = nearness[similar.numbers]
-    alike = alpha * sum(WEIGHTS[lane] * values for lane, values in similar.lanes.items())
-    fitting, lifts = (sum(each.values(), 1.0) for each in (similar.fitting, similar.lifts))
+    none = np.zeros(len(near))
+    alike = alpha * sum((WEIGHTS[lane] * values for lane, values in similar.lanes.items()), none)
+    fitting, lifts = (sum(each.values(), none + 1.0) for each in (similar.fitting, similar.lifts))
     score = (alike * fitting + (1 - alpha) * near) * lifts
     kept = np.flatnonzero(similar.fits | (near > 0))
     numbers = similar.numbers[kept]
