@@ -157,7 +157,8 @@ class Follower:
         number = uuid.uuid5(uuid.NAMESPACE_URL, f"{portion.session['file']}\0{portion.place}\0{portion.anew}")
         told = await self._call("take_session", {"portion": given}, True, project, str(number))
         if not told["taken"]:
-            self._told = False  # the store is elsewhere than we believe: it says where with the next look
+            # the store is elsewhere than we believe, and says where with the next look
+            known.place, self._told = Place(), False
             return False
         known.place = portion.place
         return True

@@ -29,6 +29,12 @@ class Projects:
                 self._store.homes = {row.project: row.into for row in connection.execute(query)}
         return self._store.homes.get(project, project)
 
+    def all_of(self, project: str) -> list[str]:
+        """A project and those that were joined to it; none for "", which is everybody."""
+        self.home_of(project)
+        joined = [one for one, home in (self._store.homes or {}).items() if home == project]
+        return [project, *joined] if project else []
+
     def known(self) -> list[dict[str, Any]]:
         """[{"project", "notes", "newest"}] of all that have notes, the newest first."""
         newest = func.max(NOTE.c.created_at)

@@ -1,6 +1,7 @@
 """Memory as programs and agents share it: one owner of the store, whoever dies or starts."""
 
 import asyncio
+import json
 import os
 import shutil
 import signal
@@ -68,6 +69,31 @@ def test_a_program_attaches_to_the_set_which_starts_with_its_first_call(data):
     until(lambda: not processes_of(data), "the set ends with its last program")
     with Cortex.open(project="here") as memory:
         assert memory.node(stored["id"])["title"].startswith("Retries")
+
+
+def test_sessions_are_read_by_the_set_as_they_go_on(data, tmp_path, monkeypatch):
+    shop, folder = tmp_path / "shop", tmp_path / "claude" / "projects" / "-shop"
+    shop.mkdir()
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+
+    def say(text):
+        told = {"type": "user", "sessionId": "s1", "cwd": str(shop), "message": {"content": text}}
+        with (folder / "s1.jsonl").open("a") as file:
+            file.write(json.dumps(told | {"timestamp": f"2026-03-01T10:00:0{len(text) % 10}Z"}) + "\n")
+
+    say("why do retries use jitter?")
+    with Cortex.open(project=shop) as memory:
+
+        def found(query):
+            return memory.call("search_sessions", {"query": query}, writes=False)["results"]
+
+        until(lambda: found("retries jitter"), "what was said before is found")
+        say("remember that staging runs Postgres 15")
+        until(lambda: found("staging Postgres"), "what is said goes on")
+        assert memory.recall("which Postgres is on staging")[0]["trust"] == "user"
+        states = {one["name"]: one["state"] for one in attach.set_status(load_data())["processes"]}
+        assert states == {"memory": "running", "sessions": "running"}
 
 
 WRITER = """

@@ -23,16 +23,16 @@ SHARE_MIN = 1 / 3
 SEARCH_MAX, LIST_MAX = 50, 100
 
 
-def search(store: Store, said: Said, query: str, limit: int, project: str) -> dict[str, Any]:
+def search(store: Store, said: Said, query: str, limit: int, projects: Sequence[str]) -> dict[str, Any]:
     """{"results": sessions, the best first, each with its best exchange, "total_count", "query"}.
-    Nothing for a question that nothing is about.
+    Nothing for a question that nothing is about. `projects`: whose, none for everybody's.
 
     Raises BadRequest.
     """
     _check(limit, SEARCH_MAX)
     words = question_words(query)
     worth = {word: said.rarity(word) for word in words}
-    hits = said.search(words, max(PROPOSED_MIN, PROPOSED * limit), project)
+    hits = said.search(words, max(PROPOSED_MIN, PROPOSED * limit), *projects)
     rows = _rows(store, hits)
     found: dict[int, dict[str, Any]] = {}
     for hit in hits:
@@ -88,7 +88,9 @@ def _told(row: Row[Any], hit: Hit, marked: Marked) -> dict[str, Any]:
     }
 
 
-def listed(store: Store, project: str, limit: int, offset: int, workstation: str) -> dict[str, Any]:
+def listed(
+    store: Store, projects: Sequence[str], limit: int, offset: int, workstation: str
+) -> dict[str, Any]:
     """{"results": sessions, the newest first, "total_count", "next_offset" while there are more}.
     Raises BadRequest.
     """
@@ -97,9 +99,9 @@ def listed(store: Store, project: str, limit: int, offset: int, workstation: str
         raise BadRequest(f"offset is {offset}; it is 0 or more.")
     chosen = select(SESSION)
     count = select(func.count()).select_from(SESSION)
-    for column, value in ((SESSION.c.project, project), (SESSION.c.workstation, workstation)):
-        if value:
-            chosen, count = chosen.where(column == value), count.where(column == value)
+    for column, values in ((SESSION.c.project, projects), (SESSION.c.workstation, [workstation])):
+        if any(values):
+            chosen, count = chosen.where(column.in_(values)), count.where(column.in_(values))
     order = (SESSION.c.last_at.desc(), SESSION.c.number.desc())
     with store.database.read() as connection:
         rows = list(connection.execute(chosen.order_by(*order).limit(limit).offset(offset)))

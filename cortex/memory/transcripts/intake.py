@@ -84,8 +84,10 @@ def take(records: Records, taking: Taking) -> tuple[dict[str, Any], list[Row[Any
     """
     connection, told = records.connection, taking.session
     row = _row_of(records, told)
-    if row.file_offset != (0 if taking.anew else taking.start) and not taking.anew:
-        return {"offset": row.file_offset, "taken": False, "session": row.number}, []
+    # one that is told by another file, as after its folder was moved, is read from its beginning
+    reached = 0 if taking.anew or row.file != told.file else row.file_offset
+    if taking.start != reached:
+        return {"offset": reached, "taken": False, "session": row.number}, []
     counts = Counter(row.counts)
     place = counts.pop(_GOES_ON, 0)
     numbers: list[int] = []

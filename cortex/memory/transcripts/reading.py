@@ -19,8 +19,8 @@ from cortex.system import files
 
 #: bytes of a line: what is longer holds a picture or a file, and is skipped
 LINE_BYTES_MAX = 1 << 20
-#: bytes that are read for one answer of the store's owner
-PORTION_BYTES = 2 << 20
+#: bytes that are read for one answer of the store's owner: more than a line has
+PORTION_BYTES = LINE_BYTES_MAX + (64 << 10)
 #: bytes before the place that was reached, by which a file is known again
 TAIL_BYTES = 256
 #: bytes in which most files say where their program worked; the others in as many as a portion has

@@ -30,7 +30,7 @@ from cortex.terms import tokens
 log = logging.getLogger(__name__)
 
 #: exchanges that are taken in at once: some milliseconds
-SLICE = 20
+SLICE = 5
 #: seconds of each look by the clock that may go into what is new: a question may wait behind it
 CATCH_UP_S = 0.02
 #: characters of an exchange that are searched
@@ -140,8 +140,8 @@ class Said:
         self._index.reload()
         self._searcher = self._index.searcher()
 
-    def search(self, words: Sequence[str], limit: int, project: str = "") -> list[Hit]:
-        """The best exchanges that hold one of the words, of a project or of all."""
+    def search(self, words: Sequence[str], limit: int, *projects: str) -> list[Hit]:
+        """The best exchanges that hold one of the words, of these projects; for "" of all."""
         self._end_commit(wait=False)
         if not words:
             return []
@@ -152,8 +152,8 @@ class Said:
             for word in words
         ]
         query = Query.boolean_query(each)
-        if project:
-            own = Query.const_score_query(Query.term_query(schema, "project", project), 0.0)
+        if named := [project for project in projects if project]:
+            own = Query.const_score_query(Query.term_set_query(schema, "project", named), 0.0)
             query = Query.boolean_query([(Occur.Must, query), (Occur.Must, own)])
         try:
             hits = self._searcher.search(query, limit, count=False).hits

@@ -13,20 +13,26 @@ from cortex.memory.tables import FOLLOWED, SESSION
 from cortex.memory.transcripts import finding
 from cortex.memory.transcripts.intake import read_taking, take
 from cortex.memory.transcripts.rules import note_down
+from ipc.errors import BadQuery
 
 
 def search_sessions(library: Library, *, query: str, limit: int = 10) -> dict[str, Any]:
     """The sessions in which something was said about the question, each with its best exchange."""
+    if not query.strip():
+        raise BadQuery("The query is empty; say what was spoken of, or list the sessions.")
     memory = library.memory
-    return finding.search(memory.store, memory.said, query, limit, library.project)
+    whose = memory.projects.all_of(library.project)
+    return finding.search(memory.store, memory.said, query, limit, whose)
 
 
 def list_sessions(
     library: Library, *, workstation_id: str = "", project_id: str = "", limit: int = 20, offset: int = 0
 ) -> dict[str, Any]:
-    """Sessions, the newest first."""
-    project = project_id or library.project
-    return finding.listed(library.memory.store, project, limit, offset, workstation_id)
+    """Sessions of the project or of another, the newest first; "all": of all."""
+    memory = library.memory
+    named = "" if project_id == "all" else memory.projects.home_of(project_id)
+    whose = memory.projects.all_of(named if project_id else library.project)
+    return finding.listed(memory.store, whose, limit, offset, workstation_id)
 
 
 def followed(library: Library, *, workstation: str = "") -> dict[str, Any]:
