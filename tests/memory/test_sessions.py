@@ -10,6 +10,7 @@ from cortex.front.following import Follower, is_off
 from cortex.memory.library import finish
 from cortex.memory.serving import opened
 from cortex.memory.transcripts.reading import PORTION_BYTES
+from cortex.memory.transcripts.rules import said as said_to_remember
 from cortex.settings.data import DataFolder
 from cortex.settings.identity import identity_of
 from cortex.settings.table import Memory
@@ -342,6 +343,25 @@ def test_what_a_person_says_is_to_be_remembered_becomes_a_note(life):
     assert life.ask("recall", query="which Postgres runs on staging")["results"]
 
 
+@pytest.mark.parametrize(
+    ("sentence", "made"),
+    [
+        ("never mind, it works", []),
+        ("Do you remember when we decided it?", []),
+        ("I always forget this", []),
+        ("remember to run ruff first", [("preference", "remember to run ruff first")]),
+        ("- keep in mind: the cache is cold", [("fact", "the cache is cold")]),
+        ("From now on, never use print.", [("preference", "From now on, never use print.")]),
+        ("Okay, we have agreed on tabs. Go on!", [("decision", "Okay, we have agreed on tabs.")]),
+        ("> always quoted\n    always indented code", []),
+        ("always " + "x" * 400, []),
+        ("We decided on jitter. " + "y" * 5_000, []),
+    ],
+)
+def test_what_is_to_be_remembered_is_said_at_the_beginning_of_a_sentence(sentence, made):
+    assert list(said_to_remember(sentence)) == made
+
+
 def test_a_note_that_was_deleted_does_not_come_back_with_its_session(life):
     life.ask("stats")
     life.write("s1", user("Remember that staging runs Postgres 15."))
@@ -379,6 +399,7 @@ def test_a_commit_of_a_session_becomes_a_note_as_git_tells_it(life):
     life.read()
     (note,) = notes(life).values()
     assert (note.title, note.kind, note.files) == ("Back off with jitter", "event", ("a.py",))
+    assert note.source.trust == "tool"
     assert Path(life.shop, ".git").is_dir()
 
 

@@ -31,7 +31,7 @@ NAME = "sessions"
 #: seconds that the memory worker has for one portion
 ANSWER_S = 60.0
 #: how much less it asks for than others: nobody waits for it
-NICE = 10
+NICE = 5
 
 
 def run(options: Namespace) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Row, select
@@ -28,10 +29,26 @@ NOTES_MAX = 5
 LABEL = "said-in-session"
 #: kind of note → how a person says such a thing
 _SAYS = (
-    ("decision", re.compile(r"(?i)^(?:so |ok(?:ay)?,? |then )?(?:we|i)(?:'ve| have)? (?:now )?(?:decided|agreed|settled)\b")),
-    ("preference", re.compile(r"(?i)^(?:please )?(?:from now on,? )?(?:you (?:must|should) )?(?:always|never)\s+\w")),
-    ("fact", re.compile(r"(?i)^(?:please |and |also )?(?:remember|note|keep in mind|don't forget)(?: that|[:,])?\s+(?!when\b|how\b|what\b|if\b|to (?:run|commit)\b)\w")),
-)  # fmt: skip
+    (
+        "decision",
+        r"(?:so |ok(?:ay)?,? |then )?(?:we|i)(?:'ve| have)? (?:now )?(?:decided|agreed|settled)\b",
+    ),
+    (
+        "preference",
+        (
+            r"(?:please )?(?:from now on,? )?(?:you (?:must|should) )?(?:always|never(?! ?mind))\s+\w"
+            r"|(?:please )?(?:remember|don't forget) to\s+\w"
+        ),
+    ),
+    (
+        "fact",
+        (
+            r"(?:please |and |also )?(?:remember|note|keep in mind|don't forget)(?: that|[:,])?\s+"
+            r"(?!when\b|how\b|what\b|if\b|to\b)\w"
+        ),
+    ),
+)
+_KINDS = tuple((kind, re.compile(f"(?i)(?:{pattern})")) for kind, pattern in _SAYS)
 #: the beginning of what is remembered that says only that it is to be
 _REMEMBER = re.compile(
     r"(?i)^(?:please |and |also )?(?:remember|note|keep in mind|don't forget)(?: that|[:,])?\s+"
@@ -49,7 +66,7 @@ def said(text: str) -> Iterator[tuple[str, str]]:
         told = sentence.strip().lstrip("-*• ").strip()
         if not SENTENCE_CHARS_MIN <= len(told) <= SENTENCE_CHARS_MAX or told.endswith("?"):
             continue
-        kind = next((kind for kind, says in _SAYS if says.match(told)), "")
+        kind = next((kind for kind, says in _KINDS if says.match(told)), "")
         if kind:
             yield kind, _REMEMBER.sub("", told, count=1) if kind == "fact" else told
 
@@ -83,7 +100,8 @@ def _of_commit(taking: Taking, commit: Commit) -> Note:
         project=taking.session.project,
         occurred_at=commit.at,
         metadata={"commit": commit.name},
-        source=_source(taking),
+        # a message of git's may be anybody's
+        source=replace(_source(taking), trust="tool"),
     )
 
 
