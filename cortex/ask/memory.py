@@ -36,12 +36,15 @@ Reach = Callable[[float], Awaitable[Asker]]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """In whose name is asked: the project's identity, the agent's and its session's names."""
+    """In whose name is asked: the project's identity, the agent's and its session's names, and the
+    project's folder.
+    """
 
     project: str = ""
     agent: str = ""
     session: str = ""
     channel: str = "mcp"
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class MemoryAsking:
             who.agent,
             who.session,
             who.channel,
+            who.place,
         )
         sent = False
         while True:

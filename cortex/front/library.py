@@ -72,8 +72,9 @@ class Cortex:
         flags = {"memory": {"data_dir": str(Path(path).expanduser().absolute())}} if path else None
         data = configuration.load_data(flags)
         remotes = data.settings.remotes
-        named = identity_of(project.resolve(), remotes) if isinstance(project, Path) else project
-        return cls(data, Caller(named, agent, str(uuid.uuid4()), "library"), embedded=embedded)
+        place = str(project.resolve()) if isinstance(project, Path) else ""
+        named = identity_of(Path(place), remotes) if place else str(project)
+        return cls(data, Caller(named, agent, str(uuid.uuid4()), "library", place), embedded=embedded)
 
     def __enter__(self) -> Self:
         return self

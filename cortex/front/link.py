@@ -86,7 +86,7 @@ class Link:
         """In whose name memory is asked; the project is found out with the first call."""
         if not self._caller.project:
             project = identity_of(self.config.root, self.config.memory.remotes)
-            self._caller = replace(self._caller, project=project)
+            self._caller = replace(self._caller, project=project, place=str(self.config.root))
         return self._caller
 
     def count_refused(self) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from cortex.memory import kinship
 from cortex.memory.library import Library
 from cortex.memory.note import Scope, Source, State
 from cortex.memory.secrets import remove_secrets
@@ -168,7 +169,7 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("search", Library.search, writes=False),
         _operation("recall", Library.recall, writes=False),
         _operation("timeline", Library.timeline, writes=False),
-        _operation("briefing", Library.briefing, writes=False),
+        _operation("briefing", kinship.briefing, writes=False),
         _operation("traverse", Library.traverse, writes=False),
         _operation("relate", Library.relate, writes=True),
         _operation("node", Library.node, writes=False),

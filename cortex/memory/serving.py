@@ -39,6 +39,8 @@ PAUSE_S = 1.0
 LOOK_S, FIRST_LOOK_S = 600.0, 60.0
 #: the operation that puts a back-up in the place of a store, and needs none
 RESTORE = "restore"
+#: characters of the folder that a caller is in
+PLACE_CHARS_MAX = 1_024
 #: characters of the names that a caller gives itself
 NAME_CHARS_MAX = 128
 #: the channel of who reads sessions
@@ -102,7 +104,7 @@ class MemoryWorker:
         library = self.ready()
         with self._noticing(writes=request.writes):
             if request.project and request.channel != SESSIONS:
-                self._following.remember(library, request.project)
+                self._following.remember(library, request.project, request.place[:PLACE_CHARS_MAX])
             answer: Any = carry_out(
                 library,
                 request.operation,

@@ -30,7 +30,7 @@ def identity_of(root: Path, remotes: Collection[str] = ()) -> str:
     """
     common = _common_folder(root)
     named = {plain_remote(remote) for remote in remotes}
-    if common and named and (origin := _origin_of(common)) in named:
+    if common and named and (origin := _origin_in(common)) in named:
         return _named(origin.rpartition("/")[2], b"remote\0" + origin.encode())
     common = common or root
     place = common.parent if common.name == ".git" else common
@@ -52,7 +52,15 @@ def _named(name: str, what: bytes) -> str:
     return f"{plain or 'project'}-{hashlib.sha256(what).hexdigest()[:16]}"
 
 
-def _origin_of(common: Path) -> str:
+def origin_of(root: Path) -> str:
+    """Where the repository of a folder came from, as it says itself: host/owner/name; "" when it
+    does not, and without git.
+    """
+    common = _common_folder(root)
+    return _origin_in(common) if common else ""
+
+
+def _origin_in(common: Path) -> str:
     """Where a repository came from, as its own configuration says; "" when it does not."""
     section, found = "", ""
     for line in _read(common / "config", CONFIG_BYTES_MAX).splitlines():

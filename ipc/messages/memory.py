@@ -14,7 +14,8 @@ class MemoryCall:
     """Asks the owner of the store for one operation, in the name of a project and of an agent.
 
     `operation_id`: of a write, made up once for each write and not for each try; its owner carries
-    it out once and answers a repetition as it answered the first time.
+    it out once and answers a repetition as it answered the first time. `place`: the project's
+    folder, "" when it has none.
     """
 
     operation: str
@@ -25,6 +26,7 @@ class MemoryCall:
     agent: str = ""
     session: str = ""
     channel: str = "mcp"
+    place: str = ""
 
     @property
     def repeatable(self) -> bool:

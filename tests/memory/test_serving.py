@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,35 @@ def test_nothing_is_put_in_the_place_of_a_whole_database_but_the_copy_that_is_na
         worker.call(MemoryCall("restore", {"file": copy.name}, True))
     assert count(worker) == 2
     assert restored(worker, file=copy.name)["notes"] == 1
+
+
+def test_a_clone_without_notes_is_told_whose_they_may_be_and_is_not_joined_by_itself(worker, tmp_path):
+    places = {}
+    for name, origin in (
+        ("shop", "git@github.com:ada/shop.git"),
+        ("clone", "https://github.com/ada/shop"),
+        ("other", "https://github.com/ada/other"),
+    ):
+        places[name] = tmp_path / name
+        (places[name] / ".git").mkdir(parents=True)
+        (places[name] / ".git" / "config").write_text(f'[remote "origin"]\n\turl = {origin}\n')
+
+    def asked(name, operation, **arguments):
+        call = MemoryCall(operation, arguments, OPERATIONS[operation].writes)
+        return worker.call(replace(call, project=name, place=str(places[name]), channel="cli")).answer
+
+    def told(name):
+        return asked(name, "briefing")["briefing"]
+
+    assert "link" not in told("clone")
+    asked("shop", "store", title="The port is 8080")
+    assert f"`cortex memory link {places['shop']}`" in told("clone")
+    assert asked("clone", "stats")["node_count"] == 0
+    assert "link" not in told("other")
+    assert "link" not in told("shop")
+    asked("clone", "link", other="shop")
+    assert "link" not in told("clone")
+    assert asked("clone", "stats")["node_count"] == 1
 
 
 def forgotten_since(data, worker):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 
 from cortex.memory.library import Library
 from cortex.memory.store import Store
@@ -60,20 +61,31 @@ def take_session(library: Library, *, portion: dict[str, Any]) -> Generator[None
 
 
 class Following:
-    """Remembers which projects asked for something of memory: their sessions are read."""
+    """Remembers which projects asked for something of memory, and where they are: their sessions
+    are read, and clones of them may want their notes.
+    """
 
     def __init__(self) -> None:
         self._store: Store | None = None
-        self._known: set[str] = set()
+        self._known: dict[str, str] = {}
 
-    def remember(self, library: Library, project: str) -> None:
-        """One row for each project, once."""
+    def remember(self, library: Library, project: str, place: str = "") -> None:
+        """One row for each project, once, and again when its folder is not known, or not there."""
         store = library.memory.store
         if self._store is not store:
             with store.database.read() as connection:
-                self._known = set(connection.execute(select(FOLLOWED.c.project)).scalars())
+                rows = connection.execute(select(FOLLOWED.c.project, FOLLOWED.c.path))
+                self._known = {row.project: row.path for row in rows}
             self._store = store
-        if project not in self._known:
+        known = self._known.get(project)
+        if known is None:
+            values = {"project": project, "path": place, "created_at": library.memory.now()}
             with store.database.write() as connection:
-                connection.execute(insert(FOLLOWED), {"project": project, "created_at": library.memory.now()})
-            self._known.add(project)
+                connection.execute(insert(FOLLOWED), values)
+        elif place and place != known and not (known and Path(known).is_dir()):
+            with store.database.write() as connection:
+                own = FOLLOWED.c.project == project
+                connection.execute(update(FOLLOWED).where(own).values(path=place))
+        else:
+            return
+        self._known[project] = place

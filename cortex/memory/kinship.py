@@ -1,0 +1,55 @@
+"""Clones: which project's notes a folder without any may want. It proposes, and joins nothing: an
+origin is what a stranger's archive can claim, too.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import func, select
+
+from cortex.memory.briefing import TOKENS
+from cortex.memory.library import Library
+from cortex.memory.tables import FOLLOWED, NOTE
+from cortex.settings.identity import origin_of
+
+#: projects whose repositories are looked at, those that were first met last: 20 µs each
+LOOKED_AT = 200
+
+
+def briefing(
+    library: Library, agent_id: str = "default", *, compact: bool = False, tokens: int = TOKENS
+) -> dict[str, Any]:
+    """As `Library.briefing`; a project without notes is told whose it may be a clone of."""
+    told = library.briefing(agent_id, compact=compact, tokens=tokens)
+    proposed = proposal(library)
+    return told | ({"briefing": f"{told['briefing']}\n\n{proposed}"} if proposed else {})
+
+
+def proposal(library: Library) -> str:
+    """One sentence that names the project with notes whose repository came from the same place as
+    that of the asker, which has none; "" when there is no such pair.
+    """
+    own = library.project
+    if not own:
+        return ""
+    with library.memory.store.database.read() as connection:
+        if connection.execute(select(NOTE.c.number).where(NOTE.c.project == own).limit(1)).first():
+            return ""
+        path = connection.execute(select(FOLLOWED.c.path).where(FOLLOWED.c.project == own)).scalar()
+        origin = origin_of(Path(path)) if path else ""
+        if not origin:
+            return ""
+        count = select(func.count()).where(NOTE.c.project == FOLLOWED.c.project, NOTE.c.state != "deleted")
+        notes = count.scalar_subquery()
+        query = select(FOLLOWED.c.path, notes.label("notes")).where(FOLLOWED.c.path != "", notes > 0)
+        others = connection.execute(query.order_by(FOLLOWED.c.created_at.desc()).limit(LOOKED_AT)).all()
+    found = next((other for other in others if origin_of(Path(other.path)) == origin), None)
+    if found is None:
+        return ""
+    return (
+        f"This folder has no notes, but {found.path} has {found.notes}, and both came from {origin}. If this is a clone "
+        f"of it, a person can make their notes one: `cortex memory link {shlex.quote(found.path)}`, in this folder."
+    )
