@@ -25,7 +25,7 @@ _ORDERS = re2.compile(
 
 def told(text: str) -> str:
     """A stored text as data: without characters that hide or turn what follows."""
-    return _HIDDEN.sub("", unicodedata.normalize("NFC", text))
+    return text if text.isascii() else _HIDDEN.sub("", unicodedata.normalize("NFC", text))
 
 
 def orders(note: Note) -> bool:

@@ -22,9 +22,9 @@ from ipc.arrays import Array
 GREATEST = 127
 #: vectors that are made bytes at once (1.5 MB of 384 numbers)
 SLICE = 1_000
-#: vectors of which each thread compares so many at least, 4 ms: to wake a thread takes 0.1, on a
+#: vectors of which each thread compares so many at least, 2 ms: to wake a thread takes 0.1, on a
 #: busy machine its turn
-SHARE = 100_000
+SHARE = 50_000
 
 
 class Sketch:
