@@ -65,7 +65,9 @@ EXAMPLES = [
     PatternSearch("f($A)", "python", ("src/**",), ("tests/",), 5, 3),
     NameSearch("src/a", "path", 5, 3),
     GraphHits(3, "a:f", ("a.py",), 1, False, "", ("b:f",), {"affected": 1}, (b"{}",)),
-    MemoryCall("store", {"title": "naïve 🦊", "tags": ["a"]}, True, "0190-op", "9f2c", "claude", "s1", "mcp", "/home/ä"),
+    MemoryCall(
+        "store", {"title": "naïve 🦊", "tags": ["a"]}, True, "0190-op", "9f2c", "claude", "s", "mcp", "/ä"
+    ),
     MemoryAnswer({"id": "0190", "message": "Stored"}),
     Reload(9),
 ]
