@@ -161,6 +161,9 @@ class Follower:
             known.place, self._told = Place(), False
             return False
         known.place = portion.place
+        odd = {name: count for name, count in portion.counts.items() if count and name != "known"}
+        if odd:
+            log.info("%s: lines that were left out: %s", portion.session["file"], odd)
         return True
 
     def _project_of(self, path: Path, form: Format, known: _File) -> str:

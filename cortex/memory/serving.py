@@ -24,6 +24,7 @@ from cortex.memory.note import Source, Trust
 from cortex.memory.operations import AGENTS, OPERATIONS, carry_out
 from cortex.memory.transcripts.sessions import Following
 from cortex.settings.data import DataFolder
+from cortex.system import files
 from ipc.errors import BadRequest, CortexError, Damaged, Occupied, Unavailable
 from ipc.locks import hold
 from ipc.messages import MemoryAnswer, MemoryCall, Message, Status
@@ -87,6 +88,9 @@ class MemoryWorker:
                 self._fault, self._again = fault, time.monotonic() + PAUSE_S
                 raise fault from error
             self._fault, self._place = None, self._look()
+            if self._data.settings.sessions == "off":  # nobody takes in what hooks write down
+                with contextlib.suppress(OSError):
+                    files.remove_tree(self._data.root / "spool")
         return self._library
 
     def close(self) -> None:

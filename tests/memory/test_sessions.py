@@ -14,7 +14,7 @@ from cortex.memory.transcripts.rules import said as said_to_remember
 from cortex.settings.data import DataFolder
 from cortex.settings.identity import identity_of
 from cortex.settings.table import Memory
-from ipc.errors import BadQuery, BadRequest
+from ipc.errors import BadQuery, BadRequest, Unavailable
 from ipc.messages import MemoryCall
 
 
@@ -159,6 +159,31 @@ def test_what_goes_on_is_added_to_its_exchange_also_by_a_new_reader(life):
     (row,) = life.found("jitter")
     assert (row["exchange"], row["exchange_count"]) == (1, 2)
     assert life.found("mend")[0]["exchange"] == 1
+
+
+def test_a_worker_that_is_away_costs_nothing_but_time(life):
+    life.ask("stats")
+    life.write("s1", user("why do retries back off?"))
+    call = life.follower._call
+
+    async def away(operation, *asked):
+        if operation == "take_session":
+            raise Unavailable("The memory worker does not answer.")
+        return await call(operation, *asked)
+
+    life.follower._call = away
+    with pytest.raises(Unavailable):
+        life.read()
+    life.follower._call = call
+    assert life.read() == 1
+    assert life.found("retries")
+
+
+def test_nothing_that_hooks_wrote_waits_where_sessions_are_not_read(data):
+    (data / "spool").mkdir()
+    (data / "spool" / "1-1.json").write_text("{}")
+    opened(DataFolder(data, Memory(sessions="off"))).close()
+    assert not (data / "spool").exists()
 
 
 def test_a_portion_that_is_handed_in_twice_changes_nothing(life):

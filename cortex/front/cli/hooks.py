@@ -22,8 +22,8 @@ from cortex.system import files
 from cortex.system.terminal import shown
 from ipc.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 
-#: the program, and Claude Code's name of each event → ours
-PROGRAM = "cortex-hook"
+#: the program, its module where it is not installed, and Claude Code's name of each event → ours
+PROGRAM, MODULE = "cortex-hook", "cortex.front.hook"
 EVENTS = {
     "SessionStart": "session-start",
     "UserPromptSubmit": "prompt",
@@ -97,11 +97,12 @@ def read(path: Path) -> dict[str, Any]:
 
 def installed(settings: Mapping[str, Any], own: list[str]) -> dict[str, Any]:
     """The settings with our entry for each event; one of ours that is there already is replaced."""
-    program = shutil.which(PROGRAM, path=os.path.dirname(sys.executable)) or PROGRAM
+    beside = shutil.which(PROGRAM, path=os.path.dirname(sys.executable))
+    program = [beside] if beside else [sys.executable, "-P", "-m", MODULE]
     clean = without(settings)
     hooks = dict(clean.get("hooks", {}))
     for event, word in EVENTS.items():
-        command = shlex.join([program, word, *own])
+        command = shlex.join([*program, word, *own])
         entry: dict[str, Any] = {"matcher": "*"} if event == "PostToolUse" else {}
         entry["hooks"] = [{"type": "command", "command": command, "timeout": TIMEOUT_S}]
         hooks[event] = [*hooks.get(event, []), entry]
@@ -139,7 +140,7 @@ def _is_ours(command: Any) -> bool:
         words = shlex.split(command["command"])
     except (KeyError, TypeError, ValueError, AttributeError):
         return False
-    return bool(words) and os.path.basename(words[0]) == PROGRAM
+    return bool(words) and (os.path.basename(words[0]) == PROGRAM or MODULE in words)
 
 
 def _write(path: Path, before: dict[str, Any], after: dict[str, Any], options: Namespace) -> int:

@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 SLICE = 5
 #: seconds of each look by the clock that may go into what is new: a question may wait behind it
 CATCH_UP_S = 0.02
+#: seconds between two commits while sessions are read
+COMMIT_S = 2.0
 #: characters of an exchange that are searched
 CHARS_MAX = 200_000
 #: bytes that the writer collects before it writes a segment
@@ -57,6 +59,7 @@ class Said:
         self._searcher = self._index.searcher()
         self._writer: tantivy.IndexWriter | None = None
         self._committing: threading.Thread | None = None
+        self._committed = 0.0
         #: the change that everything up to is in here, or handed to the writer
         self.reached = _reached(self._searcher)
         if self.reached > store.reached:  # the store was put back
@@ -106,7 +109,8 @@ class Said:
         for _ in self.follow():
             if time.monotonic() >= until:
                 break
-        self.commit()
+        if self._writer is not None and time.monotonic() - self._committed >= COMMIT_S:
+            self.commit()
 
     def _write(self, row: Row[Any], change: int) -> None:
         if self._writer is None:
@@ -130,6 +134,7 @@ class Said:
         self._committing = threading.Thread(target=_commit, args=(self._writer,), daemon=True)
         self._writer = None
         self._committing.start()
+        self._committed = time.monotonic()
         self._end_commit(wait=wait)
 
     def _end_commit(self, *, wait: bool) -> None:
