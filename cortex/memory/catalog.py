@@ -169,9 +169,9 @@ class Catalog:
         """How many numbers of sessions there are."""
         return len(self._sessions)
 
-    def speakers_in(self, query: str) -> tuple[int, ...]:
-        """The speakers whose names a question holds."""
-        return tuple(self._speakers[name] for name in names_in(query) if name in self._speakers)
+    def speakers_in(self, query: str) -> dict[str, int]:
+        """The speakers whose names a question holds: name → what stands for it."""
+        return {name: self._speakers[name] for name in names_in(query) if name in self._speakers}
 
     def drop(self, numbers: Iterable[int]) -> None:
         """Notes that are gone for good."""

@@ -19,8 +19,17 @@ from ipc.arrays import Array
 
 #: lane → its weight, of values from 0 to 1. words: of the note; window: how much of the question it
 #: holds with its neighbours; answers: words of a question that stands right before it; session: of
-#: all its session; meaning: of the note with its neighbours
-WEIGHTS = {"words": 0.2, "window": 0.25, "answers": 0.2, "session": 0.1, "meaning": 0.25}
+#: all its session; meaning: of the note with its neighbours; alone: of the note; opens: it is what
+#: its session began with, where people say what is new
+WEIGHTS = {
+    "words": 0.2,
+    "window": 0.22,
+    "answers": 0.2,
+    "session": 0.1,
+    "meaning": 0.2,
+    "alone": 0.08,
+    "opens": 0.05,
+}
 #: neighbours on each side whose words are in a note's window; what the meaning of one counts, by
 #: how many notes it is away
 NEIGHBOURS, MEANT_NEAR = 3, (0.5, 0.25)
@@ -110,6 +119,8 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
             "answers": words[before] / best * catalog["asking"][before],
             "session": _sessions(numbers, own, hits, scores, catalog),
             "meaning": np.clip(_meaning(around[: 2 * len(MEANT_NEAR) + 1], sure), 0.0, 1.0),
+            "alone": np.clip(sure[numbers], 0.0, 1.0),
+            "opens": ((before == 0) & (around[2] > 0)).astype(np.float64),
         },
         np.where(
             catalog["speaker"][numbers] > 0,

@@ -16,7 +16,7 @@ from cortex.memory.projects import Projects
 from cortex.memory.ranking import Lanes, Ranked, rank, similarities, with_neighbours
 from cortex.memory.rows import outline_of
 from cortex.memory.store import Store
-from cortex.memory.text import asks_time, question_words
+from cortex.memory.text import asks_time, gist, question_words
 from cortex.memory.times import just_now
 from cortex.memory.transcripts.said import Said
 from cortex.memory.vectors import Vectors
@@ -212,13 +212,16 @@ class Memory:
         """As `recall`, by number; `then`: the notes that read otherwise at that moment."""
         mask = self.catalog.mask(chosen, then)
         asked = question_words(query)
+        speakers = self.catalog.speakers_in(query)
         words = self.words.search(asked, max(PROPOSED_MIN, PROPOSED * limit), then)
         lanes = Lanes(
             words=words,
             held=self.words.held(asked, then),
-            cosines=self.vectors.cosines(query, mask, with_neighbours(words, self.catalog), then),
+            cosines=self.vectors.cosines(
+                (query, gist(query, speakers)), mask, with_neighbours(words, self.catalog), then
+            ),
             ideal=self.words.ideal(asked),
-            speakers=self.catalog.speakers_in(query),
+            speakers=tuple(speakers.values()),
             when=asks_time(query),
         )
         now = self.now()

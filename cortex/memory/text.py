@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 
 import re2
@@ -11,7 +11,9 @@ import re2
 from cortex.memory.note import OPEN, Note
 from cortex.terms import tokens
 
-#: words that questions are made of and that say nothing about what was noted, beside STOP_WORDS;
+#: what contractions and possessives leave behind, and who was named before
+_LEFT = frozenset("s t d m ll re ve he she her hers him his himself herself themselves".split())
+#: words that questions are made of and that say nothing about what was noted, beside these;
 #: without them six of a hundred questions more find their turn of a conversation
 _ASKING = frozenset(
     "about after again all also always am anything before being both did during each ever every everything few "
@@ -95,11 +97,18 @@ def text_words(note: Note) -> list[str]:
 
 def question_words(query: str) -> list[str]:
     """The words of a question that may be in a note, each once; all when none says anything."""
-    found = tokens.words(query)
-    telling = [
-        word for word in found if word.lower() not in tokens.STOP_WORDS and word.lower() not in _ASKING
-    ]
-    return list(dict.fromkeys(tokens.lane_text(telling or found).split()))
+    told = _without(tokens.words(query), tokens.STOP_WORDS | _LEFT | _ASKING)
+    return list(dict.fromkeys(tokens.lane_text(told).split()))
+
+
+def gist(query: str, names: Iterable[str] = ()) -> str:
+    """A question without the words that every sentence has, and without these names."""
+    return " ".join(_without(tokens.words(query), tokens.STOP_WORDS | _LEFT | set(names)))
+
+
+def _without(words: list[str], others: Collection[str]) -> list[str]:
+    """The words that are none of the others; all when none is left."""
+    return [word for word in words if word.lower() not in others] or words
 
 
 def say_date(moment: int) -> str:

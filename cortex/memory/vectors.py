@@ -136,13 +136,19 @@ class Vectors:
             self._sketch = Sketch(self._matrix[: self._count])
 
     def cosines(
-        self, query: str, mask: Array, also: Iterable[int] = (), then: Mapping[int, Note] | None = None
+        self,
+        wordings: Sequence[str],
+        mask: Array,
+        also: Iterable[int] = (),
+        then: Mapping[int, Note] | None = None,
     ) -> Cosines:
-        """How near notes of the mask (bool [room]) are to the question: all of them, or of many the
-        nearest and those of `also`. The notes of `then` by what they say there.
+        """How near notes of the mask (bool [room]) are to a question, to all its wordings together:
+        all of them, or of many the nearest and those of `also`. The notes of `then` by what they
+        say there.
         """
         then = {number: note for number, note in (then or {}).items() if mask[number]}
-        vector = self._embedder.embed([query], "query")[0].astype(np.float32)
+        vector = self._embedder.embed(wordings, "query").astype(np.float32).sum(axis=0)
+        vector /= np.linalg.norm(vector) or 1.0
         if then:
             mask = mask.copy()
             mask[list(then)] = False

@@ -5,6 +5,7 @@ import pytest
 from cortex.memory import ranking
 from cortex.memory.library import Library
 from cortex.memory.note import Note
+from cortex.memory.text import gist, question_words
 from cortex.memory.words import HELD_WORDS, Words
 
 TURNS = ("Ada: the harbour was foggy", "Ben: we lit the lantern", "Ada: and heard a violin")
@@ -82,3 +83,24 @@ def test_of_a_long_question_the_rarest_words_are_looked_for(data):
     held = words.held([f"common{at}" for at in range(40)] + ["rare"])
     assert len(held.worth) == HELD_WORDS
     assert dict(zip(held.numbers.tolist(), held.bits.tolist(), strict=True))[9] == 1 << HELD_WORDS - 1
+
+
+def test_what_a_session_of_several_notes_began_with_is_lifted(memory):
+    rows = memory.recall(ASKED, alpha=1.0, explain=True)
+    opens = {row["title"]: row["explain"]["opens"] for row in rows}
+    alone = "Ben: the violin needs strings"
+    assert opens == {TURNS[0]: ranking.WEIGHTS["opens"], TURNS[1]: 0, TURNS[2]: 0, alone: 0}
+
+
+def test_of_a_question_neither_pronouns_nor_what_contractions_leave_are_looked_for():
+    assert question_words("What are Ada's plans for her garden, and she'd do it herself?") == [
+        "ada",
+        "plan",
+        "garden",
+    ]
+    assert question_words("Is it hers?") == ["is", "it", "her"]
+
+
+def test_the_gist_of_a_question_is_without_who_is_asked_about():
+    assert gist("What are Ada's latest plans?", {"ada": 1}) == "latest plans"
+    assert gist("Who is Ada?", {"ada": 1}) == "Who is Ada"

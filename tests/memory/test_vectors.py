@@ -36,10 +36,10 @@ def test_bytes_propose_what_all_vectors_would_have_found(notes, tmp_path):
         assert len(notes) > PROPOSED
         assert sum(found) >= 0.98 * 9 * len(WORDS)
     everything = np.ones(notes[-1].number + 1, bool)
-    near = some.cosines("window of the door", everything, also=[1])
+    near = some.cosines(["window of the door"], everything, also=[1])
     exact = Vectors(tmp_path / "exact", open_static())
     exact.take(1, notes)
-    whole = exact.cosines("window of the door", everything)
+    whole = exact.cosines(["window of the door"], everything)
     assert len(near.numbers) < len(whole.numbers)
     assert 1 in near.numbers
     assert near.mean == pytest.approx(whole.mean, abs=0.02)
@@ -57,11 +57,11 @@ def test_a_vector_stands_for_what_its_note_says_now(notes, tmp_path, exact_max):
     for vectors in (some, Vectors(tmp_path / "vectors", open_static(), exact_max=exact_max)):
         assert len(vectors.numbers()) == len(notes)
         assert vectors.nearest("when do we bake bread", 1, exact=False) == [notes[7].number]
-        near = vectors.cosines("when do we bake bread", everything)
+        near = vectors.cosines(["when do we bake bread"], everything)
         assert near.numbers[np.argmax(near.values)] == notes[7].number
         without = everything.copy()
         without[notes[7].number] = False
-        assert notes[7].number not in vectors.cosines("when do we bake bread", without).numbers
+        assert notes[7].number not in vectors.cosines(["when do we bake bread"], without).numbers
 
 
 def test_the_greatest_of_many_values_are_chosen_wherever_they_stand():
@@ -78,6 +78,18 @@ def test_a_selection_that_is_asked_again_has_the_notes_that_came_since(notes, tm
     some.take(1, notes[:60])
     everything = np.ones(notes[-1].number + 1, bool)
     everything.flags.writeable = False
-    assert notes[60].number not in some.cosines("window", everything).numbers
+    assert notes[60].number not in some.cosines(["window"], everything).numbers
     some.take(2, notes[60:61])
-    assert notes[60].number in some.cosines("window", everything).numbers
+    assert notes[60].number in some.cosines(["window"], everything).numbers
+
+
+def test_a_question_is_compared_in_all_its_wordings_together(notes, tmp_path):
+    some = Vectors(tmp_path / "vectors", open_static())
+    some.take(1, notes[:60])
+    everything = np.ones(notes[-1].number + 1, bool)
+    wordings = ["when do we paint the door", "door"]
+    one, other, both = (
+        some.cosines(told, everything).values for told in (wordings[:1], wordings[1:], wordings)
+    )
+    together = (one + other) / np.linalg.norm(open_static().embed(wordings, "query").sum(axis=0))
+    assert both == pytest.approx(together, abs=2e-3)
