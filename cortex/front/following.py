@@ -205,12 +205,13 @@ def places(environ: Mapping[str, str], home: Path) -> dict[str, Path]:
 async def follow(follower: Follower, stop: asyncio.Event) -> None:
     """Look again and again until `stop`."""
     while not stop.is_set():
-        began, taken = time.monotonic(), 0
+        # of our own time: waiting for a worker that comes up costs nothing
+        began, taken = time.process_time(), 0
         try:
             taken = await follower.look(stop.is_set)
         except CortexError as error:  # the worker comes up, or is replaced
             log.info("sessions wait: %s", error)
-        idle_s = 0.0 if taken else PAUSE_FACTOR * (time.monotonic() - began)
+        idle_s = 0.0 if taken else PAUSE_FACTOR * (time.process_time() - began)
         pause_s = min(PAUSE_MAX_S, max(PAUSE_S, idle_s))
         try:
             await asyncio.wait_for(stop.wait(), pause_s)
