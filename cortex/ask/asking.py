@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from cortex.ask.freshness import Freshness
+from cortex.ask.meeting.renames import Renames
 from cortex.ask.questions import NO_FILTERS, Lookup
 from cortex.generation.current import Generation
 from cortex.settings.config import Config
@@ -54,6 +55,8 @@ class MemoryAsker(Protocol):
         writes: bool,
     ) -> dict[str, Any]: ...
 
+    async def glance(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Asking:
@@ -67,6 +70,8 @@ class Asking:
     settled: float = 0.0
     #: the way to the memory set, which starts with the first call
     memory: MemoryAsker | None = None
+    #: what git knows of files that were renamed
+    renames: Renames | None = None
 
     async def remember(
         self,
@@ -80,6 +85,10 @@ class Asking:
         if self.memory is None:
             raise Unavailable("There is no way to memory here; call the tool through `cortex mcp`.")
         return await self.memory.call(operation, arguments, operation_id=operation_id, writes=writes)
+
+    async def glance(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What memory answers at once, if it runs; None when it does not, or is busy."""
+        return None if self.memory is None else await self.memory.glance(operation, arguments)
 
     async def attempt(self, make: Callable[[Turn], Awaitable[T]]) -> tuple[Turn, T | None]:
         """What `make` makes of one generation, and the turn that it had; None before the first one.

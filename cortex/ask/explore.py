@@ -25,6 +25,7 @@ from cortex.ask.functions import (
     outline,
     read_bodies,
 )
+from cortex.ask.meeting.beside import with_notes
 from cortex.ask.named import find_cited, find_lines, names_in
 from cortex.ask.picture import BREAKS_MAX, TWINS_MAX, Picture, name_tests, render, users_beside
 from cortex.ask.questions import TOKEN_BYTES, Explore, Search
@@ -64,7 +65,7 @@ async def explore(asking: Asking, question: Explore) -> Answer:
         turn, answer = await asking.attempt(lambda turn: _answer(turn, question))
     if answer is None:
         return {"functions": [], "suggestion": turn.explain_nothing(), "index": turn.index()}
-    return answer
+    return await with_notes(asking, answer, [one["file"] for one in answer["functions"]])
 
 
 async def _answer(turn: Turn, question: Explore) -> Answer:

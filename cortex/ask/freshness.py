@@ -11,7 +11,7 @@ import logging
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -234,6 +234,12 @@ class Freshness:
             if dirty.get(path, 0) > generation.sequence or (known and self._differs(path, known)):
                 found.add(path)
         return frozenset(found)
+
+    def listed(self) -> Collection[str]:
+        """The paths of the files that the indexer has read; none where another program's chunk
+        files are served.
+        """
+        return self._seen().files.keys()
 
     def is_there(self, path: str) -> bool:
         """Whether there is such a file or folder below the root now."""

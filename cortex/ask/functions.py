@@ -104,7 +104,7 @@ async def outline(turn: Turn, files: Sequence[str]) -> list[Function]:
             file = result["file"]
             for symbol in result["symbols"]:
                 start, end = symbol["lines"]
-                identity = f"{_stem(file)}:{symbol['name']}"
+                identity = f"{stem_of(file)}:{symbol['name']}"
                 found.append(
                     Function(identity, file, start, end, symbol["kind"], symbol.get("signature", ""))
                 )
@@ -249,7 +249,8 @@ def _function(node: dict[str, Any]) -> Function:
     )
 
 
-def _stem(path: str) -> str:
+def stem_of(path: str) -> str:
+    """A path as ids of the graph begin: without what follows the last dot of its name."""
     return path[: path.rindex(".")] if "." in path.rpartition("/")[2][1:] else path
 
 

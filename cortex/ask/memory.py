@@ -10,13 +10,13 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
 from cortex.ask.asking import Asker
 from ipc.client import Silent
-from ipc.errors import BadRequest, Unavailable
+from ipc.errors import BadRequest, CortexError, Unavailable
 from ipc.messages import MemoryAnswer, MemoryCall
 
 #: the worker that owns the store
@@ -30,8 +30,21 @@ AWAY = (
     "status` says how it is."
 )
 
+#: seconds that a question of code waits for memory
+GLANCE_S = 0.03
+
 #: gives the client of the memory set until then (monotonic), and starts the set on the first call
 Reach = Callable[[float], Awaitable[Asker]]
+
+
+class Near(Protocol):
+    """A memory set that may be there already."""
+
+    def client(self) -> Asker | None:
+        """The client of a set that runs; None when none does, or when it was silent just now."""
+
+    def was_silent(self) -> None:
+        """Leave it alone for a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +67,24 @@ class MemoryAsking:
     reach: Reach
     until: float
     caller: Callable[[], Caller] = Caller
+    near: Near | None = None
+
+    async def glance(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a question for which nobody waits comes to, asked of a set that runs already: none
+        is started for it. None when none runs, it does not answer within GLANCE_S, or cannot.
+        """
+        client = self.near.client() if self.near else None
+        if self.near is None or client is None:
+            return None
+        message = self._message(operation, arguments, "", writes=False)
+        try:
+            reply = await client.ask(WORKER, message, GLANCE_S)
+        except Silent:
+            self.near.was_silent()
+            return None
+        except CortexError:
+            return None
+        return reply.answer if isinstance(reply, MemoryAnswer) else None
 
     async def call(
         self,
@@ -69,18 +100,7 @@ class MemoryAsking:
         Raises what the worker raised, and Unavailable: of a write that may have been carried out
         with its number, under which it can be asked again.
         """
-        who = self.caller()
-        message = MemoryCall(
-            operation,
-            _spoken(dict(arguments or {})),
-            writes,
-            operation_id or (str(uuid.uuid4()) if writes else ""),
-            who.project,
-            who.agent,
-            who.session,
-            who.channel,
-            who.place,
-        )
+        message = self._message(operation, arguments, operation_id, writes=writes)
         sent = False
         while True:
             try:
@@ -98,6 +118,22 @@ class MemoryAsking:
             if not isinstance(reply, MemoryAnswer):
                 raise Unavailable(f"The memory worker answered with a {type(reply).__name__}.")
             return reply.answer
+
+    def _message(
+        self, operation: str, arguments: Mapping[str, Any] | None, operation_id: str, *, writes: bool
+    ) -> MemoryCall:
+        who = self.caller()
+        return MemoryCall(
+            operation,
+            _spoken(dict(arguments or {})),
+            writes,
+            operation_id or (str(uuid.uuid4()) if writes else ""),
+            who.project,
+            who.agent,
+            who.session,
+            who.channel,
+            who.place,
+        )
 
 
 def _gave_up(message: MemoryCall, why: str, *, sent: bool) -> Unavailable:

@@ -14,6 +14,8 @@ from typing import Any
 import orjson
 
 from cortex.ask.asking import Asking, Turn
+from cortex.ask.functions import stem_of
+from cortex.ask.meeting.beside import with_notes
 from cortex.ask.questions import Related, budget
 from cortex.ask.showing import show
 from cortex.ask.target import Target, find_target
@@ -89,7 +91,9 @@ async def find_related(asking: Asking, question: Related) -> dict[str, Any]:
     """Raises BadRequest, NotFound for what the index does not hold, Unavailable."""
     question = question.checked()
     turn, answer = await asking.attempt(lambda turn: _answer(turn, question))
-    return answer or {
+    if answer is not None:
+        return await with_notes(asking, answer, [answer["target"]["file"]])
+    return {
         "target": None,
         "similar": [],
         "callers": [],
@@ -236,8 +240,7 @@ async def _callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
     """(each caller of what is defined at the target, once, those of the first definition first;
     whether there are more)
     """
-    path = target.path
-    stem = path[: path.rindex(".")] if "." in path.rpartition("/")[2][1:] else path
+    stem = stem_of(target.path)
     symbols = target.spot.symbols[:DEFINITIONS_MAX]
     answers = await asyncio.gather(
         *(

@@ -9,7 +9,9 @@ from typing import Any
 import orjson
 
 from cortex.ask.asking import Asking, Turn
+from cortex.ask.meeting.beside import files_of, with_decisions, with_notes
 from cortex.ask.questions import Graph, Names, Outline, Pattern
+from cortex.terms.ids import uncopied
 from ipc.messages import GraphHits
 
 
@@ -19,6 +21,11 @@ async def graph(asking: Asking, question: Graph) -> dict[str, Any]:
     turn, hits = await _ask(asking, question)
     echo = {"operation": question.operation, "target": hits.target or question.target}
     answer = _answer(echo, turn, _said(turn, hits), started)
+    if question.operation == "impact":
+        nodes = [orjson.loads(raw)["node"] for raw in hits.results]
+        touched = {hits.target, *(uncopied(node["id"]) for node in nodes)}
+        own = files_of(asking, hits.target)
+        answer = await with_decisions(asking, answer, [*own, *hits.paths], touched)
     return answer | {"summary": hits.summary} if hits.summary else answer
 
 
@@ -31,7 +38,8 @@ async def outline(asking: Asking, question: Outline) -> dict[str, Any]:
         # Another file that the path may mean is not what was asked for: this one is about to come.
         hits = GraphHits(hits.generation, path, suggestion=f"Read {path} itself: it is not served yet.")
     answer = _answer({"path": question.path}, turn, _said(turn, hits), started)
-    return answer | {"symbols_shown": hits.summary.get("shown", 0)}
+    answer |= {"symbols_shown": hits.summary.get("shown", 0)}
+    return await with_notes(asking, answer, hits.paths)
 
 
 def _marked(raw: bytes) -> dict[str, Any]:

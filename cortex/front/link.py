@@ -16,6 +16,7 @@ import msgspec
 
 from cortex.ask.asking import FIRST_GENERATION_S, SETTLE_S, Asking
 from cortex.ask.freshness import Freshness
+from cortex.ask.meeting.renames import Renames
 from cortex.ask.memory import Caller
 from cortex.front.remembering import Remembering
 from cortex.front.tool import Tool
@@ -49,6 +50,7 @@ class Link:
         self.freshness = Freshness(config)
         self._start = start
         self._client = Client(config.runtime_dir)
+        self._renames = Renames(config.root)
         self._remembering = Remembering(lambda: config.data, start=start)
         self._caller = Caller(session=str(uuid.uuid4()), channel=channel)
         self._attachment: attach.Attachment | None = None
@@ -130,7 +132,7 @@ class Link:
 
     def _asking(self, until: float) -> Asking:
         memory = self._remembering.asking(until, self.in_the_name)
-        return Asking(self.config, self._client, self.freshness, until, self._settled, memory)
+        return Asking(self.config, self._client, self.freshness, until, self._settled, memory, self._renames)
 
     def _with_news(self, answer: dict[str, Any]) -> dict[str, Any]:
         """The answer, the first one with a sentence about settings that are ignored."""

@@ -8,14 +8,17 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from cortex.ask.memory import Caller, MemoryAsking
+from cortex.ask.memory import WORKER, Caller, MemoryAsking
 from cortex.processes import attach
 from cortex.settings.data import DataFolder
+from cortex.system import files
 from ipc.client import Client
-from ipc.errors import Unavailable
+from ipc.errors import CortexError, Unavailable
 
 #: seconds of a call that are kept for saying that the set does not come
 SAYING_S = 0.5
+#: seconds in which questions of code do not ask a memory that did not answer one
+QUIET_S = 10.0
 
 
 class Remembering:
@@ -28,10 +31,31 @@ class Remembering:
         self._start = start
         self._attaching: asyncio.Task[attach.Attachment] | None = None
         self._client: Client | None = None
+        self._quiet_until = 0.0
 
     def asking(self, until: float, caller: Callable[[], Caller]) -> MemoryAsking:
         """What a call asks with until then (monotonic); `caller` is asked when it does."""
-        return MemoryAsking(self.reach, until, caller)
+        return MemoryAsking(self.reach, until, caller, self)
+
+    def client(self) -> Client | None:
+        """The client of a set that runs already, by whomever it was started; None when none does,
+        or when it was silent just now. Starts nothing, and keeps nothing running.
+        """
+        if time.monotonic() < self._quiet_until:
+            return None
+        try:
+            data = self._find()
+            runs = any(name.startswith(f"{WORKER}.") for name in files.names(data.runtime_dir))
+        except (CortexError, OSError):
+            return None
+        if not runs:
+            return None
+        self._client = self._client or Client(data.runtime_dir)
+        return self._client
+
+    def was_silent(self) -> None:
+        """Leave memory alone for QUIET_S: nobody waits for it again and again."""
+        self._quiet_until = time.monotonic() + QUIET_S
 
     async def close(self) -> None:
         task, self._attaching = self._attaching, None

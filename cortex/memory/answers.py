@@ -14,6 +14,8 @@ from cortex.memory.note import Edge, Note
 from cortex.memory.recall import Recalled
 from cortex.memory.times import say_moment
 
+#: files that a note tells when it is found
+FILES_TOLD = 8
 #: what a text may not do to whoever reads it: turn the direction of writing, hide, or end a fence
 _HIDDEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 #: a text from a tool that reads like this is not advice, but an attempt
@@ -74,6 +76,8 @@ def found_of(one: Recalled, *, explain: bool = False) -> dict[str, Any]:
         "created_at": say_moment(note.created_at),
         "trust": note.source.trust,
     }
+    if note.files:
+        row["files"] = list(note.files[:FILES_TOLD])
     if note.state != "active":
         row["state"] = note.state
     if orders(note):

@@ -132,6 +132,7 @@ class Library:
         facts: Sequence[str] = (),
         files: Sequence[str] = (),
         anchors: Sequence[str] = (),
+        spoken: Mapping[str, str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         obs_type: str = "",
         scope: Scope = "project",
@@ -153,6 +154,7 @@ class Library:
             facts=tuple(facts),
             labels=tuple(tags),
             files=tuple(files),
+            spoken=spoken or {},
             metadata=anchored(metadata or {}, anchors),
             project=self._project,
             scope=read_scope(scope),
@@ -167,8 +169,7 @@ class Library:
         told: dict[str, Any] = {"id": written.id, "number": written.number, "message": f"Stored: {shown}"}
         if written.merged:
             told |= {"deduplicated": True, "message": f"Already there, brought up to date: {shown}"}
-        if written.removed:
-            told["removed"] = list(written.removed)
+        told |= {"removed": list(written.removed)} if written.removed else {}
         return told | ({"warnings": warnings} if warnings else {})
 
     def edit(

@@ -56,6 +56,8 @@ OPEN = "open-question"
 #: how important a note is when nobody said it
 IMPORTANCE = 0.5
 
+#: a hash of all lines, and letters for each of some 2 000
+_SPOKEN = re.compile(r"[0-9a-f]{16}(?::[0-9a-f]{0,8000})?")
 _KIND = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _RELATION = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _UNSAID = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -181,6 +183,12 @@ def anchored(metadata: Mapping[str, Any], anchors: Sequence[str]) -> dict[str, A
     return {**metadata, "anchors": list(anchors)} if anchors else dict(metadata)
 
 
+def anchors_of(metadata: Mapping[str, Any]) -> list[str]:
+    """The symbols that a note with this metadata is about."""
+    anchors = metadata.get("anchors")
+    return [name for name in anchors if isinstance(name, str)] if isinstance(anchors, list) else []
+
+
 def read_kind(kind: str) -> str:
     """Raises BadRequest for what does not look like a kind."""
     told = kind.strip().lower()
@@ -249,7 +257,9 @@ def _files(note: Note) -> dict[str, Any]:
     times = {_paths((path,))[0]: moment for path, moment in note.mtimes.items() if path.strip()}
     known = {path: moment for path, moment in times.items() if path in paths}
     read = tuple(path for path in read if path not in modified)
-    return {"files": paths, "modified": modified, "read": read, "mtimes": known}
+    places = {*paths, *anchors_of(note.metadata)}
+    spoken = {name: said for name, said in note.spoken.items() if name in places and _SPOKEN.fullmatch(said)}
+    return {"files": paths, "modified": modified, "read": read, "mtimes": known, "spoken": spoken}
 
 
 def _paths(files: Iterable[str]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import msgspec
 
 from cortex.memory import kinship
 from cortex.memory.library import Library
+from cortex.memory.meeting.places import beside, filed, spoken
 from cortex.memory.note import Scope, Source, State
 from cortex.memory.secrets import remove_secrets
 from cortex.memory.transcripts import sessions
@@ -122,6 +123,8 @@ def _store(
     facts: tuple[str, ...] | None = None,
     files: tuple[str, ...] | None = None,
     anchors: tuple[str, ...] | None = None,
+    anchored: tuple[str, ...] = (),
+    spoken: dict[str, str] | None = None,
     metadata: dict[str, Any] | None = None,
     obs_type: str | None = None,
     scope: Scope | None = None,
@@ -131,7 +134,9 @@ def _store(
     state: State | None = None,
     operation_id: str = "",
 ) -> dict[str, Any]:
-    """A new note, or with `id` another form of the one that is there."""
+    """A new note, or with `id` another form of the one that is there. `anchored`: the files of its
+    anchors, which are its own as well; `spoken`: file or anchor → what it says.
+    """
     fields = {
         "title": title,
         "body": body,
@@ -139,8 +144,9 @@ def _store(
         "tags": tags,
         "importance": importance,
         "facts": facts,
-        "files": files,
+        "files": filed(library, id, files, anchored),
         "anchors": anchors,
+        "spoken": spoken,
         "metadata": metadata,
         "obs_type": obs_type,
         "scope": scope,
@@ -187,5 +193,7 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("followed", sessions.followed, writes=False, people=True),
         _operation("take_session", sessions.take_session, writes=True, people=True),
         _operation("doctor", Library.doctor, writes=False, people=True),
+        _operation("spoken", spoken, writes=False),
+        _operation("beside", beside, writes=False),
     )
 }

@@ -444,6 +444,7 @@ def _changed(there: Note, changes: Mapping[str, Any]) -> Note:
     fields = dict(changes)
     if "anchors" in fields:
         fields["metadata"] = anchored(fields.get("metadata", there.metadata), fields.pop("anchors"))
+    fields["spoken"] = {**there.spoken, **fields.get("spoken", {})}
     if "files" in fields:  # what was done with a file that it still has
         for name in ("modified", "read"):
             kept = tuple(path for path in getattr(there, name) if path in fields["files"])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ipc.arrays import Array
+if TYPE_CHECKING:
+    from ipc.arrays import Array
 
 #: bytes of a key: among a million names two share one with a probability of 3 · 10⁻⁸
 KEY_BYTES = 8
@@ -23,6 +23,8 @@ def key_of(text: str) -> int:
 
 def keys_of(texts: Iterable[str]) -> Array:
     """u64 [n], in the order of `texts`."""
+    import numpy as np  # which fronts that only read an id do without
+
     return np.frombuffer(b"".join(map(_digest, texts)), "<u8")
 
 

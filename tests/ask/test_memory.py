@@ -93,3 +93,47 @@ def test_halves_of_surrogate_pairs_do_not_get_in_the_way():
 def test_what_is_no_json_is_refused_with_a_sentence():
     with pytest.raises(BadRequest, match="cannot be told"):
         call(Worker(), arguments={"metadata": {"k": object()}})
+
+
+class Near:
+    """A memory set that runs, and may be silent."""
+
+    def __init__(self, worker):
+        self.worker, self.silent = worker, 0
+
+    def client(self):
+        return None if self.silent else self.worker
+
+    def was_silent(self):
+        self.silent += 1
+
+
+def glance(near):
+    async def reach(_until):
+        raise AssertionError("nothing is started for a glance")
+
+    asking = MemoryAsking(reach, time.monotonic() + LONG_S, lambda: Caller("here", "claude", "s1"), near)
+    return asyncio.run(asking.glance("beside", {"paths": ["a.py"]}))
+
+
+def test_a_glance_asks_a_memory_that_runs_and_starts_none():
+    worker = Worker()
+    assert glance(Near(worker)) == {"id": "1"}
+    assert (worker.asked[0].operation, worker.asked[0].writes, worker.asked[0].project) == (
+        "beside",
+        False,
+        "here",
+    )
+    assert glance(Near(None)) is None
+    assert glance(None) is None
+
+
+def test_a_memory_that_was_silent_is_not_glanced_at_again():
+    near = Near(Worker(True))
+    assert glance(near) is None
+    assert glance(near) is None
+    assert (near.silent, len(near.worker.asked)) == (1, 1)
+
+
+def test_a_glance_that_is_refused_is_no_answer():
+    assert glance(Near(Worker(fault=BadRequest("no")))) is None

@@ -39,6 +39,9 @@ class MemoryInProcess:
             answer = finish(answer)
         return orjson.loads(orjson.dumps(answer))
 
+    async def glance(self, operation, arguments):
+        return await self.call(operation, arguments, writes=False)
+
 
 class Window:
     """One agent's window on the memory of a project."""

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from cortex.ask.memory import Caller
+from cortex.front.library import Cortex
 from cortex.front.remembering import Remembering
 from cortex.settings.config import load_data
 from cortex.settings.data import DataFolder
@@ -55,3 +56,31 @@ def test_a_folder_that_cannot_be_made_is_said_by_every_call(tmp_path):
 def test_without_start_a_set_that_is_not_there_is_said(tmp_path):
     with pytest.raises(Unavailable, match="`cortex memory up` starts them"):
         call(lambda: DataFolder(tmp_path), start=False)
+
+
+def glance(find):
+    async def run():
+        remembering = Remembering(find)
+        try:
+            asking = remembering.asking(time.monotonic() + DEADLINE_S, Caller)
+            return await asking.glance("stats", {})
+        finally:
+            await remembering.close()
+
+    return asyncio.run(run())
+
+
+def test_a_question_of_code_starts_no_memory(tmp_path):
+    data = DataFolder(tmp_path / "data")
+    assert glance(lambda: data) is None
+    assert not data.root.exists()
+    assert not data.runtime_dir.exists()
+
+
+def test_a_question_of_code_is_told_what_a_memory_that_runs_knows(data):
+    with Cortex.open(data, embedded=True) as memory:
+        memory.store("The port is 8080")
+        told = None
+        for _ in range(100):  # the first ones may find the machine busy
+            told = told or glance(lambda: DataFolder(data))
+        assert told["node_count"] == 1

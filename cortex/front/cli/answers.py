@@ -269,7 +269,10 @@ def _say_cut(answer: dict[str, Any]) -> str:
 
 
 def print_notes(answer: dict[str, Any], cut: str = "There is more.") -> None:
-    """What is amiss, to standard error; `cut` is what an answer that was cut says."""
+    """What was noted of the places, and to standard error what is amiss; `cut` is what an answer
+    that was cut says.
+    """
+    memory.print_beside(answer)
     index = answer.get("index") or {"pending_count": 0, "degraded": []}
     notes = [answer.get("suggestion") or "", index.get("message", ""), answer.get("memory", "")]
     if answer.get("truncated"):

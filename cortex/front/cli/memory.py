@@ -93,8 +93,26 @@ def print_node(answer: dict[str, Any]) -> None:
         title = titles.get(edge["to"] if gone else edge["from"], "?")
         relation = f"{edge['relation']} → {title}" if gone else f"← {edge['relation']} {title}"
         out.print(Line((f"    {relation}", "dim")))
+    _say_places(answer)
     if flagged := answer.get("flagged"):
         print(shown(f"This note {flagged}."), file=sys.stderr)
+
+
+def print_beside(answer: dict[str, Any]) -> None:
+    """What was noted of the places in an answer about code, and the decisions that it touches."""
+    for path, place in answer.get("notes", {}).items():
+        _dim(f"{path}: {_count(place['count'], 'note')}")
+        for line in place["best"]:
+            _dim(f"    {line}")
+    for one in answer.get("decisions", ()):
+        _dim(f"#{one['number']} was decided of {', '.join(one['files'])}: {one['title']}")
+
+
+def _say_places(row: Mapping[str, Any]) -> None:
+    """What became of the places of a note, to standard error."""
+    for what in ("changed", "gone", "moved"):
+        if row.get(what):
+            print(shown(f"{what} since it was noted: {', '.join(row[what])}"), file=sys.stderr)
 
 
 def print_timeline(answer: dict[str, Any]) -> None:
@@ -223,7 +241,8 @@ def print_row(row: Mapping[str, Any], indent: str = "") -> None:
     if row.get("created_at"):
         told.append(say_ago(row["created_at"], time.time()))
     score = f"{row['score']:.2f}" if "score" in row else ""
-    told += filter(None, (score, row.get("state"), "flagged" if row.get("flagged") else ""))
+    marks = (mark for mark in ("stale", "flagged") if row.get(mark))
+    told += filter(None, (score, row.get("state"), *marks))
     head.append(f"  {', '.join(told)}", "dim")
     out.print(head)
     lines = [line for line in unfenced(row.get("body") or "").splitlines() if line.strip()]

@@ -27,6 +27,7 @@ from cortex.front.tools.arguments import (
 from cortex.front.tools.memory.arguments import LIMIT as NOTES
 from cortex.front.tools.memory.arguments import LIMIT_MAX, AsOf, Whose, given
 from cortex.front.tools.memory.fence import shown_rows
+from cortex.front.tools.memory.judging import judged
 from cortex.terms.bounds import clamp
 from ipc.errors import Unavailable
 
@@ -118,7 +119,7 @@ async def cortex_search(
 async def _search_notes(asking: Asking, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
     """{"results": rows}: the notes that a question is about; none when none is."""
     answer = await asking.remember("search", dict(asked) | {"limit": clamp(limit, 1, LIMIT_MAX)})
-    return answer | {"results": shown_rows(answer["results"])}
+    return answer | {"results": shown_rows(await judged(asking, answer["results"]))}
 
 
 async def _notes_or_why(asking: Asking, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:

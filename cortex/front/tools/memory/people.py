@@ -12,6 +12,7 @@ from msgspec import Meta
 from cortex.ask.asking import Asking
 from cortex.front.tools.code.search import cortex_search
 from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, given
+from cortex.front.tools.memory.judging import judged
 from cortex.settings.identity import identity_of
 from ipc.errors import BadRequest
 
@@ -36,7 +37,8 @@ async def memory_search(
 
 async def memory_show(asking: Asking, *, node_id: Id) -> dict[str, Any]:
     """Show a note whole, with its edges and the notes at their other ends."""
-    return await asking.remember("node", {"node_id": node_id})
+    [told] = await judged(asking, [await asking.remember("node", {"node_id": node_id})])
+    return told
 
 
 async def memory_forget(

@@ -9,6 +9,7 @@ from msgspec import Meta
 from cortex.ask.asking import Asking
 from cortex.front.tools.memory.arguments import LIMIT, LIMIT_MAX, AsOf, Limit, Whose, given
 from cortex.front.tools.memory.fence import shown_rows
+from cortex.front.tools.memory.judging import judged
 from cortex.terms.bounds import clamp
 
 
@@ -30,4 +31,4 @@ async def cortex_recall(
     asked = given(alpha=alpha, as_of=as_of, project=project, explain=explain or None)
     asked |= {"query": query, "limit": clamp(limit, 1, LIMIT_MAX)}
     answer = await asking.remember("recall", asked)
-    return answer | {"results": shown_rows(answer["results"])}
+    return answer | {"results": shown_rows(await judged(asking, answer["results"]))}

@@ -48,7 +48,14 @@ async def cortex_store(
 
     Example: {"title": "Retries use back-off with jitter", "kind": "decision", "tags": ["net"]}
     """
-    return await asking.remember(
+    places: dict[str, Any] = {"files": files, "anchors": anchors}
+    warnings: list[str] = []
+    if (files or anchors) and not project:  # whose places are looked up is here
+        from cortex.ask.meeting.places import find_places
+
+        found = await find_places(asking, files or (), anchors or ())
+        places, warnings = found.asked(files, anchors), found.warnings
+    answer = await asking.remember(
         "store",
         given(
             title=title,
@@ -57,8 +64,6 @@ async def cortex_store(
             tags=tags,
             importance=importance,
             facts=facts,
-            files=files,
-            anchors=anchors,
             obs_type=obs_type,
             scope=scope,
             project=project,
@@ -66,7 +71,9 @@ async def cortex_store(
             supersedes=supersedes,
             id=id,
             state=state,
+            **places,
         ),
         operation_id=operation_id,
         writes=True,
     )
+    return answer | ({"warnings": [*answer.get("warnings", ()), *warnings]} if warnings else {})

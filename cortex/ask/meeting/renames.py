@@ -1,0 +1,87 @@
+"""Which files were renamed, as git tells it of the last commits and of what is staged. Asks git
+alone, and git runs nothing of the repository's.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from cortex.system import git
+
+#: commits that are looked through
+COMMITS = 1_000
+#: seconds that git has for each answer: somebody waits
+ANSWER_S = 2.0
+#: seconds in which what git said is not asked again
+KEPT_S = 1.0
+#: renames that one file is followed through
+STEPS_MAX = 16
+#: names of both sides, and nothing that needs a program: no external diff, no text conversion
+_NAMES = ("-M", "--diff-filter=R", "--name-status", "-z", "--relative", "--no-ext-diff", "--no-textconv")
+
+
+class Renames:
+    """Of the repository around the folder `root`, in paths relative to it. Any thread may ask."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._lock = threading.Lock()
+        self._asked = float("-inf")
+        self._head = b""
+        self._committed: dict[str, str] = {}
+        self._after: dict[str, str] = {}
+
+    def now(self, path: str) -> str:
+        """What the file that was called `path` is called now, as far as git knows; "" when it knows
+        of no other name.
+        """
+        with self._lock:
+            if time.monotonic() - self._asked > KEPT_S:
+                self._read()
+                self._asked = time.monotonic()
+            now = self._follow(path)
+        return now if now != path else ""
+
+    def before(self, paths: Sequence[str]) -> dict[str, str]:
+        """What was called otherwise → the one of `paths` that it is now, as far as that is known
+        already: nobody waits for git.
+        """
+        if not self._after:
+            return {}
+        wanted = set(paths)
+        with self._lock:
+            pairs = ((before, self._follow(before)) for before in self._after)
+            return {before: now for before, now in pairs if now in wanted and before not in wanted}
+
+    def _follow(self, path: str) -> str:
+        seen = [path]
+        while (after := self._after.get(seen[-1])) and after not in seen and len(seen) <= STEPS_MAX:
+            seen.append(after)
+        return seen[-1]
+
+    def _read(self) -> None:
+        """What is staged, and the commits when there are other ones: the latest name counts."""
+        head = self._ask("rev-parse", "HEAD")
+        if head != self._head:
+            log = self._ask("log", f"-{COMMITS}", "--format=", *_NAMES)
+            self._committed = dict(reversed(list(_pairs(log))))
+            self._head = head
+        staged = self._ask("diff-index", "--cached", *_NAMES, "HEAD")
+        self._after = self._committed | dict(_pairs(staged))
+
+    def _ask(self, *command: str) -> bytes:
+        return git.ask(self._root, command, ANSWER_S)
+
+
+def _pairs(answer: bytes) -> Iterator[tuple[str, str]]:
+    """(before, after) of `R100 NUL before NUL after NUL …`."""
+    parts = iter(os.fsdecode(answer).split("\0"))
+    for status in parts:
+        if status.strip().startswith("R"):
+            before, after = next(parts, ""), next(parts, "")
+            if before and after:
+                yield before, after

@@ -1,0 +1,80 @@
+"""What a place said when a note was made, in a few letters, and which lines of it changed since.
+Pure.
+
+A text of lines is kept as `hash of all` + `:` + four letters for each line: enough to find it again
+where it stands now, whatever was written before it, and to say which lines are others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+#: lines of a place of which each is kept; of a longer one only the hash of all is
+LINES_MAX = 2_000
+#: bytes of the hash of all, and letters of that of a line: of 65 536 changed lines one looks the
+#: same, which the hash of all then tells
+WHOLE_BYTES, LINE_LETTERS = 8, 4
+
+
+@dataclass(frozen=True)
+class Text:
+    """The lines of a file; ends of lines and spaces before them do not count."""
+
+    lines: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, raw: bytes) -> Text:
+        return cls(tuple(line.rstrip() for line in raw.splitlines()))
+
+    @cached_property
+    def marks(self) -> str:
+        """LINE_LETTERS for each line."""
+        return "".join(_letters(line, LINE_LETTERS // 2) for line in self.lines)
+
+    def spoken(self, first: int, last: int) -> str:
+        """What the lines `first` to `last` (1-based, inclusive) say, as a note keeps it."""
+        lines = self.lines[first - 1 : last]
+        whole = _letters(b"\n".join(lines), WHOLE_BYTES)
+        if len(lines) > LINES_MAX:
+            return whole
+        marks = self.marks[(first - 1) * LINE_LETTERS : last * LINE_LETTERS]
+        return f"{whole}:{marks}"
+
+    def all_spoken(self) -> str:
+        return self.spoken(1, len(self.lines))
+
+    def find(self, spoken: str) -> tuple[int, int] | None:
+        """Where the same lines stand now; None when they stand nowhere."""
+        whole, _, marks = spoken.partition(":")
+        count, at = len(marks) // LINE_LETTERS, -1
+        while marks and (at := self.marks.find(marks, at + 1)) >= 0:
+            if at % LINE_LETTERS == 0:
+                first = at // LINE_LETTERS + 1
+                if self.spoken(first, first + count - 1).partition(":")[0] == whole:
+                    return first, first + count - 1
+        return None
+
+    def changed(self, spoken: str, first: int, last: int) -> tuple[int, int]:
+        """Of the lines `first` to `last` those from the first that is another than it was to the
+        last; where lines were only taken away, the one at their place.
+        """
+        then = _parts(spoken.partition(":")[2])
+        now = _parts(self.marks[(first - 1) * LINE_LETTERS : last * LINE_LETTERS])
+        if not then:
+            return first, last
+        most = min(len(then), len(now))
+        head = next((at for at in range(most) if then[at] != now[at]), most)
+        left = most - head
+        tail = next((at for at in range(left) if then[-1 - at] != now[-1 - at]), left)
+        begin, end = first + head, last - tail
+        return (begin, end) if begin <= end else (min(begin, last), min(begin, last))
+
+
+def _parts(marks: str) -> list[str]:
+    return [marks[at : at + LINE_LETTERS] for at in range(0, len(marks), LINE_LETTERS)]
+
+
+def _letters(raw: bytes, size: int) -> str:
+    return hashlib.blake2b(raw, digest_size=size).hexdigest()
