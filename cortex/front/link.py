@@ -16,16 +16,17 @@ import msgspec
 
 from cortex.ask.asking import FIRST_GENERATION_S, SETTLE_S, Asking
 from cortex.ask.freshness import Freshness
+from cortex.ask.meeting.history import History
 from cortex.ask.meeting.renames import Renames
 from cortex.ask.memory import Caller
 from cortex.front.remembering import Remembering
 from cortex.front.tool import Tool
 from cortex.processes import attach, starting
-from cortex.settings.config import Config
+from cortex.settings.config import Config, read_project
 from cortex.settings.identity import identity_of
 from cortex.settings.trust import say_ignored
 from ipc.client import Client
-from ipc.errors import CortexError, Unavailable
+from ipc.errors import CortexError, Misconfigured, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +52,7 @@ class Link:
         self._start = start
         self._client = Client(config.runtime_dir)
         self._renames = Renames(config.root)
+        self._history = History(config.root) if channel == "mcp" and _keeps_commits(config) else None
         self._remembering = Remembering(lambda: config.data, start=start)
         self._caller = Caller(session=str(uuid.uuid4()), channel=channel)
         self._attachment: attach.Attachment | None = None
@@ -77,6 +79,8 @@ class Link:
         if self._attachment is not None:
             await self._tell_refused()
             await self._attachment.close()
+        if self._history is not None:
+            await self._history.close()
         await self._remembering.close()
         await self._client.close()
 
@@ -90,6 +94,11 @@ class Link:
             project = identity_of(self.config.root, self.config.memory.remotes)
             self._caller = replace(self._caller, project=project, place=str(self.config.root))
         return self._caller
+
+    @property
+    def keeps_commits(self) -> bool:
+        """Whether commits are handed to memory when it is asked."""
+        return self._history is not None
 
     def count_refused(self) -> None:
         """A line of the client's was no message: told to the set, for `cortex status`."""
@@ -114,7 +123,10 @@ class Link:
         """
         until = time.monotonic() + self.config.server.deadline_s
         checked = tool.check(arguments)
-        if tool.asks(msgspec.structs.asdict(checked)) == "memory":  # which needs no index
+        asks = tool.asks(msgspec.structs.asdict(checked))
+        if asks != "code" and self._history is not None:
+            self._history.look(self._tell_commits)
+        if asks == "memory":  # which needs no index
             return await tool.call(self._asking(until), checked)
         while True:
             starting.check_root(self.config)
@@ -129,6 +141,13 @@ class Link:
                 # A set that ended while it was asked has a successor that was not.
                 if time.monotonic() > until - LAST_TRY_S or not (self._lost or self._set != asked):
                     raise
+
+    async def _tell_commits(
+        self, operation: str, arguments: Mapping[str, Any], writes: bool
+    ) -> dict[str, Any]:
+        until = time.monotonic() + self.config.server.deadline_s
+        asking = self._remembering.asking(until, self.in_the_name)
+        return await asking.call(operation, arguments, writes=writes)
 
     def _asking(self, until: float) -> Asking:
         memory = self._remembering.asking(until, self.in_the_name)
@@ -198,3 +217,13 @@ class Link:
                 self._fault = ""
                 self._tried.set()
                 return
+
+
+def _keeps_commits(config: Config) -> bool:
+    """Whether the person keeps commits as notes, and the project does not refuse it."""
+    if not config.memory.git:
+        return False
+    try:
+        return not read_project(config.root).says("memory.git")
+    except Misconfigured:
+        return False

@@ -198,12 +198,13 @@ def _by_importance(memory: Memory, mask: Array) -> list[str]:
 def _active(choice: _Choice, recent: Array) -> Iterator[Section]:
     """What belongs to what was noted last."""
     memory = choice.memory
-    newest = memory.catalog.best(recent, ASKED_TITLES)
+    matters = memory.catalog["importance"] >= IMPORTANCE_MIN
+    newest = memory.catalog.best(recent & matters, ASKED_TITLES)
     if not newest:
         return
     query = " ".join(note.title for note in memory.store.notes_by_number(newest))
     found = memory.ranked(query, choice.chosen, 2 * choice.items, 0.7, newest)
-    fits = [one.number for one in found if choice.mask[one.number]]
+    fits = [one.number for one in found if choice.mask[one.number] and matters[one.number]]
     yield from choice.take("Active context", fits[: choice.items])
 
 

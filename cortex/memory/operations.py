@@ -14,6 +14,7 @@ import msgspec
 
 from cortex.memory import kinship
 from cortex.memory.library import Library
+from cortex.memory.meeting.history import take_commits, unknown_commits
 from cortex.memory.meeting.places import beside, filed, spoken
 from cortex.memory.note import Scope, Source, State
 from cortex.memory.secrets import remove_secrets
@@ -195,5 +196,7 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("doctor", Library.doctor, writes=False, people=True),
         _operation("spoken", spoken, writes=False),
         _operation("beside", beside, writes=False),
+        _operation("unknown_commits", unknown_commits, writes=False),
+        _operation("take_commits", take_commits, writes=True),
     )
 }

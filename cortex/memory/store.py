@@ -196,7 +196,7 @@ class Store:
         """
 
         def carry_out(records: Records) -> dict[str, Any]:
-            query = select(OPERATION).where(OPERATION.c.what.not_in(("undo", "undone")))
+            query = select(OPERATION).where(OPERATION.c.what.not_in(("undo", "undone", "git")))
             query = query.where(OPERATION.c.id == undone) if undone else query
             query = query.order_by(OPERATION.c.created_at.desc(), OPERATION.c.id.desc()).limit(1)
             row = records.connection.execute(query).first()

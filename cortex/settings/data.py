@@ -47,7 +47,8 @@ class DataFolder:
         them.
         """
         settings = dataclasses.asdict(self.settings) | {"data_dir": os.fspath(self.root)}
-        del settings["remotes"]  # fronts act on them
+        for name in ("remotes", "git"):  # fronts act on them
+            del settings[name]
         return hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
 
     def make(self) -> Path:

@@ -140,6 +140,8 @@ class Memory:
     #: repositories whose clones are one project, by their origin
     remotes: Annotated[tuple[str, ...], Rule(personal=True)] = ()
     sessions: Annotated[Sessions, Rule(personal=True, of_project=_one_of("off"))] = "project"
+    #: whether the last commits are kept as notes
+    git: Annotated[bool, Rule(personal=True, of_project=_one_of(False))] = False
 
 
 SECTIONS: dict[str, type] = {
