@@ -13,7 +13,7 @@ from statistics import NormalDist
 import numpy as np
 
 from cortex.memory.catalog import Catalog
-from cortex.memory.vectors import Cosines
+from cortex.memory.vectors import Cosines, distinct
 from cortex.memory.words import Held
 from ipc.arrays import Array
 
@@ -105,7 +105,7 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
     hits, scores = hits[kept], np.fromiter(lanes.words.values(), np.float64, len(kept))[kept]
     words = _spread(hits, scores, len(mask))
     meant, sure = _meant(lanes.cosines, len(mask))
-    numbers = np.unique(np.concatenate((*_around(hits, catalog, NEIGHBOURS), meant)))
+    numbers = distinct((*_around(hits, catalog, NEIGHBOURS), meant))
     numbers = numbers[mask[numbers]]
     around = _around(numbers, catalog, NEIGHBOURS)
     before, own = around[1], words[numbers]
@@ -136,7 +136,7 @@ def similarities(lanes: Lanes, catalog: Catalog, mask: Array, now: int) -> Simil
 def with_neighbours(numbers: Collection[int], catalog: Catalog) -> Array:
     """The notes, and those around them whose meaning counts for theirs."""
     hits = np.fromiter(numbers, np.int64, len(numbers))
-    return np.unique(np.concatenate(_around(hits, catalog, len(MEANT_NEAR))))
+    return distinct(_around(hits, catalog, len(MEANT_NEAR)))
 
 
 def _window(around: Sequence[Array], held: Held, mask: Array) -> Array:
@@ -209,16 +209,18 @@ def rank(  # noqa: PLR0917
     """
     reached = np.fromiter(lanes.near, np.int64, len(lanes.near))
     worth = np.fromiter(lanes.near.values(), np.float64, len(reached))
-    nearness = _spread(reached, worth, len(catalog["there"]))
-    far = np.setdiff1d(reached[worth > 0], similar.numbers)
-    if len(far):
-        similar = _with_far(similar, far, lanes, catalog, now)
-    near = nearness[similar.numbers]
+    near = np.zeros(len(similar.numbers))
+    if len(reached):
+        if len(far := np.setdiff1d(reached[worth > 0], similar.numbers)):
+            similar = _with_far(similar, far, lanes, catalog, now)
+        near = _spread(reached, worth, len(catalog["there"]))[similar.numbers]
     none = np.zeros(len(near))
     alike = alpha * sum((WEIGHTS[lane] * values for lane, values in similar.lanes.items()), none)
     fitting, lifts = (sum(each.values(), none + 1.0) for each in (similar.fitting, similar.lifts))
     score = (alike * fitting + (1 - alpha) * near) * lifts
     kept = np.flatnonzero(similar.fits | (near > 0))
+    if len(kept) > limit:  # what cannot be among the best is not sorted
+        kept = kept[score[kept] >= np.partition(score[kept], -limit)[-limit]]
     numbers = similar.numbers[kept]
     order = np.lexsort((-numbers, -catalog["happened"][numbers], -score[kept]))
     best = kept[order[:limit]]

@@ -7,7 +7,7 @@ import pytest
 
 from cortex.embedders.static import open_static
 from cortex.memory.note import Note
-from cortex.memory.vectors import PROPOSED, Vectors, _greatest
+from cortex.memory.vectors import PROPOSED, Vectors, _greatest, distinct
 
 WORDS = (
     "window door garden river engine server database cache thread socket music piano football weather summer "
@@ -71,6 +71,12 @@ def test_the_greatest_of_many_values_are_chosen_wherever_they_stand():
         chosen = _greatest(values, 500)
         assert len(set(chosen.tolist())) == min(500, len(values))
         assert sorted(values[chosen]) == sorted(values)[-500:]
+
+
+def test_numbers_of_several_lists_are_told_once_and_in_order():
+    drawn = np.random.default_rng(7).integers(0, 50, 90)
+    for lists in ([drawn[:40], drawn[40:]], [drawn[:1]], [drawn[:0], drawn[:0]]):
+        assert distinct(lists).tolist() == sorted(set(np.concatenate(lists).tolist()))
 
 
 def test_a_selection_that_is_asked_again_has_the_notes_that_came_since(notes, tmp_path):
