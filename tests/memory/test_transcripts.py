@@ -8,6 +8,7 @@ import pytest
 
 from cortex.memory.transcripts import claude, codex
 from cortex.memory.transcripts.exchanges import Gathering
+from cortex.memory.transcripts.marking import mark
 from cortex.memory.transcripts.reading import LINE_BYTES_MAX, Place, folder_of, read_portion
 from cortex.memory.transcripts.tags import plain
 
@@ -281,3 +282,16 @@ def test_an_exchange_is_cut_where_it_has_no_end():
     (part,) = told.finish()
     assert len(part.assistant) <= 1_000_100
     assert told.counts["cut"] == 10
+
+
+def test_words_are_marked_whole_in_the_place_that_holds_most_of_them():
+    said = (
+        "İstanbul first. "
+        + "filler words go here. " * 200
+        + "Then getRetryDelay adds the jitters; retries end."
+    )
+    marked = mark("why?", said, {"retri": 1.0, "jitter": 2.0})
+    assert "**getRetryDelay** adds the **jitters**; **retries** end." in marked.text
+    assert marked.share == 1.0
+    assert mark("nothing", "of it", {"retri": 1.0}).share == 0.0
+    assert mark("anything", "", {}).share == 0.0

@@ -13,7 +13,9 @@ MARK = "**"
 #: characters of the place that is shown, and before its first word
 SHOWN_CHARS, BEFORE_CHARS = 320, 80
 #: characters of a text in which the place is looked for; words that are compared
-LOOKED_CHARS, COMPARED = 200_000, 2_000
+LOOKED_CHARS, COMPARED = 200_000, 1_000
+#: characters of a word before and after what fits
+WORD_CHARS = 60
 #: letters at the end of a stem that its words may not have: happi, happy
 _ENDING_CHARS = 1
 
@@ -49,13 +51,32 @@ def _find(text: str, worth: Mapping[str, float]) -> list[tuple[int, int, str]]:
         return []
     stems = "|".join(re.escape(word[: max(3, len(word) - _ENDING_CHARS)]) for word in worth)
     found: list[tuple[int, int, str]] = []
-    for at, match in enumerate(re.finditer(rf"(?i)\w{{0,60}}?(?:{stems})\w*", text)):
-        if at >= COMPARED:
+    fitting: dict[str, str] = {}
+    end = compared = 0
+    for match in re.finditer(stems, tokens.lowered(text)):
+        if match.start() < end:
+            continue  # of the word before
+        start, end = _around(text, match.start(), match.end())
+        written = text[start:end]
+        if written not in fitting:
+            terms = [term for term in tokens.lane_text(tokens.words(written)).split() if term in worth]
+            fitting[written] = max(terms, key=worth.__getitem__, default="")
+        if fitting[written]:
+            found.append((start, end, fitting[written]))
+        compared += 1
+        if compared >= COMPARED:
             break
-        terms = tokens.lane_text(tokens.words(match[0])).split()
-        if fits := [term for term in terms if term in worth]:
-            found.append((match.start(), match.end(), max(fits, key=worth.__getitem__)))
     return found
+
+
+def _around(text: str, start: int, end: int) -> tuple[int, int]:
+    """The word that a part of it is in."""
+    first, last = max(0, start - WORD_CHARS), min(len(text), end + WORD_CHARS)
+    while start > first and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    while end < last and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    return start, end
 
 
 def _best(found: list[tuple[int, int, str]], worth: Mapping[str, float]) -> int:
