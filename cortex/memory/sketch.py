@@ -8,7 +8,6 @@ number proposes holds .97 of them.
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -16,6 +15,7 @@ from itertools import pairwise
 import numkong
 import numpy as np
 
+from cortex.system.cores import count_cores
 from ipc.arrays import Array
 
 #: what the greatest number of a vector becomes
@@ -50,7 +50,7 @@ class Sketch:
     def cosines(self, vector: Array, count: int) -> Array:
         """About the cosine of a vector with each of the first `count` (float32 [count])."""
         asked, scale = _bytes(vector[None])
-        parts = max(1, min(os.cpu_count() or 1, count // SHARE))
+        parts = max(1, min(count_cores(), count // SHARE))
         bounds = [count * part // parts for part in range(parts + 1)]
         spans = [self._rows[first:end] for first, end in pairwise(bounds)]
         compare = map if parts == 1 else _threads().map
@@ -71,7 +71,7 @@ def grown(array: Array, room: int, fill: int = 0) -> Array:
 @cache
 def _threads() -> ThreadPoolExecutor:
     """What compares in parallel; the processor's work is done without the interpreter's lock."""
-    return ThreadPoolExecutor(os.cpu_count() or 1, "sketch")
+    return ThreadPoolExecutor(count_cores(), "sketch")
 
 
 def _products(asked: Array, rows: Array) -> Array:

@@ -32,7 +32,7 @@ def others(tmp_path_factory, serve):
         chunk("guide", "documentation", "# Guide\n\nSessions expire after a week.", "docs/guide.md"),
         chunk("view", "symbols", "Types: SessionStore (lines 1-3)", "auth/session.go"),
         chunk("defs", "definitions", CODE, "auth/session.go"),
-        chunk("why", "adr", "We chose opaque tokens over signed ones.", "docs/decisions/7.md"),
+        chunk("why", "adr", "Why\nWe chose opaque tokens over signed ones.", "docs/decisions/7.md"),
         chunk("plain", "", "retry_count = backoff(7)", "settings.conf", colour="blue"),
     ]
     (folder / "theirs.json").write_text(json.dumps(chunks))
@@ -57,6 +57,14 @@ def test_a_kind_of_theirs_can_be_filtered_by(others, kind, detail):
         assert files(answer) == ["docs/decisions/7.md"], name
         if detail != "location":
             assert "opaque tokens" in answer["results"][0]["chunk"]["text"]
+
+
+def test_lines_of_a_kind_of_theirs_are_those_of_the_file(others):
+    (one,) = ask(others, "cortex_exact", query="signed ones", chunk_types=["adr"], detail="snippet")[
+        "results"
+    ]
+    assert one["highlight_lines"] == [2]
+    assert one["chunk"]["metadata"]["snippet_start_line"] == 1
 
 
 def test_a_kind_that_nobody_has_is_an_error_that_names_those_there_are(others):

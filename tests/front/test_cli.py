@@ -215,6 +215,12 @@ def test_a_chunk_and_a_snippet_are_shown_whole_with_the_numbers_of_their_lines(c
     assert lines == ["    5: line 5", "    6: line 6"]
 
 
+def test_the_lines_of_a_kind_of_another_program_have_their_numbers(capsys):
+    result = found_in({"text": "line 3\nline 4"}, kind="adr", lines=(4,))
+    answers.print_answer({"results": [result], "index": NOTHING_AMISS})
+    assert capsys.readouterr().out.splitlines()[1:] == ["    3: line 3", "    4: line 4"]
+
+
 def test_what_has_no_text_shows_the_lines_that_match_with_their_numbers(capsys):
     result = found_in({}, lines=(5, 9))
     answers.print_answer({"results": [result], "index": NOTHING_AMISS})

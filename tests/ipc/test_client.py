@@ -17,6 +17,7 @@ from ipc.codec import register
 from ipc.errors import BadRequest, CortexError, Unavailable
 from ipc.messages import Embed, Embedded, GetStatus, Reload, Status
 from ipc.service import answer
+from tests.waiting import until, until_async
 
 ROOT = Path(__file__).parents[2]
 #: seconds until a worker must listen, on a machine that has much else to do; who asks it waits less
@@ -93,9 +94,7 @@ def start(tmp_path_factory):
         )
         started.append(process)
         socket = folder / f"embed.{replica}.sock"
-        deadline = time.monotonic() + START_S
-        while not socket.exists() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.02)
+        until(lambda: socket.exists() or process.poll() is not None, "the socket of a worker")
         return process
 
     run.folder = folder
@@ -197,11 +196,9 @@ def test_replicas_take_turns_and_a_killed_ones_question_is_asked_again(start):
                 pids.add(int((await client.ask("embed", Embed(("a",)), 20)).model))
             assert pids == set(processes)
             question = asyncio.create_task(client.ask("embed", Embed(("hang",)), 60))
-            while not (hanging := list(start.folder.glob("hanging-*"))):
-                await asyncio.sleep(0.01)
+            hanging = await until_async(lambda: list(start.folder.glob("hanging-*")))
             processes[int(hanging[0].name.split("-")[1])].kill()
-            while len(hanging := list(start.folder.glob("hanging-*"))) < 2:
-                await asyncio.sleep(0.01)
+            await until_async(lambda: len(list(start.folder.glob("hanging-*"))) == 2)
             question.cancel()
         finally:
             await client.close()
@@ -219,8 +216,7 @@ def test_a_killed_ones_message_that_is_not_repeatable_is_not_sent_again(start):
             while len(pids) < 2:
                 pids.add(int((await client.ask("embed", Embed(("a",)), 20)).model))
             noting = asyncio.create_task(client.ask("embed", Note("remember"), 60))
-            while not (taken := list(start.folder.glob("hanging-*"))):
-                await asyncio.sleep(0.01)
+            taken = await until_async(lambda: list(start.folder.glob("hanging-*")))
             pid = int(taken[0].name.split("-")[1])
             processes[pid].kill()
             with pytest.raises(Unavailable, match="not known whether it was carried out"):

@@ -1,5 +1,8 @@
 """The vectors of notes: what bytes propose, what a note says now, and what a file of them keeps."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -99,3 +102,12 @@ def test_a_question_is_compared_in_all_its_wordings_together(notes, tmp_path):
     )
     together = (one + other) / np.linalg.norm(open_static().embed(wordings, "query").sum(axis=0))
     assert both == pytest.approx(together, abs=2e-3)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no process may be held to a core here")
+def test_vectors_are_compared_in_as_many_threads_as_this_process_may_use_cores():
+    """A process that may use one core of many took a thread for each of the machine's."""
+    source = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+    source += "from cortex.memory.sketch import _threads; print(_threads()._max_workers)"
+    made = subprocess.run([sys.executable, "-P", "-c", source], check=True, capture_output=True, text=True)
+    assert made.stdout.strip() == "1"

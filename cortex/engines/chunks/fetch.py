@@ -10,6 +10,7 @@ import numpy as np
 import orjson
 
 from cortex.generation.read import Rows
+from cortex.terms.records import covers
 from cortex.terms.tokens import CAMEL
 from ipc.messages import Chunks, Detail, Fetch
 
@@ -61,7 +62,7 @@ def cut(chunk: bytes, detail: Detail, held: Held | None = None) -> bytes:
         body["text"] = "\n".join(lines[first : first + SNIPPET_LINES])
         metadata = dict(body.get("metadata") or {})
         start = metadata.get("start_line")
-        if isinstance(start, int) and body.get("chunk_type") in ("code", "documentation"):
+        if isinstance(start, int) and covers(body.get("chunk_type") or "code"):
             metadata["snippet_start_line"] = start + first
         body["metadata"] = metadata
     else:

@@ -14,6 +14,7 @@ import numpy as np
 from cortex.engines.text.compile import pattern_source, pattern_words
 from cortex.query.tree import Fuzzy, Leaf, Phrase, Term, Wildcard
 from cortex.terms import tokens
+from cortex.terms.records import covers
 from ipc.arrays import Array
 
 #: fragments of one hit
@@ -359,7 +360,7 @@ def line_numbers(text: str, chunk_type: str, start_line: int) -> list[int]:
     a-b` comment above it. Everything else points at the chunk's first line.
     """
     count = text.count("\n") + 1
-    if chunk_type in ("code", "documentation"):
+    if covers(chunk_type):
         return list(range(max(start_line, 1), max(start_line, 1) + count))
     out, current, last = [], 0, 0
     for line in text.split("\n"):

@@ -15,6 +15,7 @@ import orjson
 from cortex.front.cli import memory
 from cortex.front.cli.paint import Line, Screen
 from cortex.system.terminal import shown
+from cortex.terms.records import covers
 
 #: lines of the excerpt below a place of code_context
 EXCERPT_LINES = 6
@@ -219,7 +220,7 @@ def _excerpt(result: dict[str, Any]) -> Iterable[Line]:
 def _first_number(chunk: dict[str, Any]) -> int:
     """The line in the file of a chunk's text; 0 for a view, whose lines are from many places."""
     metadata = chunk.get("metadata") or {}
-    if chunk["chunk_type"] not in ("code", "documentation"):
+    if not covers(chunk["chunk_type"]):
         return 0
     number: int = metadata.get("snippet_start_line") or metadata.get("start_line") or 0
     return number
