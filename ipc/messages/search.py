@@ -131,7 +131,8 @@ class ExactHits:
     """The answer to ExactSearch: best first, `chunks` the chunk JSON of each hit, `scores` in 0–1.
 
     `highlights[i]` are at most 3 fragments of hit i with <em> around matched terms,
-    `highlight_lines[i]` their lines. `omitted`: why lines are left out, and how many.
+    `highlight_lines[i]` their lines, 0 for a line of a view that is none of the file's. `omitted`:
+    why lines are left out, and how many.
     """
 
     generation: int = 0

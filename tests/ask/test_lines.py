@@ -193,6 +193,25 @@ def test_each_line_of_an_identifier_has_its_number_and_comes_once(sample):
         assert (sample.config.root / path).read_text().split("\n")[number - 1].strip() == text
 
 
+def test_lines_of_views_have_true_numbers_or_none(sample):
+    source = (sample.config.root / "src/auth/session.py").read_text().split("\n")
+    begins = next(at for at, line in enumerate(source, 1) if "def expire" in line)
+    ends = begins + 2
+
+    def shown(kind, **more):
+        query = "expire OR hour"
+        more |= {"chunk_types": [kind], "paths": ["src/auth/session.py"]}
+        return call(sample, "cortex_exact", query=query, **more)["results"]
+
+    (rows,) = shown("symbols")
+    assert rows["chunk"]["text"] == f"{begins}: - SessionStore.expire (lines {begins}-{ends})"
+    lines = [line for one in shown("definitions") for line in one["chunk"]["text"].split("\n")]
+    assert f"{begins}: def expire(self) -> int:" in lines
+    assert "# Remove the sessions that are older than an hour." in lines
+    (whole,) = shown("definitions", detail="snippet")
+    assert 0 in whole["highlight_lines"]
+
+
 def test_lines_that_do_not_fit_are_counted_and_come_with_the_next_page(sample):
     whole = call(sample, "cortex_exact", query="token", max_tokens=20_000)
     first = call(sample, "cortex_exact", query="token", limit=4)

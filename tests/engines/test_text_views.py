@@ -3,13 +3,18 @@ answered all the same.
 """
 
 import json
+from pathlib import Path
 
 import pytest
 
 from cortex.engines.serving import EngineWorker
+from cortex.engines.text.highlight import line_numbers
 from cortex.publish.builder import Builder
 from cortex.settings import config as configuration
 from ipc.messages import Filters, TextSignals
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "indexer"
+MADE = [one for path in sorted(GOLDEN.glob("*.json")) for one in json.loads(path.read_text())]
 
 
 def chunk(kind, name, text):
@@ -71,3 +76,24 @@ def test_chunk_files_that_hold_only_views_rank_by_words(signals):
 
 def test_covering_chunks_speak_for_their_file_where_there_are_any(signals):
     assert signals(VIEWS + COVERING, "session store") == {"code-auth/session.go"}
+
+
+@pytest.mark.parametrize("kind", ["definitions", "data"])
+def test_a_line_of_a_view_has_the_number_of_that_line_of_the_file_or_none(kind):
+    numbered = 0
+    for one in (one for one in MADE if one["chunk_type"] == kind):
+        source = (GOLDEN / "files" / one["metadata"]["file_path"]).read_text().split("\n")
+        lines = one["text"].split("\n")
+        numbers = line_numbers(one["text"], kind, one["metadata"]["start_line"])
+        for line, number in zip(lines, numbers, strict=True):
+            if number:
+                numbered += 1
+                assert line.strip() in source[number - 1], (one["id"], number)
+            else:
+                assert not line.strip() or line.startswith(("#", "//", "--")), (one["id"], line)
+    assert numbered > 100
+
+
+def test_a_row_of_symbols_has_the_number_of_the_line_that_it_tells():
+    text = "Package: a\n\nFunctions:\n  - Validate.notNaN (lines 1003-1005)\n  - LIMIT (line 7)"
+    assert line_numbers(text, "symbols", 1) == [0, 0, 0, 1003, 7]

@@ -31,7 +31,9 @@ _BEFORE, _AFTER = r"(?<!\w)", r"(?!\w)"
 #: what may stand between the parts of an identifier
 _GAP = r"[\W_]*"
 #: the comment above each definition says which lines of the file it is from
-_LINES_MARK = re.compile(r"\bLines (\d+)-(\d+)")
+_LINES_MARK = re.compile(r"(\W+)Lines (\d{1,9})-(\d{1,9})\s*$")
+#: the end of a row of symbols
+_ROW = re.compile(r"\(lines? (\d{1,9})(?:-\d+)?\)\s*$")
 
 #: terms that are looked for one by one; of more, the words of the text are looked up
 _TERMS_SOUGHT = 48
@@ -354,22 +356,27 @@ def _marked(text: str, start: int, end: int, spans: list[Span]) -> str:
 
 
 def line_numbers(text: str, chunk_type: str, start_line: int) -> list[int]:
-    """The file's line (1-based) of each line of a chunk's text.
+    """The file's line (1-based) of each line of a chunk's text; 0 for one that is none of the
+    file's.
 
-    Code and documentation are spans of the file. In definitions and data each piece has a `Lines
-    a-b` comment above it. Everything else points at the chunk's first line.
+    All but views are spans of the file. In definitions and data each piece has a `Lines a-b`
+    comment above it, then what is documented of it as comments, then the lines of the file from a
+    on. A row of symbols ends with its lines.
     """
     count = text.count("\n") + 1
     if covers(chunk_type):
         return list(range(max(start_line, 1), max(start_line, 1) + count))
-    out, current, last = [], 0, 0
-    for line in text.split("\n"):
-        if mark := _LINES_MARK.search(line):
-            current, last = int(mark[1]), int(mark[2])
-            out.append(current)
-        elif current:
-            out.append(min(current, last))
-            current += 1
-        else:
-            out.append(max(start_line, 1))
+    lines = text.split("\n")
+    if chunk_type == "symbols":
+        return [int(row[1]) if (row := _ROW.search(line)) else 0 for line in lines]
+    out: list[int] = []
+    own: re.Match[str] | None = None
+    number, last = 0, -1
+    for line in lines:
+        if mark := _LINES_MARK.match(line):
+            own, number, last = mark, int(mark[2]), int(mark[3])
+        is_own = own is not None and number == int(own[2]) and line.startswith(own[1])
+        is_file = not is_own and number <= last
+        out.append(number if is_file and line else 0)
+        number += is_file
     return out

@@ -46,7 +46,9 @@ CROWDED = "  ⋯ {} more lines of this file"
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Lines of one kind in one file, in their order: (number, text)."""
+    """Lines of one kind in one file, in their order: (number, 0 for a line that is none of the
+    file's, text).
+    """
 
     kind: Kind
     hit: Hit
@@ -54,12 +56,13 @@ class Group:
     lines: tuple[tuple[int, str], ...]
 
     def chunk(self) -> bytes:
-        """The JSON of the entry: each line with its number."""
-        text = "\n".join(f"{number}: {line}" for number, line in self.lines)
+        """The JSON of the entry: each line with its number, if it has one."""
+        text = "\n".join(f"{number}: {line}" if number else line for number, line in self.lines)
+        numbers = [number for number, _ in self.lines if number]
         metadata = {
             "file_path": self.hit.path,
-            "start_line": self.lines[0][0],
-            "end_line": self.lines[-1][0],
+            "start_line": numbers[0] if numbers else self.hit.start_line,
+            "end_line": numbers[-1] if numbers else self.hit.end_line,
             "kind": self.kind,
         }
         return orjson.dumps({"id": self.hit.id, "text": text, "metadata": metadata})
@@ -206,7 +209,8 @@ def _left_out(body: Body, marked: Marked, order: Order, at: int) -> str:
         if is_built(path):
             continue
         above, _, name = path.rpartition("/")
-        place = f"{', ' if places else ': '}{name if above == folder else path}:{marked.numbers[other]}"
+        number = f":{marked.numbers[other]}" if marked.numbers[other] else ""
+        place = f"{', ' if places else ': '}{name if above == folder else path}{number}"
         if len(places) + len(place) > LIKE_IT_CHARS:
             places += ", …" if places else ""
             break

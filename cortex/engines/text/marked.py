@@ -79,7 +79,7 @@ class Marked:
 
     chunks: Array  #: i64: the chunk
     lines: Array  #: i64: the line in the body's text
-    numbers: Array  #: i64: the line in its file
+    numbers: Array  #: i64: the line in its file; 0 where it is none of it
     begins: Array  #: i64: where the line begins in the body's text
     starts: Array  #: i64: where its first span begins
     ends: Array  #: i64: and ends
@@ -105,7 +105,8 @@ def marked_lines(body: Body, spans: Iterable[Span]) -> Marked:
     numbers = _numbers(body, chunks, lines - np.searchsorted(ends, starts)[chunks])
     paths: dict[str, int] = {}
     files = np.array([paths.setdefault(hit.path, len(paths)) for hit in body.hits], np.int64)[chunks]
-    _, once = np.unique(files << _LINE_BITS | numbers, return_index=True)
+    same = np.where(numbers > 0, files << _LINE_BITS | numbers, -1 - lines)  # what has none is itself
+    _, once = np.unique(same, return_index=True)
     once.sort()
     begins = np.where(lines > 0, ends[lines - 1] + 1, 0)
     return Marked(chunks[once], lines[once], numbers[once], begins[once], *pairs[once].T)
@@ -125,7 +126,7 @@ def _first_line(body: Body, chunk: int) -> int:
 
 
 def _numbers(body: Body, chunks: Array, lines: Array) -> Array:
-    """The line in the file of each line of a chunk."""
+    """The line in the file of each line of a chunk; 0 where it is none of it."""
     tiles = np.array([covers(hit.chunk_type) for hit in body.hits], bool)
     firsts = np.array([max(hit.start_line, 1) for hit in body.hits], np.int64)
     numbers: Array = firsts[chunks] + lines

@@ -58,7 +58,8 @@ def print_answer(answer: dict[str, Any]) -> None:
             continue
         metadata = result["chunk"].get("metadata") or {}
         file, start, _, score = place_of(result)
-        matched = result.get("highlight_lines") or [metadata.get("snippet_start_line") or start]
+        lines = [number for number in result.get("highlight_lines") or () if number]
+        matched = lines or [metadata.get("snippet_start_line") or start]
         line = matched[0]
         head = Line((file, "bold cyan"), (f":{line}", "green"), f"  {_named(result['chunk'])}  ")
         head.append(f"{score:.2f}", "dim")
@@ -229,7 +230,7 @@ def _first_number(chunk: dict[str, Any]) -> int:
 def _marked(highlights: Sequence[str], numbers: Sequence[int]) -> Iterable[Line]:
     """Highlights with the numbers of their lines, what matched in colour."""
     for at, marked in enumerate(highlights):
-        text = Line(f"    {numbers[at]}: " if at < len(numbers) else "    ")
+        text = Line(f"    {numbers[at]}: " if at < len(numbers) and numbers[at] else "    ")
         for part_at, part in enumerate(marked.replace("</em>", "<em>").split("<em>")):
             text.append(part.replace("\n", "\n    "), "bold yellow" if part_at % 2 else "")
         yield text
