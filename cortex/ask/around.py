@@ -5,7 +5,7 @@ lines that no definition holds those next to them, and the definition that comes
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import replace
 
 from cortex.ask.asking import Turn
 from cortex.ask.flow import Flow, choose_flow, weigh_words, words_of
@@ -21,7 +21,8 @@ from cortex.ask.functions import (
 )
 from cortex.ask.picture import Picture
 from cortex.terms.kinds import TYPE_KINDS
-from ipc.messages import Place
+from cortex.terms.spelling import Place, read_place
+from ipc import messages
 
 #: definitions of a type whose calls are asked for
 POOL_MAX = 10
@@ -38,35 +39,19 @@ CONSTANT_LINES = 3
 #: lines of a file without definitions that are shown of its top
 PAGE_LINES = 80
 
-_LINES = re.compile(r"^(?P<path>[^\s:]+):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9})|:\d{1,9})?$")
-_PATH = re.compile(r"^[^\s:]+/[^\s:]+\.\w+$")
+_PATH = re.compile(r"[^\s:]+$")
+#: how the path of a file ends that is named without a line
+_FILE = re.compile(r"/[^/]+\.\w+$")
 _SYMBOL = re.compile(r"^[\w$.:#~/\\*()&<>\[\],!?-]+$")
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Lines of a file that are asked about; 0 for all of it."""
-
-    path: str
-    first: int = 0
-    last: int = 0
-
-    @property
-    def lines(self) -> tuple[int, ...]:
-        return tuple(range(self.first, self.last + 1)) if self.first else ()
-
-
-def read_spot(text: str) -> Spot | None:
-    """`a/b.py`, `b.py:42`, `b.py:42:7` and `b.py:42-50`; None for what is no place."""
-    if found := _LINES.match(text):
-        first = int(found["first"])
-        ends = sorted((first, int(found["last"] or first)))
-        return Spot(_plain(found["path"]), *ends)
-    return Spot(_plain(text)) if _PATH.match(text) else None
-
-
-def _plain(path: str) -> str:
-    return path.replace("\\", "/").removeprefix("./")
+def read_spot(text: str) -> Place | None:
+    """The lines of a file, or the file (`a/b.py`), that are asked about; None for what is no
+    place.
+    """
+    place = read_place(text)
+    is_place = _PATH.match(place.path) and (place.line or _FILE.search(place.path))
+    return replace(place, last=max(place.line, place.last)) if is_place else None
 
 
 async def look_around(turn: Turn, text: str) -> Picture | None:
@@ -76,12 +61,12 @@ async def look_around(turn: Turn, text: str) -> Picture | None:
     if not _SYMBOL.match(text):
         return None
     seeds, suggestion = await resolve(turn, text)
-    return await _around(turn, seeds[0], suggestion, ()) if seeds else None
+    return await _around(turn, seeds[0], suggestion, range(0)) if seeds else None
 
 
-async def _at(turn: Turn, spot: Spot) -> Picture | None:
-    seeds = (await at_places(turn, [Place(spot.path, spot.first)]))[0]
-    if seeds and not spot.first:
+async def _at(turn: Turn, spot: Place) -> Picture | None:
+    seeds = (await at_places(turn, [messages.Place(spot.path, spot.line)]))[0]
+    if seeds and not spot.line:
         return _whole(seeds)
     one = seeds[0] if seeds else None
     if one is None or not await _is_meant(turn, one, spot):
@@ -90,14 +75,14 @@ async def _at(turn: Turn, spot: Spot) -> Picture | None:
     return await _around(turn, one, "", spot.lines)
 
 
-async def _is_meant(turn: Turn, one: Function, spot: Spot) -> bool:
+async def _is_meant(turn: Turn, one: Function, spot: Place) -> bool:
     """Whether a place in a definition is about it: one between the members of a type is not, nor
     one of a constant, nor lines that end behind it.
     """
     if spot.last > one.end or one.callable:
         return spot.last <= one.end
     if _members(one, await outline(turn, [one.file])):
-        return spot.first == one.start
+        return spot.line == one.start
     return one.kind in TYPE_KINDS or one.end - one.start >= CONSTANT_LINES
 
 
@@ -116,13 +101,13 @@ def _whole(known: list[Function]) -> Picture:
     return Picture(Flow(tuple(shown)), scores={one.id: 1.0 for one in shown})
 
 
-async def _outside(turn: Turn, file: str, spot: Spot, end: int) -> Picture:
+async def _outside(turn: Turn, file: str, spot: Place, end: int) -> Picture:
     """Lines that are asked for, as they are; around a single one those next to it, then the
     definition that comes next; of a file its first lines.
     """
-    asked = range(min(max(spot.first, 1), end), min(spot.last or PAGE_LINES, end) + 1)
+    asked = range(min(max(spot.line, 1), end), min(spot.last or PAGE_LINES, end) + 1)
     first, last, after = asked[0], asked[-1], None
-    if spot.first and len(asked) == 1:
+    if spot.line and len(asked) == 1:
         known = [one for one in await outline(turn, [file]) if one.callable or one.kind in TYPE_KINDS]
         following = [one for one in known if last < one.start <= last + NEXT_LINES]
         after = min(following, key=lambda one: (one.start, -one.end), default=None)
@@ -132,13 +117,13 @@ async def _outside(turn: Turn, file: str, spot: Spot, end: int) -> Picture:
     piece = Function(f"{file}:{file}:{first}", file, first, last, PIECE)
     return Picture(
         Flow((piece,) if after is None else (piece, after)),
-        focus={piece.id: list(asked) if spot.first else []},
+        focus={piece.id: list(asked) if spot.line else []},
         suggestion=f"{file} ends at line {end}." if spot.last > end else "",
         asked=piece.id,
     )
 
 
-async def _around(turn: Turn, one: Function, suggestion: str, lines: tuple[int, ...]) -> Picture:
+async def _around(turn: Turn, one: Function, suggestion: str, lines: range) -> Picture:
     """A definition, then what it calls; the chain of calls that it is in."""
     is_type = one.kind in TYPE_KINDS
     members = _members(one, await outline(turn, [one.file])) if is_type else ()

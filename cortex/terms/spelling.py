@@ -25,7 +25,8 @@ GLOBS_MAX = 32
 _SAME_TAGS = ({"test", "tests"},)
 
 _PLACE = re.compile(
-    r"^(?P<path>.*?[^:/\\])(?::(?P<line>\d{1,9}))(?:[:-]\d{1,9})?:?$|^(?P<hash>.*?)#L(?P<at>\d{1,9})\b.*$"
+    r"^(?P<path>.*?[^:/\\]):(?P<line>\d{1,9})(?::\d{1,9}|-(?P<last>\d{1,9}))?:?$"
+    r"|^(?P<hash>.*?)#L(?P<at>\d{1,9})(?:C\d{1,9})?(?:-L?(?P<to>\d{1,9})(?:C\d{1,9})?)?\b.*$"
 )
 _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 #: a backslash that stands between folders, not before a character that gitignore gives a meaning
@@ -59,20 +60,29 @@ _NAME = re.compile(r"[^\W\d][\w!?=~-]*")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A path, and a line of it; 0 for none."""
+    """A path, a line of it and the last of several from there on; 0 for none."""
 
     path: str
     line: int = 0
+    last: int = 0
+
+    @property
+    def lines(self) -> range:
+        return range(self.line, max(self.line, self.last) + 1) if self.line else range(0)
 
 
 def read_place(text: str) -> Place:
-    r"""`src/a.py:12:3`, `src\a.py#L12`, `./a.py` → the path with forward slashes, and the line."""
+    r"""`src/a.py:12:3`, `src\a.py#L12`, `a.py:12-20`, `./a.py` → the path with forward slashes, and
+    the lines.
+    """
     text = _unquoted(text)
-    line = 0
-    if match := _PLACE.match(text):
-        text = match["path"] if match["path"] is not None else match["hash"]
-        line = min(int(match["line"] or match["at"]), (1 << 31) - 1)
-    return Place(_slashed(text), line)
+    match = _PLACE.match(text)
+    if match is None:
+        return Place(_slashed(text))
+    line, last = int(match["line"] or match["at"]), int(match["last"] or match["to"] or 0)
+    if last:
+        line, last = min(line, last), max(line, last)
+    return Place(_slashed(match["path"] if match["path"] is not None else match["hash"]), line, last)
 
 
 def below(path: str, root: str) -> str:

@@ -171,6 +171,7 @@ def test_a_comment_at_the_top_gives_way_to_code_unless_it_is_asked_about(post):
 def test_lines_of_a_file_are_shown_as_they_are(post):
     first, last = line_of(LINES, "return weigh_parcel"), line_of(LINES, "def deliver") + 2
     (one,) = ask(post, f"post/sorting.py:{first}-{last}")["functions"]
+    assert ask(post, f"post\\sorting.py#L{first}-L{last}")["functions"] == [one]
     assert (one["start_line"], one["end_line"]) == (first, last)
     assert [line.strip() for line in one["text"].split("\n")] == [
         line.strip() for line in LINES[first - 1 : last]

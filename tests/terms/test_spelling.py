@@ -86,8 +86,12 @@ def test_the_readable_parts_of_a_mangled_name_are_read(text, readable):
     [
         ("store.go:188", Place("store.go", 188)),
         ("src/store.go:188:7", Place("src/store.go", 188)),
-        ("src/store.go:188-190", Place("src/store.go", 188)),
+        ("src/store.go:188-190", Place("src/store.go", 188, 190)),
+        ("src/store.go:190-188", Place("src/store.go", 188, 190)),
         ("src/store.go#L188", Place("src/store.go", 188)),
+        ("src/store.go#L188-L190", Place("src/store.go", 188, 190)),
+        ("src/store.go#L188-190", Place("src/store.go", 188, 190)),
+        ("src/store.go#L188C3-L190C7", Place("src/store.go", 188, 190)),
         ("src\\store.go:188", Place("src/store.go", 188)),
         ("./src/store.go", Place("src/store.go")),
         (".", Place("")),
@@ -96,6 +100,12 @@ def test_the_readable_parts_of_a_mangled_name_are_read(text, readable):
 )
 def test_a_place_is_a_path_and_a_line(text, place):
     assert read_place(text) == place
+
+
+def test_a_place_has_the_lines_from_its_first_to_its_last():
+    assert list(read_place("a.py:12-14").lines) == [12, 13, 14]
+    assert list(read_place("a.py:12:3").lines) == [12]
+    assert list(read_place("a.py").lines) == []
 
 
 def test_a_path_elsewhere_stays_what_it_is():
