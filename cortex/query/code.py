@@ -1,4 +1,5 @@
-"""A query that was typed as the code or the line that it looks for: `TODO: fix`, `a->b`, `x == y`.
+"""A query that was typed as the code or the line that it looks for: `TODO: fix`, `a->b`, `x == y`,
+`save(`, and quoted `"save(self)"`.
 
 Pure. What the query language can read keeps its meaning; here is decided only whether the text, as
 it is, is tried before, or in place of an error.
@@ -9,10 +10,11 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from cortex.query.leaf import literal
 from cortex.query.parse import Parsed, parse
-from cortex.query.tree import FIELDS, OTHER_NAMES, And, Node, Regex, Term, joined
+from cortex.query.tree import DEFAULT_FIELD, FIELDS, OTHER_NAMES, And, Node, Phrase, Regex, Term, joined
 from ipc.errors import BadRequest
 from ipc.messages import MatchType
 
@@ -31,8 +33,10 @@ _LANGUAGE = re.compile(
 #: what words cannot say and code does: `a->b`, `foo[0]`, `vector<int>`, `x == y`, `f(a, b)`
 _CODE = re.compile(
     r"\w->\w|\w\[[^\]]*\]|\w<[\w:*&, \[\]]+>|(?:^|\s)(?:[=!]==?|[:+*/%|&^-]?=|&&|\|\||=>|->|<=|>=|<<|>>|<-)(?=\s|$)"
-    r"|\w\.\w+ ?\([^)]+\)|://"
+    r"|\w\.\w+ ?\([^)]+\)|\w\((?![^()]*\))|://"
 )
+#: what stands in quotes in order to be found: punctuation that a phrase of words would not look at
+_POINTED = re.compile(r"->|::|[^\w\s.,:/'’-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +63,37 @@ def read_query(query: str, match_type: MatchType | None = None) -> Readings:
             raise
         note = f"Read as the literal text `{text}`: `{name}:` is no field."
         return Readings(_as_it_is(text), _words(text), note)
-    if match_type not in (None, "exact") or not _is_code(text, parsed.node):
+    if match_type not in (None, "exact"):
         return Readings(parsed)
-    return Readings(_as_it_is(text), parsed, f"Read as the literal text `{text}`.")
+    if _is_code(text, parsed.node):
+        return Readings(_as_it_is(text), parsed, f"Read as the literal text `{text}`.")
+    return _quoted(parsed)
+
+
+def _quoted(parsed: Parsed) -> Readings:
+    """Phrases that all must be there and hold punctuation are looked for as they are written."""
+    node = parsed.node
+    children = node.children if isinstance(node, And) else (node,)
+    texts = [one.text for one in children if _is_pointed(one)]
+    if not texts:
+        return Readings(parsed)
+    literals = [
+        Regex(literal(one.text), position=one.position) if _is_pointed(one) else one for one in children
+    ]
+    first = Parsed(joined(literals), "substring" if len(literals) == 1 else parsed.match_type)
+    said = " and ".join(f"`{text}`" for text in texts)
+    return Readings(first, parsed, f"Read as the literal text {said}.")
+
+
+def _is_pointed(node: Node) -> TypeGuard[Phrase]:
+    return (
+        isinstance(node, Phrase)
+        and node.field == DEFAULT_FIELD
+        and not node.slop
+        and len(node.text) <= LITERAL_CHARS_MAX
+        and _POINTED.search(node.text) is not None
+        and re.search(r"\w", node.text) is not None
+    )
 
 
 def _foreign_name(text: str) -> str:

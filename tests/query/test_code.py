@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.query.code import read_query
+from cortex.query.leaf import literal
 from cortex.query.parse import Parsed, parse
 from cortex.query.tree import Regex
 from ipc.errors import BadRequest
@@ -31,6 +32,8 @@ from ipc.errors import BadRequest
         "if err != nil {",
         "foo.bar(1, 2)",
         "a && b",
+        "toFormData(",
+        "while(x",
     ],
 )
 def test_code_and_lines_with_a_colon_are_literal_texts_and_it_is_said(query):
@@ -54,7 +57,13 @@ def test_code_and_lines_with_a_colon_are_literal_texts_and_it_is_said(query):
         "a b",
         "a OR b == c",
         "text:a->b",
-        '"a->b"',
+        '"error handling"',
+        '"sync.RWMutex"',
+        '"a->b"~2',
+        '"a->b" OR c',
+        'title:"a->b"',
+        '-"a->b"',
+        '"->"',
         "-a->b",
         "a->b*",
         "a->b~1",
@@ -64,6 +73,23 @@ def test_code_and_lines_with_a_colon_are_literal_texts_and_it_is_said(query):
 def test_what_the_language_says_keeps_its_meaning(query):
     assert read_query(query).first == parse(query)
     assert read_query(query).note == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["toFormData(", "f(x)", "a->b", "x == y", "if (a) {", "#define MAX", "!done"]
+)
+def test_quoted_code_is_the_text_between_the_quotes_and_its_words_if_there_is_none(text):
+    readings = read_query(f'"{text}"')
+    assert readings.first == Parsed(Regex(literal(text)), "substring")
+    assert readings.otherwise == parse(f'"{text}"')
+    assert f"literal text `{text}`" in readings.note
+
+
+def test_quoted_code_beside_other_terms_is_one_of_what_must_be_there():
+    readings = read_query('tags:go "save(" store')
+    tag, code, word = readings.first.node.children
+    assert (tag.text, code.pattern, word.text) == ("go", literal("save("), "store")
+    assert readings.first.match_type == readings.otherwise.match_type == "boolean"
 
 
 @pytest.mark.parametrize(

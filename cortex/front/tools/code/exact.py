@@ -44,7 +44,7 @@ async def cortex_exact(
     """Full-text keyword search, when you know a name or the literal text; not for questions.
 
     - Boolean operators: AND, OR, NOT, +required, -excluded; a space means AND
-    - Phrase "error handling", nearby "error handling"~3, Prov* (prefix), Provdier~1 (fuzzy)
+    - Phrase "error handling", literal "save(", nearby "a b"~3, Prov* (prefix), Provdier~1 (fuzzy)
     - Fields: text: (default), title:, symbols:, file_path:, tags:, chunk_type:, language:
 
     Example: text:handler AND tags:go AND -file_path:test
