@@ -14,6 +14,7 @@ from cortex.embedders.static import open_static
 from cortex.indexer import run
 from cortex.indexer.run import Indexer, index
 from cortex.indexer.store import manifest as manifests
+from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.writer import claiming_files, foreign_files
 from cortex.indexer.syntax import parse
 from cortex.settings.config import Server
@@ -38,6 +39,37 @@ def test_bad_files_are_told_and_stop_nothing(project):
     assert found["code-crlf.py#f~1"]["text"] == "def f():\n    return 1"
     assert "añade" in found["code-latin.py#x~1"]["text"]
     assert index(project).indexed == 0
+
+
+class Stumbling:
+    """The embedder of every day, but for a word."""
+
+    def __init__(self):
+        self._used = open_static()
+
+    def __getattr__(self, name):
+        return getattr(self._used, name)
+
+    def count_tokens(self, text):
+        if "stumbling_block" in text:
+            raise ValueError("no such token")
+        return self._used.count_tokens(text)
+
+
+@pytest.mark.parametrize("limits", [LIMITS, Limits(shard_files=4)])
+def test_a_file_that_a_chunker_stumbles_over_is_named_and_the_others_go_on(project, limits):
+    blocked = project.root / "shop" / "blocked.py"
+    blocked.write_text("stumbling_block = 1\n")
+    run.open_home(project)
+    indexer = Indexer(project, Stumbling(), limits=limits)
+    report = indexer.run()
+    told = [(one.path, one.reason) for one in report.skipped]
+    assert told == [("shop/blocked.py", "could not be cut into chunks (ValueError)")]
+    assert report.files == COUNT
+    assert indexer.run().indexed == 0
+    blocked.write_text("block = 1\n")
+    assert not indexer.run().skipped
+    assert "code-shop/blocked.py#block~1" in chunks(project)
 
 
 def test_state_of_ours_with_a_text_that_is_no_utf8_is_made_anew(project):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import logging
 import os
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -32,6 +33,9 @@ from cortex.indexer.store.manifest import name_of
 from cortex.indexer.syntax.source import decode, digest
 from cortex.system import files
 from cortex.terms.records import CHUNK_TYPES, Chunk
+from ipc.errors import CortexError
+
+log = logging.getLogger(__name__)
 
 #: `_metadata.version` of the chunk files
 FORMAT_VERSION = "2.0.0"
@@ -47,6 +51,8 @@ STEMS = {
 FILE_BYTES_MAX = 1 << 30
 #: why a file is left out that no process survives
 ENDED = "ended the process that read it"
+#: why a file is left out over which a chunker stumbles; it is read again when it changes
+FAILED = "could not be cut into chunks"
 #: texts that are embedded at once: bounds the memory of one call
 EMBED_TEXTS = 512
 
@@ -224,14 +230,19 @@ def _cut(
     if raw is None or isinstance(raw, str):
         return Entry("", *stat, skipped=raw or "unreadable"), [], None
     sha256 = digest(raw)
-    source = decode(path, raw)
-    if isinstance(source, str):
-        return Entry(sha256, *stat, skipped=source), [], None
     settings, plain = how
     try:
+        source = decode(path, raw)
+        if isinstance(source, str):
+            return Entry(sha256, *stat, skipped=source), [], None
         found = cut(source, embedder.count_tokens, settings.chunk_tokens, plain=plain)
     except RecursionError:
         return Entry(sha256, *stat, skipped="nested too deeply"), [], None
+    except (CortexError, MemoryError, OSError):
+        raise  # of the embedder or the machine, not of this file
+    except Exception as error:
+        log.exception("%s was left out", path)
+        return Entry(sha256, *stat, skipped=f"{FAILED} ({type(error).__name__})"), [], None
     made = sorted(found.chunks, key=lambda one: CHUNK_TYPES.index(one.chunk_type))
     ids = name_of(one.id for one in made)
     entry = Entry(sha256, *stat, chunks=len(made), ids=ids, remarks=found.remarks)
