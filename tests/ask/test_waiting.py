@@ -1,0 +1,153 @@
+"""What a question waits for: a first generation, and workers that start; how far that is."""
+
+import asyncio
+import os
+import time
+
+import orjson
+import pytest
+
+from cortex.ask import search as searching
+from cortex.ask.asking import FIRST_GENERATION_S
+from cortex.ask.questions import Search
+from cortex.generation import current as generations
+from cortex.generation.current import Generation, SegmentRef
+from cortex.terms.records import IndexerState
+from ipc.client import Silent
+from ipc.errors import BadRequest, Unavailable
+from ipc.messages import (
+    Embed,
+    Reload,
+    VectorSearch,
+)
+from tests.ask.made_up import Workers, asking, exact, plain, publish, search
+
+
+def test_before_the_first_generation_the_answer_is_a_sentence(config):
+    answer = search(config, Workers(), deadline_s=1.0)
+    assert answer["results"] == []
+    assert "Nothing is indexed yet" in answer["suggestion"]
+    assert exact(config, Workers(), deadline_s=1.0)["suggestion"] == answer["suggestion"]
+
+
+def test_a_query_that_cannot_be_read_is_refused_also_before_the_first_generation(config):
+    with pytest.raises(BadRequest, match="distance"):
+        exact(config, Workers(), query="word~9", deadline_s=1.0)
+
+
+def test_a_call_waits_for_the_first_generation(config):
+    async def ask():
+        under_way = asyncio.create_task(searching.search(asking(config, Workers()), Search("words")))
+        await asyncio.sleep(0)
+        publish(config)
+        return plain(await under_way)
+
+    assert asyncio.run(ask())["total"] == 3
+
+
+def at_once(coroutine):
+    """What it returns without waiting for anything."""
+    with pytest.raises(StopIteration) as done:
+        coroutine.send(None)
+    return done.value.value
+
+
+def know(config, files, **fields):
+    """A manifest of so many files, each with a chunk."""
+    seen = {f"f{n}.py": {"size": 1, "mtime_ns": 1, "chunks": 1} for n in range(files)}
+    config.manifest.write_bytes(orjson.dumps({"files": seen} | fields))
+
+
+@pytest.mark.parametrize("state", ["idle", "indexing", "stopped"])
+@pytest.mark.parametrize("backlog", [0, 9])
+def test_no_call_waits_for_a_generation_while_there_is_one_to_answer_from(config, state, backlog):
+    made = Generation(1, segments=(SegmentRef("s", 3, 3),), sequence=1, backlog=backlog, sources=2)
+    generations.publish(config.index_dir, made)
+    know(config, 8, sequence=7)
+    told = IndexerState(state, 3, 8, 7, time.time(), os.getpid(), files=8)
+    config.indexer_state.write_bytes(orjson.dumps(told))
+    starting = asking(config, Workers(), deadline_s=600.0, settled=time.monotonic() + 600)
+    assert at_once(starting.first_generation()) == made
+
+
+def test_an_answer_from_a_part_of_the_project_says_how_much_of_it_that_is(config):
+    made = Generation(1, segments=(SegmentRef("s", 3, 3),), sources=12)
+    generations.publish(config.index_dir, made)
+    state = IndexerState("indexing", 30, 4274, 6, time.time(), os.getpid(), files=4274)
+    config.indexer_state.write_bytes(orjson.dumps(state))
+    know(config, 12)
+    index = search(config, Workers())["index"]
+    assert index["searchable"] == {"done": 12, "total": 4274}
+    assert "12 of 4 274 files" in index["message"]
+
+
+def test_the_wait_for_the_very_first_generation_ends_long_before_the_deadline(config):
+    async def ask():
+        async with asyncio.timeout(60):
+            return await asking(config, Workers(), deadline_s=10.0).first_generation()
+
+    assert asyncio.run(ask()).number == 0
+    assert FIRST_GENERATION_S <= 3
+
+
+def test_how_far_indexing_is_is_said(config):
+    publish(config)
+    state = IndexerState("indexing", 30, 120, 6, time.time(), os.getpid(), {f"f{n}.py": 6 for n in range(7)})
+    config.indexer_state.write_bytes(orjson.dumps(state))
+    index = search(config, Workers())["index"]
+    assert index["indexing"] == {"done": 30, "total": 120}
+    assert index["pending"] == [f"f{n}.py" for n in range(5)]
+    assert index["pending_count"] == 7
+    assert "25 % (30 of 120 files)" in index["message"]
+
+
+def test_a_chunk_count_without_vectors_is_said(config):
+    publish(config)
+
+    class Partly(Workers):
+        def answer(self, request):
+            reply = super().answer(request)
+            if isinstance(request, VectorSearch):
+                reply.stats["left_out"] = 12.0
+            return reply
+
+    assert "12 chunks have no vector" in search(config, Partly())["index"]["message"]
+
+
+class Starting(Workers):
+    """The text worker is not there yet for the first questions."""
+
+    refusals = 2
+
+    async def ask(self, worker, message, deadline_s):
+        if worker == "text" and self.refusals:
+            self.refusals -= 1
+            raise Silent("The text worker is not running.")
+        return await super().ask(worker, message, deadline_s)
+
+
+def test_a_worker_that_is_still_starting_is_waited_for(config):
+    publish(config)
+    made = asking(config, Starting(), settled=time.monotonic() + 5)
+    assert asyncio.run(searching.search(made, Search("words")))["index"]["degraded"] == []
+
+
+def test_a_worker_that_says_why_it_cannot_answer_is_not_waited_for_while_workers_start(config):
+    """A server for embeddings that refuses cost each question of the first ten seconds six."""
+    publish(config)
+    workers = Workers()
+    workers.faults["embed"] = Unavailable("http://localhost:8121/embed refused the connection.")
+    made = asking(config, workers, deadline_s=600.0, settled=time.monotonic() + 600)
+    answer = asyncio.run(asyncio.wait_for(searching.search(made, Search("words")), 60))
+    assert answer["results"]
+    assert answer["index"]["degraded"] == ["embed"]
+    assert "refused the connection" in answer["index"]["message"]
+    assert sum(isinstance(one, Embed) for one in workers.asked) == 1
+
+
+def test_a_message_that_is_not_repeatable_is_asked_once_even_while_workers_start(config):
+    workers = Starting()
+    made = asking(config, workers, settled=time.monotonic() + 5)
+    with pytest.raises(Unavailable):
+        asyncio.run(made.ask("text", Reload(1), Reload, time.monotonic() + 5))
+    assert workers.refusals == 1
