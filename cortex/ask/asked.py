@@ -6,12 +6,12 @@ nobody.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
-from cortex.ask.excerpt import Excerpt, around, head_of
+from cortex.ask.excerpt import Excerpt, around, head_of, parted
 from cortex.ask.functions import PIECE, Bodies, Function
 from cortex.ask.picture import (
     ENTRY_BYTES,
@@ -58,8 +58,10 @@ def render_asked(picture: Picture, bodies: Bodies, users: Users, max_bytes: int)
     """The parts of an answer that fit `max_bytes`, without its `index` block."""
     one = picture.flow.functions[0]
     room = _Room(max_bytes - FRAME_BYTES - len(picture.suggestion.encode()))
-    excerpt = _own(picture, one, bodies.get(one.id, {}), room.left)
-    room.add("functions", entry_of(one, excerpt.text))
+    lines, asked = bodies.get(one.id, {}), picture.focus.get(one.id, [])
+    excerpt = _own(picture, one, lines, room.left - ENTRY_BYTES * (len(asked) > 1))
+    for entry in _entries(one, lines, asked, excerpt):
+        room.add("functions", entry)
     if picture.path and (size := len(picture.path.encode()) + KIND_BYTES) <= room.left:
         room.left -= size
         room.parts["path"] = picture.path
@@ -106,6 +108,16 @@ def _own(picture: Picture, one: Function, lines: Mapping[int, str], max_bytes: i
         lines = _outlined(lines, picture.members)
     found = _fitted(lines, asked, int(room * (1 - NAMES_SHARE)))
     return Excerpt(found.text, cut=True, shown=found.shown)
+
+
+def _entries(one: Function, lines: Mapping[int, str], asked: list[int], excerpt: Excerpt) -> list[Answer]:
+    """The lines from one to another that are asked about, and nothing else; then what is around
+    them.
+    """
+    first, rest = parted(lines, excerpt.shown, asked) if len(asked) > 1 else ("", "")
+    if not first or not rest:
+        return [entry_of(one, excerpt.text)]
+    return [entry_of(replace(one, start=asked[0], end=asked[-1]), first), entry_of(one, rest)]
 
 
 def _fitted(lines: Mapping[int, str], asked: list[int] | tuple[()], max_bytes: int) -> Excerpt:

@@ -73,6 +73,14 @@ def around(lines: Mapping[int, str], asked: Sequence[int], max_bytes: int) -> Ex
     return _excerpt(lines, numbers, kept)
 
 
+def parted(lines: Mapping[int, str], shown: Collection[int], asked: Collection[int]) -> tuple[str, str]:
+    """(the text of those of the `asked` lines that are `shown`, that of the others)"""
+    own = {number: lines[number] for number in sorted(asked) if number in lines}
+    first = _render(own, list(own), [number for number in own if number in shown]) if own else ""
+    others = [number for number in sorted(shown) if number not in asked]
+    return first, _render(lines, sorted(lines), others) if others else ""
+
+
 def telling(lines: Mapping[int, str], words: Mapping[str, float], most: int) -> Excerpt:
     """At most so many lines of a definition, those that hold most of the question's words."""
     told, comments = _told(lines, words), comments_of(lines)

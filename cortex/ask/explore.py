@@ -177,23 +177,42 @@ def _pieces(evidence: Evidence, known: list[Function]) -> list[Function]:
     """Lines that no definition holds: hits, and what is around lines that the question names.
 
     So are functions without a name, files of which the graph knows nothing, and all files when
-    nobody asked it.
+    nobody asked it. No line is in two of them.
     """
-    spans = [(file, *hit[:2]) for file, hits in evidence.hits.items() for hit in hits]
-    for file, lines in evidence.named.items():
-        last = -PIECE_LINES
-        for line in sorted(lines):
-            if line - last > PIECE_LINES:
-                spans.append((file, max(1, line - PIECE_LINES // 2), line + PIECE_LINES))
-                last = line
     defined: dict[str, list[Function]] = {}
     for one in known:
         defined.setdefault(one.file, []).append(one)
-    return [
-        Function(f"{file}:{file}:{start}", file, start, end, PIECE)
-        for file, start, end in spans
-        if not any(one.start <= end and start <= one.end for one in defined.get(file, ()))
-    ]
+    spans: list[tuple[str, int, int]] = []
+
+    def add(file: str, start: int, end: int) -> None:
+        if not any(one.start <= end and start <= one.end for one in defined.get(file, ())):
+            spans.append((file, start, end))
+
+    for file, hits in evidence.hits.items():
+        for start, end, _ in hits:
+            add(file, start, end)
+    for file, lines in evidence.named.items():
+        last = -PIECE_LINES
+        for line in sorted(lines):
+            if line - last > PIECE_LINES and (span := _free(spans, file, line)):
+                add(file, *span)
+                last = line
+    return [Function(f"{file}:{file}:{start}", file, start, end, PIECE) for file, start, end in spans]
+
+
+def _free(spans: Sequence[tuple[str, int, int]], file: str, line: int) -> tuple[int, int] | None:
+    """The first and the last line around `line` that none of the spans of its file holds; None
+    where one holds itself.
+    """
+    start, end = max(1, line - PIECE_LINES // 2), line + PIECE_LINES
+    for other, first, last in spans:
+        if other == file and first <= line <= last:
+            return None
+        if other == file and last < line:
+            start = max(start, last + 1)
+        if other == file and first > line:
+            end = min(end, first - 1)
+    return start, end
 
 
 async def _connect(turn: Turn, functions: list[Function], calls: Calls) -> None:

@@ -53,6 +53,11 @@ class Function:
     def callable(self) -> bool:
         return self.kind in CALLABLE_KINDS
 
+    def is_inside(self, other: Function) -> bool:
+        """Whether its lines are some of another's."""
+        inside = self.file == other.file and other.start <= self.start and self.end <= other.end
+        return inside and self.end - self.start < other.end - other.start
+
 
 @dataclass(slots=True)
 class Calls:

@@ -121,14 +121,21 @@ def _show(picture: Picture, bodies: Bodies, twins: Mapping[str, Answer], max_byt
     weight = sum(shares.values())
     chain = {one.id for one in flow.functions[: flow.chain]}
     excerpts: dict[str, Excerpt] = {}
-    for one in sorted(flow.functions, key=lambda one: -shares[one.id]):
+    inner = {one.id: [other for other in flow.functions if other.is_inside(one)] for one in flow.functions}
+    for one in sorted(flow.functions, key=lambda one: (bool(inner[one.id]), -shares[one.id])):
         room = int(left * shares[one.id] / weight) - ENTRY_BYTES
         weight -= shares[one.id]
         if chain and one.id not in chain:
             room = min(room, ASIDE_BYTES_MAX)
         if room < TEXT_BYTES_MIN and excerpts:
             continue
-        lines, decisive = bodies.get(one.id, {}), _decisive(picture, one)
+        told = [other for other in inner[one.id] if other.id in excerpts]  # no line is shown twice
+        lines = {
+            number: text
+            for number, text in bodies.get(one.id, {}).items()
+            if not any(other.start <= number <= other.end for other in told)
+        }
+        decisive = _decisive(picture, one)
         excerpts[one.id] = choose(lines, picture.words, decisive, room)
         left -= len(orjson.dumps(excerpts[one.id].text)) + ENTRY_BYTES + len(orjson.dumps(twins.get(one.id)))
     entries = [

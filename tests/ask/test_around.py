@@ -178,13 +178,25 @@ def test_lines_of_a_file_are_shown_as_they_are(post):
     ]
 
 
-def test_lines_inside_of_one_definition_come_with_the_rest_of_it(post):
+@pytest.mark.parametrize("max_tokens", [300, 2500])
+def test_lines_inside_of_one_definition_come_first_and_the_rest_of_it_behind_them(post, max_tokens):
     first = line_of(LINES, "step_20 =")
     for span in (f"{first}-{first + 9}", f"{first + 9}-{first}"):
-        answer = ask(post, f"post/sorting.py:{span}", max_tokens=300)
-        text = answer["functions"][0]["text"]
-        assert symbols(answer) == ["sort_parcels"]
-        assert all(f"step_{at} =" in text for at in range(20, 30))
+        answer = ask(post, f"post/sorting.py:{span}", max_tokens=max_tokens)
+        asked, around, *_ = answer["functions"]
+        assert [asked["symbol"], around["symbol"]] == ["sort_parcels", "sort_parcels"]
+        assert (asked["start_line"], asked["end_line"]) == (first, first + 9)
+        assert asked["text"].split("\n") == [line.strip() for line in LINES[first - 1 : first + 9]]
+        assert around["text"].startswith("def sort_parcels(")
+        assert f"⋯ {first}-{first + 9}" in around["text"] or max_tokens == 300
+        assert "step_25 =" not in around["text"]
+        assert len(orjson.dumps(answer)) <= 4 * max_tokens
+
+
+def test_lines_that_are_all_of_a_definition_come_once(post):
+    first = line_of(LINES, "def send_back")
+    answer = ask(post, f"post/sorting.py:{first}-{first + 1}")
+    assert symbols(answer).count("send_back") == 1
 
 
 def test_a_place_between_members_is_not_about_all_of_the_type(post):

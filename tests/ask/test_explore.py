@@ -309,6 +309,59 @@ def test_the_lines_of_a_pasted_trace_are_shown(shop):
     assert "return round(value, 2)" in shown
 
 
+@pytest.fixture(scope="module")
+def script(tmp_path_factory, serve):
+    """A class whose body does something between its functions; a script in which nothing is
+    defined.
+    """
+    root = tmp_path_factory.mktemp("script")
+    lines = [f"print('step {number} of the delivery')" for number in range(1, 121)]
+    (root / "deliver.py").write_text("\n".join(lines) + "\n")
+    (root / "parcels.py").write_text(
+        "class Parcels:\n    def seal(self, parcel):\n        return self.stamp(parcel)\n\n"
+        "    sealed = seal(None, 1)\n\n    def stamp(self, parcel):\n        raise ValueError(parcel)\n"
+    )
+    return serve(root)
+
+
+def shown_twice(answer):
+    lines = [line.strip() for one in answer["functions"] for line in one["text"].split("\n")]
+    return {line for line in lines if not line.startswith("⋯") and lines.count(line) > 1}
+
+
+def frames(*places):
+    told = [f'  File "/srv/{path}", line {line}, in {name}' for path, line, name in places]
+    return "\n".join(["Traceback (most recent call last):", *told, "ValueError: 1"])
+
+
+def test_a_pasted_trace_shows_no_line_twice(script):
+    scripted = ask(script, frames(*(("deliver.py", line, "<module>") for line in (30, 50, 69, 90))))
+    assert not shown_twice(scripted)
+    shown = "\n".join(one["text"] for one in scripted["functions"])
+    assert all(f"step {line} of" in shown for line in (30, 50, 69, 90))
+
+
+CHANGED = """--- a/parcels.py
++++ b/parcels.py
+@@ -5,1 +5,1 @@
+-    sealed = None
++    sealed = seal(None, 1)
+@@ -8,1 +8,1 @@
+-        pass
++        raise ValueError(parcel)
+"""
+
+
+def test_a_type_and_a_function_in_it_show_no_line_twice(script):
+    answer = ask(script, diff=CHANGED)
+    assert {"Parcels", "Parcels.stamp"} <= set(symbols(answer))
+    assert not shown_twice(answer)
+    shown = "\n".join(one["text"] for one in answer["functions"])
+    assert all(
+        text in shown for text in ("class Parcels:", "sealed = seal(None, 1)", "raise ValueError(parcel)")
+    )
+
+
 COPIES = {
     "src/clock.js": "export function startClock(now) {\n  const ticks = [];\n  ticks.push(now);\n  return ticks;\n}\n",
     "options.js": "const timeoutMillis = 5;\nconst retries = 2;\nconst other = timeoutMillis * retries;\n",
