@@ -111,7 +111,7 @@ Each file that is left out or read with a reservation is listed by `cortex index
 * Ignored, without a word: what `.gitignore` (nested, above the project, `.git/info/exclude`, `core.excludesFile`),
   `.cortexignore` and `indexing.ignore` say, what `indexing.include` and `indexing.languages` do not take in, and the folders
   {folders}.
-* Left out: symbolic links (no loop can arise), unreadable files and folders, files over `indexing.max_file_kb`, binary files,
+* Left out: symbolic links (no loop can arise), unreadable files and folders, files that a chunker stumbles over, files over `indexing.max_file_kb`, binary files,
   files that may hold secrets, data that programs write ({generated}; {suffixes}), minified files (a line of more than
   {line_chars} characters; {scripts} with more than {minified} characters a line).
 * Marked `generated`: by name (`*_pb2.py`, `*.pb.go`, `zz_generated.*`, …) or a remark in the first {head_lines} lines
