@@ -20,6 +20,8 @@ from ipc.messages import MatchType
 
 #: letters of a text that is looked for as it is; longer ones are pasted, and searched by words
 LITERAL_CHARS_MAX = 300
+#: quoted texts of one query that are looked for as they are; each reads the texts of its own
+LITERALS_MAX = 8
 #: how near a name before a colon is to a field's, to be a slip of it
 _SLIP = 0.75
 
@@ -75,7 +77,7 @@ def _quoted(parsed: Parsed) -> Readings:
     node = parsed.node
     children = node.children if isinstance(node, And) else (node,)
     texts = [one.text for one in children if _is_pointed(one)]
-    if not texts:
+    if not 0 < len(texts) <= LITERALS_MAX:
         return Readings(parsed)
     literals = [
         Regex(literal(one.text), position=one.position) if _is_pointed(one) else one for one in children

@@ -241,6 +241,14 @@ def test_lines_of_a_view_have_no_numbers_for_they_are_from_many_places(capsys):
     assert capsys.readouterr().out.splitlines()[1:] == ["    // Lines 8-9", "    type A"]
 
 
+def test_a_line_that_is_none_of_the_file_is_shown_without_a_number(capsys):
+    result = found_in({}, kind="definitions", lines=(0, 8))
+    answers.print_answer({"results": [result], "index": NOTHING_AMISS})
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split()[0] == "a.py:8"
+    assert lines == ["    marked 0", "    8: marked 8"]
+
+
 @pytest.mark.parametrize(
     ("metadata", "more", "said"),
     [
