@@ -213,7 +213,7 @@ def _excerpt(result: dict[str, Any]) -> Iterable[Line]:
             yield Line((told.rstrip(), "bold yellow" if first and number in matched else ""))
         last = first + len(lines) - 1 - (lines[-1] == CUT)
     if "chunk_type" in chunk and (not text or text.endswith(f"\n{CUT}")):
-        rest = [at for at, number in enumerate(matched) if number > last]
+        rest = [at for at, number in enumerate(matched) if number > last or not text]
         highlights = result.get("highlights") or ()
         yield from _marked([highlights[at] for at in rest], [matched[at] for at in rest])
 
