@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 import uuid6
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import Row, bindparam, func, insert, select, update
 
 from cortex.memory.records import Records
 from cortex.memory.tables import EXCHANGE, SESSION
@@ -28,6 +28,12 @@ SAID_CHARS_MAX = 4_000_000
 EXCHANGES = "exchange"
 #: the key of a session's counts that holds the place of the exchange that goes on
 _GOES_ON = "place"
+# Statements that are made once: to make one takes longer than to carry it out.
+_OWN = select(EXCHANGE).where(EXCHANGE.c.session == bindparam("of"))
+_TOLD = _OWN.where(EXCHANGE.c.at == bindparam("then"), EXCHANGE.c.user_text == bindparam("said"))
+_GOING_ON = _OWN.where(EXCHANGE.c.place == bindparam("where"))
+_LAST = select(func.max(EXCHANGE.c.place)).where(EXCHANGE.c.session == bindparam("of"))
+_ADDED, _CHANGED = insert(EXCHANGE), update(EXCHANGE).where(EXCHANGE.c.number == bindparam("which"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +140,12 @@ def _row_of(records: Records, told: Session) -> Row[Any]:
 
 def _write(records: Records, session: Row[Any], part: Part, place: int) -> tuple[int, int]:
     """(the number of the exchange that the part belongs to, its place in the session)."""
-    connection = records.connection
-    own = select(EXCHANGE).where(EXCHANGE.c.session == session.number)
+    connection, asked = records.connection, {"of": session.number}
     if part.begins:
         # a file that is read anew tells exchanges that are there: each is as it is told now
-        there = connection.execute(
-            own.where(EXCHANGE.c.at == part.at, EXCHANGE.c.user_text == part.user)
-        ).first()
+        there = connection.execute(_TOLD, asked | {"then": part.at, "said": part.user}).first()
     else:
-        there = connection.execute(own.where(EXCHANGE.c.place == place)).first()
+        there = connection.execute(_GOING_ON, asked | {"where": place}).first()
     before: dict[str, Any] = {}
     if there is not None and not part.begins:
         before = dict(there._mapping)  # noqa: SLF001 - SQLAlchemy's own name for what all may use
@@ -158,13 +161,12 @@ def _write(records: Records, session: Row[Any], part: Part, place: int) -> tuple
         "branch": part.branch or before.get("branch", ""),
     }
     if there is not None:
-        connection.execute(update(EXCHANGE).where(EXCHANGE.c.number == there.number).values(**values))
+        connection.execute(_CHANGED, values | {"which": there.number})
         number, place = there.number, there.place
     else:
-        most = select(func.max(EXCHANGE.c.place)).where(EXCHANGE.c.session == session.number)
-        place = (connection.execute(most).scalar() or 0) + 1
+        place = (connection.execute(_LAST, asked).scalar() or 0) + 1
         values |= {"session": session.number, "place": place, "user_text": part.user, "at": part.at}
-        made = connection.execute(insert(EXCHANGE), values).inserted_primary_key
+        made = connection.execute(_ADDED, values).inserted_primary_key
         number = made[0] if made else 0
     records.log(EXCHANGES, number)
     return number, place
