@@ -24,6 +24,7 @@ from typing import Any
 
 import product
 import report
+from mcp import MCPError
 
 from cortex.memory.library import Library
 from cortex.processes import attach
@@ -39,6 +40,8 @@ TITLE_WORDS, BODY_WORDS = 9, 40
 SLICE = 200
 #: questions whose ten nearest are compared with those that bytes propose
 PROPOSALS = 200
+#: seconds in which memory has to answer for the first time
+AWAKE_S = 60.0
 PARTS = ("store", "recall", "set")
 
 
@@ -148,10 +151,24 @@ def bare_commits(folder: Path) -> list[float]:
     return seconds
 
 
+async def awake(front: product.Front) -> None:
+    """Wait until memory answers: the first call makes its tables."""
+    until = time.monotonic() + AWAKE_S
+    while True:
+        try:
+            await front.call("cortex_briefing")
+        except MCPError:
+            if time.monotonic() > until:
+                raise
+        else:
+            return
+
+
 async def stored(root: Path) -> list[float]:
     """`cortex_store` through the official client."""
     words, seconds = Words(17), []
     async with product.connect(root) as front:
+        await awake(front)
         for at in range(CALLS + WARM):
             title, body = f"{words(TITLE_WORDS)} {at}", words(BODY_WORDS)
             begun = time.perf_counter()
@@ -165,6 +182,7 @@ async def stored(root: Path) -> list[float]:
 async def at_rest(root: Path, data: Path) -> report.Figures:
     """What the processes of the set take, with a front that asked once."""
     async with product.connect(root) as front:
+        await awake(front)
         await front.call("cortex_recall", query="what was decided about the index")
         owned = product.processes_of(data)
         before = sum(sum(one.cpu_times()[:2]) for one in owned)
