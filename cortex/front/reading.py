@@ -16,6 +16,8 @@ from ipc.errors import BadRequest
 
 #: items of a list: each is looked for among all files, tags or ids
 ITEMS_MAX = 256
+#: of a list of ids, which are looked up at once
+IDS_MAX = 1_000
 #: texts that stand for an argument that was left out, but for texts
 _NOTHING = frozenset(("null", "none", "undefined", "nil"))
 _TRUE, _FALSE = frozenset(("true", "yes", "on", "1")), frozenset(("false", "no", "off", "0"))
@@ -31,6 +33,8 @@ _ANY = frozenset(("all", "any", "*", "auto"))
 _LANGUAGES = frozenset(("lang", "language"))
 _GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns"))
 _PATHS = frozenset(("path", "file"))
+#: arguments that are texts of several values, by commas
+_LISTED = frozenset(("concepts", "files", "obs_type", "type", "include"))
 #: arguments whose items are sentences, which commas do not part
 _SENTENCES = frozenset(("facts",))
 #: arguments in which the root's own path is left out, wherever it stands
@@ -50,6 +54,8 @@ def coerced(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str
         if name in _SENTENCES and isinstance(value, str) and not value.lstrip().startswith("["):
             value = value.splitlines()  # noqa: PLW2901 - the value as it is meant
         field = schema["properties"].get(name)
+        if name in _LISTED and isinstance(value, list | tuple) and field and field.get("type") == "string":
+            value = ",".join(map(str, value))  # noqa: PLW2901 - the value as it is meant
         meant = value if field is None else _typed(field, value)
         if meant is not None:
             made[name] = _language(meant) if name in _LANGUAGES and isinstance(meant, str) else meant
@@ -74,8 +80,9 @@ def located(arguments: Mapping[str, Any], root: str) -> dict[str, Any]:
 
 def _check_text(name: str, value: Any) -> None:
     texts = value if isinstance(value, list | tuple) else [value]
-    if len(texts) > ITEMS_MAX:
-        raise BadRequest(f"The argument `{name}` has {len(texts)} items; at most {ITEMS_MAX} are taken.")
+    most = IDS_MAX if name == "ids" else ITEMS_MAX
+    if len(texts) > most:
+        raise BadRequest(f"The argument `{name}` has {len(texts)} items; at most {most} are taken.")
     if any(isinstance(text, str) and _SURROGATE.search(text) for text in texts):
         raise BadRequest(f"The argument `{name}` is not valid Unicode: it holds a lone surrogate.")
 

@@ -45,7 +45,7 @@ class Outline(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Which notes a question is about. Empty fields select everything; `project` selects its own
-    notes and the global ones, `as_of` those that were known at that moment.
+    notes and the global ones, `as_of` those that were known at that moment, `among` these alone.
     """
 
     project: str = ""
@@ -55,6 +55,7 @@ class Selection:
     until: int = 0
     states: tuple[State, ...] = ("active",)
     as_of: int = 0
+    among: frozenset[int] | None = None
 
     def takes(self, note: Note) -> bool:
         """Whether it is about this note, which reads as it did at the moment `as_of`."""
@@ -66,6 +67,7 @@ class Selection:
             and (not self.since or note.happened_at >= self.since)
             and (not self.until or note.happened_at <= self.until)
             and (not self.as_of or note.created_at <= self.as_of)
+            and (self.among is None or note.number in self.among)
         )
 
 
@@ -221,6 +223,10 @@ class Catalog:
         if chosen.labels:
             some = np.zeros(len(kept), bool)
             some[[at for label in chosen.labels for at in self._labelled.get(label, ())]] = True
+            kept &= some
+        if chosen.among is not None:
+            some = np.zeros(len(kept), bool)
+            some[[at for at in chosen.among if at < len(kept)]] = True
             kept &= some
         for number, note in then.items():
             kept[number] = chosen.takes(note)

@@ -13,7 +13,7 @@ from cortex.memory.intake import forgotten_hashes, forgotten_id
 from cortex.memory.note import Note
 from cortex.memory.records import Records
 from cortex.memory.rows import note_held
-from cortex.memory.tables import EDGE, FORGOTTEN, NOTE, OPERATION, REVISION
+from cortex.memory.tables import EDGE, FORGOTTEN, NOTE, OPERATION, QUERY_LOG, REVISION
 from cortex.memory.times import just_now
 from cortex.system import files
 
@@ -42,6 +42,7 @@ def erase(records: Records, notes: Sequence[Note], key: bytes) -> None:
     for operation, did in list(connection.execute(select(OPERATION.c.id, OPERATION.c.did))):
         if any(entry[0] == "note" and entry[1] in numbers for entry in did):
             connection.execute(delete(OPERATION).where(OPERATION.c.id == operation))
+    connection.execute(delete(QUERY_LOG))  # what was asked tells what was said
     records.did.clear()  # it cannot be taken back
 
 
@@ -104,6 +105,8 @@ def _remove(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
     connection.commit()  # in a transaction foreign keys are not switched on
     connection.execute("PRAGMA foreign_keys = ON")
     connection.executemany("DELETE FROM note WHERE id = ?", [(each,) for each in ids])
-    connection.execute("DELETE FROM operation")
+    for table in ("operation", "query_log"):  # a store of an older version has no log of questions
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - one of these two names
     connection.commit()
     connection.execute("VACUUM")

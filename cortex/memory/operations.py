@@ -4,8 +4,10 @@ worker carries them out for tools, commands and programs; how a call travels is 
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
+import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +19,12 @@ from cortex.memory.library import Library
 from cortex.memory.meeting.history import take_commits, unknown_commits
 from cortex.memory.meeting.places import beside, filed, spoken
 from cortex.memory.note import Scope, Source, State
+from cortex.memory.observations.rating import rate
+from cortex.memory.observations.table import arguments_of, carried_out, writes
 from cortex.memory.secrets import remove_secrets
 from cortex.memory.transcripts import sessions
 from cortex.terms.arguments import fault_of, struct_of
+from cortex.terms.observations import PREFIX, ROWS
 from ipc.errors import BadRequest
 
 #: the argument that numbers a write; it is of the request, not of what is asked
@@ -32,6 +37,8 @@ Slices = Generator[None, None, dict[str, Any]]
 Function = Callable[..., dict[str, Any] | list[dict[str, Any]] | Slices]
 #: operation of people → its command, where that is called otherwise
 _COMMANDS = {"erase": "forget --hard"}
+#: where an answer has what was found
+_FOUND = ("results", "items", "observations", "explanations")
 #: how the identity of a project's folder ends
 _IDENTITY = re.compile(r"-[0-9a-f]{16}\Z")
 #: the channel on which agents ask
@@ -101,8 +108,22 @@ def carry_out(
     if project == ALL and operation.writes:
         raise BadRequest("`project` is 'all'; a note belongs to one project, or to all with scope `global`.")
     whose = library.of(project="" if project == ALL else project, source=source)
+    began = time.monotonic()
     told = operation.function(whose, **given)
-    return {"results": told} if isinstance(told, list) else told
+    told = {"results": told} if isinstance(told, list) else told
+    if given.get("query") and isinstance(told, dict):
+        _log(whose, operation.name.removeprefix(PREFIX), given["query"], told, began)
+    return told
+
+
+def _log(library: Library, tool: str, query: str, answer: Mapping[str, Any], began: float) -> None:
+    """Keep what was asked, and how much was found."""
+    rows = next((answer[name] for name in _FOUND if isinstance(answer.get(name), list)), ())
+    took_ms = (time.monotonic() - began) * 1000
+    memory = library.memory
+    memory.queries.add(
+        tool, query, project=library.project, results=len(rows), took_ms=took_ms, now=memory.now()
+    )
 
 
 def _refuse_secrets(**names: str) -> None:
@@ -168,6 +189,12 @@ def _operation(name: str, function: Function, *, writes: bool, people: bool = Fa
     return Operation(name, writes, function, arguments, numbered, people)
 
 
+def _observing(name: str) -> Operation:
+    """The operation of a tool of observations."""
+    function = functools.partial(carried_out, name)
+    return Operation(f"{PREFIX}{name}", writes(name), function, arguments_of(name), writes(name))
+
+
 #: every operation there is, by its name on the wire
 OPERATIONS: Mapping[str, Operation] = {
     one.name: one
@@ -198,5 +225,7 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("beside", beside, writes=False),
         _operation("unknown_commits", unknown_commits, writes=False),
         _operation("take_commits", take_commits, writes=True),
+        _operation("rate", rate, writes=True),
+        *map(_observing, ROWS),
     )
 }

@@ -12,6 +12,7 @@ from cortex.embedders import Embedder
 from cortex.memory.catalog import Catalog, Selection
 from cortex.memory.links import Links
 from cortex.memory.note import Note
+from cortex.memory.observations.queries import Queries
 from cortex.memory.projects import Projects
 from cortex.memory.ranking import Lanes, Ranked, rank, similarities, with_neighbours
 from cortex.memory.rows import outline_of
@@ -49,6 +50,7 @@ class Memory:
     def __init__(self, folder: Path, embedder: Embedder, now: Callable[[], int] = just_now) -> None:
         self.store = Store(folder, now)
         self.projects = Projects(self.store)
+        self.queries = Queries(self.store)
         self.now = now
         self.catalog, self.links = Catalog(), Links()
         self._folder, self._embedder = folder / "index", embedder
@@ -60,6 +62,7 @@ class Memory:
 
     def close(self) -> None:
         try:
+            self.queries.write(self.now())
             if self._said is not None:
                 self._said.close()
             self.words.commit()
@@ -181,6 +184,7 @@ class Memory:
 
     def erase(self, references: Sequence[str | int]) -> Generator[None, None, list[Note]]:
         """Remove notes for good, from the store and from every index, in slices."""
+        self.queries.write(self.now())
         notes = self.store.erase(references)
         self.vectors.drop([note.number for note in notes])
         self.follow()

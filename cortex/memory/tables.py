@@ -76,6 +76,7 @@ NOTE = Table(
     _text("same", 32),
     Index("note_by_same", "same"),
     Index("note_by_project", "project", "state"),
+    Index("note_by_type", "obs_type", "kind"),
     sqlite_autoincrement=True,
 )
 

@@ -87,6 +87,11 @@ class Vectors:
         if len(last) < (1 - STALE_SHARE) * len(rows):
             self._write_anew(rows[last])
 
+    @property
+    def model(self) -> str:
+        """What made the vectors."""
+        return self._embedder.identity
+
     def delete(self) -> None:
         """Remove its file; it is of no use any more."""
         with contextlib.suppress(FileNotFoundError):

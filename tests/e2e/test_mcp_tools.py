@@ -56,6 +56,10 @@ def test_the_tools_are_listed_with_annotations_and_instructions_before_anything_
         "cortex_briefing",
         "cortex_traverse",
         "cortex_relate",
+        "search",
+        "timeline",
+        "get_observation",
+        "search_sessions",
     ]
     for tool in list(tools.values())[:8]:
         hints = tool.annotations

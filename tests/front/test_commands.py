@@ -75,7 +75,7 @@ def test_no_two_commands_have_one_name():
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
 def test_what_is_not_given_is_left_to_the_tool(tool):
     words = [word.argument for word in FORMS[tool.name].words if not word.optional]
-    values = {"operation": "callers"}
+    values = {"operation": "callers", "boost": "0.5"}
     given = asked(tool.name, *(values.get(word, "x") for word in words))
     assert given == {word: values.get(word, "x") for word in words}
 

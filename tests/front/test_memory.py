@@ -176,7 +176,7 @@ def test_the_six_tools_have_the_arguments_and_defaults_of_their_specification():
         "cortex_traverse": ({"node_id"}, {"depth": 2, "direction": "both"}),
         "cortex_relate": ({"from_id", "to_id"}, {"relation": "relates-to"}),
     }
-    assert set(tools) == set(specified)
+    assert set(tools) == {*specified, "search", "timeline", "get_observation", "search_sessions"}
     for name, (required, defaults) in specified.items():
         schema = tools[name].schema
         assert set(schema.get("required", ())) == required, name

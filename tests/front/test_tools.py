@@ -13,11 +13,15 @@ from cortex.front.mcp.server import describe
 from cortex.front.tool import make_tool
 from cortex.front.tools import TOOLS, TOOLSETS, choose
 from cortex.settings.config import Config, Server
+from cortex.terms.observations import REQUIRED, ROWS, fields_of
 from ipc.errors import BadRequest, Misconfigured, Unavailable
 
 
 def least(tool):
     """The fewest arguments that a tool can be called with."""
+    if tool.name in ROWS:
+        needed = [argument for argument, _, default in fields_of(tool.name) if default is REQUIRED]
+        return {name: {"ids": ["1"], "tags": ["x"], "boost": 0.1}.get(name, "1") for name in needed}
     return {
         "cortex_graph": {"operation": "callers", "target": "x"},
         "cortex_pattern": {"pattern": "f($A)", "language": "python"},

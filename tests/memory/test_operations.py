@@ -78,6 +78,14 @@ def test_a_write_that_is_asked_for_again_under_its_number_is_done_once(library, 
         "forget": {"node_id": first},
         "undo": {},
         "link": {"other": "there"},
+        "rate": {"node_id": first, "value": 1},
+        "observation.edit_observation": {"id": first, "title": "Changed"},
+        "observation.tag_observation": {"id": first, "tags": ["new"]},
+        "observation.merge_observations": {"source_id": first, "target_id": second},
+        "observation.bulk_delete_observations": {"ids": [first]},
+        "observation.bulk_mark_superseded": {"ids": [first], "superseded_by": second},
+        "observation.bulk_boost_observations": {"ids": [first], "boost": 0.1},
+        "observation.batch_tag_by_pattern": {"pattern": "two", "tags": ["new"], "dry_run": False},
     }[name]
     store(library, "A note of another project", project="there")
     told = carry_out(library, name, arguments, project="here", operation_id="op-1")
@@ -89,7 +97,10 @@ def test_a_write_that_is_asked_for_again_under_its_number_is_done_once(library, 
         "forget": (2, 0),
         "undo": (2, 0),
         "link": (3, 0),
-    }[name]
+        "observation.merge_observations": (3, 1),
+        "observation.bulk_delete_observations": (2, 0),
+        "observation.bulk_mark_superseded": (3, 1),
+    }.get(name, (3, 0))
 
 
 def test_an_edit_with_a_state_and_what_it_supersedes_is_one_operation_all_or_nothing(library):

@@ -482,3 +482,20 @@ def test_two_facts_that_share_most_of_their_words_are_two_notes(life):
     life.write("s1", user("Remember that retry.py uses jitter.\nRemember that retry.py uses back-off."))
     life.read()
     assert set(notes(life)) == {"Retry.py uses jitter.", "Retry.py uses back-off."}
+
+
+def test_the_tools_of_observations_search_what_was_asked_and_where_it_was_spoken_of(life):
+    life.ask("stats")
+    life.write(
+        "s1",
+        user("why does the walrus deployment fail?"),
+        agent("The disk is full."),
+        user("rename the button", "2026-03-02T10:00:00Z"),
+        agent("The walrus button is renamed.", "2026-03-02T10:01:00Z"),
+    )
+    life.read()
+    (prompt,) = life.ask("observation.search", type="prompts", query="walrus")["results"]
+    assert (prompt["content"], prompt["exchange"]) == ("why does the walrus deployment fail?", 1)
+    (row,) = life.ask("observation.search", type="sessions", query="walrus deployment")["results"]
+    assert row == life.ask("observation.search_sessions", query="walrus deployment")["results"][0]
+    assert life.ask("observation.list_sessions")["total_count"] == 1

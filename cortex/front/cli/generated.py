@@ -23,6 +23,7 @@ from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
 from cortex.settings import config as configuration
+from cortex.terms.observations import REQUIRED, ROWS, fields_of
 from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, BadRequest, Unavailable
 
 if TYPE_CHECKING:
@@ -31,7 +32,11 @@ if TYPE_CHECKING:
 #: what the names of tools begin with, and the names of their commands do not
 PREFIXES = ("cortex_", "code_", "find_")
 #: tools whose commands have two words; `cortex search` asks both
-MEMORY = {line.name for line in TOOLSETS["memory"]} - {line.name for line in TOOLSETS["code"]} | set(PEOPLE)
+MEMORY = {line.name for line in TOOLSETS["memory-all"]} - {line.name for line in TOOLSETS["code"]} | set(
+    PEOPLE
+)
+#: tool → its command, where people have another one of that name
+NAMED = {"search": "memory find", "timeline": "memory around"}
 #: seconds that people wait for memory, whose set may have to be started; and for long work on it
 PATIENCE_S, LONG_S = 30.0, 3_600.0
 LONG = {f"memory_{name}" for name in ("import", "export", "doctor", "forget", "backup", "restore")}
@@ -151,6 +156,9 @@ FORMS = {
     ),
     "memory_show": Form(memory.print_node, found=_always, words=(_NOTE,)),
     "memory_forget": Form(memory.print_written, found=_always, words=(_NOTE,)),
+    "memory_rate": Form(
+        memory.print_written, found=_always, words=(_NOTE, Word("value", "value", optional=True))
+    ),
     "memory_link": Form(memory.print_link, found=_always, words=(Word("other", "other", optional=True),)),
     "memory_import": Form(
         memory.print_imported, found=memory.came_in, words=(Word("file", "file"),), way="in"
@@ -166,6 +174,17 @@ FORMS = {
     "memory_stats": Form(memory.print_stats, found=_always),
 }
 PLAIN = Form(answers.print_json, found=_always)
+FORMS |= {
+    name: replace(
+        PLAIN,
+        words=tuple(
+            Word(argument, argument.replace("_", " "))
+            for argument, _, default in fields_of(name)
+            if default is REQUIRED
+        ),
+    )
+    for name in ROWS
+}
 
 
 class _Offered(tuple[str, ...]):
@@ -247,7 +266,11 @@ def make_command(tool: Tool, ask: Ask = ask_workers) -> Command:
 
 
 def command_name(tool: str) -> str:
+    if tool in NAMED:
+        return NAMED[tool]
     group = "memory " if tool in MEMORY else ""
+    if tool in ROWS:
+        return group + tool.replace("_", "-")
     for prefix in (*PREFIXES, "memory_") if group else PREFIXES:
         tool = tool.removeprefix(prefix)
     return group + tool.replace("_", "-")

@@ -164,6 +164,16 @@ async def memory_undo(
     return await asking.remember("undo", given(undone=undone), writes=True)
 
 
+async def memory_rate(
+    asking: Asking,
+    *,
+    node_id: Id,
+    value: Annotated[int, Meta(description="1: useful, -1: of no use, 0: neither.")] = 1,
+) -> dict[str, Any]:
+    """Say what a note is worth; by default that it is useful."""
+    return await asking.remember("rate", {"node_id": node_id, "value": value}, writes=True)
+
+
 async def memory_link(
     asking: Asking,
     *,

@@ -36,6 +36,7 @@ def upgrade() -> None:
         _text("git_commit", 64),
     ):
         op.add_column("note", column)
+    op.create_index("note_by_type", "note", ["obs_type", "kind"])
     for table, columns in (
         ("note_file", (_text("use", 8), _moment("mtime"))),
         ("edge", (_text("reason", 256), _moment("valid_until"))),

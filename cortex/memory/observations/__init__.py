@@ -1,0 +1,1 @@
+"""Notes as observations: what the forty tools ask of the one store and the one ranking."""

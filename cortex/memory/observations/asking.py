@@ -1,0 +1,342 @@
+"""What the tools of observations answer that only read: lists, timelines, one observation, what is
+related to it, and why a search ranks as it does.
+
+Each takes the library and the call's arguments as `cortex.terms.observations` has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from cortex.memory.answers import told
+from cortex.memory.catalog import Selection
+from cortex.memory.library import Library
+from cortex.memory.note import Edge, Note, State
+from cortex.memory.observations.conversations import search_prompts, search_sessions
+from cortex.memory.observations.finding import (
+    Found,
+    answer,
+    browse,
+    choose,
+    find,
+    listed,
+    notes_of,
+    of_files,
+    of_types,
+)
+from cortex.memory.observations.rows import fitted, record_of, row_of, type_of
+from cortex.memory.ranking import WEIGHTS
+from cortex.memory.text import question_words
+from cortex.memory.timeline import around, between
+from cortex.terms import tokens
+from ipc.errors import BadQuery, BadRequest
+
+Given = Mapping[str, Any]
+Answer = dict[str, Any]
+
+#: whose relations are told: what was replaced is known by what replaced it
+NOT_DELETED: tuple[State, ...] = ("active", "superseded", "archived")
+#: tool → the types that count for more in it, and the concepts that do
+PRIORS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "decisions": (("decision",), ()),
+    "changes": (("bugfix", "feature", "refactor", "change"), ()),
+    "how_it_works": (("discovery", "decision"), ("how-it-works", "architecture")),
+}
+
+
+def search(library: Library, given: Given) -> Answer:
+    if given["type"] == "sessions":
+        return search_sessions(library, given)
+    if given["type"] == "prompts":
+        return search_prompts(library, given)
+    found = find(
+        library.memory,
+        given["query"],
+        choose(library, given),
+        limit=given["limit"],
+        offset=given["offset"],
+        order=given["orderBy"],
+    )
+    return answer(found, given, given["query"])
+
+
+def search_about(name: str, library: Library, given: Given) -> Answer:
+    """The tools of PRIORS: a search in which what is of their types counts for more."""
+    memory, (types, concepts) = library.memory, PRIORS[name]
+    lifted = of_types(memory, types)
+    for concept in concepts:
+        chosen = Selection(project=library.project, labels=(concept,))
+        lifted |= set(memory.catalog.in_time(memory.catalog.mask(chosen)).tolist())
+    chosen = choose(library, given)
+    found = find(memory, _asked(given), chosen, limit=given["limit"], offset=given["offset"], lifted=lifted)
+    return answer(found, given, given["query"])
+
+
+def find_by(name: str, library: Library, given: Given) -> Answer:
+    """Filters alone; the one that `name` names has to say something. Raises BadRequest."""
+    if name:
+        _named(given, name)
+    return answer(_browsed(library, given), given)
+
+
+def find_by_file(library: Library, given: Given) -> Answer:
+    """What modified the file before what read it; within each the newest first."""
+    if given["orderBy"] in ("date_asc", "date_desc"):
+        return find_by("files", library, given)
+    modified = {number for number, was in of_files(library.memory, _named(given, "files")).items() if was}
+    chosen = choose(library, given)
+    among = chosen.among or frozenset()
+    parts = [replace(chosen, among=part) for part in (among & modified, among - modified)]
+    start, end = given["offset"], given["offset"] + given["limit"]
+    first = browse(library.memory, parts[0], limit=given["limit"], offset=start)
+    left, skipped = end - start - len(first.notes), max(0, start - first.total)
+    second = browse(library.memory, parts[1], limit=left, offset=skipped)
+    return answer(Found(first.notes + second.notes, {}, first.total + second.total), given)
+
+
+def get_observations_by_tag(library: Library, given: Given) -> Answer:
+    told_page = answer(_browsed(library, dict(given) | {"concepts": _named(given, "tag")}), given)
+    rows = told_page.pop("results")
+    return {"tag": given["tag"], "observations": rows, "count": len(rows)} | told_page
+
+
+def _browsed(library: Library, given: Given) -> Found:
+    library.memory.follow()
+    return browse(
+        library.memory,
+        choose(library, given, every=given.get("match") == "all"),
+        limit=given["limit"],
+        offset=given["offset"],
+        oldest_first=given.get("orderBy") == "date_asc",
+    )
+
+
+def _named(given: Given, name: str) -> tuple[str, ...]:
+    """Raises BadRequest for an argument that names nothing."""
+    if not (named := listed(given[name])):
+        raise BadRequest(f"`{name}` names nothing; pass one, or several by commas.")
+    return named
+
+
+def _asked(given: Given) -> str:
+    """Raises BadQuery for no question."""
+    if not given["query"].strip():
+        raise BadQuery("The query is empty; say what is to be found.")
+    return str(given["query"])
+
+
+def timeline(library: Library, given: Given) -> Answer:
+    """Around an anchor, around what a question finds best, or between two moments."""
+    memory = library.memory
+    memory.follow()
+    chosen = choose(library, given)
+    anchor = _anchor(library, given, chosen)
+    if anchor is None and given.get("query"):
+        return {"results": [], "total_count": 0, "query": given["query"], "message": "Nothing is about this."}
+    if anchor is None:
+        return _span(library, given, chosen)
+    span = around(memory, anchor, chosen, given["before"], given["after"])
+    full = given["format"] == "full"
+    rows = [
+        row_of(note, full=full) | ({"anchor": True} if note.number == anchor.number else {})
+        for note in span.notes
+    ]
+    at = next(at for at, row in enumerate(rows) if row.get("anchor"))
+    kept, earlier, later = _middle(rows, at, given["max_tokens"])
+    return {
+        "results": kept,
+        "total_count": len(kept),
+        "query": given.get("query", ""),
+        "anchor_id": anchor.number,
+        "earlier": span.before + earlier,
+        "later": span.after + later,
+    }
+
+
+def _anchor(library: Library, given: Given, chosen: Selection) -> Note | None:
+    """Raises NotFound for an anchor that is not there."""
+    memory = library.memory
+    if given.get("anchor_id"):
+        return memory.store.need(given["anchor_id"])
+    if given.get("query"):
+        best = memory.recall(given["query"], chosen, 1)
+        return best[0].note if best else None
+    return None
+
+
+def _span(library: Library, given: Given, chosen: Selection) -> Answer:
+    limit = given["before"] + given["after"] + 1
+    offset = given.get("offset", 0)
+    span = between(library.memory, chosen, limit, offset, newest_first=False)
+    rows = [row_of(note, full=given["format"] == "full") for note in span.notes]
+    kept, _ = fitted(rows, given["max_tokens"])
+    total = span.before + len(span.notes) + span.after
+    told_rows = {"results": kept, "total_count": total, "query": ""}
+    more = offset + len(kept) < total and kept
+    return told_rows | ({"next_offset": offset + len(kept)} if more else {})
+
+
+def _middle(rows: list[Answer], at: int, max_tokens: int) -> tuple[list[Answer], int, int]:
+    """(rows around the one at `at` that have room, how many before and after them have none)."""
+    order = sorted(range(len(rows)), key=lambda place: (abs(place - at), place))
+    kept, _ = fitted([rows[place] for place in order], max_tokens)
+    places = dict(zip(order, kept, strict=False))
+    first, last = min(places), max(places)
+    return [places[place] for place in sorted(places)], first, len(rows) - 1 - last
+
+
+def get_observation(library: Library, given: Given) -> Answer:
+    """All of one; who asks for it uses it. Raises NotFound."""
+    library.memory.follow()
+    note = library.memory.store.need(given["id"])
+    library.memory.count_use([note.number])
+    return record_of(library.memory.store.need(note.number)) | {
+        "relations": len(library.memory.links.of(note.number))
+    }
+
+
+def find_similar_observations(library: Library, given: Given) -> Answer:
+    memory, query = library.memory, _asked(given)
+    memory.follow()
+    mask = memory.catalog.mask(choose(library, given))
+    near = memory.vectors.cosines([query], mask)
+    best = sorted(zip(near.values.tolist(), near.numbers.tolist(), strict=True), reverse=True)
+    alike = {number: value for value, number in best if value >= given["min_similarity"] and mask[number]}
+    chosen = list(alike)[: given["limit"]]
+    rows = [
+        row_of(note, full=True) | {"similarity": round(alike[note.number], 4)}
+        for note in notes_of(memory, chosen, {})
+    ]
+    kept, whole = fitted(rows, given["max_tokens"])
+    more = {} if whole else {"truncated": True}
+    return {"observations": kept, "count": len(kept), "min_similarity": given["min_similarity"]} | more
+
+
+def find_related_observations(library: Library, given: Given) -> Answer:
+    memory = library.memory
+    memory.follow()
+    note = memory.store.need(given["id"])
+    seen = memory.catalog.mask(Selection(project=library.project))
+    related: dict[int, Edge] = {}
+    for edge in memory.links.of(note.number):  # the strongest first
+        other = edge.target if edge.source == note.number else edge.source
+        if edge.weight >= given["min_confidence"] and not edge.valid_until and seen[other]:
+            related.setdefault(other, edge)
+    rows = [
+        row_of(one) | _relation(related[one.number], note.number)
+        for one in notes_of(memory, list(related)[: given["limit"]], {})
+    ]
+    kept, whole = fitted(rows, given["max_tokens"])
+    return {"observations": kept, "count": len(kept)} | ({} if whole else {"truncated": True})
+
+
+def _relation(edge: Edge, of: int) -> Answer:
+    return {
+        "relation": edge.relation,
+        "direction": "outgoing" if edge.source == of else "incoming",
+        "confidence": edge.weight,
+        "detection_source": edge.detection,
+    } | ({"reason": told(edge.reason)} if edge.reason else {})
+
+
+def get_observation_relationships(library: Library, given: Given) -> Answer:
+    memory = library.memory
+    memory.follow()
+    start = memory.store.need(given["id"])
+    seen = memory.catalog.mask(Selection(project=library.project, states=NOT_DELETED))
+    walk = memory.links.walk(start.number, given["max_depth"], "both", lambda number: bool(seen[number]))
+    notes = {note.number: note for note in memory.store.notes_by_number(list(walk.depth))}
+    rows = [
+        {
+            "id": edge.id,
+            "source_id": edge.source,
+            "target_id": edge.target,
+            "type": edge.relation,
+            "confidence": edge.weight,
+            "source_title": told(notes[edge.source].title),
+            "target_title": told(notes[edge.target].title),
+            "source_type": type_of(notes[edge.source]),
+            "target_type": type_of(notes[edge.target]),
+        }
+        for edge in walk.edges
+        if {edge.source, edge.target} <= notes.keys()
+    ]
+    kept, whole = fitted(rows, given["max_tokens"])
+    return {
+        "center_id": start.number,
+        "max_depth": given["max_depth"],
+        "total_relations": len(rows),
+        "relations": kept,
+        "unique_nodes": len(notes),
+    } | ({"truncated": True} if walk.truncated or not whole else {})
+
+
+def explain_search_ranking(library: Library, given: Given) -> Answer:
+    """The scores of `search` taken apart: the parts are those that `recall` explains."""
+    memory, query = library.memory, _asked(given)
+    best = memory.recall(query, choose(library, given), given["top_n"])
+    asked = question_words(query)
+    places = {lane: _places([one.parts.get(lane, 0.0) for one in best]) for lane in WEIGHTS}
+    rows = []
+    for at, one in enumerate(best):
+        parts = {name: round(value, 4) for name, value in one.parts.items()}
+        rows.append(
+            {
+                "rank": at + 1,
+                "id": one.note.number,
+                "title": told(one.note.title),
+                "type": type_of(one.note),
+                "score": round(one.score, 4),
+                "score_breakdown": {
+                    "vector_similarity": parts["meaning"],
+                    "text_match": round(sum(one.parts[lane] for lane in WEIGHTS if lane != "meaning"), 4),
+                    "importance": parts["importance"],
+                    "recency": parts["recency"],
+                },
+                "parts": parts,
+                "lanes": {lane: {"rank": places[lane][at], "value": parts[lane]} for lane in WEIGHTS},
+                "matched_fields": matched_fields(one.note, asked),
+            }
+        )
+    return {
+        "query": query,
+        "project": library.project,
+        "result_count": len(rows),
+        "explanations": rows,
+        "tips": _tips(rows, asked),
+    }
+
+
+def _places(values: list[float]) -> list[int]:
+    """The rank of each value, the greatest is 1."""
+    order = sorted(values, reverse=True)
+    return [order.index(value) + 1 for value in values]
+
+
+def matched_fields(note: Note, asked: list[str]) -> dict[str, list[str]]:
+    """Field → the words of the question that it holds, as they are compared."""
+    fields = {
+        "title": (note.title, note.subtitle),
+        "narrative": (note.body,),
+        "facts": note.facts,
+        "concepts": note.labels,
+        "files": note.files,
+    }
+    held = {
+        name: set(tokens.lane_text(tokens.words(" ".join(texts))).split()) for name, texts in fields.items()
+    }
+    return {name: found for name, words in held.items() if (found := [one for one in asked if one in words])}
+
+
+def _tips(rows: list[Answer], asked: list[str]) -> list[str]:
+    if not rows:
+        return ["Nothing is about this: ask by other words, or browse by `concepts`, `files` and dates."]
+    tips = []
+    if not any(row["matched_fields"] for row in rows):
+        tips.append("No word of the question is in what was found: only its meaning counts here.")
+    held = {word for row in rows for words in row["matched_fields"].values() for word in words}
+    if missing := [word for word in asked if word not in held]:
+        tips.append(f"In none of these: {', '.join(missing[:5])}.")
+    return tips

@@ -1,0 +1,235 @@
+"""How much is remembered and how the memory is: database, indexes, workers, disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sqlalchemy import func, or_, select
+
+from cortex.memory.catalog import Selection
+from cortex.memory.copies import back_ups
+from cortex.memory.database import LOCK
+from cortex.memory.library import Library
+from cortex.memory.note import Note
+from cortex.memory.observations.rows import type_of
+from cortex.memory.tables import EDGE, EXCHANGE, NOTE, PATTERN, PATTERN_NOTE, SESSION, UPKEEP
+from cortex.memory.times import say_moment
+from cortex.system import files
+from ipc.errors import Damaged
+
+Given = Mapping[str, Any]
+Answer = dict[str, Any]
+
+#: what each fault takes from a health of 100
+FAULTS = {"damaged": 50, "lag": 10, "embeddings": 15, "no embeddings": 30, "disk": 15, "stale": 5}
+#: from which health on it is called what
+STATUSES = ((90, "healthy"), (60, "degraded"), (0, "unhealthy"))
+#: milliseconds without a new observation, share of superseded ones, free bytes: worth a word
+QUIET_MS, STALE_SHARE, FREE_BYTES_MIN = 7 * 86_400_000, 0.2, 500_000_000
+#: bytes that a lock's file may have
+_LOCK_BYTES = 64
+
+
+def get_memory_stats(library: Library, _given: Given) -> Answer:
+    memory = library.memory
+    memory.follow()
+    count = memory.store.count(library.project)
+    tally = memory.queries.tally
+    types, projects = Counter[str](), dict[str, int]()
+    own = (
+        or_(NOTE.c.project == library.project, NOTE.c.scope == "global")
+        if library.project
+        else NOTE.c.number > 0
+    )
+    with memory.store.database.read() as connection:
+        live = own & (NOTE.c.state != "deleted")
+        columns = (NOTE.c.kind, NOTE.c.obs_type, func.count())
+        for kind, obs_type, of in connection.execute(
+            select(*columns).where(live).group_by(NOTE.c.kind, NOTE.c.obs_type)
+        ):
+            types[type_of(Note("", kind=kind, obs_type=obs_type)) or kind] += of
+        by_project = select(NOTE.c.project, func.count()).where(live).group_by(NOTE.c.project)
+        projects = {project or "(none)": of for project, of in connection.execute(by_project)}
+        relations = select(EDGE.c.relation, func.count()).group_by(EDGE.c.relation).order_by(EDGE.c.relation)
+        by_relation = {row[0]: row[1] for row in connection.execute(relations)}
+        sessions = connection.execute(select(func.count()).select_from(SESSION)).scalar_one()
+        exchanges = connection.execute(select(func.count()).select_from(EXCHANGE)).scalar_one()
+    return {
+        "observations": {
+            "total": count["notes"],
+            "by_type": dict(types.most_common()),
+            "by_project": projects,
+            "by_state": count["by_state"],
+        },
+        "relations": {"total": len(memory.links), "by_type": by_relation},
+        "sessions": {"total": sessions, "exchanges": exchanges},
+        "vector_count": len(memory.vectors.numbers()),
+        "embedding_model": memory.vectors.model,
+        "patterns": _patterns(library),
+        "search": {
+            "total_searches": tally.searches,
+            "by_tool": dict(tally.by_tool),
+            "avg_latency_ms": round(tally.took_ms / tally.searches, 3) if tally.searches else 0.0,
+            "slow_searches": tally.slow,
+        },
+        "db_bytes": count["bytes"],
+    }
+
+
+def _patterns(library: Library) -> Answer:
+    with library.memory.store.database.read() as connection:
+        query = select(PATTERN.c.status, func.count(), func.sum(PATTERN.c.confidence)).group_by(
+            PATTERN.c.status
+        )
+        rows = connection.execute(query).all()
+        seen = connection.execute(select(func.count()).select_from(PATTERN_NOTE)).scalar_one()
+    counts = {status: count for status, count, _ in rows}
+    total = sum(counts.values())
+    sure = sum(confidence for _, _, confidence in rows)
+    return {
+        "total": total,
+        **{status: counts.get(status, 0) for status in ("active", "deprecated", "merged")},
+        "total_occurrences": seen,
+        "avg_confidence": round(sure / total, 4) if total else 0.0,
+    }
+
+
+def check_system_health(library: Library, _given: Given) -> Answer:
+    """From 100 each fault takes its FAULTS; what is worth a word is a warning."""
+    memory, now = library.memory, library.memory.now()
+    memory.follow()
+    faults, subsystems = list[str](), {}
+    for name, look in (("database", _database), ("vectors", _vectors), ("indexes", _indexes)):
+        found, subsystems[name] = look(library)
+        faults += found
+    subsystems |= {"patterns": _sub(_patterns(library)), "sessions": _sessions(library)}
+    subsystems |= {"workers": _workers(library), "upkeep": _upkeep(library)}
+    score = max(0, 100 - sum(FAULTS[fault] for fault in faults))
+    warnings = [warning for one in subsystems.values() for warning in one["warnings"]]
+    return {
+        "timestamp": say_moment(now),
+        "overall_status": next(name for least, name in STATUSES if score >= least),
+        "health_score": score,
+        "subsystems": subsystems,
+        "recommended_actions": [_ADVICE[fault] for fault in faults] or warnings[:3],
+    }
+
+
+#: fault → what to do
+_ADVICE = {
+    "damaged": "The database is damaged: `cortex memory restore` puts the newest back-up in its place.",
+    "lag": "An index is behind: `cortex memory doctor` makes it anew.",
+    "embeddings": "Some notes have no embedding: `cortex memory doctor` makes them.",
+    "no embeddings": "No note has an embedding: `cortex memory doctor` makes them.",
+    "disk": "The disk is nearly full: free some space.",
+    "stale": "More than a fifth is superseded: they cost nothing, but look whether the rest still holds.",
+}
+
+
+def _sub(metrics: Answer, warnings: tuple[str, ...] = (), message: str = "", status: str = "") -> Answer:
+    told = status or ("warning" if warnings else "ok")
+    return {
+        "status": told,
+        "message": message or (warnings[0] if warnings else "As it should be."),
+        "metrics": metrics,
+        "warnings": list(warnings),
+    }
+
+
+def _database(library: Library) -> tuple[list[str], Answer]:
+    memory = library.memory
+    path = memory.store.database.path
+    faults, warnings = list[str](), list[str]()
+    try:
+        wrong = memory.store.database.check()
+    except Damaged as error:
+        wrong = [str(error)]
+    if wrong:
+        faults.append("damaged")
+        warnings += wrong[:5]
+    chosen = Selection(project=library.project, states=("active", "superseded", "archived"))
+    numbers = np.flatnonzero(memory.catalog.mask(chosen))
+    total = len(numbers)
+    superseded = int(memory.catalog.mask(replace(chosen, states=("superseded",))).sum())
+    newest = int(memory.catalog["created"][numbers].max(initial=0))
+    if total and superseded / total > STALE_SHARE:
+        faults.append("stale")
+    if newest and memory.now() - newest > QUIET_MS:
+        warnings.append(f"Nothing was noted since {say_moment(newest)}.")
+    free = shutil.disk_usage(path.parent).free
+    if free < FREE_BYTES_MIN:
+        faults.append("disk")
+    copies = back_ups(path.parent)
+    metrics = {
+        "observations": total,
+        "superseded": superseded,
+        "db_bytes": memory.store.database.size(),
+        "disk_free_bytes": free,
+        "newest": say_moment(newest) if newest else None,
+        "back_ups": len(copies),
+        "newest_back_up": copies[0]["written_at"] if copies else None,
+    }
+    return faults, _sub(metrics, tuple(warnings), status="error" if wrong else "")
+
+
+def _vectors(library: Library) -> tuple[list[str], Answer]:
+    memory = library.memory
+    live = set(memory.catalog.live())
+    missing = live - memory.vectors.numbers()
+    faults = ["no embeddings" if missing == live else "embeddings"] if missing else []
+    metrics = {"embedded": len(live) - len(missing), "missing": len(missing), "model": memory.vectors.model}
+    return faults, _sub(metrics, (f"{len(missing)} notes have no embedding.",) if missing else ())
+
+
+def _indexes(library: Library) -> tuple[list[str], Answer]:
+    """How many changes each index is behind the store."""
+    memory = library.memory
+    reached = {"words": memory.words.reached, "vectors": memory.vectors.reached, "edges": memory.reached}
+    lag = {index: max(0, memory.store.reached - at) for index, at in reached.items()}
+    behind = tuple(f"{index} is {count} changes behind." for index, count in lag.items() if count)
+    return ["lag"] if behind else [], _sub({"changes": memory.store.reached, "lag": lag}, behind)
+
+
+def _sessions(library: Library) -> Answer:
+    with library.memory.store.database.read() as connection:
+        own = (SESSION.c.project == library.project) if library.project else SESSION.c.number > 0
+        columns = (func.count(), func.sum(SESSION.c.exchange_count), func.max(SESSION.c.last_at))
+        total, exchanges, newest = connection.execute(select(*columns).where(own)).one()
+    return _sub(
+        {"sessions": total, "exchanges": exchanges or 0, "newest": say_moment(newest) if newest else None}
+    )
+
+
+def _workers(library: Library) -> Answer:
+    """Who serves this: its heartbeat is that it answers. `lock_owner`: who holds the folder."""
+    memory = library.memory
+    raw = files.read_ours(memory.store.database.path.with_name(LOCK), _LOCK_BYTES)
+    owner = int(raw) if raw.strip().isdigit() else None
+    metrics = {
+        "memory": {"pid": os.getpid(), "heartbeat": say_moment(memory.now())},
+        "lock_owner": owner,
+        "questions_waiting_for_the_log": memory.queries.waiting,
+    }
+    wrong = (
+        ()
+        if owner == os.getpid()
+        else (f"The lock of the folder names process {owner}, and {os.getpid()} serves it.",)
+    )
+    return _sub(metrics, wrong)
+
+
+def _upkeep(library: Library) -> Answer:
+    with library.memory.store.database.read() as connection:
+        rows = connection.execute(select(UPKEEP.c.name, UPKEEP.c.last_run, UPKEEP.c.last_duration_ms)).all()
+    return _sub(
+        {
+            name: {"last_run": say_moment(at) if at else None, "last_duration_ms": took}
+            for name, at, took in rows
+        }
+    )

@@ -1,0 +1,42 @@
+"""What somebody thinks of a note: kept each time, and the last of it with the note."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import insert
+
+from cortex.memory.answers import told
+from cortex.memory.library import Library
+from cortex.memory.records import Records
+from cortex.memory.tables import FEEDBACK
+from ipc.errors import BadRequest
+
+#: what a value says
+SAYINGS = {1: "useful", 0: "neither useful nor wrong", -1: "of no use"}
+
+
+def rate(library: Library, *, node_id: str | int, value: int, operation_id: str = "") -> dict[str, Any]:
+    """Say that a note is useful (1), of no use (-1), or take that back (0): who says so uses it.
+
+    Raises BadRequest for another value, NotFound.
+    """
+    if value not in SAYINGS:
+        raise BadRequest(f"value is {value}; it is 1 (useful), -1 (of no use) or 0.")
+    memory = library.memory
+
+    def carry_out(records: Records) -> dict[str, Any]:
+        note = records.need(node_id)
+        row = {"note": note.number, "value": value, "at": records.now}
+        records.connection.execute(insert(FEEDBACK), row)
+        records.change(note, replace(note, feedback=value))
+        return {"number": note.number}
+
+    number = memory.store.once(operation_id, "rate", {"rate": str(node_id), "value": value}, carry_out)[
+        "number"
+    ]
+    memory.follow()
+    memory.count_use([number])
+    note = memory.store.need(number)
+    return {"id": note.id, "number": number, "message": f"Noted as {SAYINGS[value]}: {told(note.title)}"}

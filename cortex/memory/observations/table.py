@@ -1,0 +1,76 @@
+"""The operations of observations, one for each row of `cortex.terms.observations`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Generator, Mapping
+from typing import Any
+
+import msgspec
+
+from cortex.memory.library import Library
+from cortex.memory.observations import analysing, asking, changing, conversations, exporting, health
+from cortex.terms.observations import REQUIRED, ROWS, fields_of, read_bounds
+
+#: long work is done in slices
+Answer = dict[str, Any] | Generator[None, None, dict[str, Any]]
+Function = Callable[[Library, Mapping[str, Any]], Answer]
+
+#: tool → what answers it
+FUNCTIONS: Mapping[str, Function] = {
+    "search": asking.search,
+    "timeline": asking.timeline,
+    "get_observation": asking.get_observation,
+    "search_sessions": conversations.search_sessions,
+    "list_sessions": conversations.list_sessions,
+    **{name: functools.partial(asking.search_about, name) for name in asking.PRIORS},
+    "find_by_concept": functools.partial(asking.find_by, "concepts"),
+    "find_by_file": asking.find_by_file,
+    "find_by_type": functools.partial(asking.find_by, "type"),
+    "find_similar_observations": asking.find_similar_observations,
+    "find_related_observations": asking.find_related_observations,
+    "explain_search_ranking": asking.explain_search_ranking,
+    "get_recent_context": functools.partial(asking.find_by, ""),
+    "get_context_timeline": asking.timeline,
+    "get_timeline_by_query": asking.timeline,
+    "get_observations_by_tag": asking.get_observations_by_tag,
+    "get_observation_relationships": asking.get_observation_relationships,
+    "edit_observation": changing.edit_observation,
+    "tag_observation": changing.tag_observation,
+    "merge_observations": changing.merge_observations,
+    "bulk_delete_observations": changing.bulk_delete_observations,
+    "bulk_mark_superseded": changing.bulk_mark_superseded,
+    "bulk_boost_observations": changing.bulk_boost_observations,
+    "batch_tag_by_pattern": changing.batch_tag_by_pattern,
+    "export_observations": exporting.export_observations,
+    "get_memory_stats": health.get_memory_stats,
+    "get_observation_quality": analysing.get_observation_quality,
+    "get_data_quality_report": analysing.get_data_quality_report,
+    "get_temporal_trends": analysing.get_temporal_trends,
+    "get_observation_scoring_breakdown": analysing.get_observation_scoring_breakdown,
+    "analyze_observation_importance": analysing.analyze_observation_importance,
+    "analyze_search_patterns": analysing.analyze_search_patterns,
+    "check_system_health": health.check_system_health,
+}
+
+
+def carried_out(name: str, library: Library, **given: Any) -> Answer:
+    """One operation with its arguments within their bounds. Raises BadRequest."""
+    return FUNCTIONS[name](
+        library, read_bounds(name, given) | {"operation_id": given.get("operation_id", "")}
+    )
+
+
+def arguments_of(name: str) -> type[msgspec.Struct]:
+    """The arguments of the operation, and whose notes it is about."""
+    fields: list[Any] = [
+        (argument, kind) if default is REQUIRED else (argument, kind, default)
+        for argument, kind, default in fields_of(name)
+        if argument != "project"
+    ]
+    fields.append(("project", str, ""))
+    return msgspec.defstruct(f"{name}_arguments", fields, frozen=True, forbid_unknown_fields=True)
+
+
+def writes(name: str) -> bool:
+    return ROWS[name].writes

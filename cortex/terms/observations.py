@@ -1,0 +1,397 @@
+"""The tools of observations, in one table: what each is told to do and which arguments it takes.
+Tools, commands and the memory's operations are made from it. Pure.
+
+An observation is a note, as those see it who note what they did in a coding session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from ipc.errors import BadRequest
+
+#: what names the operation of a tool to the memory worker
+PREFIX = "observation."
+#: tokens of an answer, and the most that may be asked for
+TOKENS, TOKENS_MAX = 4_000, 50_000
+#: notes in one bulk call
+BULK_MAX = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A default, and the least and most that is taken. `strict`: other values are refused; else
+    the nearest that is taken counts.
+    """
+
+    default: Any
+    least: float
+    most: float
+    strict: bool = False
+
+    def read(self, name: str, value: float) -> float:
+        """Raises BadRequest."""
+        if self.strict and not self.least <= value <= self.most:
+            raise BadRequest(f"{name} is {value}; it must be between {self.least} and {self.most}.")
+        return min(self.most, max(self.least, value))
+
+
+#: an argument that has to be given
+REQUIRED: Any = msgspec.NODEFAULT
+_TOKENS = Between(TOKENS, 100, TOKENS_MAX)
+
+_Csv = Annotated[str, Meta(description="Any of these, by commas.")]
+_Id = Annotated[str, Meta(description="Number or id.")]
+_Ids = Annotated[tuple[str, ...], Meta(description="Numbers or ids, at most 1 000.")]
+_Date = Annotated[str, Meta(description="ISO 8601 or ms.")]
+_Count = Annotated[int, Meta(description="At most.")]
+_Texts = Annotated[tuple[str, ...] | None, Meta(description="In place of those that there are.")]
+_Text = Annotated[str | None, Meta(description="In place of what there is.")]
+_Share = Annotated[float, Meta(description="0 to 1.")]
+
+#: argument → its type, with what agents read: one name means one thing in all tools
+ARGUMENTS: Mapping[str, Any] = {
+    "query": Annotated[str, Meta(description="A question, or words.")],
+    "type": _Csv,
+    "project": Annotated[str, Meta(description='Another\'s, or "all".')],
+    "obs_type": Annotated[str, Meta(description="As decision,bugfix.")],
+    "concepts": _Csv,
+    "files": Annotated[str, Meta(description="Paths or folders, by commas.")],
+    "match": Annotated[Literal["any", "all"], Meta(description="Of the concepts.")],
+    "dateStart": _Date,
+    "dateEnd": _Date,
+    "date_start": _Date,
+    "date_end": _Date,
+    "orderBy": Annotated[
+        Literal["relevance", "date_desc", "date_asc"] | None,
+        Meta(description="By default relevance."),
+    ],
+    "limit": _Count,
+    "offset": Annotated[int, Meta(description="The page's first.")],
+    "cursor": Annotated[str, Meta(description="The `next_cursor` of the page before.")],
+    "format": Annotated[Literal["index", "full"], Meta(description="With texts or without.")],
+    "max_tokens": Annotated[int, Meta(description="Of the answer.")],
+    "as_of": Annotated[str, Meta(description="A date: what was believed then.")],
+    "include": Annotated[str, Meta(description="superseded, archived.")],
+    "anchor_id": Annotated[str, Meta(description="The one in the middle.")],
+    "before": Annotated[int, Meta(description="How many older ones.")],
+    "after": Annotated[int, Meta(description="How many newer ones.")],
+    "min_similarity": _Share,
+    "min_confidence": _Share,
+    "id": _Id,
+    "ids": _Ids,
+    "source_id": Annotated[str, Meta(description="The one that ends.")],
+    "target_id": Annotated[str, Meta(description="The one that stays.")],
+    "superseded_by": Annotated[str, Meta(description="What holds in their place.")],
+    "title": _Text,
+    "subtitle": _Text,
+    "narrative": _Text,
+    "facts": _Texts,
+    "files_read": _Texts,
+    "files_modified": _Texts,
+    "scope": Annotated[Literal["project", "global"] | None, Meta(description="Or for all projects.")],
+    "tags": Annotated[tuple[str, ...], Meta(description="The tags.")],
+    "tag": Annotated[str, Meta(description="Exactly this one.")],
+    "mode": Annotated[Literal["add", "remove", "set"], Meta(description="What to do with them.")],
+    "boost": Annotated[float, Meta(description="Added to the importance.")],
+    "delete_vectors": Annotated[
+        bool, Meta(description="Accepted and without effect: nothing deleted is ever found.")
+    ],
+    "top_n": _Count,
+    "days": Annotated[int, Meta(description="Up to today.")],
+    "group_by": Annotated[Literal["day", "week", "hour_of_day"], Meta(description="Of UTC; ISO weeks.")],
+    "max_depth": Annotated[int, Meta(description="Steps.")],
+    "max_matches": _Count,
+    "pattern": Annotated[str, Meta(description="In title, subtitle, narrative and facts.")],
+    "regex": Annotated[bool, Meta(description="The pattern is a regular expression.")],
+    "dry_run": Annotated[bool, Meta(description="Only say what would be done.")],
+    "workstation_id": Annotated[str, Meta(description="As it is in these rows.")],
+    "project_id": Annotated[str, Meta(description="Another project's.")],
+    "include_top_scored": Annotated[bool, Meta(description="Or leave them out.")],
+    "include_most_retrieved": Annotated[bool, Meta(description="Or leave them out.")],
+    "include_concept_weights": Annotated[bool, Meta(description="Or leave them out.")],
+}
+#: arguments of one tool that mean something else there
+_OWN: Mapping[tuple[str, str], Any] = {
+    ("search", "type"): Annotated[
+        Literal["observations", "sessions", "prompts"], Meta(description="What to search.")
+    ],
+    ("edit_observation", "concepts"): _Texts,
+    ("export_observations", "format"): Annotated[
+        Literal["json", "jsonl", "markdown"], Meta(description="`cortex memory import` reads jsonl.")
+    ],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One tool: what agents read of it; argument → its default, REQUIRED, or Between. `writes`: it
+    changes what is stored.
+    """
+
+    text: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    writes: bool = False
+
+
+def _page(others: Mapping[str, Any], limit: int = 20, most: int = 100) -> dict[str, Any]:
+    """The arguments of a tool that answers pages of rows."""
+    return {
+        **others,
+        "limit": Between(limit, 1, most),
+        "offset": Between(0, 0, 1_000_000, strict=True),
+        "format": "index",
+        "max_tokens": _TOKENS,
+    }
+
+
+_FROM_TO = {"dateStart": "", "dateEnd": ""}
+_AROUND = {"before": Between(10, 0, 100), "after": Between(10, 0, 100)}
+_OF = {"concepts": "", "files": ""}
+_WHEN = {"project": "", **_FROM_TO, "orderBy": None}
+_ABOUT = _page({"query": REQUIRED, "project": "", **_FROM_TO})
+
+
+def _timeline(**first: Any) -> dict[str, Any]:
+    return {**first, **_AROUND, "project": "", "type": "", **_OF, "format": "index", "max_tokens": _TOKENS}
+
+
+ROWS: Mapping[str, Row] = {
+    "search": Row(
+        "Search earlier sessions' observations by question and filters, or browse by filters alone.\n"
+        'Example: {"query": "retries", "obs_type": "bugfix"}',
+        _page(
+            {
+                "query": "",
+                "type": "observations",
+                "project": "",
+                "obs_type": "",
+                **_OF,
+                **_FROM_TO,
+                "orderBy": None,
+                "as_of": "",
+                "include": "",
+            }
+        ),
+    ),
+    "timeline": Row(
+        "What happened around an observation (anchor_id, or what query finds), or between two dates.\n"
+        'Example: {"query": "the release", "before": 5}',
+        {
+            "anchor_id": "",
+            "query": "",
+            **_AROUND,
+            "project": "",
+            "obs_type": "",
+            **_OF,
+            **_FROM_TO,
+            "offset": Between(0, 0, 1_000_000, strict=True),
+            "format": "index",
+            "max_tokens": _TOKENS,
+        },
+    ),
+    "get_observation": Row(
+        'One observation whole, by the `id` of a row.\nExample: {"id": "12"}', {"id": REQUIRED}
+    ),
+    "search_sessions": Row(
+        "Search what was said and done in earlier sessions: the best exchange of each.\n"
+        'Example: {"query": "the failing deployment"}',
+        {"query": REQUIRED, "limit": Between(10, 1, 50), "project": "", "max_tokens": _TOKENS},
+    ),
+    "list_sessions": Row(
+        "Sessions, the newest first.",
+        {
+            "workstation_id": "",
+            "project_id": "",
+            "limit": Between(20, 1, 100),
+            "offset": Between(0, 0, 1_000_000, strict=True),
+            "max_tokens": _TOKENS,
+        },
+    ),
+    "decisions": Row("What was decided about something: decisions count for more.", _ABOUT),
+    "changes": Row(
+        "What was changed about something: fixes, features and refactorings count for more.", _ABOUT
+    ),
+    "how_it_works": Row("How something works: discoveries and architecture count for more.", _ABOUT),
+    "find_by_concept": Row(
+        "Observations with any, or all, of some concepts (tags).",
+        _page({"concepts": REQUIRED, "match": "any", "type": "", "files": "", **_WHEN}),
+    ),
+    "find_by_file": Row(
+        "Observations that read or modified a file, modified first.",
+        _page({"files": REQUIRED, "type": "", "concepts": "", **_WHEN}),
+    ),
+    "find_by_type": Row(
+        "Observations of some types: decision, bugfix, feature, refactor, discovery, change.",
+        _page({"type": REQUIRED, **_OF, **_WHEN}),
+    ),
+    "find_similar_observations": Row(
+        "Observations that mean the same as a text, by cosine alone.",
+        {
+            "query": REQUIRED,
+            "project": "",
+            "min_similarity": Between(0.7, 0, 1, strict=True),
+            "limit": Between(10, 1, 50),
+            "max_tokens": _TOKENS,
+        },
+    ),
+    "find_related_observations": Row(
+        "Observations next to one in the graph, the surest first.",
+        {
+            "id": REQUIRED,
+            "min_confidence": Between(0.5, 0, 1, strict=True),
+            "limit": Between(20, 1, 100),
+            "max_tokens": _TOKENS,
+        },
+    ),
+    "explain_search_ranking": Row(
+        "Why a search ranks as it does: what each score is made of, and which words matched where.",
+        {"query": REQUIRED, "project": "", "top_n": Between(5, 1, 20)},
+    ),
+    "get_recent_context": Row(
+        "The newest observations.", _page({"project": "", "type": "", **_OF, **_FROM_TO}, 30)
+    ),
+    "get_context_timeline": Row(
+        "What happened before and after an observation.", _timeline(anchor_id=REQUIRED)
+    ),
+    "get_timeline_by_query": Row(
+        "What happened before and after the observation that a query finds.",
+        _timeline(query=REQUIRED, **_FROM_TO),
+    ),
+    "get_observations_by_tag": Row(
+        "Observations with exactly one tag, the newest first.",
+        _page({"tag": REQUIRED, "project": ""}, 50, 200),
+    ),
+    "get_observation_relationships": Row(
+        "All relations within some steps of an observation.",
+        {"id": REQUIRED, "max_depth": Between(2, 1, 5), "max_tokens": _TOKENS},
+    ),
+    "edit_observation": Row(
+        "Change fields of an observation; what there was is kept as a revision.",
+        {
+            "id": REQUIRED,
+            **dict.fromkeys(
+                (
+                    "title",
+                    "subtitle",
+                    "narrative",
+                    "facts",
+                    "concepts",
+                    "files_read",
+                    "files_modified",
+                    "scope",
+                )
+            ),
+        },
+        writes=True,
+    ),
+    "tag_observation": Row(
+        "Add, remove or set the tags of an observation.",
+        {"id": REQUIRED, "tags": REQUIRED, "mode": "add"},
+        writes=True,
+    ),
+    "merge_observations": Row(
+        "Join one observation into another: facts, concepts, files and relations move, the source is superseded.",
+        {"source_id": REQUIRED, "target_id": REQUIRED, "boost": Between(0.1, 0, 0.5, strict=True)},
+        writes=True,
+    ),
+    "bulk_delete_observations": Row(
+        "Mark observations as deleted; `cortex memory undo` brings them back.",
+        {"ids": REQUIRED, "delete_vectors": True},
+        writes=True,
+    ),
+    "bulk_mark_superseded": Row(
+        "Mark observations as superseded: they hold no more.",
+        {"ids": REQUIRED, "superseded_by": ""},
+        writes=True,
+    ),
+    "bulk_boost_observations": Row(
+        "Raise or lower the importance of observations, within 0 and 1.",
+        {"ids": REQUIRED, "boost": Between(REQUIRED, -1, 1, strict=True)},
+        writes=True,
+    ),
+    "batch_tag_by_pattern": Row(
+        "Tag all observations that hold a text or match a regular expression; a dry run unless told otherwise.",
+        {
+            "pattern": REQUIRED,
+            "tags": REQUIRED,
+            "project": "",
+            "regex": False,
+            "dry_run": True,
+            "max_matches": Between(100, 1, 500),
+        },
+        writes=True,
+    ),
+    "export_observations": Row(
+        "Observations as JSON, JSON lines or Markdown, page by page.",
+        {
+            "format": "json",
+            "project": "",
+            "limit": Between(100, 1, 1_000),
+            "cursor": "",
+            "date_start": "",
+            "date_end": "",
+            "obs_type": "",
+            "max_tokens": Between(25_000, 1_000, 250_000),
+        },
+    ),
+    "get_memory_stats": Row("How much is remembered, by type, project and state, and how searches went."),
+    "get_observation_quality": Row(
+        "How complete an observation is, and what would make it better.", {"id": REQUIRED}
+    ),
+    "get_data_quality_report": Row(
+        "How complete the newest observations are, and what is wrong with them.",
+        {"project": "", "limit": Between(100, 10, 500)},
+    ),
+    "get_temporal_trends": Row(
+        "How many observations were made when: by day, ISO week or hour, in UTC, days without any included.",
+        {"project": "", "days": Between(30, 1, 365), "group_by": "day"},
+    ),
+    "get_observation_scoring_breakdown": Row(
+        "What the legacy score of an observation is made of; the parts add up to it.", {"id": REQUIRED}
+    ),
+    "analyze_observation_importance": Row(
+        "Which observations count most, which are used most, and what people think of them.",
+        {
+            "project": "",
+            "include_top_scored": True,
+            "include_most_retrieved": True,
+            "include_concept_weights": True,
+            "limit": Between(10, 1, 50),
+        },
+    ),
+    "analyze_search_patterns": Row(
+        "What was asked most, and what was asked in vain.",
+        {"days": Between(7, 1, 30), "top_n": Between(10, 1, 50)},
+    ),
+    "check_system_health": Row("How the memory is: database, indexes, workers, disk."),
+}
+
+
+def fields_of(name: str) -> list[tuple[str, Any, Any]]:
+    """(argument, its type, its default or REQUIRED) of a tool, those that are required first."""
+    row = ROWS[name]
+    told = [
+        (
+            argument,
+            _OWN.get((name, argument), ARGUMENTS[argument]),
+            value.default if isinstance(value, Between) else value,
+        )
+        for argument, value in row.arguments.items()
+    ]
+    return sorted(told, key=lambda one: one[2] is not REQUIRED)
+
+
+def read_bounds(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments within their bounds. Raises BadRequest for one that has to be within."""
+    read = dict(given)
+    for argument, bounds in ROWS[name].arguments.items():
+        if isinstance(bounds, Between) and read.get(argument) is not None:
+            value = bounds.read(argument, read[argument])
+            read[argument] = int(value) if isinstance(given[argument], int) else value
+    return read
