@@ -209,18 +209,15 @@ def search_all(sample, window, **arguments):
     return asyncio.run(tool.call(asking, tool.check({"scope": "all"} | arguments)))
 
 
-def test_a_search_of_everything_tells_code_and_the_notes_that_fit_by_turns(sample, window):
+def test_a_search_of_everything_ranks_code_and_the_notes_that_fit_together(sample, window):
     asked = {"query": "how is a token refreshed?", "limit": 3}
     window.ask("cortex_store", title="Bread is baked on Tuesdays")
     code = [row["combined_score"] for row in search_all(sample, window, **asked)["results"]]
     assert code
     window.ask("cortex_store", title="A token is refreshed a minute before it expires", kind="decision")
     told = search_all(sample, window, **asked)
-    assert [row.get("title", "") for row in told["results"][:3]] == [
-        "",
-        "A token is refreshed a minute before it expires",
-        "",
-    ]
+    notes = [(row["title"], row["source"]) for row in told["results"][:3] if "title" in row]
+    assert notes == [("A token is refreshed a minute before it expires", "memory")]
     assert [row["combined_score"] for row in told["results"] if "title" not in row] == code
     assert told["index"]["generation"]
     assert len(search_all(sample, window, kind="fact", **asked)["results"]) == len(code)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from itertools import chain, zip_longest
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
 from cortex.ask.asking import Asking
+from cortex.ask.meeting.ranked import merged
 from cortex.ask.questions import Search
 from cortex.ask.search import search
 from cortex.front.tool import Sets
@@ -113,7 +113,7 @@ async def cortex_search(
     if asks == "code":
         return await search(asking, question)
     code, found = await asyncio.gather(search(asking, question), _notes_or_why(asking, noted, limit))
-    return _woven(code, found)
+    return _merged(code, found)
 
 
 async def _search_notes(asking: Asking, asked: Mapping[str, Any], limit: int) -> dict[str, Any]:
@@ -130,8 +130,7 @@ async def _notes_or_why(asking: Asking, asked: Mapping[str, Any], limit: int) ->
         return {"results": [], "memory": str(error)}
 
 
-def _woven(code: dict[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-    """The best of code, the best note, the second of code …: their scores cannot be compared."""
-    pairs = zip_longest(code["results"], found["results"])
-    rows = [row for row in chain.from_iterable(pairs) if row is not None]
+def _merged(code: dict[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """Both in one order (cortex.ask.meeting.ranked)."""
+    rows = merged(code["results"], found["results"])
     return code | {"results": rows} | ({"memory": found["memory"]} if "memory" in found else {})
