@@ -57,6 +57,9 @@ DENIED = {
 ALONE = {
     "mcp": ("cortex.front.mcp", "cortex.front.http"),
     "mcp_types": ("cortex.front.mcp", "cortex.front.http"),
+    "starlette": ("cortex.front.http",),
+    "uvicorn": ("cortex.front.http",),
+    "prometheus_client": ("cortex.front.http",),
     "tantivy": ("cortex.engines.text", "cortex.memory"),
     "sqlalchemy": ("cortex.memory",),
     "alembic": ("cortex.memory",),

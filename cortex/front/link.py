@@ -88,12 +88,16 @@ class Link:
         """What the client calls itself: memory keeps it with what it is told."""
         self._caller = replace(self._caller, agent=agent)
 
-    def in_the_name(self) -> Caller:
-        """In whose name memory is asked; the project is found out with the first call."""
+    def in_the_name(self, caller: Caller | None = None) -> Caller:
+        """In whose name memory is asked, by default this front's; the project is found out with the
+        first call.
+        """
         if not self._caller.project:
             project = identity_of(self.config.root, self.config.memory.remotes)
             self._caller = replace(self._caller, project=project, place=str(self.config.root))
-        return self._caller
+        if caller is None:
+            return self._caller
+        return replace(caller, project=self._caller.project, place=self._caller.place)
 
     @property
     def keeps_commits(self) -> bool:
@@ -116,8 +120,11 @@ class Link:
             lines, self._refused = self._refused, 0
             await self._attachment.tell_refused(lines)
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The tool's answer, to be dumped by orjson.
+    async def call(
+        self, tool: Tool, arguments: Mapping[str, Any] | None, caller: Caller | None = None
+    ) -> dict[str, Any]:
+        """The tool's answer, to be dumped by orjson. `caller`: who asks, where one front speaks for
+        several.
 
         Raises BadRequest, and Unavailable with one sentence.
         """
@@ -127,13 +134,13 @@ class Link:
         if asks != "code" and self._history is not None:
             self._history.look(self._tell_commits)
         if asks == "memory":  # which needs no index
-            return await tool.call(self._asking(until), checked)
+            return await tool.call(self._asking(until, caller), checked)
         while True:
             starting.check_root(self.config)
             await self.ready(until)
             asked = self._supervisor
             try:
-                answer = await tool.call(self._asking(until), checked)
+                answer = await tool.call(self._asking(until, caller), checked)
                 starting.check_root(self.config)  # of one that is gone, everything has gone already
                 return self._with_news(answer)
             except Unavailable:
@@ -149,8 +156,8 @@ class Link:
         asking = self._remembering.asking(until, self.in_the_name)
         return await asking.call(operation, arguments, writes=writes)
 
-    def _asking(self, until: float) -> Asking:
-        memory = self._remembering.asking(until, self.in_the_name)
+    def _asking(self, until: float, caller: Caller | None) -> Asking:
+        memory = self._remembering.asking(until, lambda: self.in_the_name(caller))
         return Asking(self.config, self._client, self.freshness, until, self._settled, memory, self._renames)
 
     def _with_news(self, answer: dict[str, Any]) -> dict[str, Any]:

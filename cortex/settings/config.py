@@ -24,6 +24,8 @@ from cortex.settings.home import (
     EMBED_TOKEN,
     PROJECT_FOLDER,
     REALLY,
+    SSE_PORT,
+    TOKEN,
     cache_base,
     cache_home,
     find_root,
@@ -140,7 +142,7 @@ ALIASES = {
 IMPLIED = {"endpoint": "http", "model_path": "onnx"}
 
 #: environment variables with a meaning of their own
-OWN_VARIABLES = {"CORTEX_HOME", "CORTEX_PROJECT", EMBED_TOKEN, REALLY}
+OWN_VARIABLES = {"CORTEX_HOME", "CORTEX_PROJECT", EMBED_TOKEN, REALLY, SSE_PORT, TOKEN}
 
 
 def load(

@@ -24,6 +24,10 @@ from ipc.errors import CortexError, Misconfigured, Unavailable
 REALLY = "CORTEX_YES_REALLY"
 #: the token that embedding servers want, and that ours is given
 EMBED_TOKEN = "CORTEX_EMBED_TOKEN"  # noqa: S105 - the name of a variable
+#: the token of `cortex serve` and of who asks it; the second is its name in older set-ups
+TOKEN, OLD_TOKEN = "CORTEX_TOKEN", "WORKER_TOKEN"
+#: the port of the older transport of MCP, HTTP+SSE, beside the main one
+SSE_PORT = "CORTEX_MCP_SSE_PORT"
 #: what to do about a project that cannot be used
 ADVICE = "pass an existing one with --project, as an absolute path"
 

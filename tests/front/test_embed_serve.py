@@ -15,7 +15,8 @@ import pytest
 from cortex.embedders.static import open_static
 from cortex.embedders.token import find_token
 from cortex.front.http import embedding
-from cortex.front.http.embedding import BODY_BYTES_MAX, Door, open_server
+from cortex.front.http.door import Door
+from cortex.front.http.embedding import BODY_BYTES_MAX, open_server
 from cortex.settings.home import cache_base
 from ipc.errors import Unavailable
 
@@ -156,11 +157,11 @@ def test_a_token_behind_a_link_is_not_read(tmp_path):
 
 
 def test_on_all_addresses_an_address_or_its_own_name_is_this_server_and_another_name_is_not():
-    door = Door("0.0.0.0", "t")
-    assert all(door._is_ours(host) for host in ("10.1.2.3:8121", "[fe80::1]:8121", socket.gethostname()))
-    assert not door._is_ours("evil.example:8121")
-    assert Door("box.lan", "t")._is_ours("box.lan:8121")
-    assert not Door("box.lan", "t")._is_ours("10.1.2.3:8121")
+    door = Door("0.0.0.0")
+    assert all(door.is_ours(host) for host in ("10.1.2.3:8121", "[fe80::1]:8121", socket.gethostname()))
+    assert not door.is_ours("evil.example:8121")
+    assert Door("box.lan").is_ours("box.lan:8121")
+    assert not Door("box.lan").is_ours("10.1.2.3:8121")
 
 
 def test_a_taken_port_is_told(place):

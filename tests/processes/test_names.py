@@ -19,11 +19,12 @@ from workers.memory import run as run_memory
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_procfile_lists_the_processes_of_all_sets() -> None:
+def test_the_procfile_lists_the_processes_of_all_sets_and_the_front_that_is_one() -> None:
     lines = (ROOT / "Procfile").read_text().splitlines()
     listed = [(name.strip(), command.split()) for name, _, command in (x.partition(":") for x in lines)]
     processes = [one for kind in KINDS.values() for one in kind.processes]
-    assert listed == [(one.name, [one.program, *one.arguments]) for one in processes]
+    fronts = [("http", ["cortex", "serve"])]
+    assert listed == [*((one.name, [one.program, *one.arguments]) for one in processes), *fronts]
 
 
 def test_every_worker_is_a_module_and_every_module_a_worker() -> None:

@@ -60,6 +60,13 @@ ALLOWED = {
     ("cortex.processes.leftovers", "folder.rmdir"): RUNTIME,
     ("cortex.front.cli.main", "os.open"): SYSTEM,
     ("cortex.system.mounts", "table.read_text"): SYSTEM,
+    ("cortex.system.ports", "table.read_text"): SYSTEM,
+    ("cortex.system.ports", "place.read_bytes"): SYSTEM,
+    ("cortex.system.ports", "os.listdir"): SYSTEM,
+    ("cortex.system.ports", "os.readlink"): SYSTEM,
+    ("cortex.front.http.serving", "made.bind"): "a socket of the network, with a token",
+    ("cortex.front.http.projects", "self._link.open"): OTHER,
+    ("cortex.front.http.app", "projects.open"): OTHER,
     ("cortex.front.mcp.stdio", "io.FileIO"): "wraps standard input and output, which are open already",
     (
         "cortex.indexer.scan",

@@ -14,7 +14,7 @@ from pathlib import Path
 import orjson
 
 from cortex import __version__
-from cortex.front.cli import hooks, render, sets
+from cortex.front.cli import hooks, remote, render, sets
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, make_tree
 from cortex.settings import config as configuration
@@ -161,9 +161,12 @@ def _data_dir_option(parser: Parser) -> None:
 def _mcp_options(parser: Parser) -> None:
     parser.add_argument("--toolsets", help="comma-separated; default: server.toolsets")
     _data_dir_option(parser)
+    parser.add_argument("--server", metavar="URL", help="ask that `cortex serve`; --project is a name there")
 
 
 def mcp(options: Namespace) -> int:
+    if options.server:
+        return remote.bridge(options)
     from cortex.front.mcp.stdio import serve
 
     return serve(options.project, options.toolsets, options.data_dir)
@@ -303,6 +306,15 @@ COMMANDS = (
         "Take the hooks of `cortex hook install` out again.",
         hooks.uninstall,
         hooks.declare_uninstall,
+    ),
+    Command(
+        "serve",
+        "Serve the project over HTTP: /v1 for scripts and editors, MCP for agents, with a token.",
+        remote.serve,
+        remote.declare_serve,
+    ),
+    Command(
+        "token", "Print the token of `cortex serve`, or make named ones.", remote.token, remote.declare_token
     ),
     Command("embed serve", "Offer the embedding model over HTTP (POST /embed).", embed_serve, _serve_options),
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hmac
-import ipaddress
 import socket
 import socketserver
 import sys
@@ -24,6 +23,7 @@ import orjson
 from cortex.embedders import open_embedder
 from cortex.embedders.protocol import Embedder
 from cortex.embedders.token import offered_token
+from cortex.front.http.door import Door
 from cortex.settings.config import Config
 from ipc.errors import BadRequest, CortexError, TooLarge, Unavailable
 from ipc.lifeline import watch_life_line
@@ -42,8 +42,6 @@ SILENCE_S = 30.0
 CONNECTIONS_MAX = 64
 #: error code → HTTP status
 STATUS = {"bad_request": 400, "bad_query": 400, "too_large": 413, "unavailable": 503}
-#: addresses that stand for every one of the machine
-ANY = ("", "0.0.0.0", "::")  # noqa: S104 - compared with, not bound to
 
 
 def serve_embedder(
@@ -125,25 +123,22 @@ def open_server(embedder: Embedder, host: str, port: int) -> Iterator[ThreadingH
         why = getattr(error, "strerror", None) or error
         raise Unavailable(f"Cannot listen on {host}:{port}: {why}; choose another port.") from error
     with server, offered_token(server.server_address[1]) as token:
-        server.RequestHandlerClass = _handler(answer, health, Door(host, token))
+        server.RequestHandlerClass = _handler(answer, health, Guard(Door(host), token))
         server.server_activate()  # from here on somebody may ask, and knows the token
         yield server
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """Who is let in."""
+class Guard:
+    """Who is let in: by the door, with the token."""
 
-    host: str
+    door: Door
     token: str
 
     def refusal(self, headers: Any, *, asks: bool) -> tuple[int, str] | None:
         """(HTTP status, sentence) for a request that is not let in; `asks`: it is a question."""
-        hosts, origins = headers.get_all("Host", []), headers.get_all("Origin", [])
-        if len(hosts) != 1 or not self._is_ours(hosts[0]):
-            return 403, "The Host of the request is not this server."
-        if any(origin.lower() != f"http://{hosts[0].lower()}" for origin in origins):
-            return 403, "Requests of web pages are not answered."
+        if sentence := self.door.refusal(headers.get_all("Host", []), headers.get_all("Origin", [])):
+            return 403, sentence
         if not asks:
             return None
         given = headers.get("Authorization", "").encode("latin-1", "replace")
@@ -152,20 +147,6 @@ class Door:
         if headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
             return 415, "Content-Type must be application/json."
         return None
-
-    def _is_ours(self, host: str) -> bool:
-        """Names of this machine, and addresses: a name of somebody else's may lead here, too (DNS
-        rebinding), an address is what it says.
-        """
-        name = host.lower()
-        name = name[1:].partition("]")[0] if name.startswith("[") else name.partition(":")[0]
-        if name in ("localhost", self.host.lower()):
-            return bool(name)
-        try:
-            address = ipaddress.ip_address(name)
-        except ValueError:
-            return self.host in ANY and name == socket.gethostname().lower()
-        return self.host in ANY or address.is_loopback
 
 
 def _parse(raw: bytes) -> tuple[list[str], Any]:
@@ -194,14 +175,14 @@ def _length(headers: Any) -> int:
     return int(digits[:LENGTH_DIGITS_MAX])
 
 
-def _handler(answer: Callable[[bytes], bytes], health: bytes, door: Door) -> type[BaseHTTPRequestHandler]:
+def _handler(answer: Callable[[bytes], bytes], health: bytes, guard: Guard) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         server_version, sys_version = "cortex", ""
         timeout = SILENCE_S
 
         def do_GET(self) -> None:
-            if refusal := door.refusal(self.headers, asks=False):
+            if refusal := guard.refusal(self.headers, asks=False):
                 self._refuse(*refusal)
             elif self.path == "/health":
                 self._send(200, health)
@@ -209,7 +190,7 @@ def _handler(answer: Callable[[bytes], bytes], health: bytes, door: Door) -> typ
                 self._refuse(404, "There is POST /embed and GET /health.")
 
         def do_POST(self) -> None:
-            if refusal := door.refusal(self.headers, asks=True):
+            if refusal := guard.refusal(self.headers, asks=True):
                 self._refuse(*refusal)
             elif self.path != "/embed":
                 self._refuse(404, "There is POST /embed and GET /health.")

@@ -15,7 +15,7 @@ from ipc.errors import CortexError
 if TYPE_CHECKING:
     import mcp_types as types
 
-    from cortex.front.link import Link
+    from cortex.front.mcp.project import Speaker
 
 #: values of one completion; the protocol allows no more
 VALUES_MAX = 100
@@ -32,7 +32,7 @@ async def complete_name(
 COMPLETE = make_tool(complete_name, "Complete a name", reads=True)
 
 
-async def complete(link: Link, params: types.CompleteRequestParams) -> types.CompleteResult:
+async def complete(link: Speaker, params: types.CompleteRequestParams) -> types.CompleteResult:
     """Nothing where nothing can be completed, or nobody can: who types is not to be stopped."""
     import mcp_types as types
 

@@ -1,5 +1,5 @@
-"""Which project a front serves: the one that was set or found when it started, or else the first
-root of a client that has roots.
+"""Which project a front serves, and how a request gets to it: the one that was set or found when
+it started, or else the first root of a client that has roots.
 """
 
 from __future__ import annotations
@@ -8,19 +8,38 @@ import asyncio
 import logging
 import urllib.parse
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
+from cortex.ask.freshness import Freshness
 from cortex.front.link import Link
+from cortex.front.tool import Tool
 from cortex.settings import config as configuration
 from ipc.errors import CortexError, Unavailable
 
 if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
 
 log = logging.getLogger(__name__)
 
 #: seconds that a client has to name its roots
 ROOTS_S = 5.0
+
+
+class Speaker(Protocol):
+    """What answering needs of a Link."""
+
+    @property
+    def freshness(self) -> Freshness: ...
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]: ...
+
+
+class Reached(Protocol):
+    """How a request gets to its project: see Project, where there is one client."""
+
+    async def reach(self, context: ServerRequestContext) -> Speaker: ...
 
 
 class Project:
@@ -31,8 +50,9 @@ class Project:
         self.problem = problem
         self._asking = asyncio.Lock()
 
-    async def reach(self, session: ServerSession) -> Link:
+    async def reach(self, context: ServerRequestContext) -> Link:
         """The way to the project's workers. Raises Unavailable when there is no project."""
+        session = context.session
         if self.link is None:
             async with self._asking:
                 if self.link is None:

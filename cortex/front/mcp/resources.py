@@ -14,7 +14,7 @@ from ipc.errors import NotFound
 if TYPE_CHECKING:
     import mcp_types as types
 
-    from cortex.front.link import Link
+    from cortex.front.mcp.project import Speaker
 
 OUTLINE = "cortex://outline/"
 TEMPLATE = "cortex://outline/{path}"
@@ -51,7 +51,7 @@ def list_templates(*, memory: bool = False) -> types.ListResourceTemplatesResult
     return types.ListResourceTemplatesResult(resource_templates=[one, two] if memory else [one])
 
 
-async def read_resource(link: Link, uri: str) -> types.ReadResourceResult:
+async def read_resource(link: Speaker, uri: str) -> types.ReadResourceResult:
     """Raises NotFound for a resource that does not exist, and what the tool raises."""
     import mcp_types as types
 
@@ -70,7 +70,7 @@ async def read_resource(link: Link, uri: str) -> types.ReadResourceResult:
     return types.ReadResourceResult(contents=[content])
 
 
-async def _outline(link: Link, path: str) -> dict[str, Any]:
+async def _outline(link: Speaker, path: str) -> dict[str, Any]:
     answer: dict[str, Any] = await link.call(TOOLS["cortex_outline"], {"path": path})
     if not answer["results"] and answer["index"]["generation"]:
         raise NotFound(answer["suggestion"])

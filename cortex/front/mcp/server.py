@@ -16,7 +16,7 @@ from cortex import __version__
 from cortex.front.mcp.completion import complete
 from cortex.front.mcp.logs import serve_logs
 from cortex.front.mcp.progress import telling
-from cortex.front.mcp.project import Project
+from cortex.front.mcp.project import Reached, Speaker
 from cortex.front.mcp.prompts import get_prompt, list_prompts
 from cortex.front.mcp.resources import list_resources, list_templates, read_resource
 from cortex.front.tool import Tool
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server.lowlevel import Server
 
-    from cortex.front.link import Link
     from cortex.front.mcp.updates import Updates
 
 log = logging.getLogger(__name__)
@@ -36,9 +35,12 @@ log = logging.getLogger(__name__)
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 
 
-def make_server(tools: Mapping[str, Tool], project: Project, updates: Updates | None = None) -> Server:
+def make_server(
+    tools: Mapping[str, Tool], project: Reached, updates: Updates | None = None, *, logs: bool = True
+) -> Server:
     """The MCP server over `tools`. Without a project every tool answers with what to set. `updates`
-    tells who subscribed to a resource when it changes.
+    tells who subscribed to a resource when it changes. `logs`: its client may follow the log of
+    this process, being the only one.
     """
     import mcp_types as types
     from mcp.server.lowlevel import Server
@@ -57,7 +59,7 @@ def make_server(tools: Mapping[str, Tool], project: Project, updates: Updates | 
             known = ", ".join(tools)
             raise MCPError(INVALID_PARAMS, f"There is no tool {params.name!r}; there are: {known}.")
         with _failing(params.name):
-            link = await project.reach(context.session)
+            link = await project.reach(context)
             tell = context.session.report_progress if "progress_token" in (context.meta or {}) else None
             async with telling(link.freshness, tell):
                 text, wrong = await run_tool(link, tool, params.arguments)
@@ -73,12 +75,15 @@ def make_server(tools: Mapping[str, Tool], project: Project, updates: Updates | 
         **_offers(project, memory="cortex_store" in tools),
         **(updates.handlers() if updates is not None else {}),
     )
-    serve_logs(server)
+    if logs:
+        serve_logs(server)
+    # Headers of the newest protocol are compared with it; else the list of tools would be made.
+    server.get_tool_input_schema = lambda name: tools[name].schema if name in tools else None
     server.middleware.clear()  # traces for a collector that is never there
     return server
 
 
-def _offers(project: Project, *, memory: bool) -> dict[str, Any]:
+def _offers(project: Reached, *, memory: bool) -> dict[str, Any]:
     """The handlers of what is no tool: resources, prompts, completion."""
 
     async def resources(_context: Any, _params: Any) -> types.ListResourcesResult:
@@ -89,7 +94,7 @@ def _offers(project: Project, *, memory: bool) -> dict[str, Any]:
 
     async def read(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         with _failing(params.uri):
-            return await read_resource(await project.reach(context.session), params.uri)
+            return await read_resource(await project.reach(context), params.uri)
 
     async def prompts(_context: Any, _params: Any) -> types.ListPromptsResult:
         return list_prompts()
@@ -100,7 +105,7 @@ def _offers(project: Project, *, memory: bool) -> dict[str, Any]:
 
     async def completion(context: Any, params: types.CompleteRequestParams) -> types.CompleteResult:
         with _failing(params.argument.name):
-            return await complete(await project.reach(context.session), params)
+            return await complete(await project.reach(context), params)
 
     return {
         "on_list_resources": resources,
@@ -112,7 +117,7 @@ def _offers(project: Project, *, memory: bool) -> dict[str, Any]:
     }
 
 
-async def run_tool(link: Link, tool: Tool, arguments: Mapping[str, Any] | None) -> tuple[str, bool]:
+async def run_tool(link: Speaker, tool: Tool, arguments: Mapping[str, Any] | None) -> tuple[str, bool]:
     """(the text of the answer, whether it is the sentence of an error that the model has to read).
     Raises what else the tool raises.
     """

@@ -60,7 +60,7 @@ def serve(project: str | None, toolsets: str | None, data_dir: str | None = None
     `toolsets`: comma-separated, in place of server.toolsets; `data_dir`: of memory.data_dir. Raises
     Misconfigured and Unavailable.
     """
-    wire = _take_stdout()
+    wire = take_stdout()
     log_to_stderr("cortex: %(message)s", logging.WARNING)
     config, problem = _load(project, toolsets, data_dir)
     tools = choose(config.server.toolsets if config else Settings().toolsets)
@@ -70,7 +70,7 @@ def serve(project: str | None, toolsets: str | None, data_dir: str | None = None
     return EXIT_OK
 
 
-def _take_stdout() -> int:
+def take_stdout() -> int:
     """A private descriptor of standard output; whoever else writes there writes to standard error
     from now on.
     """

@@ -6,7 +6,6 @@ Other windows write too, so the worker is asked for what changed since; only whi
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +16,10 @@ from ipc.errors import CortexError
 
 if TYPE_CHECKING:
     import mcp_types as types
+    from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
 
-    from cortex.front.mcp.project import Project
+    from cortex.front.mcp.project import Reached
 
 log = logging.getLogger(__name__)
 
@@ -39,14 +39,14 @@ CHANGES = make_tool(memory_changes, "Say what changed", reads=True, asks="memory
 class Updates:
     """Use it in one event loop."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Reached) -> None:
         from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
         self._project = project
         self._bus = InMemorySubscriptionBus()
         self._streams = ListenHandler(self._bus)
-        #: of the handshake's era: resource → the session that wants to hear of it
-        self._sessions: dict[str, ServerSession] = {}
+        #: of the handshake's era: resource → connection → a session of it that wants to hear of it
+        self._sessions: dict[str, dict[str, ServerSession]] = {}
         #: of the newest era: resources of the open streams
         self._listened: list[str] = []
         self._task: asyncio.Task[None] | None = None
@@ -67,14 +67,14 @@ class Updates:
     async def _subscribe(self, context: Any, params: types.SubscribeRequestParams) -> types.EmptyResult:
         import mcp_types as types
 
-        self._sessions[str(params.uri)] = context.session
-        await self._begin(context.session)
+        self._sessions.setdefault(str(params.uri), {})[_connection(context)] = context.session
+        await self._begin(context)
         return types.EmptyResult()
 
-    async def _unsubscribe(self, _context: Any, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+    async def _unsubscribe(self, context: Any, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         import mcp_types as types
 
-        self._sessions.pop(str(params.uri), None)
+        self._drop(str(params.uri), _connection(context))
         return types.EmptyResult()
 
     async def _listen(
@@ -84,31 +84,37 @@ class Updates:
         self._listened += uris
         try:
             if uris:
-                await self._begin(context.session)
+                await self._begin(context)
             return await self._streams(context, params)
         finally:
             for uri in uris:
                 self._listened.remove(uri)
 
-    async def _begin(self, session: ServerSession) -> None:
+    def _drop(self, uri: str, connection: str) -> None:
+        followers = self._sessions.get(uri, {})
+        followers.pop(connection, None)
+        if not followers:
+            self._sessions.pop(uri, None)
+
+    async def _begin(self, context: ServerRequestContext) -> None:
         """Follow what changes from now on, unless that is done already."""
         if self._task is None or self._task.done():
-            reached = await self._changes(session, -1)
-            self._task = asyncio.create_task(self._follow(session, reached.get("reached", -1)))
+            reached = await self._changes(context, -1)
+            self._task = asyncio.create_task(self._follow(context, reached.get("reached", -1)))
 
-    async def _follow(self, session: ServerSession, reached: int) -> None:
+    async def _follow(self, context: ServerRequestContext, reached: int) -> None:
         while self._sessions or self._listened:
             await asyncio.sleep(LOOK_S)
-            told = await self._changes(session, reached)
+            told = await self._changes(context, reached)
             if told and told["reached"] > reached >= 0:
                 names = {str(name) for node in told["nodes"] for name in (node["id"], node["number"])}
                 await self._tell({STATS, *(f"{NODE}{name}" for name in names)})
             reached = told.get("reached", reached)
 
-    async def _changes(self, session: ServerSession, after: int) -> dict[str, Any]:
+    async def _changes(self, context: ServerRequestContext, after: int) -> dict[str, Any]:
         """What changed since; nothing while memory does not answer."""
         try:
-            link = await self._project.reach(session)
+            link = await self._project.reach(context)
             return await link.call(CHANGES, {"after": after})
         except CortexError as error:
             log.info("what changed in memory is not known: %s", error)
@@ -120,5 +126,16 @@ class Updates:
         for uri in uris & set(self._listened):
             await self._bus.publish(ResourceUpdated(uri))
         for uri in uris & set(self._sessions):
-            with contextlib.suppress(Exception):  # one that has gone is told nothing
-                await self._sessions[uri].send_resource_updated(uri)
+            for connection, session in list(self._sessions[uri].items()):
+                try:
+                    await session.send_resource_updated(uri)
+                except Exception:  # one that has gone is told nothing any more
+                    self._drop(uri, connection)
+
+
+def _connection(context: ServerRequestContext) -> str:
+    """What tells a client from others of this process: over HTTP the id of its session."""
+    request = context.request
+    if request is None:
+        return ""
+    return str(request.headers.get("mcp-session-id") or request.query_params.get("session_id", ""))

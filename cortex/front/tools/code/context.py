@@ -23,8 +23,13 @@ async def code_context(
     """The ranking of cortex_search as a flat list of file, line number and excerpt, for editors and
     scripts; agents use cortex_search.
     """
-    # The only place where a front reads chunks: this shape holds parts of them.
     question = Search(query=query, limit=k, filters=Filters(language=lang), detail="snippet")
+    return await flat(asking, question)
+
+
+async def flat(asking: Asking, question: Search) -> dict[str, Any]:
+    """The answer of `question`, whose detail is "snippet", in the flat shape. Raises as `find`."""
+    # The only place where a front reads chunks: this shape holds parts of them.
     turn, found = await find(asking, question)
     stale = turn.stale(one.hit.path for one in found.hits)
     hits = []
@@ -38,6 +43,8 @@ async def code_context(
             "score": round(one.score, 4),
             "source": one.source,
         }
+        if question.explain:
+            hit["explain"] = one.explanation()
         hits.append(hit | {"stale": True} if one.hit.path in stale else hit)
     answer: dict[str, Any] = {"hits": hits}
     if found.truncated:

@@ -1,0 +1,62 @@
+"""The application: routes, errors, compression, and the gate before all of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import ClientDisconnect
+
+from cortex.front.http.door import Door
+from cortex.front.http.gate import Gate
+from cortex.front.http.metrics import Indexes
+from cortex.front.http.projects import Projects
+from cortex.front.http.replies import on_error, on_fault, on_gone, on_http_error
+from cortex.front.http.routes.calls import Routes
+from cortex.front.http.routes.described import Described
+from cortex.front.http.routes.events import Events
+from cortex.front.http.routes.speaking import Speaking
+from cortex.front.http.tokens import Tokens
+from ipc.errors import CortexError
+
+#: bytes from which an answer is compressed: a smaller one fits into a packet or two
+COMPRESSED_FROM_BYTES = 2048
+
+
+def make_app(projects: Projects, door: Door, tokens: Tokens) -> Gate:
+    """The ASGI application of `projects`. Make and use it in one event loop."""
+
+    @contextlib.asynccontextmanager
+    async def life(_app: Starlette) -> AsyncIterator[None]:
+        async with projects.open():
+            yield
+
+    routes: Any = [
+        part.all() for part in (Routes(projects), Speaking(projects), Events(projects), Described(projects))
+    ]
+    app = Starlette(
+        routes=[route for part in routes for route in part],
+        lifespan=life,
+        exception_handlers={
+            CortexError: on_error,
+            HTTPException: on_http_error,
+            ClientDisconnect: on_gone,
+            Exception: on_fault,
+        },
+        middleware=[Middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM_BYTES)],
+    )
+    app.router.redirect_slashes = False
+    gate = Gate(app, door, tokens)
+    first = next(iter(projects.values()))
+    first.metrics.watch(
+        Indexes(
+            {name: one.freshness for name, one in projects.items()},
+            lambda: {"answering": gate.answering, "waiting": gate.waiting, "streaming": gate.streams},
+        )
+    )
+    return gate

@@ -1,0 +1,72 @@
+"""What Prometheus is told: calls, latencies, errors, the index's age, queues, memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from cortex.ask.freshness import Freshness
+
+#: bounds of the histogram in seconds: a cached answer takes 2 ms, the default deadline is 10 s
+BOUNDS_S = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Metrics:
+    """Of one server: a registry of its own, so that several can be in one process."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._calls = Counter(
+            "cortex_calls", "Calls by tool and outcome.", ("tool", "code"), registry=self._registry
+        )
+        self._seconds = Histogram(
+            "cortex_call_seconds",
+            "How long calls take.",
+            ("tool",),
+            registry=self._registry,
+            buckets=BOUNDS_S,
+        )
+        ProcessCollector(namespace="cortex_server", registry=self._registry)
+
+    def note(self, tool: str, code: str, seconds: float) -> None:
+        """One call of `tool`, which ended with `code` ("ok", or an error's)."""
+        self._calls.labels(tool, code).inc()
+        self._seconds.labels(tool).observe(seconds)
+
+    def watch(self, collector: Collector) -> None:
+        self._registry.register(collector)
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)
+
+
+class Indexes(Collector):
+    """The index of each project, and the queues of the gate, as they are when one asks."""
+
+    def __init__(self, indexes: Mapping[str, Freshness], queues: Callable[[], Mapping[str, int]]) -> None:
+        self._indexes, self._queues = indexes, queues
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing beforehand: it would be asked before there is a loop."""
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        generation = GaugeMetricFamily("cortex_index_generation", "Served generation.", labels=["project"])
+        age = GaugeMetricFamily("cortex_index_age_seconds", "Since it was published.", labels=["project"])
+        pending = GaugeMetricFamily(
+            "cortex_index_pending_files", "Saved, not served yet.", labels=["project"]
+        )
+        for name, freshness in self._indexes.items():
+            current = freshness.current()
+            generation.add_metric([name], current.number)
+            pending.add_metric([name], len(freshness.pending(current)))
+            if current.published_at:
+                age.add_metric([name], max(0.0, time.time() - current.published_at))
+        queue = GaugeMetricFamily("cortex_requests", "Requests by what they are at.", labels=["state"])
+        for state, count in self._queues().items():
+            queue.add_metric([state], count)
+        return (generation, age, pending, queue)

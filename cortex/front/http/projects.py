@@ -1,0 +1,205 @@
+"""The projects of a server: opened when they are first asked for, let go when they are idle.
+
+Each has one link to its workers, for all who ask over HTTP, in whatever shape.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cortex.ask.freshness import Freshness
+from cortex.ask.memory import Caller
+from cortex.front.http.metrics import Metrics
+from cortex.front.http.tokens import Bearer, Forbidden
+from cortex.front.link import Link
+from cortex.front.tool import Tool
+from cortex.front.tools import choose
+from cortex.settings.config import Config
+from ipc.errors import BadRequest, CortexError, NotFound, Unavailable
+
+#: seconds between two looks for a project that nobody asks
+LOOK_S = 5.0
+#: seconds of a call beyond its deadline, after which it is given up here
+GRACE_S = 2.0
+
+
+class Asked(Protocol):
+    """What this needs of a Link."""
+
+    freshness: Freshness
+
+    def open(self) -> None: ...
+    async def close(self) -> None: ...
+    async def call(
+        self, tool: Tool, arguments: Mapping[str, Any] | None, caller: Caller | None = None
+    ) -> dict[str, Any]: ...
+
+
+class Ending(Protocol):
+    """What belongs to an open project, and ends with it."""
+
+    async def close(self) -> None: ...
+
+
+class Hosted:
+    """One project of this server. Use it in one event loop."""
+
+    def __init__(self, name: str, config: Config, metrics: Metrics, make: Callable[[Config], Asked]) -> None:
+        self.name, self.config, self.metrics = name, config, metrics
+        self.tools = choose(config.server.toolsets)
+        self._make = make
+        self._link: Asked | None = None
+        self._used = 0
+        self._left = 0.0
+        #: what else ends with it, by what it is
+        self.kept: dict[str, Ending] = {}
+        self._freshness = Freshness(config)
+
+    @property
+    def freshness(self) -> Freshness:
+        return self._link.freshness if self._link is not None else self._freshness
+
+    @contextlib.contextmanager
+    def use(self) -> Any:
+        """While it is in use it is not let go. Opens it."""
+        if self._link is None:
+            self._link = self._make(self.config)
+            self._link.open()
+        self._used += 1
+        try:
+            yield self
+        finally:
+            self._used -= 1
+            self._left = time.monotonic()
+
+    @property
+    def idle(self) -> bool:
+        idle_s = time.monotonic() - self._left
+        return self._link is not None and not self._used and idle_s >= self.config.server.idle_exit_s
+
+    async def close(self) -> None:
+        kept, self.kept = list(self.kept.values()), {}
+        for one in kept:
+            await one.close()
+        link, self._link = self._link, None
+        if link is not None:
+            await link.close()
+
+    async def call(
+        self, tool: Tool, arguments: Mapping[str, Any] | None, bearer: Bearer, caller: Caller
+    ) -> dict[str, Any]:
+        """What the tool answers who may ask it. Raises what it raises, and Forbidden."""
+        _check_right(tool, arguments, bearer)
+        began = time.monotonic()
+        code = "ok"
+        try:
+            with self.use():
+                assert self._link is not None
+                async with asyncio.timeout(self.config.server.deadline_s + GRACE_S):
+                    return await self._link.call(tool, arguments, caller)
+        except TimeoutError as error:
+            code = "deadline"
+            raise Unavailable("The call did not end within its deadline; ask again.") from error
+        except CortexError as error:
+            code = error.code
+            raise
+        finally:
+            self.metrics.note(tool.name, code, time.monotonic() - began)
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """One client's way to a project: as a Link for those who answer MCP."""
+
+    hosted: Hosted
+    bearer: Bearer
+    caller: Caller
+
+    @property
+    def freshness(self) -> Freshness:
+        return self.hosted.freshness
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+        return await self.hosted.call(tool, arguments, self.bearer, self.caller)
+
+
+class Projects(Mapping[str, Hosted]):
+    """By name, the first one being asked where no name is said. Use it in one event loop."""
+
+    def __init__(
+        self, configs: Sequence[Config], metrics: Metrics, make: Callable[[Config], Asked] = Link
+    ) -> None:
+        self._hosted = {
+            name: Hosted(name, config, metrics, make)
+            for name, config in zip(_names(configs), configs, strict=True)
+        }
+
+    def __getitem__(self, name: str) -> Hosted:
+        return self._hosted[name]
+
+    def __iter__(self) -> Any:
+        return iter(self._hosted)
+
+    def __len__(self) -> int:
+        return len(self._hosted)
+
+    def find(self, name: object, bearer: Bearer) -> Hosted:
+        """The project of this name, "" for the first that `bearer` may ask. Raises BadRequest,
+        NotFound and Forbidden.
+        """
+        if not isinstance(name, str):
+            raise BadRequest("`project` must be a project's name.")
+        known = [one for one in self if not bearer.projects or one in bearer.projects]
+        if not name and known:
+            return self[known[0]]
+        if name in known:
+            return self[name]
+        if name in self or not known:
+            raise Forbidden(f"The token {bearer.name!r} is for other projects.")
+        raise NotFound(f"There is no project {name!r} here; there are: {', '.join(known)}.")
+
+    async def tend(self) -> None:
+        """Let go, for ever, of those that nobody asks."""
+        while True:
+            await asyncio.sleep(LOOK_S)
+            for one in self.values():
+                if one.idle:
+                    await one.close()
+
+    @contextlib.asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Tend them meanwhile, and let go of all at the end."""
+        tending = asyncio.create_task(self.tend())
+        try:
+            yield
+        finally:
+            tending.cancel()
+            await asyncio.gather(tending, *(one.close() for one in self.values()), return_exceptions=True)
+
+
+def _check_right(tool: Tool, arguments: Mapping[str, Any] | None, bearer: Bearer) -> None:
+    """Raises Forbidden, and what `Tool.check` raises."""
+    if not tool.reads and not bearer.may("write"):
+        raise Forbidden(f"{tool.name} writes, and the token {bearer.name!r} may only read.")
+    if bearer.projects:
+        import msgspec
+
+        if tool.asks(msgspec.structs.asdict(tool.check(arguments))) != "code":
+            raise Forbidden(f"The token {bearer.name!r} is for code; memory belongs to no project alone.")
+
+
+def _names(configs: Sequence[Config]) -> list[str]:
+    """The names of the folders; of two that are the same each says more, as its place does."""
+    plain = [config.root.name or "root" for config in configs]
+    return [
+        name
+        if plain.count(name) == 1
+        else f"{name}-{hashlib.sha256(config.root_id.encode()).hexdigest()[:6]}"
+        for name, config in zip(plain, configs, strict=True)
+    ]

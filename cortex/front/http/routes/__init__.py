@@ -1,0 +1,1 @@
+"""The routes of `cortex serve`: calls, events, MCP, and what describes them."""

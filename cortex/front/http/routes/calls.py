@@ -1,0 +1,161 @@
+"""The routes under /v1, and health and metrics: requests in, one call, JSON out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Annotated, Any, TypeVar
+
+import orjson
+from msgspec import Meta
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from cortex import __version__
+from cortex.ask.asking import Asking
+from cortex.ask.memory import Caller
+from cortex.ask.questions import Search
+from cortex.front.http.projects import Hosted, Projects
+from cortex.front.http.replies import said
+from cortex.front.http.tokens import Bearer
+from cortex.front.mcp.server import describe
+from cortex.front.tool import Tool, make_tool
+from cortex.front.tools.arguments import Paths
+from cortex.front.tools.code.context import flat
+from ipc.errors import BadRequest, NotFound
+from ipc.messages import Filters
+
+T = TypeVar("T")
+
+#: the argument of every body that no tool has
+PROJECT = "project"
+
+
+async def http_search(
+    asking: Asking,
+    *,
+    query: Annotated[str, Meta(description="Words or names.")],
+    k: Annotated[int, Meta(description="1 to 100.")] = 20,
+    lang: Annotated[str, Meta(description="Only this language.")] = "",
+    paths: Paths = (),
+    explain: Annotated[bool, Meta(description="Show signals.")] = False,
+) -> dict[str, Any]:
+    """The ranking of cortex_search as a flat list of file, line number and excerpt."""
+    filters = Filters(language=lang, paths=paths)
+    return await flat(
+        asking, Search(query=query, limit=k, filters=filters, detail="snippet", explain=explain)
+    )
+
+
+#: no tool of agents: it is made one to be called as they are
+SEARCH = make_tool(http_search, "Search", reads=True)
+
+
+class Routes:
+    """Use it in one event loop."""
+
+    def __init__(self, projects: Projects) -> None:
+        self._projects = projects
+
+    def all(self) -> list[Route]:
+        return [
+            Route("/health", self.health),
+            Route("/metrics", self.metrics),
+            Route("/v1/search", self.search, methods=["POST"]),
+            Route("/v1/indexStatus", self.index_status),
+            Route("/v1/tools", self.tools),
+            Route("/v1/tools/{name}", self.tool, methods=["POST"]),
+        ]
+
+    async def health(self, _request: Request) -> Response:
+        return said({"alive": True, "ready": True, "version": __version__})
+
+    async def metrics(self, _request: Request) -> Response:
+        metrics = next(iter(self._projects.values())).metrics
+        return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def search(self, request: Request) -> Response:
+        arguments = await _object(request)
+        hosted = self._find(request, arguments.pop(PROJECT, ""))
+        return await _ask(request, hosted, SEARCH, arguments)
+
+    async def index_status(self, request: Request) -> Response:
+        return said(index_status(self._find(request, request.query_params.get(PROJECT, ""))))
+
+    async def tools(self, request: Request) -> Response:
+        hosted = self._find(request, request.query_params.get(PROJECT, ""))
+        return said({"project": hosted.name, "tools": [describe(tool) for tool in hosted.tools.values()]})
+
+    async def tool(self, request: Request) -> Response:
+        hosted = self._find(request, request.query_params.get(PROJECT, ""))
+        name = request.path_params["name"]
+        if name not in hosted.tools:
+            raise NotFound(f"There is no tool {name!r}; there are: {', '.join(hosted.tools)}.")
+        return await _ask(request, hosted, hosted.tools[name], await _object(request))
+
+    def _find(self, request: Request, name: object) -> Hosted:
+        bearer: Bearer = request.scope["bearer"]
+        return self._projects.find(name, bearer)
+
+
+def index_status(hosted: Hosted) -> dict[str, Any]:
+    """How much of a project is indexed, in percent: of its words, its vectors and its graph. Starts
+    nothing.
+    """
+    freshness = hosted.freshness
+    current = freshness.current()
+    share = freshness.share(current)
+    whole = 100 * share.done // share.total if share.total else 100 if current.number else 0
+    vectors = sum(segment.vectors for segment in current.segments)
+    with_vector = whole * vectors // current.rows if current.rows else whole
+    pending = freshness.pending(current)
+    return {
+        "repo": hosted.name,
+        "zoekt_pct": whole,
+        "faiss_pct": min(whole, with_vector),
+        "text_pct": whole,
+        "vector_pct": min(whole, with_vector),
+        "graph_pct": whole if "graph" in current.tokens else 0,
+        "files": share.total,
+        "chunks": current.rows,
+        "generation": current.number,
+        "pending": len(pending),
+    }
+
+
+async def _ask(request: Request, hosted: Hosted, tool: Tool, arguments: dict[str, Any]) -> Response:
+    bearer: Bearer = request.scope["bearer"]
+    caller = Caller(agent=request.headers.get("user-agent", "http"), session=bearer.name)
+    return said(await _until_gone(request, hosted.call(tool, arguments, bearer, caller)))
+
+
+async def _object(request: Request) -> dict[str, Any]:
+    """The body. Raises BadRequest for what is no JSON object."""
+    raw = await request.body()
+    try:
+        read = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise BadRequest(f"The body is not JSON: {error}.") from error
+    if not isinstance(read, dict):
+        raise BadRequest('The body must be a JSON object of the arguments, as {"query": "…"}.')
+    return read
+
+
+async def _until_gone(request: Request, asked: Awaitable[T]) -> T:
+    """What `asked` gives; it is cancelled when the client goes first (ClientDisconnect)."""
+    asking, gone = asyncio.ensure_future(asked), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((asking, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not asking.done():
+            raise ClientDisconnect
+        return asking.result()
+    finally:
+        for task in (asking, gone):
+            task.cancel()
+        await asyncio.gather(asking, gone, return_exceptions=True)
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

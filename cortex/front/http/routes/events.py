@@ -1,0 +1,102 @@
+"""GET /v1/events: what happens to a project and to memory, as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from cortex.ask.memory import Caller
+from cortex.front.http.projects import Hosted, Projects, Voice
+from cortex.front.mcp.updates import CHANGES
+from cortex.processes import attach
+from ipc.errors import CortexError
+
+#: seconds between two looks at what happened, and between two at who runs
+LOOK_S, PROCESSES_S = 0.5, 2.0
+#: seconds after which a silent stream says that it is there
+SIGN_S = 15.0
+
+
+class Events:
+    """Use it in one event loop."""
+
+    def __init__(self, projects: Projects) -> None:
+        self._projects = projects
+
+    def all(self) -> list[Route]:
+        return [Route("/v1/events", self.events)]
+
+    async def events(self, request: Request) -> Response:
+        bearer = request.scope["bearer"]
+        hosted = self._projects.find(request.query_params.get("project", ""), bearer)
+        memory = "cortex_store" in hosted.tools and not bearer.projects
+        voice = Voice(hosted, bearer, Caller(agent="events", session=bearer.name)) if memory else None
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        return StreamingResponse(_frames(hosted, voice), headers=headers, media_type="text/event-stream")
+
+
+async def _frames(hosted: Hosted, voice: Voice | None) -> AsyncIterator[bytes]:
+    """Each event as it stands on the wire: first how everything is, then what changes of it."""
+    told: dict[str, Any] = {}
+    spoken = time.monotonic()
+    looked = -PROCESSES_S
+    with hosted.use():
+        while True:
+            now = time.monotonic()
+            found = look(hosted)
+            if now - looked >= PROCESSES_S:
+                looked = now
+                found["workers"] = await _workers(hosted)
+                if voice is not None:
+                    found["memory"] = await _memory(voice, told.get("memory"))
+            for name, value in found.items():
+                if value is not None and told.get(name) != value:
+                    told[name] = value
+                    spoken = now
+                    yield b"event: %s\ndata: %s\n\n" % (name.encode(), orjson.dumps(value))
+            if now - spoken >= SIGN_S:
+                spoken = now
+                yield b": still here\n\n"
+            await asyncio.sleep(LOOK_S)
+
+
+def look(hosted: Hosted) -> dict[str, Any]:
+    """The served generation, and how far indexing is."""
+    freshness = hosted.freshness
+    current, progress = freshness.current(), freshness.progress()
+    share = freshness.share(current)
+    return {
+        "generation": {"generation": current.number, "chunks": current.rows},
+        "progress": {
+            "indexing": progress.indexing,
+            "done": share.done,
+            "total": share.total,
+            "pending": len(freshness.pending(current)),
+        },
+    }
+
+
+async def _workers(hosted: Hosted) -> dict[str, str] | None:
+    """Process → its state; None where that is not known."""
+    with contextlib.suppress(CortexError, OSError):
+        found = await asyncio.to_thread(attach.set_status, hosted.config)
+        return {one["name"]: one["state"] for one in found.get("processes", ())}
+    return None
+
+
+async def _memory(voice: Voice, before: dict[str, Any] | None) -> dict[str, Any] | None:
+    """How far memory is, and which notes changed since `before`; None while it does not answer."""
+    reached = -1 if before is None else before["reached"]
+    with contextlib.suppress(CortexError):
+        answer = await voice.call(CHANGES, {"after": reached})
+        if answer["reached"] != reached:
+            return {"reached": answer["reached"], "nodes": [node["id"] for node in answer.get("nodes", ())]}
+    return None

@@ -1,0 +1,163 @@
+"""MCP over HTTP: Streamable HTTP with sessions that can be resumed, and the older HTTP+SSE.
+
+The protocol itself is cortex.front.mcp.server's; the transports are the SDK's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.lowlevel import Server
+from mcp.server.sse import SseServerTransport
+from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import JSONRPCMessage
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.routing import Route
+
+from cortex.ask.memory import Caller
+from cortex.front.http.gate import BODY_BYTES_MAX, Receive, Scope, Send
+from cortex.front.http.projects import Hosted, Projects, Voice
+from cortex.front.http.tokens import Bearer
+from cortex.front.mcp.server import make_server
+from cortex.front.mcp.updates import Updates
+
+#: sessions of one project at the same time
+SESSIONS_MAX = 1024
+#: messages that are kept for clients that come back, of all sessions of a project, and their bytes
+KEPT_MAX, KEPT_BYTES_MAX = 256, 4 << 20
+#: milliseconds after which a client whose stream broke is to come back
+RETRY_MS = 1000
+
+
+class Kept(EventStore):
+    """What was sent last, for clients whose stream broke; bounded, in memory."""
+
+    def __init__(self) -> None:
+        self._events: OrderedDict[int, tuple[str, JSONRPCMessage | None, int]] = OrderedDict()
+        self._number = self._bytes = 0
+
+    async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
+        size = len(message.model_dump_json()) if message is not None else 0
+        self._number += 1
+        self._events[self._number] = (stream_id, message, size)
+        self._bytes += size
+        while len(self._events) > KEPT_MAX or self._bytes > KEPT_BYTES_MAX:
+            _, (_, _, gone) = self._events.popitem(last=False)
+            self._bytes -= gone
+        return str(self._number)
+
+    async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
+        number = int(last_event_id) if last_event_id.isdecimal() else 0
+        if number not in self._events:
+            return None
+        stream = self._events[number][0]
+        for later, (of, message, _) in list(self._events.items()):
+            if later > number and of == stream and message is not None:
+                await send_callback(EventMessage(message, str(later)))
+        return stream
+
+
+class Spoken:
+    """MCP of one project: its server, and the manager of the sessions."""
+
+    def __init__(self, hosted: Hosted) -> None:
+        self._hosted = hosted
+        self._updates = Updates(self) if "cortex_store" in hosted.tools else None
+        self.server: Server = make_server(hosted.tools, self, self._updates, logs=False)
+        self.manager = StreamableHTTPSessionManager(
+            self.server,
+            event_store=Kept(),
+            retry_interval=RETRY_MS,
+            max_request_body_size=BODY_BYTES_MAX,
+            max_sessions=SESSIONS_MAX,
+        )
+        self._end, self._ready = asyncio.Event(), asyncio.Event()
+        self._task = asyncio.create_task(self._run())
+
+    async def reach(self, context: Any) -> Voice:
+        """See cortex.front.mcp.project.Reached: who asks is told by the request."""
+        request: Request = context.request
+        params = context.session.client_params
+        name = params.client_info.name if params is not None else request.headers.get("user-agent", "http")
+        session = request.headers.get("mcp-session-id") or request.query_params.get("session_id", "")
+        bearer: Bearer = request.scope["bearer"]
+        return Voice(self._hosted, bearer, Caller(agent=name, session=session or bearer.name))
+
+    async def ready(self) -> None:
+        await self._ready.wait()
+
+    async def close(self) -> None:
+        if self._updates is not None:
+            self._updates.close()
+        self._end.set()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        async with self.manager.run():
+            self._ready.set()
+            await self._end.wait()
+
+
+class Speaking:
+    """The routes of MCP. Use it in one event loop."""
+
+    def __init__(self, projects: Projects) -> None:
+        self._projects = projects
+        self._sse = SseServerTransport("/message", max_request_body_size=BODY_BYTES_MAX)
+
+    def all(self) -> list[Route]:
+        return [
+            Route("/mcp", _Endpoint(self._streamable), methods=["GET", "POST", "DELETE"]),
+            Route("/sse", _Endpoint(self._stream), methods=["GET"]),
+            Route("/message", _Endpoint(self._message), methods=["POST"]),
+        ]
+
+    async def _streamable(self, scope: Scope, receive: Receive, send: Send) -> None:
+        hosted = self._find(scope)
+        with hosted.use():
+            await (await self._spoken(hosted)).manager.handle_request(_signed(scope), receive, send)
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        hosted = self._find(scope)
+        with hosted.use():
+            server = (await self._spoken(hosted)).server
+            async with self._sse.connect_sse(_signed(scope), receive, send) as (read, write):
+                await server.run(read, write, server.create_initialization_options())
+
+    async def _message(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._sse.handle_post_message(_signed(scope), receive, send)
+
+    def _find(self, scope: Scope) -> Hosted:
+        return self._projects.find(QueryParams(scope["query_string"]).get("project", ""), scope["bearer"])
+
+    async def _spoken(self, hosted: Hosted) -> Spoken:
+        spoken = hosted.kept.get("mcp")
+        if not isinstance(spoken, Spoken):
+            spoken = hosted.kept["mcp"] = Spoken(hosted)
+        await spoken.ready()
+        return spoken
+
+
+class _Endpoint:
+    """An ASGI application as a route's endpoint."""
+
+    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+
+def _signed(scope: Scope) -> Scope:
+    """With the one whose token was shown, as the SDK knows them: a session is its owner's alone."""
+    bearer: Bearer = scope["bearer"]
+    token = AccessToken(token="", client_id=bearer.name, scopes=[bearer.right])
+    scope["user"] = AuthenticatedUser(token)
+    return scope

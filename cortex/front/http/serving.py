@@ -1,0 +1,240 @@
+"""`cortex serve`: where it listens, from its first socket to its end. Who may ask is elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+
+from cortex.front.http.app import make_app
+from cortex.front.http.connections import HEADER_BYTES_MAX, Connection
+from cortex.front.http.door import ANY, Door
+from cortex.front.http.gate import Gate
+from cortex.front.http.metrics import Metrics
+from cortex.front.http.projects import Projects
+from cortex.front.http.tokens import Tokens, own_token
+from cortex.settings.config import Config
+from cortex.settings.home import SSE_PORT, is_loopback
+from cortex.system.ports import holder_of
+from ipc.errors import EXIT_OK, Misconfigured, Unavailable
+
+HOST, PORT, SSE = "127.0.0.1", 37777, 37778
+#: ports that are tried when the usual one is taken
+TRIED_MAX = 20
+#: seconds in which what is being asked is answered, once the server is to end
+ANSWER_S = 4
+#: connections at the same time: more than requests and streams that are let in
+CONNECTIONS_MAX = 1024
+#: connections that the system keeps until they are taken
+BACKLOG = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a server listens; None for a port that nobody named. `names`: how it is reached."""
+
+    host: str = HOST
+    port: int | None = None
+    sse_port: int | None = None
+    cert: str = ""
+    key: str = ""
+    behind_proxy: bool = False
+    names: tuple[str, ...] = ()
+
+    @property
+    def scheme(self) -> str:
+        """What clients ask by: before a proxy that is https."""
+        return "https" if self.cert or self.behind_proxy else "http"
+
+    @property
+    def address(self) -> str:
+        """The URL by which clients reach it, when it has the named port, or else the usual one."""
+        host = self.names[0] if self.names else _spelled("127.0.0.1" if self.host in ANY else self.host)
+        return f"{self.scheme}://{host}:{PORT if self.port is None else self.port}"
+
+
+def serve(configs: Sequence[Config], place: Place) -> int:
+    """Serve until a signal comes; the exit code. Raises Misconfigured and Unavailable."""
+    check(place)
+    token = own_token(make=True)
+    with contextlib.ExitStack() as stack:
+        main = stack.enter_context(contextlib.closing(listen(place.host, place.port, PORT)))
+        sockets = [main, *_sse_socket(place, stack)]
+        url = f"{place.scheme}://{_spelled(place.host)}:{main.getsockname()[1]}"
+        print(f"cortex: serving {', '.join(str(one.root) for one in configs)} on {url}", file=sys.stderr)
+        asyncio.run(run(configs, place, token, sockets))
+    return EXIT_OK
+
+
+def check(place: Place) -> None:
+    """Raises Misconfigured for a place where tokens would cross a network in the clear."""
+    if bool(place.cert) != bool(place.key):
+        raise Misconfigured("--tls-cert and --tls-key go together: pass both, or neither.")
+    if place.cert or place.behind_proxy or is_loopback(f"http://{_spelled(place.host)}"):
+        return
+    raise Misconfigured(
+        f"{place.host or 'every address'} can be reached from other machines: pass --tls-cert and --tls-key, or "
+        "--behind-proxy where a proxy ends TLS, or listen on 127.0.0.1."
+    )
+
+
+def listen(host: str, port: int | None, usual: int) -> socket.socket:
+    """A socket that listens: on `port`, or where none was named on the usual one, or the next that
+    is free, which is said. Raises Unavailable with who has the port, and Misconfigured.
+    """
+    named = port is not None
+    first = usual if port is None else port
+    for tried in range(first, first + (1 if named else TRIED_MAX)):
+        made = _bound(host, tried)
+        if made is not None:
+            if tried != first:
+                print(f"cortex: port {first} is taken{_by(first)}; this is port {tried}", file=sys.stderr)
+            return made
+    raise Unavailable(f"Port {first} of {host} is taken{_by(first)}; choose another with --port.")
+
+
+def _bound(host: str, port: int) -> socket.socket | None:
+    """None where the port is taken. Raises Misconfigured for what cannot be listened on."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+        made.listen(BACKLOG)
+    except (OSError, OverflowError) as error:
+        made.close()
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+            return None
+        why = getattr(error, "strerror", None) or error
+        raise Misconfigured(
+            f"Cannot listen on {host}:{port}: {why}; choose another address or port."
+        ) from error
+    made.setblocking(False)
+    return made
+
+
+def _by(port: int) -> str:
+    holder = holder_of(port)
+    return f" by {holder}" if holder else ""
+
+
+def _sse_socket(place: Place, stack: contextlib.ExitStack) -> list[socket.socket]:
+    """The port of the older transport; it is only said when it is taken and nobody named it, for
+    the main one serves it, too.
+    """
+    named = place.sse_port if place.sse_port is not None else _sse_port()
+    made = _bound(place.host, SSE if named is None else named)
+    if made is None and named is not None:
+        raise Unavailable(f"Port {named} of {place.host} is taken{_by(named)}; set {SSE_PORT} to another.")
+    if made is None:
+        print(f"cortex: port {SSE} is taken{_by(SSE)}; /sse is on the main port alone", file=sys.stderr)
+        return []
+    return [stack.enter_context(contextlib.closing(made))]
+
+
+def _sse_port() -> int | None:
+    """Raises Misconfigured for a value that is no port."""
+    value = os.environ.get(SSE_PORT, "")
+    if not value:
+        return None
+    if not (value.isascii() and value.isdecimal() and int(value) < 65536):
+        raise Misconfigured(f"{SSE_PORT} is {value!r}; set it to a port.")
+    return int(value)
+
+
+def _spelled(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+async def run(
+    configs: Sequence[Config],
+    place: Place,
+    token: str,
+    sockets: list[socket.socket],
+    *,
+    make: Callable[[Config], Any] | None = None,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Serve on `sockets`, which listen, until a signal comes or `stop` is set. `make`: the link to
+    a project's workers, where it is another.
+    """
+    metrics = Metrics()
+    projects = Projects(configs, metrics) if make is None else Projects(configs, metrics, make)
+    gate = make_app(projects, Door(place.host, place.names, place.scheme), Tokens(token))
+    server = _Server(_settings(gate, place), gate, stop)
+    await server.serve(sockets=sockets)
+
+
+def _settings(gate: Gate, place: Place) -> uvicorn.Config:
+    try:
+        settings = uvicorn.Config(
+            gate,  # type: ignore[arg-type] - an ASGI application by its shape
+            http=Connection,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            h11_max_incomplete_event_size=HEADER_BYTES_MAX,
+            limit_concurrency=CONNECTIONS_MAX,
+            timeout_graceful_shutdown=ANSWER_S,
+            ssl_certfile=place.cert or None,
+            ssl_keyfile=place.key or None,
+        )
+        settings.load()
+    except OSError as error:  # an ssl.SSLError is one
+        why = error.strerror or error
+        raise Misconfigured(
+            f"The certificate {place.cert} with {place.key} cannot be used: {why}."
+        ) from error
+    return settings
+
+
+class _Server(uvicorn.Server):
+    """One that ends its streams first, and then answers what it was asked."""
+
+    def __init__(self, settings: uvicorn.Config, gate: Gate, stop: asyncio.Event | None) -> None:
+        super().__init__(settings)
+        self._gate, self._stop = gate, stop
+
+    async def main_loop(self) -> None:
+        waiting = asyncio.create_task(self._stopped())
+        try:
+            await super().main_loop()
+        finally:
+            waiting.cancel()
+
+    async def _stopped(self) -> None:
+        if self._stop is not None:
+            await self._stop.wait()
+            self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._gate.closing.set()
+        await super().shutdown(sockets)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """As uvicorn's, but the end by a signal is an end as any other."""
+        if self._stop is not None:  # in a thread, or a test: its caller ends it
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+        for number in numbers:
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in numbers:
+                loop.remove_signal_handler(number)

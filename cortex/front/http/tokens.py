@@ -1,0 +1,250 @@
+"""Who may ask over HTTP: the user's own token, named ones with rights and an end, and how often a
+wrong one was shown.
+
+Named tokens are kept as hashes. The user's own is in a file that only they can read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from cortex.settings.home import OLD_TOKEN, TOKEN, user_config
+from cortex.system import files
+from ipc.errors import BadRequest, Misconfigured, NotFound
+
+Right = Literal["read", "write", "admin"]
+#: from the least to the most: each may what those before it may
+RIGHTS: tuple[Right, ...] = ("read", "write", "admin")
+#: random bytes of a token that we make
+TOKEN_BYTES = 32
+#: what a token may be: it stands in a header, and a short one could be guessed
+_TOKEN = re.compile(r"[\x21-\x7e]{16,512}")
+#: what a named one may be called
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+#: bytes of the file of named tokens
+NAMED_BYTES_MAX = 1 << 20
+#: wrong tokens that are answered at once; each after them doubles the pause, up to the most seconds
+WRONG_MAX, PAUSE_MAX_S = 10, 300.0
+#: seconds without a wrong token after which they are forgotten
+FORGET_S = 900.0
+
+
+class Forbidden(BadRequest):
+    """Who asks may not do that: another token is needed."""
+
+    code = "forbidden"
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """Who showed a token; `projects`: the names of those that they may ask, none for all."""
+
+    name: str
+    right: Right
+    projects: tuple[str, ...] = ()
+
+    def may(self, right: Right) -> bool:
+        return RIGHTS.index(right) <= RIGHTS.index(self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One named token; `expires` is seconds since 1970, 0 for never."""
+
+    digest: str
+    right: Right = "read"
+    expires: float = 0.0
+    projects: tuple[str, ...] = ()
+
+
+class Wrong(Exception):  # noqa: N818 - errors name the condition
+    """A token that opens nothing, with one sentence."""
+
+
+def given_token() -> str:
+    """The token in the environment, "" for none. Raises Misconfigured for an unusable one."""
+    for variable in (TOKEN, OLD_TOKEN):
+        if token := os.environ.get(variable, ""):
+            return _usable(token, variable)
+    return ""
+
+
+def own_token(*, make: bool = False) -> str:
+    """The user's token: the environment's, else that of the file, which is made with `make`; "" for
+    none. Raises Misconfigured for one that cannot be used, and for a file that others can read.
+    """
+    if token := given_token():
+        return token
+    place = _folder() / "token"
+    if make:
+        with contextlib.suppress(FileExistsError):
+            return _create(place, secrets.token_urlsafe(TOKEN_BYTES))
+    try:
+        if stat.S_IMODE(os.lstat(place).st_mode) & 0o077:
+            raise Misconfigured(f"{place} is open to others; run `chmod 600 {place}`, or remove it.")
+        return _usable(files.read_ours(place, 1024).decode("ascii").strip(), str(place))
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misconfigured(f"{place} cannot be read ({_why(error)}); remove it.") from error
+
+
+def renew_own() -> str:
+    """A new token in the place of the user's; the one before opens nothing any more, once a server
+    is started anew. Raises Misconfigured.
+    """
+    place, token = _folder() / "token", secrets.token_urlsafe(TOKEN_BYTES)
+    _write(place, token.encode())
+    return token
+
+
+def add_named(name: str, right: Right, expires: float, projects: tuple[str, ...] = ()) -> str:
+    """A new named token, which nobody can read again. One of that name is replaced. Raises
+    BadRequest for a name that cannot be one, and Misconfigured.
+    """
+    if not _NAME.fullmatch(name):
+        raise BadRequest(f"A token cannot be called {name!r}: letters, digits, dots and dashes, at most 64.")
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    made = Named(digest_of(token), right, expires, projects)
+    _write_named({**read_named(), name: made})
+    return token
+
+
+def remove_named(name: str) -> None:
+    """Raises NotFound, and Misconfigured."""
+    named = dict(read_named())
+    if named.pop(name, None) is None:
+        raise NotFound(f"There is no token {name!r}; there are: {', '.join(named) or 'none'}.")
+    _write_named(named)
+
+
+def read_named() -> Mapping[str, Named]:
+    """The named tokens. Raises Misconfigured for a file that cannot be read."""
+    place = _folder() / "tokens.json"
+    try:
+        return msgspec.json.decode(files.read_ours(place, NAMED_BYTES_MAX), type=dict[str, Named])
+    except FileNotFoundError:
+        return {}
+    except (OSError, msgspec.DecodeError) as error:
+        raise Misconfigured(f"{place} cannot be read ({_why(error)}); mend or remove it.") from error
+
+
+def digest_of(token: str) -> str:
+    """Of a random token no slow hash is needed: nobody can guess what it was made of."""
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+class Tokens:
+    """Those that a server takes: its user's, and the named ones as their file is now."""
+
+    def __init__(self, own: str) -> None:
+        self._own = digest_of(own)
+        self._named: Mapping[str, Named] = {}
+        self._seen: tuple[int, int] | None = None
+
+    def bearer(self, shown: str) -> Bearer:
+        """Whose token it is; all of them are compared, each in constant time. Raises Wrong."""
+        digest = digest_of(shown).encode()
+        found: Bearer | None = None
+        ended = ""
+        if hmac.compare_digest(digest, self._own.encode()):
+            found = Bearer("", "admin")
+        for name, one in self._current().items():
+            if not hmac.compare_digest(digest, one.digest.encode()):
+                continue
+            if one.expires and one.expires <= time.time():
+                ended = name
+            else:
+                found = Bearer(name, one.right, one.projects)
+        if found is None:
+            why = f"The token {ended!r} has expired" if ended else "The token is wrong"
+            raise Wrong(f"{why}; `cortex token` prints the one that is right.")
+        return found
+
+    def _current(self) -> Mapping[str, Named]:
+        """Read again when the file is another; one that cannot be read opens nothing."""
+        try:
+            info = os.lstat(_folder() / "tokens.json")
+            seen = (info.st_ino, info.st_mtime_ns)
+        except OSError:
+            self._named, self._seen = {}, None
+            return self._named
+        if seen != self._seen:
+            self._named, self._seen = {}, seen
+            with contextlib.suppress(Misconfigured):
+                self._named = read_named()
+        return self._named
+
+
+class Failures:
+    """How often a wrong token was shown. Who shows a right one never waits."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._last = 0.0
+        self._until = 0.0
+
+    def note(self, now: float) -> float:
+        """One more, at `now` (monotonic): the seconds of the pause, 0 while there were few."""
+        if now - self._last > FORGET_S:
+            self._count = 0
+        self._last = now
+        if now < self._until:
+            return self._until - now
+        self._count += 1
+        if self._count <= WRONG_MAX:
+            return 0.0
+        pause = min(PAUSE_MAX_S, 2.0 ** (self._count - WRONG_MAX))
+        self._until = now + pause
+        return pause
+
+
+def _folder() -> Path:
+    return user_config().parent
+
+
+def _usable(token: str, where: str) -> str:
+    if not _TOKEN.fullmatch(token):
+        raise Misconfigured(f"{where} must hold 16 to 512 visible ASCII characters without blanks.")
+    return token
+
+
+def _create(place: Path, token: str) -> str:
+    """Raises FileExistsError, and Misconfigured when it cannot be written."""
+    try:
+        files.make_folder(place.parent, anywhere=True)
+        files.create(place, token.encode())
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise Misconfigured(f"Cannot write {place}: {_why(error)}; make it writable.") from error
+    return token
+
+
+def _write_named(named: Mapping[str, Named]) -> None:
+    _write(_folder() / "tokens.json", msgspec.json.encode(named))
+
+
+def _write(place: Path, raw: bytes) -> None:
+    try:
+        files.make_folder(place.parent, anywhere=True)
+        files.replace(place, raw)
+    except OSError as error:
+        raise Misconfigured(f"Cannot write {place}: {_why(error)}; make it writable.") from error
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)

@@ -1,0 +1,242 @@
+"""`cortex mcp --server URL`: standard input and output here, Streamable HTTP to a server.
+
+Messages pass unchanged. What is lost on the way is asked once more when it only reads; while there
+is no server the client is told so, and how to start one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import logging
+import os
+import signal
+import sys
+import time
+from typing import Any
+
+import orjson
+
+from cortex import __version__
+from cortex.front.mcp.early import capabilities
+from cortex.front.mcp.far import Denied, Far, Lost, Message, Say, check_url
+from cortex.front.mcp.lines import read_lines
+from cortex.front.mcp.server import INTERNAL_ERROR, describe
+from cortex.front.mcp.stdio import CLOSE_S, Wire, take_stdout
+from cortex.front.tools import TOOLS, choose, instruct
+from cortex.settings.table import Server as Settings
+from cortex.system.terminal import log_to_stderr, shown
+from ipc.errors import EXIT_OK
+
+log = logging.getLogger(__name__)
+
+#: seconds in which a server is looked for before the client is told that there is none, first and
+#: once it was there
+FIRST_S, AGAIN_S = 2.0, 8.0
+#: seconds between two tries, first and at most
+PAUSE_S, PAUSE_MAX_S = 0.1, 2.0
+#: seconds that a request may still be answered once the client has closed our input
+ANSWER_S = 15.0
+#: what is said of a write whose server went away over it
+UNKNOWN = "The server went away: whether this was done is not known. Look before you ask again."
+#: what a client says once it was greeted
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def serve(url: str, token: str, project: str | None) -> int:
+    """Bridge until standard input ends; the exit code. Raises Misconfigured for an unusable URL."""
+    place = check_url(url)
+    if project:
+        import urllib.parse
+
+        place += f"?project={urllib.parse.quote(project)}"
+    wire = take_stdout()
+    log_to_stderr("cortex: %(message)s", logging.WARNING)
+    asyncio.run(_run(place, token, wire))
+    return EXIT_OK
+
+
+async def _run(url: str, token: str, wire: int) -> None:
+    streams = Wire(wire, ANSWER_S)
+    bridge = Bridge(url, token, streams.say)
+    streams.take(read_lines(io.FileIO(0, closefd=False)))
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+
+    async def speak() -> None:
+        async for line in streams:
+            await bridge.take(orjson.loads(line))
+
+    tasks = [asyncio.create_task(one) for one in (speak(), stop.wait(), streams.abandoned(0))]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        with contextlib.suppress(TimeoutError, OSError):
+            async with asyncio.timeout(CLOSE_S):
+                await bridge.close()
+        sys.stderr.flush()
+        # A thread may be blocked in reading standard input for ever.
+        os._exit(EXIT_OK)
+
+
+class Bridge:
+    """Between one client and one server. Use it in one event loop."""
+
+    def __init__(self, url: str, token: str, say: Say) -> None:
+        self._far, self._say = Far(url, token, say), say
+        self._tools = choose(Settings().toolsets)
+        #: what the client said when it connected; None for one of the newest protocol
+        self._hello: Message | None = None
+        self._greeting = asyncio.Lock()
+        self._asked: dict[Any, asyncio.Task[None]] = {}
+        self._listening: asyncio.Task[None] | None = None
+        self._seen = self._compared = False
+
+    async def take(self, message: Message) -> None:
+        """Pass on one message of the client. A request is answered in its own time."""
+        number = message.get("id")
+        if "method" in message and number is not None:
+            if message["method"] == "initialize":
+                self._hello = message
+            task = asyncio.create_task(self._ask(message))
+            self._asked[number] = task
+            task.add_done_callback(lambda _task: self._asked.pop(number, None))
+            if message["method"] == "initialize":
+                await asyncio.wait({task})
+            return
+        if message.get("method") == "notifications/cancelled" and self._hello is None:
+            if task_of := self._asked.get((message.get("params") or {}).get("requestId")):
+                task_of.cancel()  # the end of its stream says it
+            return
+        with contextlib.suppress(Lost, Denied):
+            await self._far.send(message)
+        if message.get("method") == INITIALIZED["method"]:
+            self._listen()
+
+    async def close(self) -> None:
+        tasks = [*self._asked.values(), *([self._listening] if self._listening else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._far.close()
+
+    async def _ask(self, message: Message) -> None:
+        """Answer one request, by the server or by a sentence."""
+        until = time.monotonic() + (AGAIN_S if self._seen else FIRST_S)
+        pause, sent = PAUSE_S, False
+        while (lost := await self._try(message)) is not None:
+            if lost.sent and (sent or not _reads(message)):
+                await self._fail(message, str(lost) if _reads(message) else UNKNOWN)
+                return
+            sent |= lost.sent
+            if time.monotonic() + pause >= until:
+                await self._away(message, lost)
+                return
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, PAUSE_MAX_S)
+
+    async def _try(self, message: Message) -> Lost | None:
+        """Ask once; None when the client has its answer."""
+        try:
+            await self._reach(message)
+        except Denied as error:
+            await self._fail(message, str(error))
+        except Lost as lost:
+            if lost.session:
+                self._far.session = ""
+            return lost
+        self._seen = True
+        return None
+
+    async def _reach(self, message: Message) -> None:
+        """Send it to the server, in a session of ours. Raises Lost and Denied."""
+        if not self._compared:
+            self._compare(await self._far.health())
+        if message.get("method") == "initialize":
+            await self._far.send(message, self._note_version)
+            return
+        if self._hello is not None and not self._far.session:
+            async with self._greeting:
+                if not self._far.session:
+                    await self._greet_again(self._hello)
+        await self._far.send(message)
+
+    async def _greet_again(self, hello: Message) -> None:
+        """A new session, as the client's own words would open it."""
+        await self._far.send(hello | {"id": "cortex-bridge"}, self._hear_version)
+        await self._far.send(INITIALIZED)
+        self._listen()
+
+    async def _hear_version(self, line: str) -> None:
+        answer = orjson.loads(line)
+        self._far.version = (answer.get("result") or {}).get("protocolVersion", "")
+
+    async def _note_version(self, line: str) -> None:
+        await self._hear_version(line)
+        await self._say(line if line.endswith("\n") else line + "\n")
+
+    def _compare(self, version: str) -> None:
+        """Say once when the server is of another version."""
+        self._compared = True
+        if version and version != __version__:
+            log.warning(
+                "%s", shown(f"The server is Cortex {version}, and this is {__version__}: update the older.")
+            )
+
+    def _listen(self) -> None:
+        """Follow what the server says without being asked."""
+        if self._far.session and (self._listening is None or self._listening.done()):
+            self._listening = asyncio.create_task(self._follow())
+
+    async def _follow(self) -> None:
+        last, pause = "", PAUSE_S
+        while self._far.session:
+            try:
+                async for number, data in self._far.listen(last):
+                    last, pause = number or last, PAUSE_S
+                    await self._say(data + "\n")
+            except Denied:
+                return
+            except Lost as lost:
+                if lost.session:
+                    return
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, PAUSE_MAX_S)
+
+    async def _away(self, message: Message, lost: Lost) -> None:
+        """Answer without a server: what needs none as the server would, all else by a sentence."""
+        if message["method"] == "initialize":
+            answer: Message = {
+                "capabilities": capabilities(self._tools),
+                "instructions": instruct(self._tools),
+                "protocolVersion": (message.get("params") or {}).get("protocolVersion", ""),
+                "serverInfo": {"name": "cortex", "title": "Cortex", "version": __version__},
+            }
+            await self._answer(message, {"result": answer})
+        elif message["method"] == "tools/list":
+            listed = [describe(tool) for tool in self._tools.values()]
+            await self._answer(message, {"result": {"tools": listed}})
+        elif lost.told:
+            await self._fail(message, str(lost))
+        else:
+            where = self._far.url.partition("?")[0].removesuffix("/mcp")
+            told = (
+                f"There is no Cortex server at {where} ({str(lost).rstrip('.')}): start `cortex serve` there."
+            )
+            await self._fail(message, told)
+
+    async def _fail(self, message: Message, sentence: str) -> None:
+        await self._answer(message, {"error": {"code": INTERNAL_ERROR, "message": sentence}})
+
+    async def _answer(self, message: Message, body: Message) -> None:
+        await self._say(orjson.dumps({"jsonrpc": "2.0", "id": message["id"]} | body).decode() + "\n")
+
+
+def _reads(message: Message) -> bool:
+    """Whether asking it twice is as good as once."""
+    if message["method"] != "tools/call":
+        return True
+    tool = TOOLS.get((message.get("params") or {}).get("name", ""))
+    return tool is not None and tool.reads

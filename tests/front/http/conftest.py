@@ -1,0 +1,134 @@
+"""A server of HTTP in a thread, over real connections, on workers of this process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import orjson
+import pytest
+
+from cortex.front.http.serving import Place, listen, run
+from tests.front.test_mcp import Twin
+from tests.waiting import BOUND_S
+
+TOKEN = "a-token-of-these-tests"
+
+
+class Here(Twin):
+    """A link that counts, and fails or waits when it is told to."""
+
+    def __init__(self, served):
+        super().__init__(served)
+        self.opened = self.closed = self.cancelled = 0
+        self.asked = []
+        self.fault = None
+
+    def open(self):
+        self.opened += 1
+
+    async def close(self):
+        self.closed += 1
+
+    async def call(self, tool, arguments, caller=None):
+        self.asked.append((tool.name, caller))
+        if self.fault is not None:
+            raise self.fault
+        try:
+            return await super().call(tool, arguments)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+
+
+@dataclass
+class Server:
+    port: int
+    link: Here
+    loop: asyncio.AbstractEventLoop
+    stop: asyncio.Event
+    token: str = TOKEN
+    faults: list = field(default_factory=list)
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def end(self):
+        self.loop.call_soon_threadsafe(self.stop.set)
+
+    def ask(self, method, path, body=None, **headers):
+        """(status, headers, answer). Headers by name with _ for -; None leaves out one that is
+        usual.
+        """
+        raw = body if isinstance(body, bytes) else b"" if body is None else orjson.dumps(body)
+        usual = {
+            "Host": f"127.0.0.1:{self.port}",
+            "Authorization": f"Bearer {self.token}",
+            "Content_Length": str(len(raw)) if raw else None,
+            "Content_Type": "application/json" if raw else None,
+        }
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=BOUND_S)) as line:
+            line.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in (usual | headers).items():
+                if value is not None:
+                    line.putheader(name.replace("_", "-"), value)
+            line.endheaders(raw)
+            reply = line.getresponse()
+            said = reply.read()
+            kind = reply.headers.get("Content-Type", "")
+            return reply.status, reply.headers, orjson.loads(said) if said and "json" in kind else said
+
+    def status(self, method, path, body=None, **headers):
+        return self.ask(method, path, body, **headers)[0]
+
+
+@contextlib.contextmanager
+def serving(served, place=None, configs=None, make=None) -> Iterator[Server]:
+    """A server on a free port; at the end it has ended by itself."""
+    place = place or Place(port=0)
+    link = Here(served)
+    sockets = [listen(place.host, place.port, 0)]
+    ready = threading.Event()
+    held = {}
+
+    async def go():
+        held["loop"], held["stop"] = asyncio.get_running_loop(), asyncio.Event()
+        ready.set()
+        await run(
+            configs or [served.config],
+            place,
+            TOKEN,
+            sockets,
+            make=make or (lambda _config: link),
+            stop=held["stop"],
+        )
+
+    thread = threading.Thread(target=lambda: asyncio.run(go()))
+    thread.start()
+    assert ready.wait(BOUND_S)
+    server = Server(sockets[0].getsockname()[1], link, held["loop"], held["stop"])
+    try:
+        yield server
+    finally:
+        with contextlib.suppress(RuntimeError):  # it has ended already
+            server.end()
+        thread.join(BOUND_S)
+        assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def server(sample):
+    with serving(sample) as found:
+        yield found
+
+
+@pytest.fixture
+def own(sample):
+    """A server of one test alone."""
+    with serving(sample) as found:
+        yield found

@@ -1,0 +1,290 @@
+"""`cortex mcp --server`: messages pass unchanged, servers come and go, and the client is told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime as dt
+import http.server
+import ipaddress
+import ssl
+import threading
+
+import orjson
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+
+from cortex import __version__
+from cortex.front.http.serving import Place
+from cortex.front.mcp import bridge as bridging
+from cortex.front.mcp.bridge import Bridge
+from cortex.front.mcp.far import check_url
+from cortex.front.tools import TOOLS
+from ipc.errors import Misconfigured, Unavailable
+from tests.front.http.conftest import TOKEN, serving
+from tests.front.http.test_speaking import INITIALIZE
+from tests.waiting import BOUND_S, until_async
+
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def call(number, tool, **arguments):
+    params = {"name": tool, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+class Line:
+    """A client on standard input: what it was told, by the id of what it asked."""
+
+    def __init__(self, url, token=TOKEN):
+        self.told = {}
+        self.other = []
+        self.bridge = Bridge(check_url(url), token, self.say)
+
+    async def say(self, line):
+        assert line.endswith("\n")
+        message = orjson.loads(line)
+        if "method" in message:
+            self.other.append(message)
+        else:
+            self.told[message["id"]] = message
+
+    async def ask(self, message):
+        await self.bridge.take(message)
+        return await until_async(lambda: self.told.get(message["id"]), f"an answer to {message['method']}")
+
+    async def greet(self):
+        answer = await self.ask(INITIALIZE)
+        await self.bridge.take(INITIALIZED)
+        return answer
+
+
+def bridged(url, talk, token=TOKEN):
+    """What `talk(line)` gives of a client behind a bridge to `url`."""
+
+    async def run():
+        line = Line(url, token)
+        try:
+            return await talk(line)
+        finally:
+            await line.bridge.close()
+
+    return asyncio.run(asyncio.wait_for(run(), 2 * BOUND_S))
+
+
+def test_answers_and_errors_pass_as_the_server_says_them(server):
+    async def talk(line):
+        return (
+            await line.greet(),
+            await line.ask({"jsonrpc": "2.0", "id": "list", "method": "tools/list"}),
+            await line.ask(call(3, "cortex_exact", query="rotate")),
+            await line.ask(call(4, "cortex_exact", query="")),
+            await line.ask({"jsonrpc": "2.0", "id": 5, "method": "nothing/such"}),
+        )
+
+    hello, listed, found, refused, unknown = bridged(server.url, talk)
+    assert hello["result"]["serverInfo"]["version"] == __version__
+    assert [tool["name"] for tool in listed["result"]["tools"]] == list(TOOLS)
+    assert orjson.loads(found["result"]["content"][0]["text"])["results"]
+    assert (refused["error"]["code"], unknown["error"]["code"]) == (-32602, -32601)
+
+
+def test_the_newest_protocol_passes_without_a_handshake(server):
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": MODERN_PROTOCOL_VERSIONS[-1],
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "a-client", "version": "1"},
+    }
+
+    async def talk(line):
+        asked = call(1, "cortex_exact", query="rotate")
+        return await line.ask(asked | {"params": asked["params"] | {"_meta": meta}})
+
+    assert orjson.loads(bridged(server.url, talk)["result"]["content"][0]["text"])["results"]
+
+
+def test_progress_passes_and_a_cancelled_question_is_cancelled_there(own):
+    async def talk(line):
+        await line.greet()
+        own.link.hold = asyncio.Event()
+        asked = call(7, "cortex_exact", query="rotate")
+        await line.bridge.take(asked | {"params": asked["params"] | {"_meta": {"progressToken": "p"}}})
+        await until_async(lambda: line.other, "progress")
+        cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
+        await line.bridge.take(cancelled)
+        await until_async(lambda: own.link.cancelled, "the question is cancelled")
+        return line.other[0]
+
+    told = bridged(own.url, talk)
+    assert (told["method"], told["params"]["progressToken"]) == ("notifications/progress", "p")
+
+
+def test_without_a_server_tools_are_listed_and_every_call_says_how_to_start_one(monkeypatch):
+    monkeypatch.setattr(bridging, "FIRST_S", 0.1)
+
+    async def talk(line):
+        hello = await line.greet()
+        listed = await line.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+        return hello, listed, [await line.ask(call(name, name, query="x")) for name in TOOLS]
+
+    hello, listed, answers = bridged("http://127.0.0.1:9", talk)
+    assert hello["result"]["protocolVersion"] == HANDSHAKE_PROTOCOL_VERSIONS[-1]
+    assert [tool["name"] for tool in listed["result"]["tools"]] == list(TOOLS)
+    sentences = {answer["error"]["message"] for answer in answers}
+    assert sentences == {
+        "There is no Cortex server at http://127.0.0.1:9 (Nobody answers there): start `cortex serve` there."
+    }
+
+
+def test_a_server_that_dies_and_comes_back_is_spoken_to_again_in_a_new_session(sample):
+    async def talk(line, server, again):
+        await line.greet()
+        before = await line.ask(call(1, "cortex_exact", query="rotate"))
+        await asyncio.to_thread(server.close)
+        asking = asyncio.create_task(line.ask(call(2, "cortex_exact", query="rotate")))
+        await asyncio.to_thread(again)
+        return before, await asking, await line.ask(call(3, "cortex_exact", query="rotate"))
+
+    with contextlib.ExitStack() as stack:
+        first = stack.enter_context(contextlib.ExitStack())
+        server = first.enter_context(serving(sample))
+
+        def again():
+            stack.enter_context(serving(sample, Place(port=server.port)))
+
+        answers = bridged(server.url, lambda line: talk(line, first, again))
+    assert all(orjson.loads(answer["result"]["content"][0]["text"])["results"] for answer in answers)
+
+
+class Breaking(http.server.BaseHTTPRequestHandler):
+    """A server that takes each message and hangs up."""
+
+    seen: list[str] = []  # noqa: RUF012 - one for each test
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b'{"version": "0.0.1"}')
+
+    def do_POST(self):
+        self.seen.append(orjson.loads(self.rfile.read(int(self.headers["Content-Length"])))["method"])
+
+    def log_message(self, *_args):
+        """Nothing is logged."""
+
+
+@pytest.fixture
+def breaking():
+    Breaking.seen = []
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Breaking) as made:
+        thread = threading.Thread(target=made.serve_forever, args=(0.02,))
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
+
+
+def test_a_question_that_was_lost_is_asked_once_more_and_a_write_never(breaking):
+    url = f"http://127.0.0.1:{breaking.server_address[1]}"
+
+    async def talk(line):
+        read = await line.ask(call(1, "cortex_exact", query="x"))
+        asked = len(Breaking.seen)
+        written = await line.ask(call(2, "cortex_store", title="x"))
+        return read, asked, written, len(Breaking.seen)
+
+    read, asked, written, seen = bridged(url, talk)
+    assert (asked, seen) == (2, 3)
+    assert "connection broke" in read["error"]["message"]
+    assert "whether this was done is not known" in written["error"]["message"]
+
+
+def test_a_server_of_another_version_is_said_once(breaking, caplog):
+    async def talk(line):
+        await line.ask(call(1, "cortex_store", title="x"))
+        await line.ask(call(2, "cortex_store", title="x"))
+
+    bridged(f"http://127.0.0.1:{breaking.server_address[1]}", talk)
+    said = [record.getMessage() for record in caplog.records if "0.0.1" in record.getMessage()]
+    assert said == [f"The server is Cortex 0.0.1, and this is {__version__}: update the older."]
+
+
+def test_a_wrong_token_is_one_sentence_that_says_where_the_right_one_is(server):
+    answer = bridged(server.url, lambda line: line.ask(INITIALIZE), "a-wrong-token-of-ours")
+    assert answer["error"]["message"] == "The token is wrong; `cortex token` prints the one that is right."
+
+
+def test_a_call_that_nobody_answers_there_says_why(own, monkeypatch):
+    monkeypatch.setattr(bridging, "AGAIN_S", 0.3)
+
+    async def talk(line):
+        await line.greet()
+        own.link.fault = Unavailable("No worker answers.")
+        return await line.ask(call(1, "cortex_exact", query="x"))
+
+    assert bridged(own.url, talk)["error"]["message"] == "No worker answers."
+
+
+@pytest.fixture
+def certified(tmp_path):
+    """(certificate, key) of 127.0.0.1, which nobody knows."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = dt.datetime.now(dt.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False
+        )
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), True)
+        .sign(key, hashes.SHA256())
+    )
+    plain = serialization.NoEncryption()
+    pem = serialization.Encoding.PEM
+    (tmp_path / "cert.pem").write_bytes(made.public_bytes(pem))
+    (tmp_path / "key.pem").write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+    return str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")
+
+
+def test_a_certificate_that_is_not_trusted_is_one_sentence_and_one_that_is_serves(
+    sample, certified, monkeypatch
+):
+    cert, key = certified
+    with serving(sample, Place(port=0, cert=cert, key=key)) as server:
+        url = server.url.replace("http:", "https:")
+        answer = bridged(url, lambda line: line.ask(INITIALIZE))
+        assert "is not trusted" in answer["error"]["message"]
+        assert "SSL_CERT_FILE" in answer["error"]["message"]
+        assert "\n" not in answer["error"]["message"]
+        monkeypatch.setenv("SSL_CERT_FILE", cert)
+        assert ssl.create_default_context().get_ca_certs()
+        assert bridged(url, lambda line: line.ask(INITIALIZE))["result"]
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("127.0.0.1:37777", "pass a URL"),
+        ("ftp://x", "pass a URL"),
+        ("http://[", "pass a URL"),
+        ("http://box.lan", "https"),
+    ],
+)
+def test_a_url_that_is_none_or_unsafe_is_refused(url, words):
+    with pytest.raises(Misconfigured, match=words):
+        check_url(url)
+
+
+def test_a_url_without_a_path_means_the_route_of_mcp():
+    assert check_url("http://127.0.0.1:1") == "http://127.0.0.1:1/mcp"
+    assert check_url("https://box.lan/cortex/mcp") == "https://box.lan/cortex/mcp"

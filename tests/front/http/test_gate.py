@@ -1,0 +1,370 @@
+"""Who is let in, and how much of what: tokens, rights, Host, Origin, bodies, headers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import socket
+import threading
+import time
+
+import pytest
+
+from cortex.front.http import connections, gate, tokens
+from cortex.front.http.gate import ANSWERED_MAX, BODY_BYTES_MAX
+from cortex.front.http.tokens import Failures, Tokens, add_named, own_token, remove_named
+from ipc.errors import Misconfigured, NotFound
+from tests.front.http.conftest import TOKEN, serving
+from tests.waiting import BOUND_S, until
+
+ROUTES = [
+    ("GET", "/health"),
+    ("GET", "/metrics"),
+    ("POST", "/v1/search"),
+    ("GET", "/v1/indexStatus"),
+    ("GET", "/v1/tools"),
+    ("POST", "/v1/tools/cortex_exact"),
+    ("GET", "/v1/events"),
+    ("GET", "/openapi.json"),
+    ("GET", "/docs"),
+    ("GET", "/mcp"),
+    ("POST", "/mcp"),
+    ("DELETE", "/mcp"),
+    ("GET", "/sse"),
+    ("POST", "/message"),
+]
+
+
+def of(method):
+    return {"query": "x"} if method == "POST" else None
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """The user's configuration, of each test alone."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path / "config" / "cortex"
+
+
+@pytest.mark.parametrize(
+    "given", [None, "", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x"]
+)
+def test_without_the_token_nothing_but_health_is_answered(sample, given):
+    with serving(sample) as server:
+        for method, path in ROUTES[1:10]:  # of wrong ones there are only so many
+            status, headers, answer = server.ask(method, path, of(method), Authorization=given)
+            assert status == 401, path
+            assert headers["WWW-Authenticate"].startswith("Bearer")
+            assert "cortex token" in answer["error"]["message"]
+        for method, path in ROUTES[10:]:
+            assert server.status(method, path, of(method), Authorization=None) == 401, path
+        assert not server.link.asked
+
+
+def test_a_page_of_another_origin_gets_nothing_of_any_route(server):
+    for origin in ("http://evil.example", "null", f"https://127.0.0.1:{server.port}"):
+        for method, path in ROUTES:
+            status, headers, _ = server.ask(method, path, of(method), Origin=origin)
+            assert status == 403, path
+            assert not [name for name in headers if name.lower().startswith("access-control")]
+    assert server.status("GET", "/v1/tools", Origin=server.url) == 200
+
+
+def test_a_page_that_asks_whether_it_may_is_told_no_origin(server):
+    asked = {"Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": "authorization"}
+    status, headers, _ = server.ask("OPTIONS", "/v1/search", Origin="http://evil.example", **asked)
+    assert status == 403
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", "", None])
+def test_a_name_that_somebody_else_may_have_pointed_here_is_refused_on_every_route(server, host):
+    host = host and host.format(port=server.port)
+    refused = {server.status(method, path, of(method), Host=host) for method, path in ROUTES}
+    assert refused <= {400, 403}  # without any Host it is no HTTP
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", None])
+def test_what_a_page_may_send_without_asking_is_refused(server, kind):
+    assert server.status("POST", "/v1/search", {"query": "x"}, Content_Type=kind) == 415
+
+
+def test_a_token_may_only_read_where_it_was_made_so(own):
+    own.token = add_named("reader", "read", 0.0)
+    assert own.status("POST", "/v1/search", {"query": "rotate"}) == 200
+    status, _, answer = own.ask("POST", "/v1/tools/cortex_store", {"title": "A thing to remember"})
+    assert (status, answer["error"]["code"]) == (403, "forbidden")
+    assert "reader" in answer["error"]["message"]
+    assert [name for name, _ in own.link.asked] == ["http_search"]
+
+
+def test_a_token_for_other_projects_opens_none_of_these_and_no_memory(own):
+    name = own.link.served.config.root.name
+    own.token = add_named("elsewhere", "write", 0.0, ("other",))
+    assert own.status("POST", "/v1/search", {"query": "x"}) == 403
+    assert own.status("GET", f"/v1/tools?project={name}") == 403
+    own.token = add_named("here", "write", 0.0, (name,))
+    assert own.status("POST", "/v1/search", {"query": "x"}) == 200
+    assert own.status("POST", "/v1/tools/cortex_recall", {"query": "x"}) == 403
+
+
+def test_a_token_that_has_expired_or_was_taken_back_opens_nothing(own):
+    own.token = add_named("short", "read", time.time() - 1.0)
+    status, _, answer = own.ask("GET", "/v1/tools")
+    assert status == 401
+    assert "'short' has expired" in answer["error"]["message"]
+    own.token = add_named("long", "read", time.time() + 3600.0)
+    assert own.status("GET", "/v1/tools") == 200
+    remove_named("long")
+    assert own.status("GET", "/v1/tools") == 401
+    with pytest.raises(NotFound, match="short"):
+        remove_named("long")
+
+
+def test_after_ten_wrong_tokens_the_wrong_ones_wait_and_a_right_one_never(own):
+    right, own.token = own.token, "wrong"
+    assert [own.status("GET", "/v1/tools") for _ in range(10)] == [401] * 10
+    status, headers, _ = own.ask("GET", "/v1/tools")
+    assert status == 429
+    assert int(headers["Retry-After"]) >= 1
+    own.token = right
+    assert own.status("GET", "/v1/tools") == 200
+    assert own.status("GET", "/v1/tools", Authorization=None) == 401  # none was presented
+
+
+def test_the_pause_grows_to_a_bound_and_is_forgotten():
+    failures = Failures()
+    assert [failures.note(0.0) for _ in range(10)] == [0.0] * 10
+    pauses, now = [], 0.0
+    for _ in range(12):
+        pauses.append(failures.note(now))
+        now += pauses[-1]
+    assert pauses == sorted(pauses)
+    assert (pauses[0], pauses[-1]) == (2.0, tokens.PAUSE_MAX_S)
+    assert failures.note(now + tokens.FORGET_S + 1.0) == 0.0
+
+
+def test_the_users_token_is_made_once_private_and_stands_in_no_answer(folder):
+    made = own_token(make=True)
+    assert own_token() == own_token(make=True) == made
+    assert (folder / "token").stat().st_mode & 0o777 == 0o600
+    (folder / "token").chmod(0o644)
+    with pytest.raises(Misconfigured, match="chmod 600"):
+        own_token()
+
+
+def test_named_tokens_are_kept_as_hashes(folder):
+    made = add_named("ci", "write", 0.0)
+    raw = (folder / "tokens.json").read_bytes()
+    assert made.encode() not in raw
+    assert (folder / "tokens.json").stat().st_mode & 0o777 == 0o600
+    assert Tokens("own-token-of-the-user").bearer(made).right == "write"
+
+
+@pytest.mark.parametrize("variable", ["CORTEX_TOKEN", "WORKER_TOKEN"])
+def test_a_token_of_the_environment_counts_before_the_file(monkeypatch, folder, variable):
+    monkeypatch.setenv(variable, "a-token-that-was-given")
+    assert own_token(make=True) == "a-token-that-was-given"
+    assert not (folder / "token").exists()
+    monkeypatch.setenv(variable, "short")
+    with pytest.raises(Misconfigured, match=variable):
+        own_token()
+
+
+def test_a_damaged_file_of_tokens_opens_nothing_and_keeps_the_users_own(own, folder):
+    folder.mkdir(parents=True)
+    (folder / "tokens.json").write_bytes(b'{"a": {"digest": 1}}')
+    assert own.status("GET", "/v1/tools") == 200
+    assert own.status("GET", "/v1/tools", Authorization="Bearer a-token-of-nobody") == 401
+
+
+def test_every_token_is_compared_whatever_was_found_before(monkeypatch, folder):
+    """A token that ends the comparison early would be told from others by its time."""
+    for name in ("one", "two", "three"):
+        add_named(name, "read", 0.0)
+    compared = []
+    plain = tokens.hmac.compare_digest
+    monkeypatch.setattr(tokens.hmac, "compare_digest", lambda a, b: compared.append(b) or plain(a, b))
+    Tokens("own-token-of-the-user").bearer("own-token-of-the-user")
+    assert len(compared) == 4
+
+
+@pytest.mark.parametrize("way", ["with its length", "in pieces"])
+def test_a_body_of_two_megabytes_is_refused_and_the_next_request_is_answered(server, way):
+    line = socket.create_connection(("127.0.0.1", server.port), BOUND_S)
+    head = (
+        f"POST /v1/search HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {TOKEN}\r\n"
+        "Content-Type: application/json\r\n"
+    )
+    body = b" " * (2 * BODY_BYTES_MAX)
+    with line, contextlib.suppress(ConnectionError):
+        if way == "in pieces":
+            line.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n{len(body):x}\r\n".encode())
+        else:
+            line.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode())
+            assert line.recv(12) == b"HTTP/1.1 413"
+            return
+        line.sendall(body)
+        assert line.recv(12) == b"HTTP/1.1 413"
+    assert server.status("GET", "/v1/tools") == 200
+
+
+def test_ten_thousand_headers_are_refused_and_the_next_request_is_answered(server):
+    with socket.create_connection(("127.0.0.1", server.port), BOUND_S) as line:
+        with contextlib.suppress(ConnectionError):
+            line.sendall(
+                b"GET /health HTTP/1.1\r\n" + b"".join(b"X-%d: y\r\n" % at for at in range(10_000)) + b"\r\n"
+            )
+        with contextlib.suppress(ConnectionError):
+            assert line.recv(12) in (b"HTTP/1.1 400", b"HTTP/1.1 431", b"")
+    assert server.status("GET", "/v1/tools") == 200
+
+
+@pytest.fixture
+def hasty(monkeypatch, sample):
+    """A server that waits for nobody."""
+    monkeypatch.setattr(gate, "BODY_S", 0.2)
+    monkeypatch.setattr(connections, "HEADERS_S", 0.2)
+    monkeypatch.setattr(connections, "UNREAD_S", 0.2)
+    with serving(sample) as found:
+        yield found
+
+
+def test_a_body_that_does_not_come_is_given_up(hasty):
+    status, _, answer = hasty.ask(
+        "POST", "/v1/search", b"", Content_Length="9", Content_Type="application/json"
+    )
+    assert status == 408
+    assert "within" in answer["error"]["message"]
+
+
+@pytest.mark.parametrize("said", [b"", b"GET /health HT"])
+def test_who_says_nothing_or_half_a_request_is_hung_up(hasty, said):
+    with socket.create_connection(("127.0.0.1", hasty.port), BOUND_S) as line:
+        line.sendall(said)
+        with contextlib.suppress(ConnectionError):
+            assert line.recv(1) == b""
+
+
+def test_a_client_that_never_reads_its_events_is_dropped(hasty, monkeypatch):
+    from cortex.front.http.routes import events
+
+    monkeypatch.setattr(events, "LOOK_S", 0.0)
+    numbers = iter(range(10**9))
+    monkeypatch.setattr(
+        events, "look", lambda _hosted: {"generation": {"n": next(numbers), "fill": "x" * 65536}}
+    )
+    line = socket.create_connection(("127.0.0.1", hasty.port), BOUND_S)
+    with line:
+        line.sendall(
+            f"GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1:{hasty.port}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
+        )
+        until(lambda: _requests(hasty, "streaming") == 1, "the stream is open")
+        until(lambda: _requests(hasty, "streaming") == 0, "the stream is dropped")
+
+
+@pytest.mark.parametrize("by_half", [False, True])
+def test_a_client_that_goes_wholly_or_by_half_cancels_its_question(own, by_half):
+    own.link.hold = asyncio.Event()
+    with socket.create_connection(("127.0.0.1", own.port), BOUND_S) as line:
+        line.sendall(_question(own))
+        until(lambda: own.link.asked, "the question is asked")
+        if by_half:
+            line.shutdown(socket.SHUT_WR)
+            until(lambda: own.link.cancelled == 1, "the question is cancelled")
+    until(lambda: own.link.cancelled == 1, "the question is cancelled")
+
+
+def test_more_than_are_answered_wait_and_more_than_may_wait_are_told_to_come_again(own, monkeypatch):
+    monkeypatch.setattr(gate, "WAITING_MAX", 3)
+    hold = asyncio.Event()
+    own.link.hold = hold
+    lines = [socket.create_connection(("127.0.0.1", own.port), BOUND_S) for _ in range(ANSWERED_MAX + 3)]
+    try:
+        for line in lines:
+            line.sendall(_question(own))
+        until(lambda: len(own.link.asked) == ANSWERED_MAX, "as many as may are asked")
+        status, headers = _until_refused(own)
+        assert status == 429
+        assert headers["Retry-After"] == "1"
+        own.loop.call_soon_threadsafe(hold.set)
+        assert all(line.recv(12) == b"HTTP/1.1 200" for line in lines)
+    finally:
+        for line in lines:
+            line.close()
+
+
+def test_many_connects_and_disconnects_leave_nothing_behind(own):
+    assert own.status("POST", "/v1/search", {"query": "rotate"}) == 200
+    before = _tasks(own)
+    for _ in range(200):
+        with socket.create_connection(("127.0.0.1", own.port), BOUND_S) as line:
+            line.sendall(_question(own))
+    until(lambda: _tasks(own) <= before, "no task is left")
+    assert own.status("GET", "/v1/tools") == 200
+
+
+def test_the_end_answers_what_it_has_and_takes_nothing_new(sample):
+    with serving(sample) as server:
+        server.link.hold = hold = asyncio.Event()
+        with socket.create_connection(("127.0.0.1", server.port), BOUND_S) as line:
+            line.sendall(_question(server))
+            until(lambda: server.link.asked, "the question is asked")
+            server.end()
+            until(lambda: not _accepts(server.port), "nothing new is taken")
+            server.loop.call_soon_threadsafe(hold.set)
+            assert line.recv(12) == b"HTTP/1.1 200"
+
+
+def test_the_end_waits_for_no_stream(sample):
+    with serving(sample) as server:
+        line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=BOUND_S)
+        line.request("GET", "/v1/events", headers={"Authorization": f"Bearer {TOKEN}"})
+        reply = line.getresponse()
+        assert reply.readline()
+        server.end()
+        while reply.readline():
+            pass
+        line.close()
+
+
+def _question(server):
+    body = b'{"query": "rotate"}'
+    return (
+        f"POST /v1/search HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {server.token}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
+
+
+def _until_refused(server):
+    """The first answer that is no more than a refusal; those before it wait."""
+    found = []
+
+    def ask():
+        with contextlib.suppress(OSError):
+            found.append(server.ask("GET", "/v1/tools")[:2])
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    until(lambda: [one for one in found if one[0] == 429], "one is refused")
+    return next(one for one in found if one[0] == 429)
+
+
+def _requests(server, state):
+    text = server.ask("GET", "/metrics")[2].decode()
+    return int(float(text.partition(f'cortex_requests{{state="{state}"}} ')[2].partition("\n")[0]))
+
+
+def _tasks(server):
+    counted = []
+    server.loop.call_soon_threadsafe(lambda: counted.append(len(asyncio.all_tasks(server.loop))))
+    until(lambda: counted, "the loop answers")
+    return counted[0]
+
+
+def _accepts(port):
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), BOUND_S):
+        return True
+    return False

@@ -1,0 +1,188 @@
+"""The routes under /v1: the tools' own answers, errors as one sentence with their status."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import re
+
+import orjson
+import pytest
+
+from cortex import __version__
+from cortex.front.mcp.server import describe
+from cortex.front.tools import TOOLS
+from ipc.client import Silent
+from ipc.errors import Damaged, Misconfigured, NotReady, Unavailable
+from tests.front.http.conftest import serving
+
+
+def test_a_search_has_the_shape_of_its_specification(server):
+    status, headers, answer = server.ask("POST", "/v1/search", {"query": "refresh token", "k": 3})
+    assert (status, headers["Content-Type"]) == (200, "application/json")
+    assert 0 < len(answer["hits"]) <= 3
+    assert all(set(hit) - {"stale"} == {"file", "lno", "text", "score", "source"} for hit in answer["hits"])
+    assert answer["hits"][0]["file"] == "src/auth/session.py"
+
+
+def test_a_search_takes_language_paths_and_asks_for_reasons(server):
+    asked = {"query": "refresh token", "lang": "py", "paths": ["tests/**"], "explain": True}
+    hits = server.ask("POST", "/v1/search", asked)[2]["hits"]
+    assert hits
+    assert all(hit["file"].startswith("tests/") and hit["explain"]["signals"] for hit in hits)
+
+
+def test_the_state_of_the_index_is_told_in_percent(server):
+    answer = server.ask("GET", "/v1/indexStatus")[2]
+    assert answer["repo"] == server.link.served.config.root.name
+    percent = [answer[f"{name}_pct"] for name in ("zoekt", "faiss", "text", "vector", "graph")]
+    assert percent == [100] * 5
+    assert answer["files"] == 8
+    assert answer["pending"] == 0
+
+
+def test_every_tool_is_listed_as_over_mcp(server):
+    assert server.ask("GET", "/v1/tools")[2]["tools"] == [describe(tool) for tool in TOOLS.values()]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("cortex_exact", {"query": "rotate"}),
+        ("cortex_outline", {"path": "src"}),
+        ("cortex_graph", {"operation": "callers", "target": "rotate"}),
+        ("code_context", {"query": "rotate", "k": 2}),
+    ],
+)
+def test_a_tool_answers_as_it_does_anywhere(server, tool, arguments):
+    status, _, answer = server.ask("POST", f"/v1/tools/{tool}", arguments)
+    assert status == 200
+    assert answer.get("results", answer.get("hits"))
+
+
+@pytest.mark.parametrize(
+    ("tool", "body", "told", "words"),
+    [
+        ("cortex_exact", {"query": ""}, (400, "bad_query"), "query"),
+        ("cortex_exact", {"query": "x", "color": "red"}, (400, "bad_request"), "no argument `color`"),
+        ("cortex_exact", b"{", (400, "bad_request"), "not JSON"),
+        ("cortex_exact", b"[1]", (400, "bad_request"), "JSON object"),
+        ("find_related", {"file": "no/such.py"}, (404, "not_found"), "no/such.py"),
+        ("cortex_exacts", {"query": "x"}, (404, "not_found"), "cortex_exact"),
+    ],
+)
+def test_what_cannot_be_answered_is_one_sentence_with_its_status(server, tool, body, told, words):
+    got, _, answer = server.ask("POST", f"/v1/tools/{tool}", body)
+    assert (got, answer["error"]["code"]) == told
+    assert words in answer["error"]["message"]
+    assert "\n" not in answer["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [
+        (Unavailable("No worker answers."), 503),
+        (NotReady("Not yet."), 503),
+        (Damaged("A file is damaged."), 503),
+        (Silent("No worker answered."), 504),
+        (Misconfigured("The folder is gone."), 409),
+        (ZeroDivisionError("a bug"), 500),
+    ],
+)
+def test_what_is_wrong_here_is_told_with_when_to_come_again(own, fault, status):
+    own.link.fault = fault
+    got, headers, answer = own.ask("POST", "/v1/search", {"query": "x"})
+    assert got == status
+    assert answer["error"]["message"]
+    assert "a bug" not in answer["error"]["message"]
+    assert ("Retry-After" in headers) == (status in (503, 504))
+    own.link.fault = None
+    assert own.status("POST", "/v1/search", {"query": "rotate"}) == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"), [("GET", "/v1/nothing", 404), ("GET", "/v1/search", 405)]
+)
+def test_a_route_that_is_not_there_is_told_as_json(server, method, path, status):
+    got, _, answer = server.ask(method, path)
+    assert got == status
+    assert "/docs" in answer["error"]["message"]
+
+
+def test_health_needs_no_token_and_tells_nothing_else(server):
+    status, _, answer = server.ask("GET", "/health", Authorization=None)
+    assert (status, answer) == (200, {"alive": True, "ready": True, "version": __version__})
+
+
+def test_metrics_count_calls_by_tool_and_outcome(own):
+    own.ask("POST", "/v1/tools/cortex_exact", {"query": "rotate"})
+    own.ask("POST", "/v1/tools/cortex_exact", {"query": ""})
+    text = own.ask("GET", "/metrics")[2].decode()
+    assert 'cortex_calls_total{code="ok",tool="cortex_exact"} 1.0' in text
+    assert 'cortex_calls_total{code="bad_query",tool="cortex_exact"} 1.0' in text
+    assert re.search(r'cortex_index_generation\{project="[^"]+"\} [1-9]', text)
+    assert "cortex_call_seconds_bucket" in text
+    assert 'cortex_requests{state="answering"} 1.0' in text
+
+
+def test_openapi_describes_every_tool_by_its_own_schema(server):
+    described = server.ask("GET", "/openapi.json")[2]
+    assert described["openapi"].startswith("3.")
+    for name, tool in TOOLS.items():
+        body = described["paths"][f"/v1/tools/{name}"]["post"]["requestBody"]
+        assert body["content"]["application/json"]["schema"] == tool.schema
+    assert described["security"] == [{"token": []}]
+
+
+def test_docs_are_a_page_that_runs_and_loads_nothing(server):
+    _, headers, page = server.ask("GET", "/docs")
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert b"<script" not in page
+    assert all(name.encode() in page for name in TOOLS)
+
+
+def test_a_large_answer_is_compressed_for_who_takes_that(server):
+    line = http.client.HTTPConnection("127.0.0.1", server.port)
+    try:
+        headers = {"Accept-Encoding": "gzip", "Authorization": f"Bearer {server.token}"}
+        line.request("GET", "/v1/tools", headers=headers)
+        reply = line.getresponse()
+        assert reply.headers["Content-Encoding"] == "gzip"
+        assert orjson.loads(gzip.decompress(reply.read()))["tools"]
+    finally:
+        line.close()
+
+
+def test_events_tell_the_generation_first(server):
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    try:
+        line.request("GET", "/v1/events", headers={"Authorization": f"Bearer {server.token}"})
+        reply = line.getresponse()
+        assert reply.headers["Content-Type"].startswith("text/event-stream")
+        assert reply.readline() == b"event: generation\n"
+        assert orjson.loads(reply.readline().removeprefix(b"data: "))["generation"] >= 1
+    finally:
+        line.close()
+
+
+def test_a_project_is_asked_by_its_name_and_the_first_without_one(sample, serve, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "only.py").write_text("def only_in_the_other(): pass\n")
+    twin = serve(other)
+    links = {}
+
+    def make(config):
+        from tests.front.http.conftest import Here
+
+        return links.setdefault(config.root, Here(twin if config.root == twin.config.root else sample))
+
+    with serving(sample, configs=[sample.config, twin.config], make=make) as server:
+        first = server.ask("POST", "/v1/search", {"query": "rotate"})[2]["hits"]
+        second = server.ask("POST", "/v1/search", {"query": "rotate", "project": "other"})[2]["hits"]
+        assert (first[0]["file"], second[0]["file"]) == ("src/auth/session.py", "only.py")
+        assert server.ask("GET", "/v1/indexStatus?project=other")[2]["repo"] == "other"
+        status, _, answer = server.ask("POST", "/v1/search", {"query": "x", "project": "/etc"})
+        assert status == 404
+        assert "other" in answer["error"]["message"]
+    assert all(link.opened == link.closed == 1 for link in links.values())

@@ -1,0 +1,136 @@
+"""Where a server listens, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+
+import orjson
+import pytest
+
+from cortex.front.cli.commands import run as cortex
+from cortex.front.http import serving as serving_module
+from cortex.front.http.door import Door
+from cortex.front.http.serving import Place, check, listen
+from cortex.front.http.tokens import Tokens
+from cortex.system import ports
+from ipc.errors import BadRequest, Misconfigured, Unavailable
+from tests.front.http.conftest import serving
+
+
+@pytest.fixture
+def taken():
+    """A port that this process has."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        held.listen()
+        yield held.getsockname()[1]
+
+
+def test_a_port_that_was_named_and_is_taken_is_told_with_who_has_it(taken):
+    with pytest.raises(Unavailable, match=rf"Port {taken} .* by process {os.getpid()} .*--port"):
+        listen("127.0.0.1", taken, 0)
+
+
+def test_where_no_port_was_named_the_next_free_one_is_taken_and_said(taken, capsys):
+    with listen("127.0.0.1", None, taken) as made:
+        port = made.getsockname()[1]
+    assert port > taken
+    assert f"port {taken} is taken by process {os.getpid()}" in capsys.readouterr().err
+
+
+def test_the_port_of_the_older_transport_that_is_taken_is_told(taken, capsys, monkeypatch):
+    monkeypatch.setattr(serving_module, "SSE", taken)
+    with contextlib.ExitStack() as stack:
+        assert serving_module._sse_socket(Place(), stack) == []
+        assert f"port {taken} is taken by process {os.getpid()}" in capsys.readouterr().err
+        monkeypatch.setenv("CORTEX_MCP_SSE_PORT", str(taken))
+        with pytest.raises(Unavailable, match=rf"Port {taken} .*CORTEX_MCP_SSE_PORT"):
+            serving_module._sse_socket(Place(), stack)
+        monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "0")
+        [made] = serving_module._sse_socket(Place(), stack)
+        assert made.getsockname()[1] > 0
+        monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "http")
+        with pytest.raises(Misconfigured, match="set it to a port"):
+            serving_module._sse_socket(Place(), stack)
+
+
+def test_who_has_a_port_is_not_known_of_one_that_nobody_has(taken):
+    assert ports.holder_of(taken).startswith(f"process {os.getpid()} (")
+    assert ports.holder_of(1) == ""
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "box.lan"])
+def test_another_address_needs_tls_or_a_proxy(host):
+    with pytest.raises(Misconfigured, match="--tls-cert"):
+        check(Place(host))
+    check(Place(host, behind_proxy=True))
+    check(Place(host, cert="a", key="b"))
+    with pytest.raises(Misconfigured, match="go together"):
+        check(Place(host, cert="a"))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+def test_loopback_needs_none(host):
+    check(Place(host))
+
+
+def test_an_address_that_is_none_of_ours_is_one_sentence():
+    with pytest.raises(Misconfigured, match=r"Cannot listen on 192\.0\.2\.1:0"):
+        listen("192.0.2.1", 0, 0)
+
+
+def test_behind_a_proxy_its_name_is_ours_and_pages_come_by_https():
+    door = Door("0.0.0.0", ("cortex.example.org",), "https")
+    assert door.refusal(["cortex.example.org"], ["https://cortex.example.org"]) == ""
+    assert door.refusal(["cortex.example.org"], ["http://cortex.example.org"])
+    assert door.refusal(["evil.example"], [])
+
+
+def test_two_servers_are_side_by_side(sample):
+    with serving(sample) as one, serving(sample) as other:
+        assert one.port != other.port
+        assert [each.status("GET", "/v1/tools") for each in (one, other)] == [200, 200]
+
+
+def test_a_certificate_that_cannot_be_used_is_one_sentence(sample, tmp_path):
+    import asyncio
+
+    from cortex.front.http.serving import run
+
+    (tmp_path / "cert").write_text("no certificate")
+    place = Place(cert=str(tmp_path / "cert"), key=str(tmp_path / "missing"))
+    with pytest.raises(Misconfigured, match=r"The certificate .* cannot be used"):
+        asyncio.run(run([sample.config], place, "a-token-of-a-test", [], stop=asyncio.Event()))
+
+
+def test_the_entry_for_an_agent_has_the_url_and_the_token(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert cortex(["serve", "--print-entry", "--port", "4000"]) == 0
+    entry = orjson.loads(capsys.readouterr().out)["mcpServers"]["cortex"]
+    assert entry["url"] == "http://127.0.0.1:4000/mcp"
+    shown = entry["headers"]["Authorization"].removeprefix("Bearer ")
+    assert Tokens(shown).bearer((tmp_path / "cortex" / "token").read_text()).may("admin")
+
+
+def test_tokens_are_made_listed_and_taken_back_by_commands(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+    def said(*words):
+        assert cortex(["token", *words]) == 0
+        return capsys.readouterr().out.strip()
+
+    own = said()
+    assert said() == own
+    named = said("ci", "--right", "write", "--expires", "30d")
+    tokens = Tokens(own)
+    assert (tokens.bearer(named).name, tokens.bearer(named).right) == ("ci", "write")
+    assert re.match(r"ci\twrite\tends 20", said("--list"))
+    assert tokens.bearer(said("--read-only")).right == "read"
+    said("ci", "--revoke")
+    assert "ci" not in said("--list")
+    assert said("--new") != own
+    with pytest.raises(BadRequest, match="12h"):
+        cortex(["token", "x", "--expires", "soon"])
