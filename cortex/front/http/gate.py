@@ -119,7 +119,10 @@ class Gate:
                 503, "unavailable", "The server is about to end; ask the next one.", retry_after="1"
             )
         self.streams += 1
-        tasks = [asyncio.ensure_future(one) for one in (self._app(scope, receive, send), self.closing.wait())]
+        tasks: list[asyncio.Future[Any]] = [
+            asyncio.ensure_future(self._app(scope, receive, send)),
+            asyncio.ensure_future(self.closing.wait()),
+        ]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if tasks[0].done():

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import hashlib
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -66,14 +66,14 @@ class Hosted:
         return self._link.freshness if self._link is not None else self._freshness
 
     @contextlib.contextmanager
-    def use(self) -> Any:
+    def use(self) -> Iterator[None]:
         """While it is in use it is not let go. Opens it."""
         if self._link is None:
             self._link = self._make(self.config)
             self._link.open()
         self._used += 1
         try:
-            yield self
+            yield
         finally:
             self._used -= 1
             self._left = time.monotonic()
@@ -143,7 +143,7 @@ class Projects(Mapping[str, Hosted]):
     def __getitem__(self, name: str) -> Hosted:
         return self._hosted[name]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._hosted)
 
     def __len__(self) -> int:

@@ -177,7 +177,7 @@ async def run(
 def _settings(gate: Gate, place: Place) -> uvicorn.Config:
     try:
         settings = uvicorn.Config(
-            gate,  # type: ignore[arg-type] - an ASGI application by its shape
+            gate,
             http=Connection,
             ws="none",
             lifespan="on",

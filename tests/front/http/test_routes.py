@@ -10,8 +10,10 @@ import orjson
 import pytest
 
 from cortex import __version__
+from cortex.front.link import Link
 from cortex.front.mcp.server import describe
 from cortex.front.tools import TOOLS
+from cortex.settings.config import Config
 from ipc.client import Silent
 from ipc.errors import Damaged, Misconfigured, NotReady, Unavailable
 from tests.front.http.conftest import serving
@@ -112,6 +114,24 @@ def test_a_route_that_is_not_there_is_told_as_json(server, method, path, status)
 def test_health_needs_no_token_and_tells_nothing_else(server):
     status, _, answer = server.ask("GET", "/health", Authorization=None)
     assert (status, answer) == (200, {"alive": True, "ready": True, "version": __version__})
+
+
+def test_health_is_503_while_nothing_is_served(tmp_path, sample):
+    with serving(sample, configs=[Config(root=tmp_path)]) as server:
+        status, _, answer = server.ask("GET", "/health", Authorization=None)
+    assert (status, answer["ready"]) == (503, False)
+
+
+def test_a_project_that_vanishes_is_told_in_one_sentence(tmp_path, sample):
+    root = tmp_path / "gone"
+    root.mkdir()
+    with serving(
+        sample, configs=[Config(root=root)], make=lambda config: Link(config, start=False)
+    ) as server:
+        root.rmdir()
+        status, _, answer = server.ask("POST", "/v1/search", {"query": "x"})
+    assert status == 503
+    assert "was moved or deleted" in answer["error"]["message"]
 
 
 def test_metrics_count_calls_by_tool_and_outcome(own):

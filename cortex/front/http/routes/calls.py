@@ -69,7 +69,12 @@ class Routes:
         ]
 
     async def health(self, _request: Request) -> Response:
-        return said({"alive": True, "ready": True, "version": __version__})
+        """503 while no project of this server is served yet."""
+        served = (one.freshness for one in self._projects.values())
+        ready = any(freshness.serves(freshness.current()) for freshness in served)
+        answer = said({"alive": True, "ready": ready, "version": __version__})
+        answer.status_code = 200 if ready else 503
+        return answer
 
     async def metrics(self, _request: Request) -> Response:
         metrics = next(iter(self._projects.values())).metrics
@@ -144,16 +149,17 @@ async def _object(request: Request) -> dict[str, Any]:
 
 async def _until_gone(request: Request, asked: Awaitable[T]) -> T:
     """What `asked` gives; it is cancelled when the client goes first (ClientDisconnect)."""
-    asking, gone = asyncio.ensure_future(asked), asyncio.ensure_future(_gone(request))
+    asking = asyncio.ensure_future(asked)
+    tasks: list[asyncio.Future[Any]] = [asking, asyncio.ensure_future(_gone(request))]
     try:
-        await asyncio.wait((asking, gone), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         if not asking.done():
             raise ClientDisconnect
         return asking.result()
     finally:
-        for task in (asking, gone):
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(asking, gone, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _gone(request: Request) -> None:
