@@ -187,12 +187,12 @@ class Bridge:
 
     def _listen(self) -> None:
         """Follow what the server says without being asked."""
-        if self._far.session and (self._listening is None or self._listening.done()):
+        if self._far.listens and (self._listening is None or self._listening.done()):
             self._listening = asyncio.create_task(self._follow())
 
     async def _follow(self) -> None:
         last, pause = "", PAUSE_S
-        while self._far.session:
+        while self._far.listens:
             try:
                 async for number, data in self._far.listen(last):
                     last, pause = number or last, PAUSE_S

@@ -63,9 +63,13 @@ class Far:
         )
         #: of the handshake's era: the session, and the version that both sides speak
         self.session = self.version = ""
+        #: of a server that has no Streamable HTTP
+        self._older: Older | None = None
 
     async def close(self) -> None:
-        if self.session:
+        if self._older is not None:
+            await self._older.close()
+        elif self.session:
             with contextlib.suppress(httpx2.HTTPError, TimeoutError):
                 async with asyncio.timeout(CONNECT_S):
                     await self._http.delete(self.url, headers=self._headers({}))
@@ -82,6 +86,9 @@ class Far:
 
     async def send(self, message: Message, say: Say | None = None) -> None:
         """Send one message, and pass on whatever answers it. Raises Lost and Denied."""
+        if self._older is not None:
+            await self._send_older(self._older, message, say or self._say)
+            return
         asks = "method" in message and "id" in message
         raw = orjson.dumps(message)
         headers = self._headers(message) | {"Content-Type": "application/json"}
@@ -89,11 +96,30 @@ class Far:
             self._failing(),
             self._http.stream("POST", self.url, content=raw, headers=headers) as reply,
         ):
+            if message.get("method") == "initialize" and reply.status_code in (404, 405):
+                self._older = Older(self._http, urllib.parse.urljoin(self.url, "sse"))
+                await self._send_older(self._older, message, say or self._say)
+                return
             await _check(reply, bool(self.session))
             if message.get("method") == "initialize":
                 self.session = reply.headers.get("mcp-session-id", "")
             if asks and not await self._pass_on(reply, message, say or self._say):
                 raise Lost("The server ended before it answered.", sent=True)
+
+    @property
+    def listens(self) -> bool:
+        """Whether there is a stream of its own for what belongs to no request."""
+        return bool(self.session) and self._older is None
+
+    async def _send_older(self, older: Older, message: Message, say: Say) -> None:
+        try:
+            async with self._failing():
+                await older.send(message, say)
+        except Lost:
+            self.session = ""
+            raise
+        if message.get("method") == "initialize":
+            self.session = "older"
 
     async def listen(self, last: str) -> AsyncIterator[tuple[str, str]]:
         """(id, message) of each event that belongs to no request, after the event `last`. Raises
@@ -145,6 +171,82 @@ class Far:
             raise Lost("Nobody answers there.", sent=False) from error
         except (httpx2.HTTPError, httpx2.SSEError, orjson.JSONDecodeError) as error:
             raise Lost(f"The connection broke ({type(error).__name__}).", sent=True) from error
+
+
+class Older:
+    """The older transport, HTTP+SSE: all answers are on one stream, which says where messages are
+    posted. Use it in one event loop.
+    """
+
+    def __init__(self, http: httpx2.AsyncClient, url: str) -> None:
+        self._http, self._url = http, url
+        self._reading: asyncio.Task[None] | None = None
+        self._place: asyncio.Future[str] | None = None
+        #: id of what was asked → who takes what is said from then on, and the end of waiting
+        self._waiting: dict[Any, tuple[Say, asyncio.Future[None]]] = {}
+
+    async def close(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+
+    async def send(self, message: Message, say: Say) -> None:
+        """Post it, and return when it is answered. Raises Lost, Denied and what httpx2 raises."""
+        place = await self._open(say)
+        answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        asks = "method" in message and "id" in message
+        if asks:
+            self._waiting[message["id"]] = (say, answered)
+        try:
+            await _check(await self._http.post(place, json=message), False)
+            if asks:
+                await answered
+        finally:
+            self._waiting.pop(message.get("id"), None)
+
+    async def _open(self, say: Say) -> str:
+        """Where messages are posted."""
+        if self._reading is None or self._reading.done():
+            self._place = asyncio.get_running_loop().create_future()
+            self._reading = asyncio.create_task(self._read(self._place, say))
+        assert self._place is not None
+        either: list[asyncio.Future[Any]] = [self._place, self._reading]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not self._place.done():
+            self._reading.result()  # raises why
+            raise Lost("The server ended before it answered.", sent=False)
+        return self._place.result()
+
+    async def _read(self, place: asyncio.Future[str], say: Say) -> None:
+        try:
+            async with self._http.stream("GET", self._url, headers={"Accept": "text/event-stream"}) as reply:
+                await _check(reply, False)
+                async for event in httpx2.EventSource(reply):
+                    if event.event == "endpoint" and not place.done():
+                        place.set_result(self._checked(event.data))
+                    elif event.data:
+                        await self._hear(event.data, say)
+        finally:
+            for _, answered in self._waiting.values():
+                if not answered.done():
+                    answered.set_exception(Lost("The connection broke.", sent=True))
+
+    def _checked(self, place: str) -> str:
+        """The URL, which is the same server's: it is shown our token."""
+        url = urllib.parse.urljoin(self._url, place)
+        if urllib.parse.urlsplit(url)[:2] != urllib.parse.urlsplit(self._url)[:2]:
+            raise Denied("The server names another one for messages; that is not followed.")
+        return url
+
+    async def _hear(self, data: str, say: Say) -> None:
+        number = None
+        with contextlib.suppress(ValueError, AttributeError):
+            message = orjson.loads(data)
+            number = message.get("id") if "method" not in message else None
+        to, answered = self._waiting.get(number, (say, None))
+        await to(data + "\n")
+        if answered is not None and not answered.done():
+            answered.set_result(None)
 
 
 def check_url(url: str) -> str:

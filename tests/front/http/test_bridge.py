@@ -93,6 +93,16 @@ def test_answers_and_errors_pass_as_the_server_says_them(server):
     assert (refused["error"]["code"], unknown["error"]["code"]) == (-32602, -32601)
 
 
+def test_a_server_without_streamable_http_is_spoken_to_by_the_older_transport(server):
+    async def talk(line):
+        hello = await line.greet()
+        return hello, await line.ask(call(2, "cortex_exact", query="rotate"))
+
+    hello, found = bridged(f"{server.url}/not-there", talk)
+    assert hello["result"]["serverInfo"]["name"] == "cortex"
+    assert orjson.loads(found["result"]["content"][0]["text"])["results"]
+
+
 def test_the_newest_protocol_passes_without_a_handshake(server):
     meta = {
         "io.modelcontextprotocol/protocolVersion": MODERN_PROTOCOL_VERSIONS[-1],
