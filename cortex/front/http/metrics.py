@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
 
 from cortex.ask.freshness import Freshness
 
 #: bounds of the histogram in seconds: a cached answer takes 2 ms, the default deadline is 10 s
 BOUNDS_S = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Source(Protocol):
+    """Who is asked for figures whenever somebody asks for all of them."""
+
+    def describe(self) -> Iterable[Metric]: ...
+    def collect(self) -> Iterable[Metric]: ...
 
 
 class Metrics:
@@ -37,14 +44,15 @@ class Metrics:
         self._calls.labels(tool, code).inc()
         self._seconds.labels(tool).observe(seconds)
 
-    def watch(self, collector: Collector) -> None:
-        self._registry.register(collector)
+    def watch(self, collector: Source) -> None:
+        source: Any = collector
+        self._registry.register(source)
 
     def text(self) -> bytes:
-        return generate_latest(self._registry)
+        return bytes(generate_latest(self._registry))
 
 
-class Indexes(Collector):
+class Indexes:
     """The index of each project, and the queues of the gate, as they are when one asks."""
 
     def __init__(self, indexes: Mapping[str, Freshness], queues: Callable[[], Mapping[str, int]]) -> None:

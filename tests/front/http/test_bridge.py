@@ -150,7 +150,9 @@ def test_without_a_server_tools_are_listed_and_every_call_says_how_to_start_one(
     }
 
 
-def test_a_server_that_dies_and_comes_back_is_spoken_to_again_in_a_new_session(sample):
+def test_a_server_that_dies_and_comes_back_is_spoken_to_again_in_a_new_session(sample, monkeypatch):
+    monkeypatch.setattr(bridging, "AGAIN_S", BOUND_S)
+
     async def talk(line, server, again):
         await line.greet()
         before = await line.ask(call(1, "cortex_exact", query="rotate"))
