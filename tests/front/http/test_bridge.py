@@ -155,11 +155,11 @@ def test_a_server_that_dies_and_comes_back_is_spoken_to_again_in_a_new_session(s
 
     async def talk(line, server, again):
         await line.greet()
-        before = await line.ask(call(1, "cortex_exact", query="rotate"))
+        before = await line.ask(call(11, "cortex_exact", query="rotate"))
         await asyncio.to_thread(server.close)
-        asking = asyncio.create_task(line.ask(call(2, "cortex_exact", query="rotate")))
+        asking = asyncio.create_task(line.ask(call(12, "cortex_exact", query="rotate")))
         await asyncio.to_thread(again)
-        return before, await asking, await line.ask(call(3, "cortex_exact", query="rotate"))
+        return before, await asking, await line.ask(call(13, "cortex_exact", query="rotate"))
 
     with contextlib.ExitStack() as stack:
         first = stack.enter_context(contextlib.ExitStack())
@@ -236,7 +236,7 @@ def test_a_call_that_nobody_answers_there_says_why(own, monkeypatch):
     async def talk(line):
         await line.greet()
         own.link.fault = Unavailable("No worker answers.")
-        return await line.ask(call(1, "cortex_exact", query="x"))
+        return await line.ask(call(11, "cortex_exact", query="x"))
 
     assert bridged(own.url, talk)["error"]["message"] == "No worker answers."
 
