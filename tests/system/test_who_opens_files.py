@@ -68,6 +68,7 @@ ALLOWED = {
     ("cortex.front.http.projects", "self._link.open"): OTHER,
     ("cortex.front.http.app", "projects.open"): OTHER,
     ("cortex.front.mcp.stdio", "io.FileIO"): "wraps standard input and output, which are open already",
+    ("cortex.front.mcp.bridge", "io.FileIO"): "wraps standard input, which is open already",
     (
         "cortex.indexer.scan",
         "os.scandir",
