@@ -43,6 +43,8 @@ LEAST_S = 5.0
 #: requests that may wait in front of a worker; more are refused by the sender's queue
 QUEUE_MESSAGES_MAX = 1000
 
+#: who waits for work in the background
+NOBODY = b""
 #: long work: it yields after each slice of at most 5 ms, and returns the reply
 Slices = Generator[None, None, Message]
 Handler = Callable[[Any], "Message | Slices"]
@@ -246,6 +248,7 @@ class _Loop:
             news = listener.socket in ready and bool(listener.drain())
             if news or time.monotonic() - checked >= CHECK_S:
                 _reload(self.worker)
+                self._begin_background()
                 checked = time.monotonic()
             if self.socket in ready:
                 self._answer_waiting(checked + CHECK_S)
@@ -254,6 +257,19 @@ class _Loop:
         self._answer_waiting(time.monotonic() + DRAIN_S)
         for _, _, slices in self.unfinished:
             slices.close()  # what is done of it is done; its asker asks again
+
+    def _begin_background(self) -> None:
+        """Long work that nobody waits for, of a worker that has some: one at a time."""
+        begin = getattr(self.worker, "background", None)
+        if begin is None or any(identity == NOBODY for identity, _, _ in self.unfinished):
+            return
+        try:
+            slices = begin()
+        except Exception:  # it is tried again another time
+            log.exception("what was to be done in the background could not begin")
+        else:
+            if slices is not None:
+                self.unfinished.append((NOBODY, 0, slices))
 
     def _answer_waiting(self, until: float) -> None:
         """Answer what has arrived, until the queue is empty or the clock says `until`."""
@@ -291,6 +307,8 @@ class _Loop:
             self.unfinished.append((identity, request, slices))
 
     def _send(self, identity: bytes, request: int, reply: Message) -> None:
+        if identity == NOBODY:
+            return
         with contextlib.suppress(zmq.Again):
             self.socket.send_multipart([identity, *reply_frames(reply, request)], zmq.NOBLOCK)
 

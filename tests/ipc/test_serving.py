@@ -21,6 +21,7 @@ class Worker:
     def __init__(self):
         self.asked, self.closed, self.thread = 0, False, threading.current_thread()
         self.handlers = {MemoryCall: self.call}
+        self.began, self.laid = False, threading.Event()
 
     def call(self, request):
         if request.operation == "long":
@@ -34,6 +35,18 @@ class Worker:
         if request.arguments.get("fails"):
             raise BadRequest("It cannot be done.")
         return MemoryAnswer({"done": self.asked})
+
+    def background(self):
+        if self.began:
+            return None
+        self.began = True
+        return self.lay()
+
+    def lay(self):
+        while self.asked < 1:
+            yield
+        self.laid.set()
+        raise BadRequest("It cannot be done.")
 
     def reload(self):
         return False
@@ -93,6 +106,15 @@ def test_long_work_that_fails_says_so_and_nothing_else_is_disturbed(served, tmp_
         return await ask(GetStatus())
 
     assert talk(tmp_path, conversation).worker == "memory"
+
+
+def test_work_in_the_background_lets_questions_pass_and_may_fail(served, tmp_path):
+    async def conversation(ask):
+        first = await ask(MemoryCall("short", {}, False))
+        assert served.laid.wait(BOUND_S)
+        return first, await ask(MemoryCall("short", {}, False))
+
+    assert [reply.answer["asked"] for reply in talk(tmp_path, conversation)] == [1, 2]
 
 
 def test_it_is_made_and_served_in_a_thread_of_its_own(served):
