@@ -33,6 +33,7 @@ class Outline(NamedTuple):
     scope: str
     state: State
     importance: float
+    relevance: float
     occurred_at: int
     created_at: int
     updated_at: int
@@ -105,6 +106,7 @@ class Catalog:
             "happened": np.zeros(ROOM, np.int64),
             "updated": np.zeros(ROOM, np.int64),
             "importance": np.zeros(ROOM, np.float32),
+            "relevance": np.zeros(ROOM, np.float32),
             "uses": np.zeros(ROOM, np.int32),
             "shown": np.zeros(ROOM, np.int32),
         }
@@ -129,7 +131,7 @@ class Catalog:
         columns["state"][at] = [_STATE_AT[state] for state in told["state"]]
         columns["created"][at], columns["updated"][at] = told["created_at"], told["updated_at"]
         columns["happened"][at] = np.where(told["occurred_at"], told["occurred_at"], told["created_at"])
-        columns["importance"][at] = told["importance"]
+        columns["importance"][at], columns["relevance"][at] = told["importance"], told["relevance"]
         columns["uses"][at], columns["shown"][at] = told["use_count"], told["shown_count"]
         self._read(at, told)
         for number, labels in zip(told["number"], told["labels"], strict=True):
@@ -191,9 +193,19 @@ class Catalog:
                     self._told[session].remove(at)
                     self.lengths[session] -= 1
 
+    def is_active(self, number: int) -> bool:
+        columns = self._columns
+        return 0 < number < len(columns["there"]) and bool(
+            columns["there"][number] and _STATES[columns["state"][number]] == "active"
+        )
+
     def count(self, numbers: Iterable[int], column: str) -> None:
         """Once more used, or shown."""
         self._columns[column][list(numbers)] += 1
+
+    def fade(self, numbers: Sequence[int], relevance: Sequence[float]) -> None:
+        """How relevant notes are from now on."""
+        self._columns["relevance"][list(numbers)] = relevance
 
     def mask(self, chosen: Selection, then: Mapping[int, Note] | None = None) -> Array:
         """Bool [room], read-only: the notes of the selection; `then`: those that read otherwise at

@@ -36,6 +36,8 @@ KEY, KEY_BYTES = "memory.key", 32
 BUSY_MS = 2_000
 #: seconds that a migration may take, and that the owner's lock is waited for
 MIGRATION_S, LOCK_S = 600.0, 1.0
+#: rows of an index that are looked at to know what it is worth
+ANALYSED = 400
 #: what marks a connection that only reads
 _READS = {"cortex_reads": True}
 
@@ -132,6 +134,15 @@ class Database:
             lost = connection.execute(text("PRAGMA foreign_key_check")).all()
         found = [str(each) for each in told if each != "ok"]
         return found + ([f"{len(lost)} rows that belong to no note"] if lost else [])
+
+    def optimise(self) -> None:
+        """Renew what SQLite knows of the tables by a look at some of their rows, and put what is in
+        its log into the file, where nobody reads it.
+        """
+        with self._engine.connect() as connection:
+            if raw := connection.connection.driver_connection:
+                for pragma in (f"analysis_limit = {ANALYSED}", "optimize", "wal_checkpoint(PASSIVE)"):
+                    raw.execute(f"PRAGMA {pragma}").fetchall()
 
     def truncate_log(self) -> None:
         """Leave nothing of older contents in the write-ahead log."""

@@ -15,6 +15,7 @@ from cortex.memory.records import Records
 from cortex.memory.rows import note_held
 from cortex.memory.tables import EDGE, FORGOTTEN, NOTE, OPERATION, QUERY_LOG, REVISION
 from cortex.memory.times import just_now
+from cortex.memory.upkeep.state import forget_patterns
 from cortex.system import files
 
 
@@ -23,6 +24,7 @@ def erase(records: Records, notes: Sequence[Note], key: bytes) -> None:
     that no import brings them back.
     """
     connection = records.connection
+    forget_patterns(connection, [note.number for note in notes])
     for note in notes:
         own = REVISION.c.note == note.number
         held = [note_held(each) for each in connection.execute(select(REVISION.c.held).where(own)).scalars()]
@@ -105,8 +107,8 @@ def _remove(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
     connection.commit()  # in a transaction foreign keys are not switched on
     connection.execute("PRAGMA foreign_keys = ON")
     connection.executemany("DELETE FROM note WHERE id = ?", [(each,) for each in ids])
-    for table in ("operation", "query_log"):  # a store of an older version has no log of questions
+    for table in ("operation", "query_log", "pattern", "upkeep"):  # the last three are newer than some copies
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
-            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - one of these two names
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - one of these names
     connection.commit()
     connection.execute("VACUUM")

@@ -23,6 +23,7 @@ from cortex.memory.observations.rating import rate
 from cortex.memory.observations.table import arguments_of, carried_out, writes
 from cortex.memory.secrets import remove_secrets
 from cortex.memory.transcripts import sessions
+from cortex.memory.upkeep import run
 from cortex.terms.arguments import fault_of, struct_of
 from cortex.terms.observations import PREFIX, ROWS
 from ipc.errors import BadRequest
@@ -213,6 +214,11 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("undo", Library.undo, writes=True),
         _operation("link", Library.link, writes=True, people=True),
         _operation("erase", Library.erase, writes=True, people=True),
+        _operation("run_consolidation", run.run_consolidation, writes=True),
+        _operation("trigger_maintenance", run.trigger_maintenance, writes=True),
+        _operation("get_maintenance_stats", run.get_maintenance_stats, writes=False),
+        _operation("suggest_consolidations", run.suggest_consolidations, writes=False),
+        _operation("get_patterns", run.get_patterns, writes=False),
         _operation("import", Library.import_file, writes=True, people=True),
         _operation("export", Library.export_file, writes=False, people=True),
         _operation("backup", Library.back_up, writes=False, people=True),

@@ -38,8 +38,9 @@ NEIGHBOURS, MEANT_NEAR = 3, (0.5, 0.25)
 SPEAKER, TIME, ASKS = 0.8, 0.7, -0.2
 #: standard deviations above the mean of all cosines that count as sure
 SURE_DEVIATIONS = 5.0
-#: by how much importance, recency and use can lift a note that fits wholly
-IMPORTANCE, RECENCY, USE = 0.10, 0.05, 0.05
+#: by how much importance, recency and use can lift a note that fits wholly, and relevance lower
+#: one that faded: of a note that is new, unused and unrelated it is its importance, which is 0 here
+IMPORTANCE, RECENCY, USE, RELEVANCE = 0.10, 0.05, 0.05, 0.05
 #: milliseconds in which a note's recency halves
 HALF_LIFE_MS = 30 * 86_400_000
 #: a note is about the question when its words (of what was said: its window's) are this share of
@@ -261,8 +262,11 @@ def _fitting(lanes: Lanes, numbers: Array, catalog: Catalog) -> dict[str, Array]
 def _lifts(numbers: Array, catalog: Catalog, now: int) -> dict[str, Array]:
     """What decides between notes that fit equally well."""
     age = np.maximum(0, now - catalog["updated"][numbers])
+    importance = catalog["importance"][numbers].astype(np.float64)
+    faded = catalog["relevance"][numbers] / np.where(importance > 0, importance, 1.0)
     return {
-        "importance": IMPORTANCE * (catalog["importance"][numbers].astype(np.float64) - 0.5) * 2,
+        "importance": IMPORTANCE * (importance - 0.5) * 2,
+        "relevance": RELEVANCE * np.where(importance > 0, np.minimum(1.0, faded - 1), 0.0),
         "recency": RECENCY * 0.5 ** (age / HALF_LIFE_MS),
         "use": USE * np.minimum(1.0, np.log1p(catalog["uses"][numbers]) / 4),
     }

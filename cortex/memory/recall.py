@@ -20,6 +20,7 @@ from cortex.memory.store import Store
 from cortex.memory.text import asks_time, gist, question_words
 from cortex.memory.times import just_now
 from cortex.memory.transcripts.said import Said
+from cortex.memory.upkeep.state import Upkeep
 from cortex.memory.vectors import Vectors
 from cortex.memory.words import Words
 
@@ -52,6 +53,7 @@ class Memory:
         self.projects = Projects(self.store)
         self.queries = Queries(self.store)
         self.now = now
+        self.upkeep = Upkeep()
         self.catalog, self.links = Catalog(), Links()
         self._folder, self._embedder = folder / "index", embedder
         self.words = Words(self._folder / "words")

@@ -27,6 +27,8 @@ from cortex.memory.rows import OUTLINE, WHOLE, edge_of, files_of, held_of, label
 from cortex.memory.tables import CHANGE, EDGE, LABEL, NOTE, NOTE_FILE, REVISION
 from ipc.errors import NotFound
 
+#: the kind of operation that nobody asked for: it is taken back by its name only
+UPKEEP = "upkeep"
 #: numbers in one statement; SQLite takes 32 766
 MANY = 10_000
 

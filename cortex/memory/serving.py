@@ -23,6 +23,7 @@ from cortex.memory.library import Library
 from cortex.memory.note import Source, Trust
 from cortex.memory.operations import AGENTS, OPERATIONS, carry_out
 from cortex.memory.transcripts.sessions import Following
+from cortex.memory.upkeep.run import due
 from cortex.settings.data import DataFolder
 from cortex.system import files
 from ipc.errors import BadRequest, CortexError, Damaged, Occupied, Unavailable
@@ -36,6 +37,8 @@ log = logging.getLogger(__name__)
 QUIET_S = 2.0
 #: seconds in which a fault of opening is told again without trying: questions wait behind each try
 PAUSE_S = 1.0
+#: seconds without a call after which upkeep may begin that is due
+UPKEEP_QUIET_S = 60.0
 #: seconds between two looks whether a back-up is due, and before the first
 LOOK_S, FIRST_LOOK_S = 600.0, 60.0
 #: the operation that puts a back-up in the place of a store, and needs none
@@ -53,8 +56,8 @@ TRUST: dict[str, Trust] = {"mcp": "agent", "cli": "user", "library": "agent", SE
 class MemoryWorker:
     """See `ipc.service.Worker`. Make, use and close it in one thread."""
 
-    def __init__(self, data: DataFolder) -> None:
-        self._data = data
+    def __init__(self, data: DataFolder, upkeep_quiet_s: float = UPKEEP_QUIET_S) -> None:
+        self._data, self._quiet_s = data, upkeep_quiet_s
         self._identity = Identity("memory", __version__, data.hash())
         self._library: Library | None = None
         self._place: tuple[int, int] | None = None
@@ -64,6 +67,7 @@ class MemoryWorker:
         self._changed = False
         self._following = Following()
         self._to_brief: set[str] = set()
+        self._asked = time.monotonic()
         self._copying: threading.Thread | None = None
         self._look_at = time.monotonic() + FIRST_LOOK_S
         self.handlers: dict[type, Callable[[Any], Message | Slices]] = {MemoryCall: self.call}
@@ -80,6 +84,7 @@ class MemoryWorker:
             try:
                 self._data.make()
                 self._library = Library.open(self._data.root)
+                self._library.memory.upkeep.settings = self._data.settings
             except CortexError as error:
                 self._fault, self._again = error, time.monotonic() + PAUSE_S
                 raise
@@ -97,6 +102,8 @@ class MemoryWorker:
         self._drop("")
 
     def call(self, request: MemoryCall) -> Message | Slices:
+        if request.channel != SESSIONS:
+            self._asked = time.monotonic()
         if request.operation == RESTORE:
             return self._restore(request)
         if request.operation == "erase":
@@ -182,7 +189,11 @@ class MemoryWorker:
             self._copying = None
 
     def _in_slices(self, slices: Generator[None, None, Any], *, writes: bool) -> Slices:
+        library = self._library
         while True:
+            if self._library is not library:
+                slices.close()
+                raise Unavailable(f"The memory in {self._data.root} was let go of meanwhile; ask again.")
             try:
                 with self._noticing(writes=writes):
                     next(slices)
@@ -211,6 +222,25 @@ class MemoryWorker:
         """One briefing at a time of those that may tell something else now, in quiet."""
         if self._library is not None and self._to_brief and time.monotonic() - self._written >= QUIET_S:
             rendering.render(self._library, self._data.root, self._to_brief.pop())
+
+    def background(self) -> Slices | None:
+        """Upkeep that is due, when nobody asked anything for a while; it ends as soon as somebody
+        does, and goes on from there another time.
+        """
+        if self._library is None or time.monotonic() - self._asked < self._quiet_s:
+            return None
+        with self._noticing(writes=False):
+            slices = due(self._library.memory)
+        return None if slices is None else self._look_after(slices)
+
+    def _look_after(self, slices: Generator[None, None, Any]) -> Slices:
+        began, asked = time.monotonic(), self._asked
+        going = self._in_slices(slices, writes=True)
+        with contextlib.closing(slices):
+            while self._asked == asked and next(going, going) is None:
+                yield
+        log.info("upkeep took %.1f s", time.monotonic() - began)
+        return MemoryAnswer({})
 
     def status(self) -> Status:
         info: dict[str, Any] = {"folder": str(self._data.root), "open": self._library is not None}

@@ -25,7 +25,7 @@ from cortex.memory.erasure import erase
 from cortex.memory.exchange import Arriving, ArrivingEdge, Record
 from cortex.memory.intake import Intake, joined, take_in, take_out
 from cortex.memory.note import Edge, Note, Source, State, anchored, checked, read_relation
-from cortex.memory.records import News, Records, last_change, outlines, parts
+from cortex.memory.records import UPKEEP, News, Records, last_change, outlines, parts
 from cortex.memory.rows import edge_of, note_held
 from cortex.memory.secrets import remove_secrets, remove_secrets_in
 from cortex.memory.tables import CHANGE, EDGE, NOTE, OPERATION, REVISION
@@ -197,7 +197,7 @@ class Store:
 
         def carry_out(records: Records) -> dict[str, Any]:
             query = select(OPERATION).where(OPERATION.c.what.not_in(("undo", "undone", "git")))
-            query = query.where(OPERATION.c.id == undone) if undone else query
+            query = query.where(OPERATION.c.id == undone if undone else OPERATION.c.what != UPKEEP)
             query = query.order_by(OPERATION.c.created_at.desc(), OPERATION.c.id.desc()).limit(1)
             row = records.connection.execute(query).first()
             if row is None:

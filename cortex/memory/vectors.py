@@ -210,6 +210,38 @@ class Vectors:
         numbers: list[int] = self._numbers[rows[best]].tolist()
         return numbers
 
+    def near(self, number: int, mask: Array, limit: int) -> list[tuple[int, float]]:
+        """The notes of the mask (bool [room]) that are nearest to a note, each with its cosine; not
+        itself, and none to one that has no vector.
+        """
+        own = self._held((number,), mask)
+        if not len(own):
+            return []
+        vector, kept = self._matrix[own[0]].astype(np.float32), self._kept(mask)
+        if self._sketch and len(kept) > self._exact_max:
+            about = self._sketch.cosines(vector, self._count)
+            kept = kept[_greatest(about[kept], PROPOSED)]
+        values = self._values(kept, vector)
+        best = _greatest(values, limit + 1)
+        kept, values = kept[best], values[best]
+        order = np.lexsort((self._numbers[kept], -values))
+        told = zip(self._numbers[kept[order]].tolist(), values[order].tolist(), strict=True)
+        return [(other, value) for other, value in told if other != number][:limit]
+
+    def against(self, numbers: Sequence[int], others: Sequence[int]) -> Array:
+        """float32 [numbers, others]: the cosines between notes, 0 where one has no vector."""
+        first, second = (self._vectors(some) for some in (numbers, others))
+        cosines: Array = first @ second.T
+        return cosines
+
+    def _vectors(self, numbers: Sequence[int]) -> Array:
+        told = np.array(numbers, np.int64)
+        known = told < len(self._places)
+        places = np.where(known, self._places[np.where(known, told, 0)], -1)
+        vectors = self._matrix[places].astype(np.float32)
+        vectors[places < 0] = 0
+        return vectors
+
     def _values(self, rows: Array, vector: Array) -> Array:
         """The cosines of rows."""
         asked = vector.astype(np.float16)[None]

@@ -142,6 +142,12 @@ class Memory:
     sessions: Annotated[Sessions, Rule(personal=True, of_project=_one_of("off"))] = "project"
     #: whether the last commits are kept as notes
     git: Annotated[bool, Rule(personal=True, of_project=_one_of(False))] = False
+    #: hours between two runs of upkeep by the clock; 0: it runs only when it is asked for
+    upkeep_hours: Annotated[float, Rule(0, 720, personal=True)] = 1.0
+    forgetting: Annotated[bool, Rule(personal=True)] = False
+    #: days after which a note is marked as deleted; 0: never
+    retention_days: Annotated[int, Rule(0, 36_500, personal=True)] = 0
+    cleanup_superseded: Annotated[bool, Rule(personal=True)] = False
 
 
 SECTIONS: dict[str, type] = {

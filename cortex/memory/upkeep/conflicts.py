@@ -1,0 +1,122 @@
+"""Which of two notes the other one contradicts or ends. Pure.
+
+Nothing is in conflict that is not about the same: a phrase like "no longer valid" says nothing
+about notes on other topics. What only looks alike, and a negation alone, end nothing: they are
+flagged.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from cortex.memory.upkeep.relations import same_topic
+from cortex.memory.upkeep.traits import Trait, jaccard
+
+#: cosine, or share of words beside the negation, from which on one that negates contradicts
+CONTRADICTS, CONTRADICTS_WORDS = 0.80, 0.6
+#: confidence that a phrase of correction, and an opposite of what was done to a file, is meant so
+CORRECTS, OPPOSES = 0.8, 0.75
+#: characters of a text in which a negation counts: what it is about stands at its beginning
+BEGINNING_CHARS = 240
+
+#: what says that something was wrong or holds no more
+_CORRECTION = re.compile(
+    r"\b(?:that|this|it) (?:was|is) (?:wrong|incorrect|a mistake|not true)\b"
+    r"|\bno longer (?:valid|true|holds?|applies|correct|needed|used?|the case)\b"
+    r"|\b(?:is|are|was|were) no longer\b"
+    r"|\b(?:we |i )?(?:don'?t|do not|doesn'?t|does not) \w+ .{1,40}\b(?:any ?more|any longer)\b"
+    r"|\b(?:not|isn'?t|aren'?t) .{1,40}\b(?:any ?more|any longer)\b"
+    r"|\bactually,? (?:it|that|this|we|the)\b"
+    r"|\b(?:contrary to|in contrast to) (?:what|the earlier|the previous)\b"
+    r"|\bcorrection:"
+    r"|\b(?:instead of|rather than) (?:what|as) (?:we|i|was)\b"
+    r"|\bwe (?:were|was) wrong\b"
+    r"|\b(?:previous|earlier|old) (?:note|decision|approach|assumption) (?:is|was) (?:wrong|obsolete|outdated)\b"
+    r"|\bturn(?:s|ed) out (?:to be )?(?:wrong|false|not)\b"
+    r"|\b(?:has|have) been (?:revoked|retracted|reverted|withdrawn)\b"
+    r"|\b(?:obsolete|outdated|out of date) (?:now|since)\b"
+)
+_NEGATION = re.compile(
+    r"\b(?:not|never|no longer|stopped|removed|deprecated|replaced|obsolete|cannot|\w+n't)\b"
+)
+#: what is done, and its opposite
+_OPPOSITES = tuple(
+    (re.compile(rf"\b(?:{one})\b"), re.compile(rf"\b(?:{other})\b"))
+    for one, other in (
+        (r"add(?:s|ed|ing)?|introduc(?:e|es|ed|ing)", r"remov(?:e|es|ed|ing)|delet(?:e|es|ed|ing)|drop(?:s|ped)?"),
+        (r"enabl(?:e|es|ed|ing)", r"disabl(?:e|es|ed|ing)"),
+        (r"start(?:s|ed|ing)? us(?:ing|es?)|adopt(?:s|ed)?", r"stop(?:s|ped|ping)? us(?:ing|es?)|abandon(?:s|ed)?"),
+        (r"allow(?:s|ed|ing)?", r"forbid(?:s|den)?|disallow(?:s|ed)?|block(?:s|ed|ing)?"),
+        (r"increas(?:e|es|ed|ing)|rais(?:e|es|ed|ing)", r"decreas(?:e|es|ed|ing)|lower(?:s|ed|ing)?|reduc(?:e|es|ed)"),
+        (r"upgrad(?:e|es|ed|ing)", r"downgrad(?:e|es|ed|ing)"),
+        (r"open(?:s|ed|ing)?", r"clos(?:e|es|ed|ing)"),
+        (r"merg(?:e|es|ed|ing)", r"split(?:s|ting)?"),
+        (r"lock(?:s|ed|ing)?", r"unlock(?:s|ed|ing)?"),
+        (r"appl(?:y|ies|ied)|implement(?:s|ed|ing)?", r"revert(?:s|ed|ing)?|roll(?:s|ed)? back"),
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Of a newer note with an older. `closes`: the older holds no more."""
+
+    relation: str
+    confidence: float
+    detection: str
+    reason: str
+    closes: bool = False
+
+
+def judge(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
+    """What the newer note says about the older one, if they contradict each other. A note of one
+    who is believed less closes nothing.
+    """
+    found = _opposes(newer, older, cosine) or _corrects(newer, older, cosine)
+    if found is None:
+        return _negates(newer, older, cosine)
+    closes = newer.trust >= older.trust
+    return Conflict(found.relation if closes else "contradicts", *_told(found), closes)
+
+
+def corrects(trait: Trait) -> bool:
+    """Whether a note says that something was wrong, or holds no more."""
+    return bool(_CORRECTION.search(trait.text))
+
+
+def _told(found: Conflict) -> tuple[float, str, str]:
+    return found.confidence, found.detection, found.reason
+
+
+def _corrects(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
+    said = _CORRECTION.search(newer.text)
+    if said is None or not same_topic(newer, older, cosine) or corrects(older):
+        return None
+    return Conflict("contradicts", CORRECTS, "correction", "says that it holds no more")
+
+
+def _opposes(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
+    if not newer.touched & older.touched or not same_topic(newer, older, cosine):
+        return None
+    now, then = newer.title.lower(), older.title.lower()
+    for one, other in _OPPOSITES:
+        for first, second in ((one, other), (other, one)):
+            does, did = first.search(now), second.search(then)
+            if does and did and not second.search(now) and not first.search(then):
+                told = f"says “{does[0]}” after “{did[0]}” of the same file"
+                return Conflict("supersedes", OPPOSES, "opposition", told)
+    return None
+
+
+def _negates(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
+    alike = cosine >= CONTRADICTS or jaccard(newer.words, older.words) >= CONTRADICTS_WORDS
+    if not alike or _negated(newer) == _negated(older):
+        return None
+    return Conflict(
+        "contradicts", round(min(1.0, max(cosine, CONTRADICTS_WORDS)), 4), "negation", "one negates"
+    )
+
+
+def _negated(trait: Trait) -> bool:
+    return bool(_NEGATION.search(trait.text[:BEGINNING_CHARS]))

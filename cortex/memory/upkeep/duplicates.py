@@ -1,0 +1,47 @@
+"""Notes that say nearly the same, in groups: suggested, never merged by themselves. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cortex.memory.upkeep.traits import Trait
+from ipc.arrays import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """`primary`: what could be kept; the others by number, each with its cosine."""
+
+    primary: int
+    similar: tuple[tuple[int, float], ...]
+
+    @property
+    def mean(self) -> float:
+        return sum(value for _, value in self.similar) / len(self.similar)
+
+
+def groups(traits: Sequence[Trait], cosines: Array, least: float) -> list[Group]:
+    """Each note in one group at most; the most important, then the newest, are the primaries.
+    `cosines`: [n, n]. The largest and closest groups first.
+    """
+    order = sorted(range(len(traits)), key=lambda at: (-traits[at].importance, -traits[at].moment, at))
+    taken: set[int] = set()
+    found: list[Group] = []
+    for at in order:
+        if at in taken:
+            continue
+        others = [
+            place
+            for place in np.flatnonzero(cosines[at] >= least).tolist()
+            if place != at and place not in taken and traits[at].meets(traits[place])
+        ]
+        if not others:
+            continue
+        taken |= {at, *others}
+        others.sort(key=lambda place: (-float(cosines[at, place]), traits[place].number))
+        similar = tuple((traits[place].number, min(1.0, float(cosines[at, place]))) for place in others)
+        found.append(Group(traits[at].number, similar))
+    return sorted(found, key=lambda group: (-len(group.similar), -group.mean, group.primary))

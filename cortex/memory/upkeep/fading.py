@@ -1,0 +1,164 @@
+"""The steps that look at age: relevance, forgetting, retention; and what keeps the store quick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, bindparam, delete, select, update
+
+from cortex.memory.note import Note, State
+from cortex.memory.records import Records
+from cortex.memory.tables import NOTE, QUERY_LOG
+from cortex.memory.upkeep.forgetting import (
+    IMPORTANT,
+    SUPERSEDED_DAYS,
+    YOUNG_DAYS,
+    Standing,
+    is_expired,
+    is_past,
+    may_be_forgotten,
+)
+from cortex.memory.upkeep.relations import AUTOMATIC
+from cortex.memory.upkeep.scores import DAY_MS, days_between, relevance
+from cortex.memory.upkeep.state import DECAY, FORGETTING, MAINTENANCE, write_mark
+from cortex.memory.upkeep.traits import type_of
+from cortex.memory.upkeep.work import Steps, Work
+
+#: notes of one slice that are looked at; that are written at once
+LOOKED, WRITTEN = 200, 5
+#: a relevance that differs by less is the same
+SAME = 0.001
+#: days that a question is kept in the log of questions
+QUERY_DAYS = 30
+
+_FADED = (NOTE.c.number, NOTE.c.importance, NOTE.c.relevance, NOTE.c.updated_at, NOTE.c.used_at)
+_FADE = update(NOTE).where(NOTE.c.number == bindparam("which")).values(relevance=bindparam("now"))
+
+
+def decay(work: Work) -> Steps:
+    """The relevance of each note that holds; importance stays as it was given."""
+    cursor = work.mark(DECAY).cursor
+    while True:
+        query = select(*_FADED).where(NOTE.c.number > cursor, NOTE.c.state == "active")
+        with work.memory.store.database.read() as connection:
+            rows = connection.execute(query.order_by(NOTE.c.number).limit(LOOKED)).all()
+        told = [(row.number, _relevance(work, row)) for row in rows]
+        new = [
+            (number, value)
+            for (number, value), row in zip(told, rows, strict=True)
+            if abs(value - row.relevance) >= SAME
+        ]
+        cursor = rows[-1].number if len(rows) == LOOKED else 0
+        if not work.dry_run:
+            with work.memory.store.database.write() as connection:
+                if new:
+                    connection.execute(_FADE, [{"which": number, "now": value} for number, value in new])
+                write_mark(connection, DECAY, cursor=cursor, last_run=work.now)
+            work.memory.catalog.fade([number for number, _ in new], [value for _, value in new])
+        work.counts["notes"] += len(rows)
+        work.counts["faded"] += len(new)
+        yield
+        if not cursor:
+            return
+
+
+def _relevance(work: Work, row: Any) -> float:
+    edges = [edge for edge in work.memory.links.of(row.number) if edge.relation != "contradicts"]
+    mean = sum(edge.weight for edge in edges) / len(edges) if edges else 0.0
+    age = days_between(row.updated_at, work.now)
+    idle = days_between(row.used_at or row.updated_at, work.now)
+    return relevance(row.importance, age, idle, len(edges), mean)
+
+
+def forget(work: Work) -> Steps:
+    """Archive what faded and what nothing speaks for, where that is switched on; a dry run says
+    what it would be in any case.
+    """
+    if work.dry_run or work.memory.upkeep.settings.forgetting:
+        old = (NOTE.c.state == "active") & (NOTE.c.updated_at <= work.now - YOUNG_DAYS * DAY_MS)
+        chosen = old & (NOTE.c.importance < IMPORTANT)
+        yield from _put(work, FORGETTING, "archived", chosen, lambda one: may_be_forgotten(one, work.now))
+
+
+def retain(work: Work, days: int) -> Steps:
+    """Mark as deleted what is older than so many days; 0: nothing."""
+    if days:
+        old = (NOTE.c.state == "active") & (NOTE.c.updated_at < work.now - days * DAY_MS)
+        yield from _put(work, MAINTENANCE, "deleted", old, lambda one: is_expired(one, work.now, days))
+
+
+def clean(work: Work) -> Steps:
+    """Mark as deleted what was superseded long ago."""
+    old = (NOTE.c.state == "superseded") & (NOTE.c.valid_until < work.now - SUPERSEDED_DAYS * DAY_MS)
+    yield from _put(work, MAINTENANCE, "deleted", old, lambda one: is_past(one, work.now))
+
+
+def _put(
+    work: Work,
+    name: str,
+    state: State,
+    old: ColumnElement[bool],
+    chosen: Callable[[Standing], bool],
+) -> Steps:
+    """Put the old notes that are chosen into a state, in slices."""
+    last = 0
+    while True:
+        query = select(NOTE.c.number).where(NOTE.c.number > last, old)
+        with work.memory.store.database.read() as connection:
+            numbers = list(connection.execute(query.order_by(NOTE.c.number).limit(WRITTEN)).scalars())
+        if not numbers:
+            return
+        last = numbers[-1]
+        notes = work.memory.store.notes_by_number(numbers)
+        picked = [note for note in notes if chosen(_standing(work, note))]
+        for note in picked:
+            work.tell(state, {"id": note.id, "number": note.number, "title": note.title})
+        if picked:
+            work.write(name, lambda records, picked=picked: _in_state(records, picked, state))  # type: ignore[misc]
+        yield
+
+
+def _in_state(records: Records, notes: Sequence[Note], state: State) -> None:
+    for note in notes:
+        records.change(note, replace(note, state=state))
+
+
+def _standing(work: Work, note: Note) -> Standing:
+    edges = work.memory.links.of(note.number)
+    held = [edge for edge in edges if edge.relation != "contradicts"]
+    mean = sum(edge.weight for edge in held) / len(held) if held else 0.0
+    age = days_between(note.updated_at, work.now)
+    idle = days_between(note.used_at or note.updated_at, work.now)
+    return Standing(
+        type=type_of(note),
+        importance=note.importance,
+        relevance=relevance(note.importance, age, idle, len(held), mean),
+        created_at=note.updated_at,
+        used_at=note.used_at,
+        held=any(edge.detection not in AUTOMATIC for edge in edges),
+        liked=note.feedback > 0,
+        valid_until=note.valid_until,
+    )
+
+
+def prune_queries(work: Work) -> Steps:
+    """Remove what was asked long ago from the log of questions."""
+    old = QUERY_LOG.c.at < work.now - QUERY_DAYS * DAY_MS
+    with work.memory.store.database.read() as connection:
+        numbers = list(connection.execute(select(QUERY_LOG.c.number).where(old)).scalars())
+    work.counts["queries"] = len(numbers)
+    for at in range(0, 0 if work.dry_run else len(numbers), LOOKED):
+        yield
+        with work.memory.store.database.write() as connection:
+            connection.execute(delete(QUERY_LOG).where(QUERY_LOG.c.number.in_(numbers[at : at + LOOKED])))
+
+
+def optimise(work: Work) -> Steps:
+    """Let the database renew what it knows of its tables, and take what is new of the words in."""
+    if not work.dry_run:
+        work.memory.store.database.optimise()
+        yield
+        work.memory.words.commit()
+    yield

@@ -1,0 +1,208 @@
+"""Patterns in the store: the step that finds them among what changed, and how they are told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from cortex.memory.answers import told
+from cortex.memory.tables import NOTE, PATTERN, PATTERN_NOTE
+from cortex.memory.times import say_moment
+from cortex.memory.upkeep.patterns import Pattern, adviser, alike, describe, is_one, joins, read_type
+from cortex.memory.upkeep.state import PATTERNS, write_mark
+from cortex.memory.upkeep.traits import Trait, stems
+from cortex.memory.upkeep.work import Steps, Work, changed
+
+#: neighbours that a note is compared with, and the newest notes of a pattern that describe it
+NEIGHBOURS, DESCRIBING = 20, 50
+#: what stands for a pattern that a dry run would make
+_NEW = -1
+
+Members = dict[int, int]
+
+
+def recur(work: Work) -> Steps:
+    """Each note that changed joins the pattern that it is like, or makes one with others."""
+    foreseen: Members = {}
+    for number, change in changed(work, PATTERNS, lambda: False):
+        work.counts["notes"] += 1
+        pattern = _pattern_of(work, [number]).get(number)
+        if pattern is not None:
+            yield from _refresh(work, pattern, (), change)
+        elif work.holds(number):
+            yield from _place(work, number, foreseen, change)
+        yield
+
+
+def _place(work: Work, number: int, foreseen: Members, change: int) -> Steps:
+    there = (yield from work.traits([number])).get(number)
+    if there is None or number in foreseen:
+        return
+    near = dict(work.memory.vectors.near(number, work.mask(there), NEIGHBOURS))
+    yield
+    others = yield from work.traits([other for other in near if work.holds(other)])
+    like = [
+        other for other in others.values() if there.meets(other) and alike(there, other, near[other.number])
+    ]
+    known = _pattern_of(work, [other.number for other in like]) | {
+        other.number: foreseen[other.number] for other in like if other.number in foreseen
+    }
+    for pattern, _ in Counter(known.values()).most_common():
+        if pattern == _NEW or (yield from _takes(work, pattern, there)):
+            work.counts["joined"] += 1
+            foreseen[number] = pattern
+            yield from _refresh(work, pattern, (number,), change)
+            return
+    group = _of_one_project([there, *(other for other in like if other.number not in known)])
+    if is_one(group) and all(work.stands(trait) for trait in group):
+        foreseen |= dict.fromkeys((trait.number for trait in group), _NEW)
+        _make(work, group, change)
+
+
+def _of_one_project(traits: Sequence[Trait]) -> list[Trait]:
+    """The first and those that see it, so that no project learns of another's notes."""
+    own = traits[0].project
+    return [trait for trait in traits if trait.everywhere or trait.project == own]
+
+
+def _takes(work: Work, pattern: int, trait: Trait) -> Generator[None, None, bool]:
+    """Whether the note fits the pattern, and whoever sees one of them sees the other."""
+    with work.memory.store.database.read() as connection:
+        query = select(PATTERN.c.signature).where(PATTERN.c.number == pattern)
+        known = connection.execute(query).scalar() or ()
+        members = _members(connection, pattern)
+    if not joins(trait, known):
+        return False
+    there = yield from work.traits(members)
+    return all(trait.project == other.project or other.everywhere for other in there.values())
+
+
+def _make(work: Work, group: Sequence[Trait], change: int) -> None:
+    work.counts["patterns"] += 1
+    if work.dry_run:
+        return
+    made = describe(group, _advice(work, group), len(group))
+    with work.memory.store.database.write() as connection:
+        row = _columns(made) | {"created_at": work.now}
+        number = connection.execute(insert(PATTERN).values(row)).inserted_primary_key
+        rows = [{"pattern": number[0] if number else 0, "note": trait.number} for trait in group]
+        connection.execute(insert(PATTERN_NOTE), rows)
+        write_mark(connection, PATTERNS, cursor=change)
+
+
+def _refresh(work: Work, pattern: int, new: Sequence[int], change: int) -> Steps:
+    """Put notes to the pattern, and tell it anew by the notes that hold now."""
+    if work.dry_run or pattern == _NEW:
+        return
+    with work.memory.store.database.read() as connection:
+        members = [*new, *_members(connection, pattern)]
+    traits = list((yield from work.traits(members)).values())
+    advice = _advice(work, traits)
+    with work.memory.store.database.write() as connection:
+        if new:
+            rows = [{"pattern": pattern, "note": number} for number in new]
+            connection.execute(insert(PATTERN_NOTE), rows)
+        before = connection.execute(select(PATTERN).where(PATTERN.c.number == pattern)).one()
+        values = {"status": "deprecated"}
+        if is_one(traits):
+            values = _columns(describe(traits, advice, _count(connection, pattern)))
+        if any(getattr(before, name) != value for name, value in values.items()):
+            work.counts["changed"] += 1
+            connection.execute(update(PATTERN).where(PATTERN.c.number == pattern).values(**values))
+        write_mark(connection, PATTERNS, cursor=change)
+
+
+def _columns(one: Pattern) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "kind": one.type,
+        "description": one.description,
+        "recommendation": one.recommendation,
+        "signature": list(one.signature),
+        "status": "active" if one.active else "deprecated",
+        "confidence": one.confidence,
+        "projects": list(one.projects),
+        "last_seen": one.seen,
+    }
+
+
+def _advice(work: Work, traits: Sequence[Trait]) -> str:
+    best = adviser(traits)
+    notes = work.memory.store.notes_by_number([best.number] if best else [])
+    return notes[0].body or notes[0].title if notes else ""
+
+
+def _pattern_of(work: Work, notes: Sequence[int]) -> Members:
+    if not notes:
+        return {}
+    query = select(PATTERN_NOTE.c.note, PATTERN_NOTE.c.pattern).where(PATTERN_NOTE.c.note.in_(notes))
+    with work.memory.store.database.read() as connection:
+        return {row.note: row.pattern for row in connection.execute(query)}
+
+
+def _holding(pattern: int) -> Any:
+    joined = PATTERN_NOTE.join(NOTE, PATTERN_NOTE.c.note == NOTE.c.number)
+    held = (PATTERN_NOTE.c.pattern == pattern) & (NOTE.c.state == "active")
+    return select(NOTE.c.number).select_from(joined).where(held)
+
+
+def _members(connection: Connection, pattern: int) -> list[int]:
+    query = _holding(pattern).order_by(NOTE.c.number.desc()).limit(DESCRIBING)
+    return list(connection.execute(query).scalars())
+
+
+def _count(connection: Connection, pattern: int) -> int:
+    return int(
+        connection.execute(select(func.count()).select_from(_holding(pattern).subquery())).scalar() or 0
+    )
+
+
+def told_patterns(
+    connection: Connection, *, project: str, kind: str, query: str, status: str, limit: int
+) -> list[dict[str, Any]]:
+    """The patterns of whose notes the project ("" for all) sees each one, the surest first; with a
+    query those that hold most of its words first, and none that holds none.
+    """
+    found = []
+    asked = stems(query)
+    for row in connection.execute(select(PATTERN).order_by(PATTERN.c.number)):
+        notes = _told_notes(connection, row.number)
+        hidden = project and any(note.scope != "global" and note.project != project for note in notes)
+        words = len(asked & stems(f"{row.name} {row.description} {' '.join(row.signature)}"))
+        if (
+            hidden
+            or (kind and row.kind != read_type(kind))
+            or (status and row.status != status)
+            or words < bool(asked)
+        ):
+            continue
+        found.append((-words, -row.confidence, -row.last_seen, row.number, _row(row, notes)))
+    return [each[-1] for each in sorted(found, key=lambda each: each[:4])[:limit]]
+
+
+def _told_notes(connection: Connection, pattern: int) -> list[Any]:
+    joined = PATTERN_NOTE.join(NOTE, PATTERN_NOTE.c.note == NOTE.c.number)
+    columns = (NOTE.c.number, NOTE.c.project, NOTE.c.scope)
+    query = select(*columns).select_from(joined).where(PATTERN_NOTE.c.pattern == pattern)
+    return list(connection.execute(query.where(NOTE.c.state == "active").order_by(NOTE.c.number)))
+
+
+def _row(row: Any, notes: Sequence[Any]) -> dict[str, Any]:
+    return {
+        "id": row.number,
+        "name": told(row.name),
+        "type": row.kind,
+        "description": told(row.description),
+        "recommendation": told(row.recommendation),
+        "signature": list(row.signature),
+        "frequency": len(notes),
+        "projects": list(row.projects),
+        "observation_ids": [note.number for note in notes],
+        "status": row.status,
+        "confidence": row.confidence,
+        "last_seen": say_moment(row.last_seen),
+        "created": say_moment(row.created_at),
+    }

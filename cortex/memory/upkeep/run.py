@@ -1,0 +1,319 @@
+"""Upkeep as it is asked for and as the clock runs it: cycles of steps, maintenance, suggestions,
+and what is known of them. One run at a time; a question is answered between any two slices.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import numpy as np
+from sqlalchemy import select
+
+from cortex.memory.answers import titles_of
+from cortex.memory.catalog import Selection
+from cortex.memory.library import Library
+from cortex.memory.recall import Memory
+from cortex.memory.store import STATES
+from cortex.memory.tables import NOTE
+from cortex.memory.times import say_moment
+from cortex.memory.upkeep import fading
+from cortex.memory.upkeep.duplicates import groups
+from cortex.memory.upkeep.linking import associate_newest, link
+from cortex.memory.upkeep.recurring import recur, told_patterns
+from cortex.memory.upkeep.state import (
+    ASSOCIATIONS,
+    CYCLE,
+    DECAY,
+    FORGETTING,
+    MAINTENANCE,
+    PATTERNS,
+    RELATIONS,
+    read_mark,
+    write_mark,
+)
+from cortex.memory.upkeep.work import Steps, Work, remaining
+from ipc.errors import BadRequest
+
+Cycle = Literal["all", "decay", "associations", "forgetting"]
+Long = Generator[None, None, dict[str, Any]]
+
+#: step → what it does
+STEPS: Mapping[str, Callable[[Work], Steps]] = {
+    RELATIONS: link,
+    ASSOCIATIONS: associate_newest,
+    PATTERNS: recur,
+    DECAY: fading.decay,
+    FORGETTING: fading.forget,
+}
+#: cycle → its steps, in their order: what fades depends on what is related
+CYCLES: Mapping[str, tuple[str, ...]] = {
+    "all": tuple(STEPS),
+    "associations": (RELATIONS, ASSOCIATIONS, PATTERNS),
+    "decay": (DECAY,),
+    "forgetting": (FORGETTING,),
+}
+#: steps that go on from where they were
+_FOLLOWING = (RELATIONS, PATTERNS)
+#: notes that are compared with each other for suggestions, the newest, and how many at once
+COMPARED, ROWS = 1_000, 50
+#: bounds of what is asked for
+SIMILARITY_MIN, SIMILARITY_MAX, GROUPS_MAX, PATTERNS_MAX = 0.5, 1.0, 50, 100
+_HOUR_MS = 3_600_000
+_DAY_MS = 24 * _HOUR_MS
+
+
+def run_consolidation(library: Library, *, cycle: Cycle = "all", dry_run: bool = False) -> Long:
+    """Look after all that is remembered, at most 500 notes and 2 000 edges a run: relate what
+    changed, find patterns, let relevance fade, forget where that is switched on. {"status",
+    "cycle", "dry_run", "duration_ms", "changes", "remaining", "steps": {step: numbers}}, and one by
+    one what was superseded and archived.
+    """
+    if cycle not in CYCLES:
+        raise BadRequest(f"cycle is {cycle!r}; it is one of {', '.join(CYCLES)}.")
+    return _cycle(library.memory, cycle, library.project, dry_run=dry_run)
+
+
+def _cycle(memory: Memory, cycle: str, project: str, *, dry_run: bool) -> Long:
+    if memory.upkeep.running:
+        return _busy(memory)
+    began, steps = time.monotonic(), dict[str, dict[str, int]]()
+    with _running(memory, cycle):
+        memory.follow()
+        work = Work(memory, memory.now(), dry_run)
+        for name in CYCLES[cycle]:
+            work.counts.clear()
+            yield from STEPS[name](work)
+            steps[name] = dict(work.counts)
+            yield
+        left = [remaining(work, name) for name in CYCLES[cycle] if name in _FOLLOWING]
+        took = round((time.monotonic() - began) * 1000, 1)
+        work.keep(CYCLE, last_run=work.now, last_duration_ms=took)
+    return {
+        "status": "completed",
+        "cycle": cycle,
+        "dry_run": dry_run,
+        "duration_ms": took,
+        "changes": _changes(steps),
+        "remaining": max(left, default=0),
+        "steps": steps,
+        **_told(work, project),
+    }
+
+
+def _told(work: Work, project: str) -> dict[str, list[dict[str, Any]]]:
+    """What was done to notes that the project sees, one by one."""
+    mask = work.memory.catalog.mask(Selection(project=project, states=STATES))
+    return {what: [row for row in rows if mask[row["number"]]] for what, rows in work.told.items()}
+
+
+def _changes(steps: Mapping[str, Mapping[str, int]]) -> int:
+    """What is otherwise than before. An edge counts once, not by its relation again."""
+    counted = {"edges", "removed", "superseded", "patterns", "joined", "changed", "faded", "archived"}
+    return sum(count for numbers in steps.values() for name, count in numbers.items() if name in counted)
+
+
+@contextmanager
+def _running(memory: Memory, what: str) -> Iterator[None]:
+    memory.upkeep.running = what
+    try:
+        yield
+    finally:
+        memory.upkeep.running = ""
+
+
+def _busy(memory: Memory) -> dict[str, Any]:
+    running = memory.upkeep.running
+    return {"status": "running", "message": f"Upkeep ({running}) is being carried out; ask again later."}
+
+
+def trigger_maintenance(library: Library, *, dry_run: bool = False) -> Long:
+    """Delete what the settings say is too old, remove old questions from their log, and let the
+    database renew what it knows of itself: {"status", "message", "dry_run", "duration_ms",
+    "deleted_count", "queries_pruned"}, and what was deleted one by one.
+
+    What would be deleted by its age is only shown the first time after memory.retention_days or
+    memory.cleanup_superseded was changed; asked again, it is done.
+    """
+    return _maintain(library.memory, library.project, dry_run=dry_run)
+
+
+def _maintain(memory: Memory, project: str, *, dry_run: bool, by_clock: bool = False) -> Long:
+    if memory.upkeep.running:
+        return _busy(memory)
+    settings, began = memory.upkeep.settings, time.monotonic()
+    asked = [settings.retention_days, settings.cleanup_superseded]
+    with _running(memory, MAINTENANCE):
+        work = Work(memory, memory.now(), dry_run)
+        state = dict(work.mark(MAINTENANCE).state)
+        shown = state.get("shown") == asked or not any(asked)
+        if shown or not by_clock:
+            deleting = Work(memory, work.now, dry_run=dry_run or not shown)
+            yield from fading.retain(deleting, settings.retention_days)
+            if settings.cleanup_superseded:
+                yield from fading.clean(deleting)
+            work.counts["deleted"], work.told = deleting.counts["deleted"], deleting.told
+        yield from fading.prune_queries(work)
+        yield from fading.optimise(work)
+        done = work.counts["deleted"] if shown and not dry_run else 0
+        state |= {
+            "shown": asked if not by_clock else state.get("shown", [0, False]),
+            "cleaned": state.get("cleaned", 0) + done,
+            "optimizes": state.get("optimizes", 0) + 1,
+        }
+        took = round((time.monotonic() - began) * 1000, 1)
+        if dry_run:
+            _show(work, state)
+        work.keep(MAINTENANCE, state=state, last_run=work.now, last_duration_ms=took)
+    return {
+        "status": "completed" if shown and not dry_run else "shown",
+        "message": _say(work, shown=shown, dry_run=dry_run),
+        "dry_run": dry_run or not shown,
+        "duration_ms": took,
+        "deleted_count": work.counts["deleted"],
+        "queries_pruned": work.counts["queries"],
+        **_told(work, project),
+    }
+
+
+def _show(work: Work, state: Mapping[str, Any]) -> None:
+    """A dry run writes nothing but that it was seen."""
+    known = dict(work.mark(MAINTENANCE).state) | {"shown": state["shown"]}
+    with work.memory.store.database.write() as connection:
+        write_mark(connection, MAINTENANCE, state=known)
+
+
+def _say(work: Work, *, shown: bool, dry_run: bool) -> str:
+    count = work.counts["deleted"]
+    if dry_run or not shown:
+        more = "" if dry_run else " Ask again to do it."
+        return f"{count} notes would be marked as deleted.{more}"
+    return f"{count} notes were marked as deleted; the store was optimised."
+
+
+def get_maintenance_stats(library: Library) -> dict[str, Any]:
+    """What is set, when upkeep ran last, how long it took, and what it did so far."""
+    memory = library.memory
+    settings = memory.upkeep.settings
+    with memory.store.database.read() as connection:
+        marks = {name: read_mark(connection, name) for name in (MAINTENANCE, CYCLE)}
+    kept, work = marks[MAINTENANCE], Work(memory, memory.now())
+    return {
+        "enabled": settings.upkeep_hours > 0,
+        "interval_hours": settings.upkeep_hours,
+        "retention_days": settings.retention_days,
+        "cleanup_stale": settings.cleanup_superseded,
+        "forgetting": settings.forgetting,
+        "last_run": say_moment(kept.last_run) if kept.last_run else None,
+        "last_duration_ms": kept.last_duration_ms,
+        "total_cleaned_obs": kept.state.get("cleaned", 0),
+        "total_optimizes": kept.state.get("optimizes", 0),
+        "running": bool(memory.upkeep.running),
+        "consolidation": {
+            "last_run": say_moment(marks[CYCLE].last_run) if marks[CYCLE].last_run else None,
+            "last_duration_ms": marks[CYCLE].last_duration_ms,
+            "remaining": {name: remaining(work, name) for name in _FOLLOWING},
+        },
+    }
+
+
+def suggest_consolidations(library: Library, *, min_similarity: float = 0.8, limit: int = 10) -> Long:
+    """Groups of notes that say nearly the same, among the newest 1 000; nothing is changed.
+
+    {"groups": [{"primary", "similar", "avg_similarity", "reason"}], "total_analyzed",
+    "groups_found", "min_similarity", "recommendation"}.
+    """
+    if not SIMILARITY_MIN <= min_similarity <= SIMILARITY_MAX:
+        raise BadRequest(f"min_similarity is {min_similarity}; it must be between {SIMILARITY_MIN} and 1.")
+    _bounded(limit, GROUPS_MAX)
+    return _suggest(library.memory, library.project, min_similarity, limit)
+
+
+def _suggest(memory: Memory, project: str, least: float, limit: int) -> Long:
+    memory.follow()
+    mask = memory.catalog.mask(Selection(project=project))
+    work = Work(memory, memory.now(), dry_run=True)
+    numbers = [int(number) for number in memory.catalog.in_time(mask)[-COMPARED:]]
+    yield
+    traits = yield from work.traits(numbers)
+    told, rows = list(traits), []
+    for at in range(0, len(told), ROWS):
+        rows.append(memory.vectors.against(told[at : at + ROWS], told))
+        yield
+    found = groups(list(traits.values()), np.concatenate(rows), least) if rows else []
+    yield
+    kept = found[:limit]
+    notes = memory.store.notes_by_number(
+        [number for one in kept for number in (one.primary, *(other for other, _ in one.similar))]
+    )
+    titles = {one["number"]: one for one in titles_of(notes)}
+    return {
+        "groups": [
+            {
+                "primary": titles[one.primary],
+                "similar": [titles[other] | {"similarity": round(value, 3)} for other, value in one.similar],
+                "avg_similarity": round(one.mean, 3),
+                "reason": f"{len(one.similar) + 1} notes that say nearly the same",
+            }
+            for one in kept
+        ],
+        "total_analyzed": len(told),
+        "groups_found": len(found),
+        "min_similarity": least,
+        "recommendation": "Look at each group; merge_observations joins two notes and keeps what both say."
+        if found
+        else "No two notes say the same.",
+    }
+
+
+def get_patterns(
+    library: Library,
+    *,
+    type: str = "",  # noqa: A002 - its name on the wire
+    query: str = "",
+    status: str = "active",
+    limit: int = 20,
+) -> dict[str, Any]:
+    """{"patterns", "count"}: what recurs in at least three notes of two sessions; all that is asked
+    for must hold.
+    """
+    _bounded(limit, PATTERNS_MAX)
+    with library.memory.store.database.read() as connection:
+        found = told_patterns(
+            connection, project=library.project, kind=type, query=query, status=status, limit=limit
+        )
+    return {"patterns": found, "count": len(found)}
+
+
+def _bounded(limit: int, most: int) -> None:
+    if not 1 <= limit <= most:
+        raise BadRequest(f"limit is {limit}; it must be between 1 and {most}.")
+
+
+def due(memory: Memory) -> Long | None:
+    """What the clock says is to be done: consolidation when something changed since the last one,
+    or a day passed; with it maintenance, once a day. None for nothing.
+    """
+    settings = memory.upkeep.settings
+    if not settings.upkeep_hours or memory.upkeep.running:
+        return None
+    with memory.store.database.read() as connection:
+        cycle, kept = read_mark(connection, CYCLE), read_mark(connection, MAINTENANCE)
+        some = connection.execute(select(NOTE.c.number).limit(1)).first() is not None
+    now = memory.now()
+    work = Work(memory, now)
+    since = now - cycle.last_run
+    if not some or since < min(settings.upkeep_hours * _HOUR_MS, _DAY_MS):
+        return None
+    if since < _DAY_MS and not remaining(work, RELATIONS):
+        return None
+    return _by_clock(memory, maintain=now - kept.last_run >= _DAY_MS)
+
+
+def _by_clock(memory: Memory, *, maintain: bool) -> Long:
+    told = yield from _cycle(memory, "all", "", dry_run=False)
+    if maintain:
+        yield from _maintain(memory, "", dry_run=False, by_clock=True)
+    return told

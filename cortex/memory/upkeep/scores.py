@@ -1,0 +1,43 @@
+"""How much a note still matters: relevance, derived from its importance, its age, its use and its
+relations. Importance itself is given and never decays. Pure.
+
+The factors are those of the decay cycle in the design (rate .01 a day, floor .3 × importance, cap
+1), each over what it is for a note that is new, unused and unrelated: of such a note relevance is
+its importance, whether it was looked after yet or not.
+"""
+
+from __future__ import annotations
+
+import math
+
+#: what a day takes away, of the age and of the time without use
+RATE, IDLE_RATE = 0.01, 0.05
+#: share that use decides about: the rest stays without any
+IDLE_SHARE = 0.5
+#: what a relation adds, by the logarithm of their number, and what their confidence is worth
+RELATED, CERTAIN = 0.3, 0.3
+#: the confidence of a note without relations
+CONFIDENCE = 0.5
+#: share of its importance that always stays, and the most there is
+FLOOR, MOST = 0.3, 1.0
+#: milliseconds of a day
+DAY_MS = 86_400_000
+
+
+def relevance(
+    importance: float, age_days: float, idle_days: float, relations: int, confidence: float
+) -> float:
+    """Between FLOOR × importance and MOST. `confidence`: the mean weight of the relations, which
+    counts where there are any.
+    """
+    faded = math.exp(-RATE * max(0.0, age_days))
+    used = 1 - IDLE_SHARE + IDLE_SHARE * math.exp(-IDLE_RATE * max(0.0, idle_days))
+    told = confidence if relations else CONFIDENCE
+    sure = (1 - CERTAIN + CERTAIN * told) / (1 - CERTAIN + CERTAIN * CONFIDENCE)
+    value = importance * faded * used * (1 + RELATED * math.log1p(relations)) * sure
+    return round(min(MOST, max(FLOOR * importance, value)), 4)
+
+
+def days_between(earlier: int, later: int) -> int:
+    """Whole days between two moments in milliseconds: asked twice on a day it says the same."""
+    return max(0, later - earlier) // DAY_MS

@@ -1,0 +1,98 @@
+"""What upkeep asks of a note: its type, its words, its files, where and when it was made. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from cortex.memory.note import Note, Trust
+from cortex.memory.text import question_words
+from cortex.terms import tokens
+
+#: characters of a body that are compared: what it is about stands at its beginning
+BODY_CHARS = 2_000
+#: what changes something, so that the files it names are those it changed when nobody said more
+CHANGES = frozenset(("bugfix", "feature", "refactor", "change"))
+#: who is believed more; a note never ends what somebody said who is believed more than its writer
+RANK: dict[Trust, int] = {"user": 3, "agent": 2, "tool": 1, "import": 1}
+_TYPES = {"fact": "discovery", "event": "change"}
+
+
+@dataclass(frozen=True, slots=True)
+class Trait:
+    """One note. `type`: as in a coding session, else its kind; `touched`: the files it changed;
+    `words` and `titled`: stems of all of it and of its title; `text`: both in lower case; `trust`:
+    how much its writer is believed; `stamp`: which form of the note this is.
+    """
+
+    number: int
+    id: str
+    type: str
+    project: str
+    everywhere: bool
+    session: str
+    moment: int
+    labels: frozenset[str]
+    files: frozenset[str]
+    touched: frozenset[str]
+    words: frozenset[str]
+    titled: frozenset[str]
+    title: str
+    text: str
+    trust: int
+    importance: float
+    stamp: int
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """Of two notes the one with the greater is the newer."""
+        return self.moment, self.number
+
+    def meets(self, other: Trait) -> bool:
+        """Whether one project sees both."""
+        return self.project == other.project or self.everywhere or other.everywhere
+
+
+def type_of(note: Note) -> str:
+    """The type of an observation: as it was told, else what its kind stands for."""
+    return note.obs_type or _TYPES.get(note.kind, note.kind)
+
+
+def trait_of(note: Note) -> Trait:
+    told = type_of(note)
+    text = f"{note.title}\n{note.body[:BODY_CHARS]}\n" + "\n".join(note.facts)
+    silent = set(note.files).difference(note.modified, note.read)
+    touched = {*note.modified, *(silent if told in CHANGES else ())}
+    return Trait(
+        number=note.number,
+        id=note.id,
+        type=told,
+        project=note.project,
+        everywhere=note.scope == "global",
+        session=note.source.session,
+        moment=note.happened_at,
+        labels=frozenset(note.labels),
+        files=frozenset(note.files),
+        touched=frozenset(touched),
+        words=stems(text),
+        titled=stems(note.title),
+        title=note.title,
+        text=text.lower(),
+        trust=RANK[note.source.trust],
+        importance=note.importance,
+        stamp=note.updated_at,
+    )
+
+
+def stems(text: str) -> frozenset[str]:
+    """Of the words that say something."""
+    if not tokens.words(text):
+        return frozenset()
+    return frozenset(question_words(text))
+
+
+def jaccard(some: AbstractSet[str], others: AbstractSet[str]) -> float:
+    """What two sets share of what they are together, 0 for two empty ones."""
+    shared = len(some & others)
+    together = len(some) + len(others) - shared
+    return shared / together if together else 0.0

@@ -1,0 +1,142 @@
+"""One run of upkeep: what it may do, what it saw, what it counted, and how it writes: each change
+in one transaction with the cursor that says how far the step has come.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select
+
+from cortex.memory.catalog import Selection
+from cortex.memory.records import UPKEEP, Records
+from cortex.memory.tables import CHANGE
+from cortex.memory.upkeep.state import Mark, read_mark, write_mark
+from cortex.memory.upkeep.traits import Trait, trait_of
+from ipc.arrays import Array
+
+if TYPE_CHECKING:
+    from cortex.memory.recall import Memory
+
+#: notes and edges of one run of one step
+NOTES_MAX, EDGES_MAX = 500, 2_000
+#: changes that are read at once, and notes
+PAGE, READ = 500, 10
+#: notes after which a cursor is kept though there was nothing to write
+KEPT_EACH = 100
+#: what was done that is told one by one
+TOLD_MAX = 20
+
+#: long work: a slice of at most 5 ms a step
+Steps = Generator[None, None, None]
+
+
+@dataclass(slots=True)
+class Work:
+    """`dry_run`: nothing is written, so `ended` and `made` remember what would have been."""
+
+    memory: Memory
+    now: int
+    dry_run: bool = False
+    counts: Counter[str] = field(default_factory=Counter)
+    told: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    #: notes that hold no more, pairs that are related and edges that are gone, by this run
+    ended: set[int] = field(default_factory=set)
+    made: set[tuple[int, int]] = field(default_factory=set)
+    gone: set[int] = field(default_factory=set)
+    _traits: dict[int, Trait] = field(default_factory=dict)
+
+    def mark(self, name: str) -> Mark:
+        with self.memory.store.database.read() as connection:
+            return read_mark(connection, name)
+
+    def keep(self, name: str, **values: Any) -> None:
+        """Keep how far a step has come, where there was nothing else to write."""
+        if not self.dry_run:
+            with self.memory.store.database.write() as connection:
+                write_mark(connection, name, **values)
+
+    def write(self, name: str, change: Callable[[Records], None], **values: Any) -> None:
+        """Change notes and edges, and keep how far the step has come, in one transaction that can
+        be taken back by the name of its operation.
+        """
+        if self.dry_run:
+            return
+
+        def carry_out(records: Records) -> dict[str, Any]:
+            change(records)
+            if values:
+                write_mark(records.connection, name, **values)
+            return {}
+
+        self.memory.store.once("", UPKEEP, {}, carry_out)
+        self.memory.follow()
+
+    def tell(self, what: str, one: dict[str, Any]) -> None:
+        self.counts[what] += 1
+        if len(self.told.setdefault(what, [])) < TOLD_MAX:
+            self.told[what].append(one)
+
+    def holds(self, number: int) -> bool:
+        """Whether the note is active, as this run leaves it."""
+        return number not in self.ended and self.memory.catalog.is_active(number)
+
+    def mask(self, trait: Trait) -> Array:
+        """The active notes that who sees this one may see."""
+        return self.memory.catalog.mask(Selection(project=trait.project))
+
+    def stands(self, trait: Trait) -> bool:
+        """Whether the note still reads as it did when this was made of it."""
+        return self.holds(trait.number) and int(self.memory.catalog["updated"][trait.number]) == trait.stamp
+
+    def traits(self, numbers: Sequence[int]) -> Generator[None, None, dict[int, Trait]]:
+        """Of the notes that are there, read in slices."""
+        new = [number for number in numbers if not self._knows(number)]
+        for at in range(0, len(new), READ):
+            for note in self.memory.store.notes_by_number(new[at : at + READ]):
+                self._traits[note.number] = trait_of(note)
+            yield
+        return {number: self._traits[number] for number in numbers if self._knows(number)}
+
+    def _knows(self, number: int) -> bool:
+        known = self._traits.get(number)
+        return known is not None and self.stands(known)
+
+
+def changed(work: Work, name: str, done: Callable[[], bool]) -> Iterator[tuple[int, int]]:
+    """(note, the change up to which all is done when this note is) for what changed since the step
+    `name` was there, at most NOTES_MAX notes, until `done`. The cursor is kept.
+    """
+    start = cursor = kept = work.mark(name).cursor
+    seen = 0
+    while changes := work.memory.store.changes_after(cursor, PAGE):
+        last = {of: change for change, what, of in changes if what == "note"}
+        for number, change in sorted(last.items(), key=lambda each: each[1]):
+            if seen >= NOTES_MAX or done():
+                _keep(work, name, kept, cursor)
+                return
+            seen += 1
+            yield number, change
+            cursor = change
+            if seen % KEPT_EACH == 0:
+                _keep(work, name, kept, cursor)
+                kept = cursor
+        cursor = changes[-1][0]
+    _keep(work, name, max(start, kept), cursor)
+
+
+def _keep(work: Work, name: str, kept: int, cursor: int) -> None:
+    if cursor > kept:
+        work.keep(name, cursor=cursor)
+
+
+def remaining(work: Work, name: str) -> int:
+    """Notes that changed since the step was there."""
+    query = select(func.count(CHANGE.c.of.distinct())).where(
+        CHANGE.c.what == "note", CHANGE.c.number > work.mark(name).cursor
+    )
+    with work.memory.store.database.read() as connection:
+        return int(connection.execute(query).scalar() or 0)

@@ -1,0 +1,251 @@
+"""What the rules of upkeep say about notes and pairs of them, without a store."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cortex.memory.note import RELATIONS, Note, Source
+from cortex.memory.upkeep.conflicts import judge
+from cortex.memory.upkeep.duplicates import groups
+from cortex.memory.upkeep.forgetting import Standing, is_expired, may_be_forgotten
+from cortex.memory.upkeep.patterns import describe, is_one, read_type
+from cortex.memory.upkeep.relations import associate, relate
+from cortex.memory.upkeep.scores import DAY_MS, FLOOR, MOST, relevance
+from cortex.memory.upkeep.traits import trait_of
+
+NOW = 1_800_000_000_000
+
+
+def trait(number, title, body="", *, kind="discovery", at=0, session="", trust="agent", **fields):
+    """A note of minute `at`."""
+    source = Source("a", session, "mcp", trust)
+    note = Note(title, body, number=number, id=f"id-{number}", obs_type=kind, source=source, **fields)
+    return trait_of(
+        Note(**{name: getattr(note, name) for name in Note.__slots__} | {"occurred_at": NOW + at * 60_000})
+    )
+
+
+def pair(first, second, **fields):
+    """(the newer, the older) note of these types, about the login page."""
+    older = trait(1, "The login page keeps a cookie", kind=second, **fields)
+    newer = trait(2, "The login page and its cookie", kind=first, at=1, **fields)
+    return newer, older
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "fields", "expected"),
+    [
+        ("bugfix", "feature", {"files": ("login.py",)}, ("fixes", "file_overlap")),
+        ("refactor", "discovery", {"files": ("login.py",)}, ("evolves_from", "file_overlap")),
+        ("feature", "decision", {"files": ("login.py",)}, ("depends_on", "file_overlap")),
+        ("change", "change", {"files": ("login.py",)}, ("evolves_from", "file_overlap")),
+        ("discovery", "discovery", {"files": ("login.py",)}, ("relates_to", "file_overlap")),
+        ("discovery", "discovery", {"labels": ("login", "security")}, ("relates_to", "concept_overlap")),
+        ("bugfix", "discovery", {}, ("leads_to", "type_progression")),
+        ("bugfix", "feature", {}, ("fixes", "type_progression")),
+        ("pattern", "discovery", {}, ("summarizes", "type_progression")),
+        ("discovery", "discovery", {}, ("similar_to", "embedding_similarity")),
+    ],
+)
+def test_each_detector_says_what_it_sees(first, second, fields, expected):
+    found = relate(*pair(first, second, **fields), 0.8)
+    assert (found.relation, found.detection) == expected
+    assert 0.5 <= found.confidence <= 1
+
+
+@pytest.mark.parametrize(
+    ("phrase", "relation", "back"),
+    [
+        ("This was caused by", "causes", True),
+        ("This breaks", "causes", False),
+        ("It fixes", "fixes", False),
+        ("It replaces", "supersedes", False),
+        ("It depends on", "depends_on", False),
+        ("It builds on", "evolves_from", False),
+        ("It led to", "leads_to", False),
+        ("It contradicts", "contradicts", False),
+        ("It confirms", "reinforces", False),
+        ("It was invalidated by", "invalidated_by", False),
+        ("It explains", "explains", False),
+        ("A summary of", "summarizes", False),
+        ("It is part of", "part_of", False),
+        ("We want this rather than", "prefers_over", False),
+        ("Evidence for", "supports", False),
+        ("It is related to", "relates_to", False),
+        ("The same theme as", "shares_theme", False),
+        ("It was done at the same time as", "parallel_context", False),
+        ("It is similar to", "similar_to", False),
+    ],
+)
+def test_a_phrase_that_names_another_note_says_how_they_are_related(phrase, relation, back):
+    older = trait(1, "Nightly export of invoices")
+    for body in (f"{phrase} the nightly export of invoices.", f"{phrase} note 1."):
+        found = relate(trait(2, "Clock drift", body, at=1), older, 0.0)
+        assert (found.relation, found.detection, found.source == 1) == (relation, "narrative_mention", back)
+        assert found.relation in RELATIONS
+    other = trait(3, "Clock drift", f"{phrase} something else.\nThe nightly export of invoices is big.", at=1)
+    assert relate(other, older, 0.0) is None
+
+
+def test_each_type_of_relation_has_something_that_detects_it():
+    phrases = test_a_phrase_that_names_another_note_says_how_they_are_related.pytestmark[0].args[1]
+    assert {relation for _, relation, _ in phrases} == set(RELATIONS)
+
+
+@pytest.mark.parametrize("first", ["bugfix", "refactor", "feature", "change", "discovery"])
+def test_a_file_or_a_type_in_common_relates_no_strangers(first):
+    older = trait(1, "Colours of the theme", kind="decision", files=("app.py",), session="s")
+    newer = trait(2, "Queue is drained slowly", kind=first, files=("app.py",), session="s", at=1)
+    assert relate(newer, older, 0.1, follows=True) is None
+
+
+def test_the_next_note_of_a_session_is_related_when_nothing_better_is_seen():
+    older, newer = trait(1, "A thing", session="s"), trait(2, "Another one", session="s", at=1)
+    assert relate(newer, older, 0.4, follows=True).detection == "temporal_proximity"
+    assert relate(newer, older, 0.4) is None
+    assert relate(trait(2, "Another one", session="s", at=6), older, 0.4, follows=True) is None
+
+
+def test_a_correction_contradicts_what_it_is_about_and_nothing_else():
+    older = trait(1, "Sessions are kept in Redis", kind="decision")
+    newer = trait(2, "Sessions are no longer kept in Redis", kind="decision", at=1)
+    found = judge(newer, older, 0.65)
+    assert (found.relation, found.detection, found.closes) == ("contradicts", "correction", True)
+    assert judge(newer, trait(3, "Invoices are numbered per year", kind="decision"), 0.1) is None
+
+
+def test_two_decisions_that_have_nothing_in_common_are_no_contradiction():
+    one, other = (
+        trait(1, "Use PostgreSQL", kind="decision"),
+        trait(2, "Never use tabs", kind="decision", at=1),
+    )
+    assert judge(other, one, -0.1) is None
+    assert associate([one, other], np.array([[1, -0.1], [-0.1, 1]])) == []
+
+
+def test_the_opposite_done_to_the_same_file_ends_what_was_done():
+    older = trait(1, "Added the rate limiter", kind="feature", modified=("limit.py",), files=("limit.py",))
+    newer = trait(
+        2, "Removed the rate limiter", kind="change", at=1, modified=("limit.py",), files=("limit.py",)
+    )
+    found = judge(newer, older, 0.9)
+    assert (found.relation, found.closes) == ("supersedes", True)
+    elsewhere = trait(3, "Removed the rate limiter", kind="change", at=1, modified=("b.py",), files=("b.py",))
+    assert not judge(elsewhere, older, 0.9).closes
+
+
+def test_who_is_believed_less_ends_nothing():
+    older = trait(1, "Sessions are kept in Redis", kind="decision", trust="user")
+    newer = trait(2, "Sessions are no longer kept in Redis", kind="decision", at=1)
+    assert not judge(newer, older, 0.65).closes
+
+
+@pytest.mark.parametrize(("cosine", "expected"), [(0.85, "negation"), (0.5, None)])
+def test_a_negation_of_what_is_alike_is_flagged_and_ends_nothing(cosine, expected):
+    older = trait(1, "The parser accepts trailing commas in maps")
+    newer = trait(2, "Trailing commas: maps in our grammar can not have them", at=1)
+    found = judge(newer, older, cosine)
+    assert (found and found.detection) == expected
+    assert found is None or not found.closes
+
+
+def test_work_explains_what_was_found_out_and_notes_share_a_theme():
+    found_out, work = trait(1, "Cookies get lost"), trait(2, "Cookies are kept", kind="feature", at=1)
+    theme, far = trait(3, "Cookies of the login", at=2), trait(4, "Colours", at=3)
+    cosines = np.eye(4)
+    for one, other, value in ((0, 1, 0.6), (0, 2, 0.72), (1, 2, 0.3), (0, 3, 0.1)):
+        cosines[one, other] = cosines[other, one] = value
+    told = {link.pair: link.relation for link in associate([found_out, work, theme, far], cosines)}
+    assert told == {(1, 2): "explains", (1, 3): "shares_theme"}
+
+
+share = st.floats(0, 1)
+days = st.floats(0, 5_000)
+
+
+@given(share, days, days, st.tuples(st.integers(0, 50), share), st.floats(1, 500))
+def test_relevance_keeps_its_bounds_and_falls_with_age_and_with_time_without_use(
+    importance, age, idle, related, more
+):
+    relations, confidence = related
+    value = relevance(importance, age, idle, relations, confidence)
+    assert round(FLOOR * importance, 4) <= value <= MOST
+    assert relevance(importance, age + more, idle, relations, confidence) <= value
+    assert relevance(importance, age, idle + more, relations, confidence) <= value
+    assert relevance(importance, age, idle, relations + 1, 1.0) >= relevance(
+        importance, age, idle, relations, 1.0
+    )
+
+
+@given(share)
+def test_relevance_of_what_is_new_is_its_importance(importance):
+    assert relevance(importance, 0, 0, 0, 0) == pytest.approx(importance, abs=1e-4)
+
+
+FADED = {
+    "type": "change",
+    "importance": 0.2,
+    "relevance": 0.06,
+    "created_at": NOW - 200 * DAY_MS,
+    "used_at": 0,
+}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"importance": 0.7},
+        {"relevance": 0.1},
+        {"created_at": NOW - 89 * DAY_MS},
+        {"type": "decision"},
+        {"type": "discovery"},
+        {"used_at": NOW - 29 * DAY_MS},
+        {"held": True},
+        {"liked": True},
+    ],
+)
+def test_what_something_speaks_for_is_not_forgotten(other):
+    assert may_be_forgotten(Standing(**FADED), NOW)
+    assert not may_be_forgotten(Standing(**FADED | other), NOW)
+
+
+@given(st.integers(1, 3_650), st.integers(0, 4_000))
+def test_retention_counts_days_of_milliseconds(limit, age):
+    one = Standing("change", 0.5, 0.5, NOW - age * DAY_MS, 0)
+    assert is_expired(one, NOW, limit) == (age > limit)
+    assert not is_expired(one, NOW, 0)
+
+
+def flaky(number, session, **fields):
+    return trait(number, f"Flaky test around midnight {number}", session=session, kind="bugfix", **fields)
+
+
+def test_a_pattern_needs_three_notes_of_two_sessions_each_counted_once():
+    once = flaky(1, "monday")
+    assert not is_one([once] * 5)
+    assert not is_one([flaky(at, "monday") for at in range(5)])
+    assert not is_one([once, flaky(2, "tuesday")])
+    three = [once, flaky(2, "tuesday"), flaky(3, "monday")]
+    assert is_one(three)
+    told = describe(three, "", 3)
+    assert (told.type, told.confidence, told.active) == ("bug", 0.42, True)
+    assert {"flaki", "midnight"} <= set(told.signature)
+
+
+def test_both_spellings_of_a_type_are_one():
+    assert read_type("anti-pattern") == read_type("Anti_Pattern") == "anti_pattern"
+
+
+@given(st.integers(0, 8), st.randoms(use_true_random=False), st.floats(0.5, 1))
+def test_each_note_is_in_one_group_of_duplicates_at_most(count, random, least):
+    cosines = np.eye(count)
+    for one in range(count):
+        for other in range(one):
+            cosines[one, other] = cosines[other, one] = random.random()
+    found = groups([trait(at + 1, f"note {at}") for at in range(count)], cosines, least)
+    numbers = [
+        number for group in found for number in (group.primary, *(other for other, _ in group.similar))
+    ]
+    assert len(numbers) == len(set(numbers))
+    assert all(value >= least for group in found for _, value in group.similar)

@@ -1,0 +1,471 @@
+"""Upkeep of small stores in which relations, corrections and repetitions were planted."""
+
+import sqlite3
+
+import pytest
+
+from cortex.embedders.static import open_static
+from cortex.memory.database import NAME
+from cortex.memory.library import Library, finish
+from cortex.memory.note import Source
+from cortex.memory.operations import carry_out
+from cortex.memory.recall import Memory
+from cortex.memory.serving import MemoryWorker
+from cortex.memory.upkeep.scores import DAY_MS
+from cortex.settings.data import DataFolder
+from cortex.settings.table import Memory as Settings
+from ipc.errors import BadRequest, Unavailable
+from ipc.messages import MemoryCall
+
+NOW = 1_800_000_000_000
+#: session, kind, type, title, body, files
+WORLD = (
+    ("a", "decision", "", "Sessions are kept in Redis", "The web servers are stateless.", ()),
+    (
+        "b",
+        "decision",
+        "",
+        "Sessions are no longer kept in Redis",
+        "Actually that was wrong: they are lost.",
+        (),
+    ),
+    (
+        "a",
+        "event",
+        "feature",
+        "Added the rate limiter to the gateway",
+        "A token bucket.",
+        ("gateway/limit.py",),
+    ),
+    (
+        "b",
+        "event",
+        "change",
+        "Removed the rate limiter from the gateway",
+        "No bucket.",
+        ("gateway/limit.py",),
+    ),
+    ("a", "fact", "", "The staging database runs PostgreSQL 15", "It is restored each Monday.", ()),
+    ("b", "fact", "", "Staging runs on PostgreSQL 15", "Restored each Monday.", ()),
+    ("a", "event", "bugfix", "Flaky test around midnight in invoices", "The clock is not frozen.", ()),
+    ("b", "event", "bugfix", "Flaky test around midnight in reports", "The clock is not frozen.", ()),
+    ("c", "event", "bugfix", "Flaky test around midnight in exports", "The clock is not frozen.", ()),
+    ("c", "fact", "", "The logo is green", "", ()),
+)
+
+
+class Clock:
+    """A moment that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> int:
+        return self.now
+
+    def pass_days(self, count):
+        self.now += count * DAY_MS
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def opened(data, clock, **settings):
+    memory = Memory(data, open_static(), clock)
+    memory.upkeep.settings = Settings(**settings)
+    return Library(memory, project="here")
+
+
+@pytest.fixture
+def memory(data, clock):
+    with opened(data, clock) as memory:
+        yield memory
+
+
+def fill(memory, world=WORLD):
+    for session, kind, told, title, body, files in world:
+        of = memory.of(source=Source("agent", session, "mcp"))
+        of.store(title, body, kind=kind, obs_type=told, files=files)
+
+
+def run(memory, cycle="all", **arguments):
+    return finish(carry_out(memory, "run_consolidation", {"cycle": cycle} | arguments))
+
+
+def edges(memory):
+    return {
+        (edge.source, edge.relation, edge.target): edge.detection
+        for edge in memory.memory.store.edges_after(0, 10_000)
+    }
+
+
+def states(memory):
+    notes = memory.memory.store.notes_by_number(list(range(1, 200)))
+    return {note.number: note.state for note in notes}
+
+
+def reset(data):
+    """Let every step begin anew."""
+    with sqlite3.connect(data / NAME) as connection:
+        connection.execute("UPDATE upkeep SET cursor = 0")
+    connection.close()
+
+
+def patterns(memory, **arguments):
+    return carry_out(memory, "get_patterns", arguments)["patterns"]
+
+
+EXPECTED = {
+    (2, "contradicts", 1): "correction",
+    (4, "supersedes", 3): "opposition",
+    (6, "similar_to", 5): "embedding_similarity",
+    (8, "similar_to", 7): "embedding_similarity",
+    (9, "similar_to", 7): "embedding_similarity",
+    (9, "similar_to", 8): "embedding_similarity",
+}
+
+
+def test_what_was_planted_is_found_and_nothing_else(memory):
+    fill(memory)
+    told = run(memory)
+    assert edges(memory) == EXPECTED
+    assert [number for number, state in states(memory).items() if state != "active"] == [1, 3]
+    assert (told["status"], told["remaining"]) == ("completed", 0)
+    assert told["steps"]["relations"]["edges"] == len(EXPECTED)
+    assert len(told["superseded"]) == 2
+    assert [found["observation_ids"] for found in patterns(memory)] == [[7, 8, 9]]
+
+
+def test_what_is_superseded_is_kept_with_the_time_until_which_it_was_believed(memory, clock):
+    fill(memory)
+    before = clock.now
+    clock.pass_days(1)
+    run(memory)
+    title = "Sessions are kept in Redis"
+    assert title not in [row["title"] for row in memory.search("where are sessions kept")]
+    assert title in [row["title"] for row in memory.search("where are sessions kept", as_of=before)]
+    old = memory.memory.store.need(1)
+    assert (old.state, old.superseded_by, old.valid_until) == ("superseded", 2, clock.now)
+
+
+def test_a_second_run_changes_nothing_even_when_it_begins_anew(data, clock):
+    with opened(data, clock) as memory:
+        fill(memory)
+        run(memory)
+        reached = memory.memory.store.reached
+        assert run(memory)["changes"] == 0
+    reset(data)
+    with opened(data, clock) as memory:
+        assert run(memory)["changes"] == 0
+        assert memory.memory.store.reached == reached
+        assert edges(memory) == EXPECTED
+
+
+def test_a_dry_run_says_what_would_be_done_and_does_nothing(memory):
+    fill(memory)
+    reached = memory.memory.store.reached
+    foreseen = run(memory, dry_run=True)
+    assert memory.memory.store.reached == reached
+    assert (edges(memory), patterns(memory)) == ({}, [])
+    done = run(memory)
+    assert foreseen["superseded"] == done["superseded"]
+    for step in ("relations", "associations", "patterns"):
+        assert foreseen["steps"][step] == done["steps"][step]
+
+
+@pytest.mark.parametrize("slices", [1, 9, 23, 40])
+def test_upkeep_that_is_broken_off_goes_on_where_it_was(data, clock, slices):
+    with opened(data, clock) as memory:
+        fill(memory)
+        steps = carry_out(memory, "run_consolidation", {})
+        for _ in range(slices):
+            next(steps)
+        steps.close()
+        assert memory.memory.upkeep.running == ""
+    with opened(data, clock) as memory:
+        run(memory)
+        assert edges(memory) == EXPECTED
+        assert [found["frequency"] for found in patterns(memory)] == [3]
+        assert finish(memory.doctor())["healthy"]
+
+
+def test_questions_and_writes_between_two_slices_are_heard(memory):
+    fill(memory)
+    steps = carry_out(memory, "run_consolidation", {})
+    assert carry_out(memory, "get_maintenance_stats", {})["running"] is False
+    for at, _ in enumerate(steps):
+        assert memory.search("the logo")[0]["number"] == 10
+        assert at or finish(carry_out(memory, "run_consolidation", {}))["status"] == "running"
+        if at == 3:
+            finish(memory.erase([8]))
+    assert all(8 not in (source, target) for source, _, target in edges(memory))
+    assert finish(memory.doctor())["healthy"]
+
+
+def test_what_reads_otherwise_now_is_looked_at_again(memory):
+    fill(memory)
+    run(memory)
+    memory.edit(6, title="Release notes are written by hand", body="Nobody generates them.")
+    memory.edit(10, title="The staging host runs PostgreSQL 15", body="It is restored each Monday.")
+    run(memory)
+    related = {key for key in edges(memory) if {5, 6, 10} & {key[0], key[2]}}
+    assert related == {(10, "similar_to", 5)}
+
+
+def test_what_somebody_connected_or_took_back_is_left_as_it_is(memory):
+    fill(memory)
+    memory.relate(6, 5, "supports")
+    run(memory)
+    assert [key for key in edges(memory) if key[0] == 6] == [(6, "supports", 5)]
+    memory.edit(1, state="active")
+    memory.edit(2, tags=["sessions"])
+    run(memory)
+    assert memory.memory.store.need(1).state == "active"
+
+
+def test_undo_takes_back_what_somebody_wrote_and_upkeep_by_its_name(memory, data):
+    fill(memory)
+    run(memory)
+    assert memory.undo()["nodes"][0]["number"] == 10
+    with sqlite3.connect(data / NAME) as connection:
+        rows = connection.execute("SELECT id, did FROM operation WHERE what = 'upkeep'").fetchall()
+    connection.close()
+    ending = next(name for name, did in rows if '["note", 1,' in did or '["note",1,' in did)
+    memory.undo(ending)
+    assert memory.memory.store.need(1).state == "active"
+
+
+def test_notes_of_other_projects_are_never_related_nor_make_a_pattern(memory):
+    for at, project in enumerate(("one", "two", "three", "one")):
+        of = memory.of(project=project, source=Source("agent", f"s{at}", "mcp"))
+        of.store(f"Flaky test around midnight, seen {at} times", "The clock is not frozen.", kind="event")
+    run(memory)
+    assert set(edges(memory)) == {(4, "similar_to", 1)}
+    assert patterns(memory, project="all") == []
+
+
+def test_a_note_that_is_like_very_many_is_similar_to_none(memory):
+    memory.import_records(
+        [{"note": {"title": f"Nightly build number {at} passed", "kind": "event"}} for at in range(40)]
+    )
+    told = run(memory, "associations")
+    assert "similar_to" not in told["steps"]["relations"]
+
+
+def test_a_pattern_counts_notes_and_not_how_often_they_were_read(data, clock):
+    with opened(data, clock) as memory:
+        fill(memory)
+    for _ in range(3):
+        with opened(data, clock) as memory:
+            run(memory, "associations")
+            assert [found["frequency"] for found in patterns(memory)] == [3]
+        reset(data)
+    with opened(data, clock) as memory:
+        memory.of(source=Source("agent", "d", "mcp")).store(
+            "Flaky test around midnight in backups",
+            "The clock is not frozen.",
+            kind="event",
+            obs_type="bugfix",
+        )
+        told = run(memory, "associations")
+        assert told["steps"]["patterns"]["joined"] == 1
+        assert [(found["frequency"], found["confidence"]) for found in patterns(memory)] == [(4, 0.46)]
+
+
+def test_all_that_is_asked_of_patterns_must_hold(memory):
+    fill(memory)
+    advice = (("x", "One"), ("y", "Two"), ("z", "Three"))
+    for session, word in advice:
+        memory.of(source=Source("agent", session, "mcp")).store(
+            f"{word} retry loops need jitter",
+            "Else all clients come back at once.",
+            tags=["anti-pattern", "retries"],
+        )
+    run(memory)
+    found = patterns(memory)
+    assert {one["type"] for one in found} == {"bug", "anti_pattern"}
+    for spelling in ("anti-pattern", "anti_pattern"):
+        assert [one["type"] for one in patterns(memory, type=spelling)] == ["anti_pattern"]
+        assert patterns(memory, type=spelling, query="midnight") == []
+    assert [one["type"] for one in patterns(memory, query="midnight")] == ["bug"]
+    assert patterns(memory, project="elsewhere") == []
+
+
+def test_a_pattern_without_its_notes_is_none_and_tells_nothing_of_what_was_erased(memory, data):
+    fill(memory)
+    run(memory)
+    copy = finish(memory.back_up())["file"]
+    memory.forget(9)
+    run(memory)
+    assert patterns(memory) == []
+    assert [one["status"] for one in patterns(memory, status="deprecated")] == ["deprecated"]
+    finish(memory.erase([7], back_ups=True))
+    assert patterns(memory, status="") == []
+    for database in (data / NAME, copy):
+        with sqlite3.connect(database) as connection:
+            assert connection.execute("SELECT count(*) FROM pattern").fetchone() == (0,)
+        connection.close()
+
+
+def test_relevance_fades_importance_stays_and_what_faded_comes_after_its_equal(memory, clock):
+    memory.store("Deploys go through the blue cluster", importance=0.6)
+    run(memory, "decay")
+    assert memory.memory.store.need(1).relevance == 0.6
+    clock.pass_days(300)
+    memory.store("Deploys go through the green cluster", importance=0.6)
+    told = run(memory, "decay")
+    old = memory.memory.store.need(1)
+    assert told["steps"]["decay"]["faded"] == 1
+    assert (old.importance, old.relevance) == (0.6, pytest.approx(0.18))
+    assert run(memory, "decay")["changes"] == 0
+    rows = memory.recall("deploys through the cluster", explain=True)
+    assert [row["number"] for row in rows] == [2, 1]
+    assert [row["explain"]["relevance"] < 0 for row in rows] == [False, True]
+    assert memory.memory.store.revisions(1) == []
+
+
+def test_relevance_is_as_it_was_after_a_restart(data, clock):
+    with opened(data, clock) as memory:
+        memory.store("Deploys go through the blue cluster")
+        clock.pass_days(300)
+        run(memory, "decay")
+        before = memory.recall("deploys", explain=True)
+    with opened(data, clock) as memory:
+        assert memory.recall("deploys", explain=True) == before
+
+
+def plant_faded(memory):
+    memory.store("Renamed a variable in the old script", kind="event", obs_type="change", importance=0.1)
+    memory.store("Chose tabs in the old script", kind="decision", importance=0.1)
+    memory.store("Moved the old script", kind="event", obs_type="change", importance=0.8)
+
+
+def test_nothing_is_forgotten_unless_it_was_switched_on_and_then_it_is_archived(data, clock):
+    with opened(data, clock) as memory:
+        plant_faded(memory)
+        clock.pass_days(400)
+        assert [one["number"] for one in run(memory, "forgetting", dry_run=True)["archived"]] == [1]
+        assert run(memory)["steps"]["decay"]["faded"] == 3
+        assert set(states(memory).values()) == {"active"}
+    with opened(data, clock, forgetting=True) as memory:
+        assert [one["number"] for one in run(memory, "forgetting")["archived"]] == [1]
+        assert states(memory) == {1: "archived", 2: "active", 3: "active"}
+        assert run(memory, "forgetting")["changes"] == 0
+        assert memory.search("renamed a variable", include=["archived"])[0]["number"] == 1
+
+
+def maintain(memory, **arguments):
+    return finish(carry_out(memory, "trigger_maintenance", arguments))
+
+
+def test_nothing_is_deleted_by_its_age_before_it_was_shown(data, clock):
+    with opened(data, clock) as memory:
+        plant_faded(memory)
+        clock.pass_days(40)
+        memory.store("Renamed another variable", kind="event")
+        assert maintain(memory)["deleted_count"] == 0
+    with opened(data, clock, retention_days=30) as memory:
+        shown = maintain(memory)
+        assert (shown["status"], shown["deleted_count"]) == ("shown", 2)
+        assert set(states(memory).values()) == {"active"}
+        assert maintain(memory)["status"] == "completed"
+        assert states(memory) == {1: "deleted", 2: "deleted", 3: "active", 4: "active"}
+        assert maintain(memory)["deleted_count"] == 0
+        told = carry_out(memory, "get_maintenance_stats", {})
+        assert (told["total_cleaned_obs"], told["retention_days"], told["running"]) == (2, 30, False)
+        assert told["total_optimizes"] == 4
+
+
+def test_what_was_superseded_long_ago_is_cleaned_up_where_that_is_switched_on(data, clock):
+    with opened(data, clock, cleanup_superseded=True) as memory:
+        fill(memory)
+        run(memory)
+        maintain(memory)
+        clock.pass_days(31)
+        assert maintain(memory)["deleted_count"] == 2
+        assert states(memory)[1] == states(memory)[3] == "deleted"
+
+
+def test_near_duplicates_are_suggested_and_stay(memory):
+    fill(memory)
+    told = finish(carry_out(memory, "suggest_consolidations", {}))
+    groups = [{one["number"] for one in (group["primary"], *group["similar"])} for group in told["groups"]]
+    assert {5, 6} in groups
+    assert told["total_analyzed"] == len(WORLD)
+    assert set(states(memory).values()) == {"active"}
+    assert finish(carry_out(memory, "suggest_consolidations", {"min_similarity": 1.0}))["groups"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("run_consolidation", {"cycle": "everything"}, "cycle"),
+        ("suggest_consolidations", {"min_similarity": 0.2}, "min_similarity is 0.2; it must be between"),
+        ("suggest_consolidations", {"limit": 51}, "limit is 51; it must be between 1 and 50"),
+        ("get_patterns", {"limit": 0}, "limit is 0; it must be between 1 and 100"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_one_sentence(memory, name, arguments, said):
+    with pytest.raises(BadRequest, match=said):
+        carry_out(memory, name, arguments)
+
+
+def call(operation, **arguments):
+    return MemoryCall(operation=operation, arguments=arguments, project="here", writes=operation == "store")
+
+
+@pytest.fixture
+def worker(data):
+    worker = MemoryWorker(DataFolder(data), upkeep_quiet_s=0)
+    yield worker
+    worker.close()
+
+
+def test_by_the_clock_upkeep_runs_when_nobody_asks_and_ends_when_somebody_does(worker):
+    for _, kind, _, title, body, _ in WORLD:
+        worker.call(call("store", title=title, body=body, kind=kind))
+    slices = worker.background()
+    next(slices)
+    worker.call(call("recall", query="the logo"))
+    assert len(list(slices)) == 0
+    assert worker.ready().memory.upkeep.running == ""
+    for _ in worker.background():
+        pass
+    assert (6, "similar_to", 5) in edges(worker.ready())
+    assert worker.background() is None
+
+
+def test_upkeep_by_the_clock_can_be_switched_off(data):
+    worker = MemoryWorker(DataFolder(data, Settings(upkeep_hours=0)), upkeep_quiet_s=0)
+    worker.call(call("store", title="The logo is green"))
+    assert worker.background() is None
+    worker.close()
+
+
+def test_long_work_on_a_store_that_was_let_go_of_meanwhile_ends(worker):
+    for _, kind, _, title, body, _ in WORLD:
+        worker.call(call("store", title=title, body=body, kind=kind))
+    for slices in (worker.background(), worker.call(call("suggest_consolidations"))):
+        next(slices)
+        worker.close()
+        with pytest.raises(Unavailable, match="let go of"):
+            next(slices)
+        worker.ready()
+    assert worker.ready().memory.upkeep.running == ""
+
+
+def test_a_note_has_fifty_edges_from_upkeep_at_most(memory):
+    files = [f"src/part{at}.py" for at in range(3)]
+    memory.import_records(
+        [
+            {"note": {"title": f"Part {at % 3} of {at}", "files": [files[at % 3]], "labels": ["parts"]}}
+            for at in range(75)
+        ]
+    )
+    memory.store("All parts", files=files, tags=["parts"])
+    told = run(memory, "associations")
+    ends = [end for source, _, target in edges(memory) for end in (source, target)]
+    assert max(ends.count(number) for number in set(ends)) == 50
+    assert told["remaining"] == 0
