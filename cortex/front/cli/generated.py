@@ -39,7 +39,10 @@ MEMORY = {line.name for line in TOOLSETS["memory-all"]} - {line.name for line in
 NAMED = {"search": "memory find", "timeline": "memory around"}
 #: seconds that people wait for memory, whose set may have to be started; and for long work on it
 PATIENCE_S, LONG_S = 30.0, 3_600.0
-LONG = {f"memory_{name}" for name in ("import", "export", "doctor", "forget", "backup", "restore")}
+LONG = {
+    f"memory_{name}"
+    for name in ("import", "export", "doctor", "forget", "backup", "restore", "consolidate", "maintain")
+}
 #: the value of an option that stands for standard input, and the bytes that are read of it
 STDIN, STDIN_BYTES_MAX = "-", 8_000_000
 #: argument → what its option is called where every command has another option of its name
@@ -171,6 +174,8 @@ FORMS = {
     "memory_doctor": Form(
         memory.print_findings, found=lambda answer: bool(answer["healthy"]), not_found=EXIT_UNAVAILABLE
     ),
+    "memory_consolidate": Form(memory.print_upkeep, found=_always),
+    "memory_maintain": Form(memory.print_upkeep, found=_always),
     "memory_stats": Form(memory.print_stats, found=_always),
 }
 PLAIN = Form(answers.print_json, found=_always)

@@ -215,6 +215,24 @@ def print_findings(answer: dict[str, Any]) -> None:
         print(shown(f"The newest of {_count(len(answer['back_ups']), 'back-up')}: {newest['file']}"))
 
 
+def print_upkeep(answer: dict[str, Any]) -> None:
+    """What was done, or would be, in numbers; then what it was, where that is told one by one."""
+    if told := answer.get("message"):
+        print(shown(told))
+    for step, numbers in answer.get("steps", {}).items():
+        counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in numbers.items() if count)
+        print(shown(f"{step}: {counts or 'nothing'}"))
+    for one in answer.get("superseded", ()):
+        print(shown(f"superseded: {one['id']} by {one['by']}, which {one['why']}"))
+    for what in ("archived", "deleted"):
+        for one in answer.get(what, ()):
+            print(shown(f"{what}: {one['number']}  {one['title']}"))
+    if answer.get("dry_run"):
+        print("Nothing was changed.", file=sys.stderr)
+    elif left := answer.get("remaining"):
+        print(f"{_count(left, 'note')} more: ask again.", file=sys.stderr)
+
+
 def print_stats(answer: dict[str, Any]) -> None:
     kinds = ", ".join(f"{count} {kind}" for kind, count in answer["node_counts_by_kind"].items())
     told = (_count(answer["node_count"], "note"), _count(answer["edge_count"], "edge"))

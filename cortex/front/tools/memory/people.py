@@ -5,7 +5,7 @@ commands of tools are.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -189,6 +189,31 @@ async def memory_link(
         raise BadRequest("Pass the other project, or `remove`: not both.")
     asked = given(other=_named(other, asking.config.memory.remotes), remove=remove or None)
     return await asking.remember("link", asked, writes=True)
+
+
+DryRun = Annotated[bool, Meta(description="Say what would be done, and do nothing.")]
+
+
+async def memory_consolidate(
+    asking: Asking,
+    *,
+    cycle: Annotated[
+        Literal["all", "decay", "associations", "forgetting"],
+        Meta(description="All of it, or what fades, what is related, what may be forgotten."),
+    ] = "all",
+    dry_run: DryRun = False,
+) -> dict[str, Any]:
+    """Look after memory: relate what changed, flag what contradicts, find what recurs, let what is
+    not used fade. At most 500 notes at a time.
+    """
+    return await asking.remember("run_consolidation", {"cycle": cycle, "dry_run": dry_run}, writes=True)
+
+
+async def memory_maintain(asking: Asking, *, dry_run: DryRun = False) -> dict[str, Any]:
+    """Mark as deleted what is older than the settings allow, once that was shown, and keep the
+    store quick.
+    """
+    return await asking.remember("trigger_maintenance", {"dry_run": dry_run}, writes=True)
 
 
 async def memory_stats(asking: Asking) -> dict[str, Any]:
