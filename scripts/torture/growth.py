@@ -25,7 +25,7 @@ CALLS_BETWEEN_SAVES = 50
 #: MB that one process may have more than after the first quarter: what an allocator keeps
 GROWTH_MB_MAX = 16.0
 #: MB for each thousand calls, above which growth has no end, and calls from which on that can be
-#: told: a watcher's first merges and a worker's first large answers take memory once
+#: told; it goes on in both halves of them: a watcher's first merges take memory once
 GROWTH_MB_A_THOUSAND, JUDGED_CALLS = 1.5, 1_000
 #: descriptors and threads: generations that are kept for a moment are open then
 DESCRIPTORS_MAX, THREADS_MAX = 12, 3
@@ -88,15 +88,19 @@ def _figures(world: World) -> Figures:
 
 
 def _compare(record: Record, looks: list[tuple[int, Figures]]) -> None:
-    """The last look against the one after the first quarter."""
-    (calls, before), (all_calls, after) = looks[len(looks) // 4], looks[-1]
+    """The last look against the one after the first quarter, and that between them against both."""
+    first = len(looks) // 4
+    (calls, before), (all_calls, after) = looks[first], looks[-1]
+    _, between = looks[(first + len(looks) - 1) // 2]
     thousands = max(1.0, (all_calls - calls) / 1000)
     record.measure("calls compared for growth", all_calls - calls)
     for name in before.keys() & after.keys():
         memory, descriptors, threads = (new - old for new, old in zip(after[name], before[name], strict=True))
         record.measure("growth of memory of one process, MB", max(0.0, memory))
         record.measure("growth of descriptors of one process", max(0, descriptors))
-        endless = memory > GROWTH_MB_MAX and memory / thousands > GROWTH_MB_A_THOUSAND
+        middle = between.get(name, before[name])[0]
+        goes_on = min(middle - before[name][0], after[name][0] - middle) > memory / 4
+        endless = goes_on and memory > GROWTH_MB_MAX and memory / thousands > GROWTH_MB_A_THOUSAND
         if endless and all_calls - calls >= JUDGED_CALLS:
             said = f"{name}: {before[name][0]:.0f} → {after[name][0]:.0f} MB in {all_calls - calls} calls"
             record.breaks(PART, "memory does not grow", said)
