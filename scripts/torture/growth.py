@@ -46,7 +46,7 @@ def run(record: Record, until: float) -> None:
             _calls(world, front, record, record.draws(PART), STEP_CALLS)
             done += STEP_CALLS
             looks.append((done, _figures(world)))
-        _compare(record, looks)
+        compare(record, looks)
         front.close(5.0)
 
 
@@ -87,7 +87,7 @@ def _figures(world: World) -> Figures:
     return figures
 
 
-def _compare(record: Record, looks: list[tuple[int, Figures]]) -> None:
+def compare(record: Record, looks: list[tuple[int, Figures]]) -> None:
     """The last look against the one after the first quarter, and that between them against both."""
     first = len(looks) // 4
     (calls, before), (all_calls, after) = looks[first], looks[-1]

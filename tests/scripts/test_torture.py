@@ -12,6 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
 from torture import clones, corruptions, grammar, wire
+from torture.growth import compare
 from torture.record import Record
 
 
@@ -86,3 +87,18 @@ def test_garbage_is_drawn_with_the_answer_that_it_must_have():
     drawn = [wire.draw_garbage(draws) for _ in range(200)]
     assert {garbage.code for garbage in drawn} == {wire.PARSE_ERROR, wire.INVALID_REQUEST, None}
     assert all(b"\n" not in garbage.line for garbage in drawn)
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "broken"),
+    [
+        (lambda look: 40.0 + 3 * look, 1),
+        (lambda look: 40.0 if look < 6 else 61.0, 0),
+        (lambda look: 40.0 if look < 11 else 61.0, 0),
+        (lambda _look: 40.0, 0),
+    ],
+)
+def test_growth_is_endless_where_it_goes_on_and_not_where_memory_is_taken_once(megabytes, broken):
+    record = Record(1)
+    compare(record, [(250 * look, {"watcher 1": (megabytes(look), 5, 5)}) for look in range(1, 13)])
+    assert record.counts["broken"] == broken
