@@ -20,7 +20,7 @@ from cortex.memory.meeting.history import take_commits, unknown_commits
 from cortex.memory.meeting.places import beside, filed, spoken
 from cortex.memory.note import Scope, Source, State
 from cortex.memory.observations.rating import rate
-from cortex.memory.observations.table import arguments_of, carried_out, writes
+from cortex.memory.observations.table import arguments_of, carried_out, numbered, writes
 from cortex.memory.secrets import remove_secrets
 from cortex.memory.transcripts import sessions
 from cortex.memory.upkeep import run
@@ -193,7 +193,7 @@ def _operation(name: str, function: Function, *, writes: bool, people: bool = Fa
 def _observing(name: str) -> Operation:
     """The operation of a tool of observations."""
     function = functools.partial(carried_out, name)
-    return Operation(f"{PREFIX}{name}", writes(name), function, arguments_of(name), writes(name))
+    return Operation(f"{PREFIX}{name}", writes(name), function, arguments_of(name), numbered(name))
 
 
 #: every operation there is, by its name on the wire

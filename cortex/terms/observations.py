@@ -110,6 +110,9 @@ ARGUMENTS: Mapping[str, Any] = {
     "pattern": Annotated[str, Meta(description="In title, subtitle, narrative and facts.")],
     "regex": Annotated[bool, Meta(description="The pattern is a regular expression.")],
     "dry_run": Annotated[bool, Meta(description="Only say what would be done.")],
+    "cycle": Annotated[
+        Literal["all", "decay", "associations", "forgetting"], Meta(description="All of it, or one part.")
+    ],
     "workstation_id": Annotated[str, Meta(description="As it is in these rows.")],
     "project_id": Annotated[str, Meta(description="Another project's.")],
     "include_top_scored": Annotated[bool, Meta(description="Or leave them out.")],
@@ -122,6 +125,9 @@ _OWN: Mapping[tuple[str, str], Any] = {
         Literal["observations", "sessions", "prompts"], Meta(description="What to search.")
     ],
     ("edit_observation", "concepts"): _Texts,
+    ("get_patterns", "type"): Annotated[
+        str, Meta(description="workflow, preference, best_practice, anti_pattern, tooling …")
+    ],
     ("export_observations", "format"): Annotated[
         Literal["json", "jsonl", "markdown"], Meta(description="`cortex memory import` reads jsonl.")
     ],
@@ -369,6 +375,25 @@ ROWS: Mapping[str, Row] = {
         "What was asked most, and what was asked in vain.",
         {"days": Between(7, 1, 30), "top_n": Between(10, 1, 50)},
     ),
+    "suggest_consolidations": Row(
+        "Groups of observations that say the same and might be merged; nothing is changed.",
+        {"project": "", "min_similarity": Between(0.8, 0.5, 1, strict=True), "limit": Between(10, 1, 50)},
+    ),
+    "get_patterns": Row(
+        "What recurs in several observations of several sessions.",
+        {"type": "", "project": "", "query": "", "limit": Between(20, 1, 100)},
+    ),
+    "run_consolidation": Row(
+        "Look after what is remembered: relate, find patterns, let fade, forget where that is on.",
+        {"cycle": "all", "dry_run": False},
+        writes=True,
+    ),
+    "trigger_maintenance": Row(
+        "Delete what is older than the settings allow, and keep the store quick.",
+        {"dry_run": False},
+        writes=True,
+    ),
+    "get_maintenance_stats": Row("What upkeep did, and when."),
     "check_system_health": Row("How the memory is: database, indexes, workers, disk."),
 }
 

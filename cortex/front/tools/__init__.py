@@ -82,6 +82,11 @@ _OBSERVATIONS = (
     _observing("get_observation_scoring_breakdown", "Take a score apart"),
     _observing("analyze_observation_importance", "Find what counts most"),
     _observing("analyze_search_patterns", "Find what is asked most"),
+    _observing("suggest_consolidations", "Find what says the same"),
+    _observing("get_patterns", "Find what recurs"),
+    _observing("run_consolidation", "Look after memory", writes=True),
+    _observing("trigger_maintenance", "Delete what is too old", writes=True),
+    _observing("get_maintenance_stats", "Say what upkeep did"),
     _observing("check_system_health", "Check memory"),
 )
 

@@ -10,11 +10,18 @@ import msgspec
 
 from cortex.memory.library import Library
 from cortex.memory.observations import analysing, asking, changing, conversations, exporting, health
+from cortex.memory.upkeep import run
 from cortex.terms.observations import REQUIRED, ROWS, fields_of, read_bounds
 
 #: long work is done in slices
 Answer = dict[str, Any] | Generator[None, None, dict[str, Any]]
 Function = Callable[[Library, Mapping[str, Any]], Answer]
+
+
+def _passed(function: Callable[..., Answer], *names: str) -> Function:
+    """A function of upkeep with those of the call's arguments."""
+    return lambda library, given: function(library, **{name: given[name] for name in names})
+
 
 #: tool → what answers it
 FUNCTIONS: Mapping[str, Function] = {
@@ -50,8 +57,17 @@ FUNCTIONS: Mapping[str, Function] = {
     "get_observation_scoring_breakdown": analysing.get_observation_scoring_breakdown,
     "analyze_observation_importance": analysing.analyze_observation_importance,
     "analyze_search_patterns": analysing.analyze_search_patterns,
+    "suggest_consolidations": _passed(run.suggest_consolidations, "min_similarity", "limit"),
+    "get_patterns": _passed(run.get_patterns, "type", "query", "limit"),
+    "run_consolidation": _passed(run.run_consolidation, "cycle", "dry_run"),
+    "trigger_maintenance": _passed(run.trigger_maintenance, "dry_run"),
+    "get_maintenance_stats": _passed(run.get_maintenance_stats),
     "check_system_health": health.check_system_health,
 }
+
+
+#: writes that come to the same however often they are done, and so take no number
+REPEATABLE = frozenset(("run_consolidation", "trigger_maintenance"))
 
 
 def carried_out(name: str, library: Library, **given: Any) -> Answer:
@@ -74,3 +90,8 @@ def arguments_of(name: str) -> type[msgspec.Struct]:
 
 def writes(name: str) -> bool:
     return ROWS[name].writes
+
+
+def numbered(name: str) -> bool:
+    """Whether it is done once under the number of its operation."""
+    return ROWS[name].writes and name not in REPEATABLE
