@@ -135,6 +135,7 @@ class Link:
             self._history.look(self._tell_commits)
         if asks == "memory":  # which needs no index
             return await tool.call(self._asking(until, caller), checked)
+        self._remembering.warm()
         while True:
             starting.check_root(self.config)
             await self.ready(until)

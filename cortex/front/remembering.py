@@ -5,6 +5,7 @@ the set and a client of its own.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 
@@ -14,11 +15,14 @@ from cortex.settings.data import DataFolder
 from cortex.system import files
 from ipc.client import Client
 from ipc.errors import CortexError, Unavailable
+from ipc.messages import MemoryCall
 
 #: seconds of a call that are kept for saying that the set does not come
 SAYING_S = 0.5
 #: seconds in which questions of code do not ask a memory that did not answer one
 QUIET_S = 10.0
+#: seconds that the first connection to a set that runs may take, beside a question of code
+CONNECT_S = 1.0
 
 
 class Remembering:
@@ -32,6 +36,7 @@ class Remembering:
         self._attaching: asyncio.Task[attach.Attachment] | None = None
         self._client: Client | None = None
         self._quiet_until = 0.0
+        self._warming: asyncio.Task[None] | None = None
 
     def asking(self, until: float, caller: Callable[[], Caller]) -> MemoryAsking:
         """What a call asks with until then (monotonic); `caller` is asked when it does."""
@@ -53,6 +58,14 @@ class Remembering:
         self._client = self._client or Client(data.runtime_dir)
         return self._client
 
+    def warm(self) -> None:
+        """Begin to connect to a set that runs already, while code is asked: the glance that follows
+        does not wait for a connection.
+        """
+        client = self.client()
+        if client is not None and self._warming is None:
+            self._warming = asyncio.create_task(_connect(client))
+
     def was_silent(self) -> None:
         """Leave memory alone for QUIET_S: nobody waits for it again and again."""
         self._quiet_until = time.monotonic() + QUIET_S
@@ -64,6 +77,9 @@ class Remembering:
             for found in await asyncio.gather(task, return_exceptions=True):
                 if isinstance(found, attach.Attachment):
                     await found.close()
+        if self._warming is not None:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
         if self._client is not None:
             await self._client.close()
 
@@ -82,3 +98,8 @@ class Remembering:
             raise Unavailable(problem)
         self._client = self._client or Client(data.runtime_dir)
         return self._client
+
+
+async def _connect(client: Client) -> None:
+    with contextlib.suppress(CortexError):
+        await client.ask(WORKER, MemoryCall("spoken", {"notes": []}, writes=False), CONNECT_S)
