@@ -16,7 +16,7 @@ from typing import Any
 
 import report
 
-from cortex.memory.library import Library
+from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
 from cortex.terms.observations import PREFIX, REQUIRED, ROWS
@@ -50,9 +50,7 @@ def tell(library: Library, life: Life) -> dict[str, int]:
 
 def ask(library: Library, name: str, **given: Any) -> dict[str, Any]:
     answer = carry_out(library, f"{PREFIX}{name}", given, project="shop")
-    if not isinstance(answer, dict):
-        raise TypeError(name)
-    return answer
+    return answer if isinstance(answer, dict) else finish(answer)
 
 
 def measure(library: Library, numbers: dict[str, int]) -> list[report.Figures]:
