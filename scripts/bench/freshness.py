@@ -227,11 +227,12 @@ def main() -> int:
     parser.add_argument("--chunks", type=int, default=10_000)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--only", choices=("chunks", "sources"))
+    parser.add_argument("--debounce-ms", type=int, nargs="+", default=(500, 0))
     add_json(parser)
     options = parser.parse_args()
     figures = begin("freshness") | {"chunks": options.chunks}
     rows: list[Figures] = []
-    for debounce_ms in (500, 0):
+    for debounce_ms in options.debounce_ms:
         if options.only != "sources":
             rows += asyncio.run(replaced(options.chunks, debounce_ms, options.runs))
         if options.only != "chunks":
