@@ -19,8 +19,8 @@ from tantivy import Occur, Query
 
 from cortex.memory.note import Note
 from cortex.memory.text import text_words, title_words
+from cortex.memory.word_index import open_index, reached
 from cortex.system import files
-from cortex.terms import tokens
 from ipc.arrays import Array
 
 #: notes of the tail from which on they go into tantivy: some 50 ms, however many they are
@@ -34,7 +34,6 @@ FIELDS = {"all": 1.0, "title": 0.6}
 #: words of a question that are looked for one by one, the rarest: a score of tantivy is a float32,
 #: which has 24 bits; notes that are told of it, those that hold the rarest words
 HELD_WORDS, HELD_NOTES = 24, 1_000
-_READY = "cortex_ready"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +124,12 @@ class Words:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._index = _open(folder)
+        self._index = open_index(folder, FIELDS)
         self._searcher = self._index.searcher()
         self._tail = _Tail()
         #: notes of tantivy that were changed or deleted since
         self._masked: set[int] = set()
-        self.reached = _reached(self._searcher)
+        self.reached = reached(self._searcher)
 
     def take(self, change: int, changed: Sequence[Note], gone: Iterable[int] = ()) -> None:
         """What changed until `change`: found at once, in tantivy when enough has come together."""
@@ -249,31 +248,3 @@ class Words:
 def _rarity(count: int, holding: int) -> float:
     """What BM25 says that a word tells which `holding` of `count` notes hold."""
     return math.log(1 + (max(count, holding) - holding + 0.5) / (holding + 0.5))
-
-
-def _open(folder: Path) -> tantivy.Index:
-    builder = tantivy.SchemaBuilder()
-    for name in ("number", "change"):
-        builder.add_unsigned_field(name, indexed=True, fast=True)
-    for name in FIELDS:
-        builder.add_text_field(name, tokenizer_name=_READY, index_option="freq")
-    schema = builder.build()
-    files.make_private(folder)
-    try:
-        index = tantivy.Index(schema, path=str(folder))
-        index.searcher()
-    except ValueError:  # damaged, or of another version: it can be made again
-        files.remove_tree(folder)
-        files.make_private(folder)
-        index = tantivy.Index(schema, path=str(folder))
-    ready = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    index.register_tokenizer(
-        _READY, ready.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1)).build()
-    )
-    return index
-
-
-def _reached(searcher: tantivy.Searcher) -> int:
-    newest = searcher.search(Query.all_query(), 1, order_by_field="change").hits
-    order = newest[0][0] if newest else None
-    return order if isinstance(order, int) else 0

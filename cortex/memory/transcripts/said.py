@@ -24,6 +24,7 @@ from tantivy import Occur, Query
 from cortex.memory.store import Store
 from cortex.memory.tables import CHANGE, EXCHANGE, SESSION
 from cortex.memory.transcripts.intake import EXCHANGES
+from cortex.memory.word_index import open_index, reached
 from cortex.system import files
 from cortex.terms import tokens
 
@@ -41,7 +42,6 @@ CHARS_MAX = 200_000
 _HEAP_BYTES = 30_000_000
 #: fields → what a match in them is worth: what was asked says best what it is about
 FIELDS = {"asked": 1.5, "all": 1.0}
-_READY = "cortex_ready"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +55,20 @@ class Said:
 
     def __init__(self, store: Store, folder: Path) -> None:
         self._store, self._folder = store, folder
-        self._index = _open(folder)
+        self._index = open_index(folder, FIELDS, whole=("project",))
         self._searcher = self._index.searcher()
         self._writer: tantivy.IndexWriter | None = None
         self._committing: threading.Thread | None = None
         self._committed = 0.0
         #: the change that everything up to is in here, or handed to the writer
-        self.reached = _reached(self._searcher)
+        self.reached = reached(self._searcher)
         if self.reached > store.reached:  # the store was put back
             self._make_anew()
 
     def _make_anew(self) -> None:
         self._writer = None
         files.remove_tree(self._folder)
-        self._index = _open(self._folder)
+        self._index = open_index(self._folder, FIELDS, whole=("project",))
         self._searcher, self.reached = self._index.searcher(), 0
 
     def close(self) -> None:
@@ -182,32 +182,3 @@ def _commit(writer: tantivy.IndexWriter) -> None:
         writer.wait_merging_threads()
     except (OSError, ValueError):  # it is read again from the store when memory is opened next
         log.exception("what was said in sessions is not in the index")
-
-
-def _open(folder: Path) -> tantivy.Index:
-    builder = tantivy.SchemaBuilder()
-    for name in ("number", "change"):
-        builder.add_unsigned_field(name, indexed=True, fast=True)
-    builder.add_text_field("project", tokenizer_name="raw", index_option="basic")
-    for name in FIELDS:
-        builder.add_text_field(name, tokenizer_name=_READY, index_option="freq")
-    schema = builder.build()
-    files.make_private(folder)
-    try:
-        index = tantivy.Index(schema, path=str(folder))
-        index.searcher()
-    except ValueError:  # damaged, or of another version: it can be made again
-        files.remove_tree(folder)
-        files.make_private(folder)
-        index = tantivy.Index(schema, path=str(folder))
-    ready = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    index.register_tokenizer(
-        _READY, ready.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1)).build()
-    )
-    return index
-
-
-def _reached(searcher: tantivy.Searcher) -> int:
-    newest = searcher.search(Query.all_query(), 1, order_by_field="change").hits
-    order = newest[0][0] if newest else None
-    return order if isinstance(order, int) else 0

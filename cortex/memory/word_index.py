@@ -1,0 +1,51 @@
+"""A derived index of words on disk: documents of tantivy that follow the store by the number of its
+last change. Whose they are and how they are scored is not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import tantivy
+from tantivy import Query
+
+from cortex.system import files
+from cortex.terms import tokens
+
+#: the tokenizer of what is words already, with a blank between two
+_READY = "cortex_ready"
+
+
+def open_index(folder: Path, fields: Iterable[str], *, whole: Iterable[str] = ()) -> tantivy.Index:
+    """The index in `folder`, made anew where it is damaged or of another version: documents with
+    the numbers `number` and `change`, `fields` of words and those that are compared `whole`.
+    """
+    builder = tantivy.SchemaBuilder()
+    for name in ("number", "change"):
+        builder.add_unsigned_field(name, indexed=True, fast=True)
+    for name in whole:
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    for name in fields:
+        builder.add_text_field(name, tokenizer_name=_READY, index_option="freq")
+    schema = builder.build()
+    files.make_private(folder)
+    try:
+        index = tantivy.Index(schema, path=str(folder))
+        index.searcher()
+    except ValueError:
+        files.remove_tree(folder)
+        files.make_private(folder)
+        index = tantivy.Index(schema, path=str(folder))
+    ready = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    index.register_tokenizer(
+        _READY, ready.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1)).build()
+    )
+    return index
+
+
+def reached(searcher: tantivy.Searcher) -> int:
+    """The number of the last change that is in the index; 0 for none."""
+    newest = searcher.search(Query.all_query(), 1, order_by_field="change").hits
+    order = newest[0][0] if newest else None
+    return order if isinstance(order, int) else 0
