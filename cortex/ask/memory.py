@@ -68,17 +68,18 @@ class MemoryAsking:
     until: float
     caller: Callable[[], Caller] = Caller
     near: Near | None = None
+    glance_s: float = GLANCE_S
 
     async def glance(self, operation: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """What a question for which nobody waits comes to, asked of a set that runs already: none
-        is started for it. None when none runs, it does not answer within GLANCE_S, or cannot.
+        is started for it. None when none runs, it does not answer within `glance_s`, or cannot.
         """
         client = self.near.client() if self.near else None
         if self.near is None or client is None:
             return None
         message = self._message(operation, arguments, "", writes=False)
         try:
-            reply = await client.ask(WORKER, message, GLANCE_S)
+            reply = await client.ask(WORKER, message, self.glance_s)
         except Silent:
             self.near.was_silent()
             return None

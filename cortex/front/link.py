@@ -18,8 +18,8 @@ from cortex.ask.asking import FIRST_GENERATION_S, SETTLE_S, Asking
 from cortex.ask.freshness import Freshness
 from cortex.ask.meeting.history import History
 from cortex.ask.meeting.renames import Renames
-from cortex.ask.memory import Caller
-from cortex.front.remembering import Remembering
+from cortex.ask.memory import GLANCE_S, Caller
+from cortex.front.remembering import ONCE_S, Remembering
 from cortex.front.tool import Tool
 from cortex.processes import attach, starting
 from cortex.settings.config import Config, read_project
@@ -53,7 +53,9 @@ class Link:
         self._client = Client(config.runtime_dir)
         self._renames = Renames(config.root)
         self._history = History(config.root) if channel == "mcp" and _keeps_commits(config) else None
-        self._remembering = Remembering(lambda: config.data, start=start)
+        self._remembering = Remembering(
+            lambda: config.data, start=start, glance_s=ONCE_S if channel == "cli" else GLANCE_S
+        )
         self._caller = Caller(session=str(uuid.uuid4()), channel=channel)
         self._attachment: attach.Attachment | None = None
         self._fault = ""

@@ -9,7 +9,7 @@ import contextlib
 import time
 from collections.abc import Callable
 
-from cortex.ask.memory import WORKER, Caller, MemoryAsking
+from cortex.ask.memory import GLANCE_S, WORKER, Caller, MemoryAsking
 from cortex.processes import attach
 from cortex.settings.data import DataFolder
 from cortex.system import files
@@ -21,18 +21,24 @@ from ipc.messages import MemoryCall
 SAYING_S = 0.5
 #: seconds in which questions of code do not ask a memory that did not answer one
 QUIET_S = 10.0
+#: seconds that a process which asks once waits for a memory that runs: each of its connections is
+#: the first one, which takes some 80 ms
+ONCE_S = 0.3
 #: seconds that the first connection to a set that runs may take, beside a question of code
 CONNECT_S = 1.0
 
 
 class Remembering:
     """Make, use and close it in one event loop. `find` says where memory is; it is asked with the
-    first call, and may raise.
+    first call, and may raise; `glance_s`: how long a question of code waits for a set that runs.
     """
 
-    def __init__(self, find: Callable[[], DataFolder], *, start: bool = True) -> None:
+    def __init__(
+        self, find: Callable[[], DataFolder], *, start: bool = True, glance_s: float = GLANCE_S
+    ) -> None:
         self._find = find
         self._start = start
+        self._glance_s = glance_s
         self._attaching: asyncio.Task[attach.Attachment] | None = None
         self._client: Client | None = None
         self._quiet_until = 0.0
@@ -40,7 +46,7 @@ class Remembering:
 
     def asking(self, until: float, caller: Callable[[], Caller]) -> MemoryAsking:
         """What a call asks with until then (monotonic); `caller` is asked when it does."""
-        return MemoryAsking(self.reach, until, caller, self)
+        return MemoryAsking(self.reach, until, caller, self, self._glance_s)
 
     def client(self) -> Client | None:
         """The client of a set that runs already, by whomever it was started; None when none does,
@@ -67,7 +73,12 @@ class Remembering:
             self._warming = asyncio.create_task(_connect(client))
 
     def was_silent(self) -> None:
-        """Leave memory alone for QUIET_S: nobody waits for it again and again."""
+        """Leave memory alone for QUIET_S: nobody waits for it again and again. While it is being
+        connected to, silence says nothing of it.
+        """
+        if self._warming is not None and not self._warming.done():
+            return
+        self._warming = None  # afterwards the connection may have to be made again
         self._quiet_until = time.monotonic() + QUIET_S
 
     async def close(self) -> None:

@@ -84,3 +84,38 @@ def test_a_question_of_code_is_told_what_a_memory_that_runs_knows(data):
         for _ in range(100):  # the first ones may find the machine busy
             told = told or glance(lambda: DataFolder(data))
         assert told["node_count"] == 1
+
+
+@pytest.mark.parametrize(("connect_s", "asked_again"), [(DEADLINE_S, True), (0.0, False)])
+def test_a_memory_is_left_alone_when_it_is_silent_and_not_while_it_is_being_connected_to(
+    tmp_path, monkeypatch, connect_s, asked_again
+):
+    monkeypatch.setattr("cortex.front.remembering.CONNECT_S", connect_s)
+    data = DataFolder(tmp_path / "data")
+    data.runtime_dir.mkdir(parents=True)
+    (data.runtime_dir / "memory.1.sock").touch()  # nobody answers there
+
+    async def run():
+        remembering = Remembering(lambda: data)
+        try:
+            remembering.warm()
+            asking = remembering.asking(time.monotonic() + DEADLINE_S, Caller)
+            assert await asking.glance("stats", {}) is None
+            assert (remembering.client() is not None) is asked_again
+        finally:
+            await remembering.close()
+
+    asyncio.run(run())
+
+
+def test_who_asks_once_waits_for_the_first_connection(data):
+    async def run():
+        remembering = Remembering(lambda: DataFolder(data), glance_s=DEADLINE_S)
+        try:
+            return await remembering.asking(time.monotonic() + DEADLINE_S, Caller).glance("stats", {})
+        finally:
+            await remembering.close()
+
+    with Cortex.open(data, embedded=True) as memory:
+        memory.store("The port is 8080")
+        assert asyncio.run(run())["node_count"] == 1
