@@ -146,6 +146,26 @@ def test_a_note_is_stale_when_what_it_is_about_was_changed_and_says_which_lines(
     assert desk.show(whole)["changed"] == [f"{SESSION}:1-12"]
 
 
+def test_observations_are_stale_as_notes_are_in_lists_and_alone(desk):
+    stored = desk.store(anchors=["SessionStore.refresh_token"])
+    number = str(stored["number"])
+    asked = (
+        ("search", {"query": "rotated tokens"}),
+        ("search", {"query": "rotated tokens", "format": "full"}),
+        ("timeline", {"anchor_id": number}),
+        ("find_by_file", {"files": SESSION}),
+    )
+    for tool, given in asked:
+        assert "stale" not in desk.ask(tool, **given)["results"][0]
+    desk.change(SESSION, "return rotate(token)", "return token")
+    desk.index()
+    for tool, given in asked:
+        [row] = desk.ask(tool, **given)["results"]
+        assert (row["stale"], row["changed"]) == (True, [f"{SESSION}:11-11"]), tool
+    told = desk.ask("get_observation", id=number)
+    assert (told["stale"], told["changed"], told["files"]) == (True, [f"{SESSION}:11-11"], [SESSION])
+
+
 def test_what_was_changed_beside_a_definition_does_not_make_its_note_stale(desk):
     stored = desk.store(anchors=["SessionStore.refresh_token"])
     desk.change(SESSION, "SECONDS = 3600", "#: as long as a lunch\nSECONDS = 1800")

@@ -39,10 +39,9 @@ class Judgement:
     def told(self, row: Row) -> Row:
         """The row with what became of its places; as it is when nothing did."""
         if self.moved:
-            row = row | {
-                "files": list(dict.fromkeys(self.moved.get(path, path) for path in row["files"])),
-                "moved": [f"{path} → {now}" for path, now in self.moved.items()],
-            }
+            row = row | {"moved": [f"{path} → {now}" for path, now in self.moved.items()]}
+            if row.get("files"):
+                row["files"] = list(dict.fromkeys(self.moved.get(path, path) for path in row["files"]))
         if self.changed or self.gone:
             row = row | {"stale": True}
             row |= {"changed": self.changed} if self.changed else {}
@@ -51,24 +50,29 @@ class Judgement:
 
 
 async def judge(asking: Asking, rows: Sequence[Row]) -> list[Row]:
-    """The rows of notes, those with places as they stand now. It is asked of the memory what was
-    spoken of, of this project's notes alone; where that cannot be said, rows are as they were.
+    """The rows of notes, those with places as they stand now."""
+    judgements = await judgements_of(asking, [row["number"] for row in rows if row.get("files")])
+    nothing = Judgement()
+    return [judgements.get(row.get("number", 0), nothing).told(row) for row in rows]
+
+
+async def judgements_of(asking: Asking, numbers: Sequence[int]) -> dict[int, Judgement]:
+    """What became of the places of these notes: number → judgement. It is asked of the memory what
+    was spoken of, of this project's notes alone; of others, and where that cannot be said, nothing.
     """
-    numbers = [row["number"] for row in rows if row.get("files")]
     if not numbers:
-        return list(rows)
+        return {}
     try:
-        told = (await asking.remember("spoken", {"notes": numbers}))["notes"]
+        told = (await asking.remember("spoken", {"notes": list(numbers)}))["notes"]
     except CortexError:
-        return list(rows)
-    reader, judgements, left = Reader(asking), dict[str, Judgement](), PLACES_MAX
+        return {}
+    reader, judgements, left = Reader(asking), dict[int, Judgement](), PLACES_MAX
     for number, about in told.items():
         left -= len(about["spoken"])
         if left < 0:
             break
-        judgements[number] = await _judged(asking, reader, about)
-    nothing = Judgement()
-    return [judgements.get(str(row.get("number")), nothing).told(row) for row in rows]
+        judgements[int(number)] = await _judged(asking, reader, about)
+    return judgements
 
 
 async def _judged(asking: Asking, reader: Reader, about: Mapping[str, Any]) -> Judgement:

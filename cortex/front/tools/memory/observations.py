@@ -12,6 +12,7 @@ from cortex.ask.asking import Asking
 from cortex.front.tool import ToolFunction
 from cortex.front.tools.memory.arguments import OperationId
 from cortex.front.tools.memory.fence import fenced, unfenced
+from cortex.front.tools.memory.judging import observed
 from cortex.terms.observations import PREFIX, REQUIRED, ROWS, fields_of
 
 #: what holds a text that somebody may take for an instruction
@@ -31,7 +32,9 @@ def _tool(name: str) -> ToolFunction:
     async def ask(asking: Asking, *, operation_id: str = "", **given: Any) -> dict[str, Any]:
         told = {argument: _written(value) for argument, value in given.items() if value not in (None, "")}
         answer = await asking.remember(f"{PREFIX}{name}", told, operation_id=operation_id, writes=row.writes)
-        return answer if name == "export_observations" else shown(answer)
+        if name == "export_observations":
+            return answer
+        return shown(answer if row.writes else await observed(asking, answer))
 
     fields = fields_of(name) + ([("operation_id", OperationId, "")] if row.writes else [])
     ask.__name__, ask.__doc__ = name, row.text
