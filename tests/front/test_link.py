@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from cortex.ask.memory import Caller
 from cortex.front.link import Link
 from cortex.front.tools import TOOLS
 from cortex.generation import current as generations
@@ -72,3 +73,17 @@ def test_a_project_that_was_moved_is_a_sentence_at_once(config, tmp_path):
     root.rename(tmp_path / "elsewhere")
     with pytest.raises(Unavailable, match=r"project/? was moved or deleted; start Cortex again"):
         call(moved, "cortex_exact", query="Store")
+
+
+def test_who_asks_through_a_front_of_several_asks_of_its_project_in_its_folder(config):
+    async def run():
+        link = Link(config)
+        try:
+            return link.in_the_name(), link.in_the_name(Caller(agent="browser", session="desk"))
+        finally:
+            await link.close()
+
+    own, other = asyncio.run(run())
+    assert (other.agent, other.session) == ("browser", "desk")
+    assert own.project
+    assert (other.project, other.place) == (own.project, str(config.root))
