@@ -15,7 +15,8 @@ from typing import Any, Self, TypeVar, cast
 from cortex.embedders import Embedder
 from cortex.embedders.static import open_static
 from cortex.memory.answers import edge_of as render_edge
-from cortex.memory.answers import found_of, row_in_time, row_of, titles_of, walk_of
+from cortex.memory.answers import row_in_time, row_of, titles_of, walk_of
+from cortex.memory.asked import LIMIT_MAX, find, select, told_around
 from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
 from cortex.memory.checks import warnings_of
@@ -31,17 +32,15 @@ from cortex.memory.note import (
     State,
     anchored,
     read_changes,
-    read_kind,
-    read_labels,
     read_scope,
 )
 from cortex.memory.recall import Memory
 from cortex.memory.secrets import remove_secrets
 from cortex.memory.store import STATES
-from cortex.memory.timeline import around, between
+from cortex.memory.timeline import between
 from cortex.memory.times import read_end, read_moment, say_moment
 from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
-from ipc.errors import BadQuery, BadRequest
+from ipc.errors import BadRequest
 
 T = TypeVar("T")
 
@@ -49,14 +48,12 @@ T = TypeVar("T")
 DATA_DIR = Path("~/.cortex/default")
 #: changes that are told at once
 CHANGES = 1_000
-#: results of one question, steps of one walk
-LIMIT_MAX, DEPTH_MAX = 100, 6
+#: steps of one walk
+DEPTH_MAX = 6
 #: records of one page of an export
 EXPORT_MAX = 1_000
 #: tokens that a briefing may have
 TOKENS_MIN, TOKENS_MAX = 50, 50_000
-#: what `include` of a question adds to what holds
-INCLUDED: tuple[State, ...] = ("superseded", "archived")
 
 
 def finish(steps: Generator[None, None, T]) -> T:
@@ -333,7 +330,7 @@ class Library:
         """The notes that a question is about, by words and meaning; none when none is. `as_of`
         asks what was believed at that moment; `include` adds "superseded" or "archived" ones.
         """
-        return self._found(query, limit, 1.0, self._selection(kind, tags, as_of, include))
+        return find(self._memory, query, limit, 1.0, select(self._project, kind, tags, as_of, include))
 
     def recall(
         self,
@@ -351,8 +348,8 @@ class Library:
         """
         if not 0 <= alpha <= 1:
             raise BadRequest(f"alpha is {alpha}; it must be between 0 (graph) and 1 (similarity).")
-        chosen = self._selection(kind, (), as_of, include)
-        return self._found(query, limit, alpha, chosen, explain=explain)
+        chosen = select(self._project, kind, (), as_of, include)
+        return find(self._memory, query, limit, alpha, chosen, explain=explain)
 
     def timeline(
         self,
@@ -383,10 +380,12 @@ class Library:
             raise BadRequest(f"offset is {offset}; it must be 0 or more.")
         self._memory.follow()
         chosen = replace(
-            self._selection(kind, tags), since=read_moment(since, "since"), until=read_end(until, "until")
+            select(self._project, kind, tags),
+            since=read_moment(since, "since"),
+            until=read_end(until, "until"),
         )
         if anchor or query:
-            return self._around(anchor, query, chosen, before, after)
+            return told_around(self._memory, anchor, query, chosen, before, after)
         span = between(self._memory, chosen, limit, offset, newest_first=newest_first)
         rows = [row_in_time(note) for note in span.notes]
         return {"items": rows} | ({"next_offset": offset + len(rows)} if span.after else {})
@@ -462,39 +461,3 @@ class Library:
         notes = store.notes_by_number(sorted(number for number in numbers if mask[number]))
         nodes = [{"id": note.id, "number": note.number} for note in notes]
         return {"reached": found[-1][0] if found else after, "nodes": nodes}
-
-    def _around(
-        self, anchor: str | int, query: str, chosen: Selection, before: int, after: int
-    ) -> dict[str, Any]:
-        if anchor:
-            note = self._memory.store.need(anchor)
-        else:
-            best = self._memory.recall(query, chosen, 1)
-            if not best:
-                return {"items": [], "message": "No note is about this; a timeline needs one."}
-            note = best[0].note
-        span = around(self._memory, note, chosen, before, after)
-        rows = [row_in_time(one) | ({"anchor": True} if one == note else {}) for one in span.notes]
-        return {"items": rows, "anchor": note.id, "earlier": span.before, "later": span.after}
-
-    def _selection(
-        self, kind: str, tags: Sequence[str], as_of: float | str = 0, include: Sequence[str] = ()
-    ) -> Selection:
-        if other := [state for state in include if state not in INCLUDED]:
-            raise BadRequest(f"include is {other[0]!r}; it takes {' and '.join(INCLUDED)}.")
-        return Selection(
-            project=self._project,
-            kinds=(read_kind(kind),) if kind else (),
-            labels=read_labels(tags),
-            states=tuple(state for state in STATES if state == "active" or state in include),
-            as_of=read_end(as_of, "as_of"),
-        )
-
-    def _found(
-        self, query: str, limit: int, alpha: float, chosen: Selection, *, explain: bool = False
-    ) -> list[dict[str, Any]]:
-        if not query.strip():
-            raise BadQuery("The query is empty; say what is to be recalled.")
-        if not 1 <= limit <= LIMIT_MAX:
-            raise BadRequest(f"limit is {limit}; it must be between 1 and {LIMIT_MAX}.")
-        return [found_of(one, explain=explain) for one in self._memory.recall(query, chosen, limit, alpha)]

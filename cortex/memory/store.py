@@ -18,19 +18,20 @@ import orjson
 import uuid6
 from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, update
 
-from cortex.memory import joining
 from cortex.memory.catalog import Outline
+from cortex.memory.census import count
 from cortex.memory.database import Database
 from cortex.memory.erasure import erase
 from cortex.memory.exchange import Arriving, ArrivingEdge, Record
 from cortex.memory.intake import Intake, joined, take_in, take_out
 from cortex.memory.note import Edge, Note, Source, State, anchored, checked, read_relation
-from cortex.memory.records import UPKEEP, News, Records, last_change, outlines, parts
+from cortex.memory.records import News, Records, last_change, outlines, parts
 from cortex.memory.rows import edge_of, note_held
 from cortex.memory.secrets import remove_secrets, remove_secrets_in
 from cortex.memory.tables import CHANGE, EDGE, NOTE, OPERATION, REVISION
 from cortex.memory.times import just_now
-from ipc.errors import BadRequest, NotFound, TooLarge
+from cortex.memory.undoing import undo
+from ipc.errors import BadRequest, TooLarge
 
 #: milliseconds that the reply of an operation is kept for one that asks again
 OPERATION_KEPT_MS = 7 * 86_400_000
@@ -194,28 +195,8 @@ class Store:
 
         Raises NotFound for one that is not kept any more, BadRequest when a note was changed again.
         """
-
-        def carry_out(records: Records) -> dict[str, Any]:
-            query = select(OPERATION).where(OPERATION.c.what.not_in(("undo", "undone", "git")))
-            query = query.where(OPERATION.c.id == undone if undone else OPERATION.c.what != UPKEEP)
-            query = query.order_by(OPERATION.c.created_at.desc(), OPERATION.c.id.desc()).limit(1)
-            row = records.connection.execute(query).first()
-            if row is None:
-                raise NotFound(
-                    f"There is no operation {undone[:80]!r} to take back; they are kept for 7 days."
-                    if undone
-                    else "There is no operation to take back; they are kept for 7 days."
-                )
-            for entry in reversed(row.did):
-                _take_back(records, *entry)
-            records.connection.execute(
-                update(OPERATION).where(OPERATION.c.id == row.id).values(what="undone")
-            )
-            notes = list(dict.fromkeys(entry[1] for entry in row.did if entry[0] == "note"))
-            return {"undone": row.id, "what": row.what, "notes": notes}
-
         self.homes = None
-        return self.once(operation, "undo", {"undo": undone}, carry_out)
+        return self.once(operation, "undo", {"undo": undone}, lambda records: undo(records, undone))
 
     def count_use(self, numbers: Sequence[int], *, shown: bool = False) -> None:
         """Count that the notes were asked for (or shown unasked): no change of what they say."""
@@ -365,34 +346,9 @@ class Store:
 
     def count(self, project: str = "") -> dict[str, Any]:
         """{"notes", "edges", "by_kind", "by_state", "oldest", "newest": moments, "bytes"}."""
-        own = or_(NOTE.c.project == project, NOTE.c.scope == "global") if project else NOTE.c.number > 0
-        live = own & (NOTE.c.state != "deleted")
         with self.database.read() as connection:
-            kinds = connection.execute(
-                select(NOTE.c.kind, func.count()).where(live).group_by(NOTE.c.kind)
-            ).all()
-            states = connection.execute(
-                select(NOTE.c.state, func.count()).where(own).group_by(NOTE.c.state)
-            ).all()
-            span = connection.execute(
-                select(func.min(NOTE.c.created_at), func.max(NOTE.c.created_at)).where(live)
-            ).one()
-            ends = (NOTE.alias(), NOTE.alias())
-            joins = EDGE.join(ends[0], EDGE.c.source == ends[0].c.number)
-            joins = joins.join(ends[1], EDGE.c.target == ends[1].c.number)
-            between = select(func.count()).select_from(joins)
-            for end in ends if project else ():
-                between = between.where(or_(end.c.project == project, end.c.scope == "global"))
-            edges = connection.execute(between).scalar_one()
-        return {
-            "notes": sum(count for _, count in kinds),
-            "edges": edges,
-            "by_kind": dict(sorted((kind, count) for kind, count in kinds)),
-            "by_state": dict(sorted((state, count) for state, count in states)),
-            "oldest": span[0] or 0,
-            "newest": span[1] or 0,
-            "bytes": self.database.size(),
-        }
+            counted = count(connection, project)
+        return counted | {"bytes": self.database.size()}
 
     # In a transaction
 
@@ -466,30 +422,6 @@ def _ended(records: Records, old: Note, heir: Note) -> Note:
         raise BadRequest(f"Note {old.id} cannot supersede itself.")
     records.join(Edge(heir.number, old.number, "supersedes"))
     return replace(old, state="superseded", superseded_by=heir.number, valid_until=records.now)
-
-
-def _take_back(records: Records, what: str, which: Any, revision: Any = 0) -> None:
-    """One entry of Records.did."""
-    if what == "edge":
-        records.part(which)
-    elif what == "parted":
-        records.join(Edge(**which))
-    elif what in ("joined", "moved"):
-        joining.take_back(records, what, which, str(revision))
-    elif there := records.get([which]):
-        newest = records.connection.execute(
-            select(func.max(REVISION.c.number)).where(REVISION.c.note == which)
-        ).scalar()
-        if not revision:
-            records.change(there[0], replace(there[0], state="deleted"))
-        elif newest != revision:
-            raise BadRequest(f"Note {there[0].id} was changed again since: take that back first.")
-        else:
-            held = records.connection.execute(
-                select(REVISION.c.held).where(REVISION.c.number == revision)
-            ).scalar_one()
-            counted = {name: getattr(there[0], name) for name in ("used_at", "use_count", "shown_count")}
-            records.change(there[0], replace(note_held(held), **counted))
 
 
 def admitted(note: Note) -> tuple[Note, tuple[str, ...]]:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import and_, or_, select
 
+from cortex.memory.asked import INCLUDED
 from cortex.memory.catalog import Selection
-from cortex.memory.library import INCLUDED, Library
+from cortex.memory.library import Library
 from cortex.memory.note import Note, State, read_labels
 from cortex.memory.observations.rows import TYPE_OF_KIND, fitted, row_of
 from cortex.memory.recall import Memory

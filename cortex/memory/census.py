@@ -1,0 +1,34 @@
+"""How much a store holds, by kind and state, of all projects or of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, func, or_, select
+
+from cortex.memory.tables import EDGE, NOTE
+
+
+def count(connection: Connection, project: str) -> dict[str, Any]:
+    """{"notes", "edges", "by_kind", "by_state", "oldest", "newest": moments}; "": of all."""
+    own = or_(NOTE.c.project == project, NOTE.c.scope == "global") if project else NOTE.c.number > 0
+    live = own & (NOTE.c.state != "deleted")
+    kinds = connection.execute(select(NOTE.c.kind, func.count()).where(live).group_by(NOTE.c.kind)).all()
+    states = connection.execute(select(NOTE.c.state, func.count()).where(own).group_by(NOTE.c.state)).all()
+    span = connection.execute(
+        select(func.min(NOTE.c.created_at), func.max(NOTE.c.created_at)).where(live)
+    ).one()
+    ends = (NOTE.alias(), NOTE.alias())
+    joins = EDGE.join(ends[0], EDGE.c.source == ends[0].c.number)
+    joins = joins.join(ends[1], EDGE.c.target == ends[1].c.number)
+    between = select(func.count()).select_from(joins)
+    for end in ends if project else ():
+        between = between.where(or_(end.c.project == project, end.c.scope == "global"))
+    return {
+        "notes": sum(of for _, of in kinds),
+        "edges": connection.execute(between).scalar_one(),
+        "by_kind": dict(sorted((kind, of) for kind, of in kinds)),
+        "by_state": dict(sorted((state, of) for state, of in states)),
+        "oldest": span[0] or 0,
+        "newest": span[1] or 0,
+    }
