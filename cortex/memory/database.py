@@ -11,6 +11,7 @@ import shlex
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -40,6 +41,7 @@ MIGRATION_S, LOCK_S = 600.0, 1.0
 ANALYSED = 400
 #: what marks a connection that only reads
 _READS = {"cortex_reads": True}
+_TABLES = text("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 ORDER BY name")
 
 
 class Database:
@@ -57,6 +59,8 @@ class Database:
         except OSError as error:
             raise Unavailable(f"The memory's folder {folder} cannot be used: {error}.") from error
         self._engine = connect(self.path)
+        #: how many tables were looked at, round after round
+        self._glanced = 0
         try:
             self._prepare()
             self._bring_up_to_date()
@@ -134,6 +138,25 @@ class Database:
             lost = connection.execute(text("PRAGMA foreign_key_check")).all()
         found = [str(each) for each in told if each != "ok"]
         return found + ([f"{len(lost)} rows that belong to no note"] if lost else [])
+
+    def glance(self, budget_s: float) -> tuple[list[str], list[str], list[str]]:
+        """(what is wrong, tables that were looked at, those for which there was no time): a quick
+        look at the pages and rows of one table after the other, of one at least. The next look
+        goes on where this one ended. What indexes and references hold is `check`'s.
+        """
+        ends_at, wrong = time.monotonic() + budget_s, list[str]()
+        with self.read() as connection:
+            tables = connection.execute(_TABLES).scalars().all()
+            order = [tables[(self._glanced + at) % len(tables)] for at in range(len(tables))]
+            looked = list[str]()
+            for table in order:
+                if looked and time.monotonic() >= ends_at:
+                    break
+                told = connection.exec_driver_sql(f'PRAGMA quick_check("{table}")').scalars().all()
+                wrong += [str(each) for each in told if each != "ok"]
+                looked.append(table)
+        self._glanced = (self._glanced + len(looked)) % len(tables)
+        return wrong, looked, order[len(looked) :]
 
     def optimise(self) -> None:
         """Renew what SQLite knows of the tables by a look at some of their rows, and put what is in

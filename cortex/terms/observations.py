@@ -44,6 +44,8 @@ class Between:
 #: an argument that has to be given
 REQUIRED: Any = msgspec.NODEFAULT
 _TOKENS = Between(TOKENS, 100, TOKENS_MAX)
+#: of what is no page of rows: its names alone take some
+_WHOLE = Between(TOKENS, 300, TOKENS_MAX)
 
 _Csv = Annotated[str, Meta(description="Any of these, by commas.")]
 _Id = Annotated[str, Meta(description="Number or id.")]
@@ -257,7 +259,7 @@ ROWS: Mapping[str, Row] = {
     ),
     "explain_search_ranking": Row(
         "Why a search ranks as it does: what each score is made of, and which words matched where.",
-        {"query": REQUIRED, "project": "", "top_n": Between(5, 1, 20)},
+        {"query": REQUIRED, "project": "", "top_n": Between(5, 1, 20), "max_tokens": _WHOLE},
     ),
     "get_recent_context": Row(
         "The newest observations.", _page({"project": "", "type": "", **_OF, **_FROM_TO}, 30)
@@ -352,11 +354,11 @@ ROWS: Mapping[str, Row] = {
     ),
     "get_data_quality_report": Row(
         "How complete the newest observations are, and what is wrong with them.",
-        {"project": "", "limit": Between(100, 10, 500)},
+        {"project": "", "limit": Between(100, 10, 500), "max_tokens": _WHOLE},
     ),
     "get_temporal_trends": Row(
         "How many observations were made when: by day, ISO week or hour, in UTC, days without any included.",
-        {"project": "", "days": Between(30, 1, 365), "group_by": "day"},
+        {"project": "", "days": Between(30, 1, 365), "group_by": "day", "max_tokens": _WHOLE},
     ),
     "get_observation_scoring_breakdown": Row(
         "What the legacy score of an observation is made of; the parts add up to it.", {"id": REQUIRED}
@@ -369,19 +371,25 @@ ROWS: Mapping[str, Row] = {
             "include_most_retrieved": True,
             "include_concept_weights": True,
             "limit": Between(10, 1, 50),
+            "max_tokens": _WHOLE,
         },
     ),
     "analyze_search_patterns": Row(
         "What was asked most, and what was asked in vain.",
-        {"days": Between(7, 1, 30), "top_n": Between(10, 1, 50)},
+        {"days": Between(7, 1, 30), "top_n": Between(10, 1, 50), "max_tokens": _WHOLE},
     ),
     "suggest_consolidations": Row(
         "Groups of observations that say the same and might be merged; nothing is changed.",
-        {"project": "", "min_similarity": Between(0.8, 0.5, 1, strict=True), "limit": Between(10, 1, 50)},
+        {
+            "project": "",
+            "min_similarity": Between(0.8, 0.5, 1, strict=True),
+            "limit": Between(10, 1, 50),
+            "max_tokens": _WHOLE,
+        },
     ),
     "get_patterns": Row(
         "What recurs in several observations of several sessions.",
-        {"type": "", "project": "", "query": "", "limit": Between(20, 1, 100)},
+        {"type": "", "project": "", "query": "", "limit": Between(20, 1, 100), "max_tokens": _WHOLE},
     ),
     "run_consolidation": Row(
         "Look after what is remembered: relate, find patterns, let fade, forget where that is on.",

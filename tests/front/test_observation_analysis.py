@@ -128,3 +128,44 @@ def test_forgetting_for_good_forgets_what_was_asked(window, library):
     window.ask("search", query="walrus called Wally")
     finish(library.erase(["1"]))
     assert window.ask("analyze_search_patterns")["total_searches"] == 0
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked"),
+    [
+        ("explain_search_ranking", {"query": "which rule does the parser follow", "top_n": 20}),
+        ("get_data_quality_report", {"limit": 60}),
+        ("get_temporal_trends", {"days": 365}),
+        ("analyze_observation_importance", {"limit": 50}),
+        ("analyze_search_patterns", {"top_n": 50}),
+        ("suggest_consolidations", {"min_similarity": 0.5, "limit": 50}),
+    ],
+)
+def test_no_report_is_above_its_tokens_and_what_was_left_out_is_named(window, fill, tool, asked):
+    fill(*(record(f"The parser follows rule {at} of the grammar {'x' * 60}", at % 9) for at in range(60)))
+    for at in range(20 if tool == "analyze_search_patterns" else 0):
+        window.ask("search", query=f"what of the {at} volcanoes {'y' * 60}")
+    whole = window.ask(tool, **asked, max_tokens=50_000)
+    assert "left_out" not in whole
+    small = window.ask(tool, **asked, max_tokens=400)
+    assert len(orjson.dumps(small)) <= 1_600 < len(orjson.dumps(whole))
+    assert small.keys() - {"left_out"} == whole.keys()
+    for name, value in small.items():
+        if name in small["left_out"]:
+            assert len(value) + small["left_out"][name] == len(whole[name])
+    assert all(left > 0 for left in small["left_out"].values())
+
+
+def test_an_observation_that_is_too_long_loses_the_ends_of_its_longest_parts_only(window, fill):
+    body, facts = "word " * 9_000, [f"Fact {at} of many {'x' * 80}" for at in range(100)]
+    fill(record("Long", body=body, facts=facts, labels=["a", "b"], files=["src/a.py"]))
+    told = window.ask("get_observation", id="1")
+    assert len(orjson.dumps(told)) <= 16_000
+    assert (told["title"], told["concepts"], told["files"]) == ("Long", ["a", "b"], ["src/a.py"])
+    kept = told["narrative"].removeprefix("<note>\n").removesuffix("\n</note>")
+    assert body.startswith(kept)
+    assert len(kept) + told["left_out"]["narrative"] == len(body)
+    assert told["facts"] == facts[: len(told["facts"])]
+    assert told["facts"]
+    [row] = window.ask("export_observations", max_tokens=50_000)["observations"]
+    assert "left_out" not in row

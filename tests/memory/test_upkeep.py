@@ -1,5 +1,6 @@
 """Bad days: damage is named or mended, back-ups are kept, what is forgotten for good is nowhere."""
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -12,6 +13,7 @@ from cortex.memory.database import NAME, Database
 from cortex.memory.library import Library, finish
 from cortex.memory.migrations.__main__ import HERE
 from cortex.memory.note import Source
+from cortex.memory.observations.health import check_system_health
 from cortex.memory.store import Store
 from cortex.system import files
 from ipc.errors import Damaged, NotFound, Unavailable
@@ -43,6 +45,35 @@ def test_a_healthy_store_is_said_to_be_so(memory):
     memory.forget(ids[4])
     told = finish(memory.doctor())
     assert told == {"healthy": True, "findings": [], "notes": 4, "edges": 1, "back_ups": []}
+
+
+def test_a_glance_at_the_store_goes_on_where_the_last_one_ended(memory):
+    database = memory.memory.store.database
+    wrong, tables, left = database.glance(60)
+    assert (wrong, left) == ([], [])
+    assert {"note", "edge", "revision"} <= set(tables)
+    seen = []
+    for _ in tables:
+        wrong, looked, left = database.glance(0)
+        assert (wrong, len(looked), len(left)) == ([], 1, len(tables) - 1)
+        seen += looked
+    assert seen == tables
+
+
+def test_health_is_bad_where_a_page_of_the_store_is_damaged(data):
+    with Library.open(data) as memory:
+        fill(memory)
+    with contextlib.closing(sqlite3.connect(data / NAME)) as raw:
+        page = raw.execute("SELECT rootpage FROM sqlite_master WHERE name = 'revision'").fetchone()[0]
+        size = raw.execute("PRAGMA page_size").fetchone()[0]
+    good = (data / NAME).read_bytes()
+    (data / NAME).write_bytes(good[: (page - 1) * size] + b"\xff" * size + good[page * size :])
+    with Library.open(data) as memory:
+        told = [check_system_health(memory, {}) for _ in range(20)]
+    sick = [one for one in told if one["subsystems"]["database"]["status"] == "error"]
+    assert sick
+    assert sick[0]["health_score"] == 50
+    assert "restore" in sick[0]["recommended_actions"][0]
 
 
 @pytest.mark.parametrize("index", ["words", "vectors", "edges"])

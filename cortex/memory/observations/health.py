@@ -32,6 +32,8 @@ FAULTS = {"damaged": 50, "lag": 10, "embeddings": 15, "no embeddings": 30, "disk
 STATUSES = ((90, "healthy"), (60, "degraded"), (0, "unhealthy"))
 #: milliseconds without a new observation, share of superseded ones, free bytes: worth a word
 QUIET_MS, STALE_SHARE, FREE_BYTES_MIN = 7 * 86_400_000, 0.2, 500_000_000
+#: seconds for a look at the database's tables: the worker answers nothing else meanwhile
+GLANCE_S = 0.05
 #: bytes that a lock's file may have
 _LOCK_BYTES = 64
 
@@ -146,8 +148,9 @@ def _database(library: Library) -> tuple[list[str], Answer]:
     memory = library.memory
     path = memory.store.database.path
     faults, warnings = list[str](), list[str]()
+    looked, left = list[str](), list[str]()
     try:
-        wrong = memory.store.database.check()
+        wrong, looked, left = memory.store.database.glance(GLANCE_S)
     except Damaged as error:
         wrong = [str(error)]
     if wrong:
@@ -174,6 +177,7 @@ def _database(library: Library) -> tuple[list[str], Answer]:
         "newest": say_moment(newest) if newest else None,
         "back_ups": len(copies),
         "newest_back_up": copies[0]["written_at"] if copies else None,
+        "looked_at": {"tables": looked, "next_time": left, "all_of_it": "cortex memory doctor"},
     }
     return faults, _sub(metrics, tuple(warnings), status="error" if wrong else "")
 

@@ -10,8 +10,9 @@ import msgspec
 
 from cortex.memory.library import Library
 from cortex.memory.observations import analysing, asking, changing, conversations, exporting, health
+from cortex.memory.observations.bounds import within, within_when_done
 from cortex.memory.upkeep import run
-from cortex.terms.observations import REQUIRED, ROWS, fields_of, read_bounds
+from cortex.terms.observations import REQUIRED, ROWS, TOKENS, fields_of, read_bounds
 
 #: long work is done in slices
 Answer = dict[str, Any] | Generator[None, None, dict[str, Any]]
@@ -66,15 +67,25 @@ FUNCTIONS: Mapping[str, Function] = {
 }
 
 
+#: tools that answer no pages of rows and may have much to tell
+WHOLE = frozenset(
+    "get_observation explain_search_ranking get_data_quality_report get_temporal_trends "
+    "analyze_observation_importance analyze_search_patterns suggest_consolidations get_patterns".split()
+)
 #: writes that come to the same however often they are done, and so take no number
 REPEATABLE = frozenset(("run_consolidation", "trigger_maintenance"))
 
 
 def carried_out(name: str, library: Library, **given: Any) -> Answer:
-    """One operation with its arguments within their bounds. Raises BadRequest."""
-    return FUNCTIONS[name](
-        library, read_bounds(name, given) | {"operation_id": given.get("operation_id", "")}
-    )
+    """One operation with its arguments within their bounds, and its answer within its tokens.
+    Raises BadRequest.
+    """
+    asked = read_bounds(name, given) | {"operation_id": given.get("operation_id", "")}
+    answer = FUNCTIONS[name](library, asked)
+    if name not in WHOLE:
+        return answer
+    max_tokens = asked.get("max_tokens", TOKENS)
+    return within(answer, max_tokens) if isinstance(answer, dict) else within_when_done(answer, max_tokens)
 
 
 def arguments_of(name: str) -> type[msgspec.Struct]:
