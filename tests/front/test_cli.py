@@ -34,6 +34,49 @@ def test_the_mcp_front_imports_no_engine_no_parser_and_nothing_for_people():
     assert not loaded & (HEAVY | {"rich", "shtab"})
 
 
+#: a front that answers `initialize` and the list of tools, as it does while the SDK is imported
+ANSWERING = """
+import asyncio, os
+from pathlib import Path
+from cortex.front.link import Link
+from cortex.front.mcp import stdio
+from cortex.front.mcp.early import Early
+from cortex.front.mcp.lines import Line
+from cortex.settings.config import Config
+
+HELLO = '{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}'
+
+async def asked():
+    yield Line('{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": %s}' % HELLO)
+    yield Line('{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+    yield Line('{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}')
+
+async def answer():
+    read, write = os.pipe()
+    tools = stdio.choose(("code", "memory"))
+    early = Early(tools, Link(Config(root=Path.cwd())), stdio.Wire(write, 1.0))
+    assert all(tools[name] for name in tools)
+    early.made.set()
+    early.begin(asked())
+    with os.fdopen(read, "rb") as told:
+        for _ in range(2):
+            assert b'"result"' in await asyncio.to_thread(told.readline)
+
+asyncio.run(answer())
+"""
+#: what a server of HTTP is made of
+WEB = {"h11", "prometheus_client", "starlette", "uvicorn"}
+
+
+def test_a_front_on_standard_input_answers_without_what_a_server_of_http_is_made_of():
+    """And imports later no more of it than the SDK itself does."""
+    assert not imported(ANSWERING) & (WEB | {"mcp"})
+    later = imported(f"{ANSWERING}\nstdio.import_sdk()")
+    assert "mcp" in later
+    assert later & WEB == imported("import mcp.server.lowlevel, mcp.server.stdio") & WEB
+    assert not later & {"h11", "prometheus_client"}
+
+
 def test_a_command_that_is_no_tool_does_without_the_tools():
     code = "from cortex.front.cli.main import main\nassert main(['version', '--project', '.']) == 0\n"
     script = f"{code}import sys; print('cortex.front.tools' in sys.modules)"
