@@ -94,7 +94,9 @@ class Hosted:
     async def call(
         self, tool: Tool, arguments: Mapping[str, Any] | None, bearer: Bearer, caller: Caller
     ) -> dict[str, Any]:
-        """What the tool answers who may ask it. Raises what it raises, and Forbidden."""
+        """What the tool answers who may ask it. Raises what it raises, of the project by its name,
+        and Forbidden.
+        """
         _check_right(tool, arguments, bearer)
         began = time.monotonic()
         code = "ok"
@@ -108,6 +110,8 @@ class Hosted:
             raise Unavailable("The call did not end within its deadline; ask again.") from error
         except CortexError as error:
             code = error.code
+            if self.config.root.name:  # who asks may be on another machine, where its place says nothing
+                error.args = (str(error).replace(str(self.config.root), self.name),)
             raise
         finally:
             self.metrics.note(tool.name, code, time.monotonic() - began)

@@ -103,9 +103,12 @@ def own_token(*, make: bool = False) -> str:
 
 
 def renew_own() -> str:
-    """A new token in the place of the user's; the one before opens nothing any more, once a server
-    is started anew. Raises Misconfigured.
+    """A new token in the place of the user's; the one before opens nothing any more. Raises
+    Misconfigured, also where the environment's goes before it.
     """
+    if given_token():
+        variable = next(one for one in (TOKEN, OLD_TOKEN) if os.environ.get(one))
+        raise Misconfigured(f"Your token is the one in {variable}; unset that, or change it there.")
     place, token = _folder() / "token", secrets.token_urlsafe(TOKEN_BYTES)
     _write(place, token.encode())
     return token
@@ -148,21 +151,24 @@ def digest_of(token: str) -> str:
 
 
 class Tokens:
-    """Those that a server takes: its user's, and the named ones as their file is now."""
+    """Those that a server takes: its user's, and the named ones, as their files are now."""
 
     def __init__(self, own: str) -> None:
+        """`own`: the user's, until its file is another."""
         self._own = digest_of(own)
+        self._place = _folder() / "token"
+        self._own_seen = _seen(self._place)
         self._named: Mapping[str, Named] = {}
-        self._seen: tuple[int, int] | None = None
+        self._named_seen: tuple[int, int] | None = None
 
     def bearer(self, shown: str) -> Bearer:
         """Whose token it is; all of them are compared, each in constant time. Raises Wrong."""
         digest = digest_of(shown).encode()
         found: Bearer | None = None
         ended = ""
-        if hmac.compare_digest(digest, self._own.encode()):
+        if hmac.compare_digest(digest, self._current_own().encode()):
             found = Bearer("", "admin")
-        for name, one in self._current().items():
+        for name, one in self._current_named().items():
             if not hmac.compare_digest(digest, one.digest.encode()):
                 continue
             if one.expires and one.expires <= time.time():
@@ -174,16 +180,23 @@ class Tokens:
             raise Wrong(f"{why}; `cortex token` prints the one that is right.")
         return found
 
-    def _current(self) -> Mapping[str, Named]:
+    def _current_own(self) -> str:
+        """The digest, "" for none: read again when the file is another, unless the environment's
+        goes before it.
+        """
+        seen = _seen(self._place)
+        if seen != self._own_seen:
+            self._own, self._own_seen = "", seen
+            with contextlib.suppress(Misconfigured):
+                token = own_token()
+                self._own = digest_of(token) if token else ""
+        return self._own
+
+    def _current_named(self) -> Mapping[str, Named]:
         """Read again when the file is another; one that cannot be read opens nothing."""
-        try:
-            info = os.lstat(_folder() / "tokens.json")
-            seen = (info.st_ino, info.st_mtime_ns)
-        except OSError:
-            self._named, self._seen = {}, None
-            return self._named
-        if seen != self._seen:
-            self._named, self._seen = {}, seen
+        seen = _seen(_folder() / "tokens.json")
+        if seen != self._named_seen:
+            self._named, self._named_seen = {}, seen
             with contextlib.suppress(Misconfigured):
                 self._named = read_named()
         return self._named
@@ -214,6 +227,15 @@ class Failures:
 
 def _folder() -> Path:
     return user_config().parent
+
+
+def _seen(place: Path) -> tuple[int, int] | None:
+    """What tells a file from another one in its place; None where there is none."""
+    try:
+        info = os.lstat(place)
+    except OSError:
+        return None
+    return info.st_ino, info.st_mtime_ns
 
 
 def _usable(token: str, where: str) -> str:

@@ -122,7 +122,7 @@ def test_health_is_503_while_nothing_is_served(tmp_path, sample):
     assert (status, answer["ready"]) == (503, False)
 
 
-def test_a_project_that_vanishes_is_told_in_one_sentence(tmp_path, sample):
+def test_a_project_that_vanishes_is_told_in_one_sentence_and_by_its_name(tmp_path, sample):
     root = tmp_path / "gone"
     root.mkdir()
     with serving(
@@ -131,7 +131,7 @@ def test_a_project_that_vanishes_is_told_in_one_sentence(tmp_path, sample):
         root.rmdir()
         status, _, answer = server.ask("POST", "/v1/search", {"query": "x"})
     assert status == 503
-    assert "was moved or deleted" in answer["error"]["message"]
+    assert answer["error"]["message"].startswith("The project gone was moved or deleted")
 
 
 def test_metrics_count_calls_by_tool_and_outcome(own):

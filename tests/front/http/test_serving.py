@@ -14,7 +14,7 @@ from cortex.front.cli.commands import run as cortex
 from cortex.front.http import serving as serving_module
 from cortex.front.http.door import Door
 from cortex.front.http.serving import Place, check, listen
-from cortex.front.http.tokens import Tokens
+from cortex.front.http.tokens import Tokens, Wrong
 from cortex.system import ports
 from ipc.errors import BadRequest, Misconfigured, Unavailable
 from tests.front.http.conftest import serving
@@ -131,6 +131,16 @@ def test_tokens_are_made_listed_and_taken_back_by_commands(capsys, tmp_path, mon
     assert tokens.bearer(said("--read-only")).right == "read"
     said("ci", "--revoke")
     assert "ci" not in said("--list")
-    assert said("--new") != own
+    new = said("--new")
+    assert tokens.bearer(new).may("admin")
+    with pytest.raises(Wrong):
+        tokens.bearer(own)
+    (tmp_path / "cortex" / "token").unlink()
+    with pytest.raises(Wrong):
+        tokens.bearer(new)
+    monkeypatch.setenv("CORTEX_TOKEN", own)
+    with pytest.raises(Misconfigured, match="CORTEX_TOKEN"):
+        cortex(["token", "--new"])
+    assert not (tmp_path / "cortex" / "token").exists()
     with pytest.raises(BadRequest, match="12h"):
         cortex(["token", "x", "--expires", "soon"])
