@@ -23,9 +23,8 @@ from cortex.front.http.serving import Place
 from cortex.front.mcp import bridge as bridging
 from cortex.front.mcp.bridge import Bridge
 from cortex.front.mcp.far import check_url
-from cortex.front.tools import TOOLS
 from ipc.errors import Misconfigured, Unavailable
-from tests.front.http.conftest import TOKEN, serving
+from tests.front.http.conftest import OFFERED, TOKEN, serving
 from tests.front.http.test_speaking import INITIALIZE
 from tests.waiting import BOUND_S, until_async
 
@@ -88,7 +87,7 @@ def test_answers_and_errors_pass_as_the_server_says_them(server):
 
     hello, listed, found, refused, unknown = bridged(server.url, talk)
     assert hello["result"]["serverInfo"]["version"] == __version__
-    assert [tool["name"] for tool in listed["result"]["tools"]] == list(TOOLS)
+    assert [tool["name"] for tool in listed["result"]["tools"]] == list(OFFERED)
     assert orjson.loads(found["result"]["content"][0]["text"])["results"]
     assert (refused["error"]["code"], unknown["error"]["code"]) == (-32602, -32601)
 
@@ -139,11 +138,11 @@ def test_without_a_server_tools_are_listed_and_every_call_says_how_to_start_one(
     async def talk(line):
         hello = await line.greet()
         listed = await line.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
-        return hello, listed, [await line.ask(call(name, name, query="x")) for name in TOOLS]
+        return hello, listed, [await line.ask(call(name, name, query="x")) for name in OFFERED]
 
     hello, listed, answers = bridged("http://127.0.0.1:9", talk)
     assert hello["result"]["protocolVersion"] == HANDSHAKE_PROTOCOL_VERSIONS[-1]
-    assert [tool["name"] for tool in listed["result"]["tools"]] == list(TOOLS)
+    assert [tool["name"] for tool in listed["result"]["tools"]] == list(OFFERED)
     sentences = {answer["error"]["message"] for answer in answers}
     assert sentences == {
         "There is no Cortex server at http://127.0.0.1:9 (Nobody answers there): start `cortex serve` there."

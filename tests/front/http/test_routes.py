@@ -12,11 +12,10 @@ import pytest
 from cortex import __version__
 from cortex.front.link import Link
 from cortex.front.mcp.server import describe
-from cortex.front.tools import TOOLS
 from cortex.settings.config import Config
 from ipc.client import Silent
 from ipc.errors import Damaged, Misconfigured, NotReady, Unavailable
-from tests.front.http.conftest import serving
+from tests.front.http.conftest import OFFERED, serving
 
 
 def test_a_search_has_the_shape_of_its_specification(server):
@@ -44,7 +43,7 @@ def test_the_state_of_the_index_is_told_in_percent(server):
 
 
 def test_every_tool_is_listed_as_over_mcp(server):
-    assert server.ask("GET", "/v1/tools")[2]["tools"] == [describe(tool) for tool in TOOLS.values()]
+    assert server.ask("GET", "/v1/tools")[2]["tools"] == [describe(tool) for tool in OFFERED.values()]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +147,7 @@ def test_metrics_count_calls_by_tool_and_outcome(own):
 def test_openapi_describes_every_tool_by_its_own_schema(server):
     described = server.ask("GET", "/openapi.json")[2]
     assert described["openapi"].startswith("3.")
-    for name, tool in TOOLS.items():
+    for name, tool in OFFERED.items():
         body = described["paths"][f"/v1/tools/{name}"]["post"]["requestBody"]
         assert body["content"]["application/json"]["schema"] == tool.schema
     assert described["security"] == [{"token": []}]
@@ -158,7 +157,7 @@ def test_docs_are_a_page_that_runs_and_loads_nothing(server):
     _, headers, page = server.ask("GET", "/docs")
     assert "default-src 'none'" in headers["Content-Security-Policy"]
     assert b"<script" not in page
-    assert all(name.encode() in page for name in TOOLS)
+    assert all(name.encode() in page for name in OFFERED)
 
 
 def test_a_large_answer_is_compressed_for_who_takes_that(server):

@@ -16,8 +16,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 
 from cortex.front.http.routes.speaking import KEPT_MAX, Kept
 from cortex.front.http.tokens import add_named
-from cortex.front.tools import TOOLS
-from tests.front.http.conftest import TOKEN
+from tests.front.http.conftest import OFFERED, TOKEN
 from tests.waiting import BOUND_S
 
 ERAS = {"handshake": "legacy", "newest": MODERN_PROTOCOL_VERSIONS[-1]}
@@ -69,7 +68,7 @@ def test_the_official_client_lists_and_calls_tools_over_http(server, mode):
         )
 
     names, result = talk(server, ask, mode)
-    assert names == list(TOOLS)
+    assert names == list(OFFERED)
     assert orjson.loads(result.content[0].text)["results"]
 
 
@@ -81,7 +80,7 @@ def test_the_older_transport_serves_the_same(server):
         )
 
     names, result = talk(server, ask, sse=True)
-    assert names == list(TOOLS)
+    assert names == list(OFFERED)
     assert orjson.loads(result.content[0].text)["results"]
 
 
