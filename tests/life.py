@@ -142,3 +142,55 @@ def _decide(life: Life, chance: random.Random, moment: int, session: str) -> Non
     for old in before:
         life.notes[old]["state"] = "superseded"
         life.replaced[old] = (title, moment)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """Titles that were planted into a life, as an older and a newer one: what the newer corrects
+    (`contradicted`), undoes (`undone`) or says again in other words (`alike`); and `recurring`:
+    one thing that happened in several sessions.
+    """
+
+    contradicted: frozenset[tuple[str, str]]
+    undone: frozenset[tuple[str, str]]
+    alike: frozenset[tuple[str, str]]
+    recurring: frozenset[str]
+
+
+_CORRECTED = (
+    ("Sessions are kept in Redis", "Sessions are no longer kept in Redis"),
+    ("Invoices are rounded on each line", "Invoices are no longer rounded on each line"),
+)
+_UNDONE = (
+    ("Added the rate limiter to the gateway", "Removed the rate limiter from the gateway", "edge/limit.py"),
+    ("Enabled the preview of large photographs", "Disabled the preview of large photographs", "ui/photo.py"),
+)
+_ALIKE = (
+    ("The staging database runs PostgreSQL 15", "Staging runs on PostgreSQL 15"),
+    ("Attachments above ten megabytes bounce", "Attachments bounce above ten megabytes"),
+)
+_RECURRING = tuple(f"Flaky test around midnight in {what}" for what in ("invoices", "reports", "exports"))
+
+
+def plant(life: Life) -> Planted:
+    """Tell them after all else, the older ones in one session and the newer ones a day later in
+    another; each says its secret in a fact.
+    """
+    old = [(one, "fact", "", ()) for one, _ in (*_CORRECTED, *_ALIKE)]
+    old += [(one, "event", "feature", (path,)) for one, _, path in _UNDONE]
+    new = [(other, "fact", "", ()) for _, other in (*_CORRECTED, *_ALIKE)]
+    new += [(other, "event", "change", (path,)) for _, other, path in _UNDONE]
+    for at, told in enumerate((old, new)):
+        told += [(one, "event", "bugfix", ()) for one in _RECURRING[at * 2 : at * 2 + 2]]
+        for place, (title, kind, obs_type, files) in enumerate(told):
+            note = {"title": title, "kind": kind, "obs_type": obs_type, "files": list(files)}
+            moment = life.end + at * DAY_MS + place * MINUTE_MS
+            note |= {"facts": [f"The password is {SECRET}"]}
+            life.told.append({"note": note, "at": moment, "session": f"planted-{at}", "project": "shop"})
+    life.end += 2 * DAY_MS
+    return Planted(
+        frozenset(_CORRECTED),
+        frozenset((one, other) for one, other, _ in _UNDONE),
+        frozenset(_ALIKE),
+        frozenset(_RECURRING),
+    )
