@@ -163,8 +163,11 @@ def test_the_documents_name_every_tool() -> None:
     from cortex.front import tools
 
     readme = (ROOT / "README.md").read_text()
-    for name in tools.TOOLS:
+    for name in {line.name for toolset in ("code", "memory") for line in tools.TOOLSETS[toolset]}:
         assert f"`{name}`" in readme
+    page = (ROOT / "docs" / "TOOLS.md").read_text()
+    for name in tools.TOOLS:
+        assert f"`{name}`" in page
 
 
 def test_links_between_documents_lead_somewhere() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from cortex.processes import starting
 from cortex.processes.child import SetSpec
-from cortex.processes.names import INDEXER, KINDS, MEMORY, PROJECT
+from cortex.processes.names import INDEXER, KINDS, MEMORY, PROJECT, SESSIONS
 from cortex.settings.config import Config, Server
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Memory
@@ -24,7 +24,11 @@ def test_the_procfile_lists_the_processes_of_all_sets_and_the_front_that_is_one(
     listed = [(name.strip(), command.split()) for name, _, command in (x.partition(":") for x in lines)]
     processes = [one for kind in KINDS.values() for one in kind.processes]
     fronts = [("http", ["cortex", "serve"])]
-    assert listed == [*((one.name, [one.program, *one.arguments]) for one in processes), *fronts]
+    stays = {SESSIONS: ["--stay"]}  # one that ends takes all others of a Procfile with it
+    assert listed == [
+        *((one.name, [one.program, *one.arguments, *stays.get(one.name, ())]) for one in processes),
+        *fronts,
+    ]
 
 
 def test_every_worker_is_a_module_and_every_module_a_worker() -> None:

@@ -44,6 +44,11 @@ PERSONAL = {
     "memory.data_dir": "/tmp/elsewhere",
     "memory.remotes": ["example.org/anybody/shop"],
     "memory.sessions": "all",
+    "memory.git": "true",
+    "memory.upkeep_hours": 1,
+    "memory.retention_days": 30,
+    "memory.forgetting": "true",
+    "memory.cleanup_superseded": "true",
 }
 
 

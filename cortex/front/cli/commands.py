@@ -158,6 +158,11 @@ def _data_dir_option(parser: Parser) -> None:
     parser.add_folder("--data-dir", metavar="DIR", type=absolute, help=DATA_DIR)
 
 
+def _follow_options(parser: Parser) -> None:
+    _data_dir_option(parser)
+    parser.add_argument("--stay", action="store_true", help="wait for the end where nothing is to be read")
+
+
 def _mcp_options(parser: Parser) -> None:
     parser.add_argument("--toolsets", help="comma-separated; default: server.toolsets")
     _data_dir_option(parser)
@@ -293,7 +298,7 @@ COMMANDS = (
         "memory follow",
         "Read sessions with agents as they go on; memory's set runs it.",
         memory_follow,
-        _data_dir_option,
+        _follow_options,
     ),
     Command(
         "hook install",

@@ -35,13 +35,19 @@ NICE = 5
 
 
 def run(options: Namespace) -> int:
-    """Ends by itself when there is nothing to read. Raises Occupied beside another."""
+    """Ends by itself when there is nothing to read, unless it is to stay. Raises Occupied beside
+    another.
+    """
     log_to_stderr(f"%(asctime)s {NAME} %(levelname)s %(message)s", logging.INFO)
     data = configuration.load_data({"memory": {"data_dir": options.data_dir}} if options.data_dir else None)
     folders = places(os.environ, Path(user_home()))
     spool = data.root / SPOOL
     if data.settings.sessions == "off" or not (folders or spool.is_dir()):
         log.info("nothing is read: memory.sessions is %s", data.settings.sessions)
+        if options.stay:
+            ends = (signal.SIGTERM, signal.SIGINT)
+            signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+            signal.sigwait(ends)
         return EXIT_OK
     open_runtime(data)
     lock = hold(
