@@ -11,12 +11,14 @@ import re
 from dataclasses import dataclass
 
 from cortex.memory.upkeep.relations import same_topic
-from cortex.memory.upkeep.traits import Trait, jaccard
+from cortex.memory.upkeep.traits import Trait, jaccard, stems
 
 #: cosine, or share of words beside the negation, from which on one that negates contradicts
 CONTRADICTS, CONTRADICTS_WORDS = 0.80, 0.6
 #: confidence that a phrase of correction, and an opposite of what was done to a file, is meant so
 CORRECTS, OPPOSES = 0.8, 0.75
+#: share of the words of two titles beside their verbs from which on both are about one thing
+ONE_THING = 0.5
 #: characters of a text in which a negation counts: what it is about stands at its beginning
 BEGINNING_CHARS = 240
 
@@ -103,7 +105,10 @@ def _opposes(newer: Trait, older: Trait, cosine: float) -> Conflict | None:
     for one, other in _OPPOSITES:
         for first, second in ((one, other), (other, one)):
             does, did = first.search(now), second.search(then)
-            if does and did and not second.search(now) and not first.search(then):
+            if not does or not did or second.search(now) or first.search(then):
+                continue
+            # A file in common is not enough: what was added must be what is removed.
+            if jaccard(newer.titled - stems(does[0]), older.titled - stems(did[0])) >= ONE_THING:
                 told = f"says “{does[0]}” after “{did[0]}” of the same file"
                 return Conflict("supersedes", OPPOSES, "opposition", told)
     return None

@@ -135,6 +135,14 @@ def test_the_opposite_done_to_the_same_file_ends_what_was_done():
     assert not judge(elsewhere, older, 0.9).closes
 
 
+def test_the_opposite_done_to_another_thing_of_the_same_file_ends_nothing():
+    where = {"modified": ("sums.py",), "files": ("sums.py",)}
+    older = trait(1, "The parser splits totals", kind="change", **where)
+    newer = trait(2, "The cart merges totals", kind="change", at=1, **where)
+    found = judge(newer, older, 0.9)
+    assert found is None or not found.closes
+
+
 def test_who_is_believed_less_ends_nothing():
     older = trait(1, "Sessions are kept in Redis", kind="decision", trust="user")
     newer = trait(2, "Sessions are no longer kept in Redis", kind="decision", at=1)
