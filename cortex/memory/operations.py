@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from cortex.memory import kinship
+from cortex.memory import kinship, past
 from cortex.memory.library import Library
 from cortex.memory.meeting.history import take_commits, unknown_commits
 from cortex.memory.meeting.places import beside, filed, spoken
@@ -222,6 +222,8 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("import", Library.import_file, writes=True, people=True),
         _operation("export", Library.export_file, writes=False, people=True),
         _operation("backup", Library.back_up, writes=False, people=True),
+        _operation("history", past.history, writes=False),
+        _operation("read_session", past.read_session, writes=False),
         _operation("search_sessions", sessions.search_sessions, writes=False),
         _operation("list_sessions", sessions.list_sessions, writes=False),
         _operation("followed", sessions.followed, writes=False, people=True),

@@ -198,3 +198,15 @@ def test_the_doctor_says_that_nothing_is_wrong(shell, window):
     code, out, _ = shell("memory_doctor")
     assert code == EXIT_OK
     assert out.splitlines()[:2] == ["1 note and 0 edges were compared.", "Nothing is wrong."]
+
+
+def test_what_became_of_a_note_is_told_with_the_number_that_takes_it_back(shell, window):
+    window.ask("cortex_store", title="The port is 8080", operation_id="a")
+    window.ask("cortex_store", id="1", title="The port is 9090", operation_id="b")
+    code, out, _ = shell("memory_history", "1")
+    assert code == EXIT_OK
+    lines = out.splitlines()
+    assert lines[0] == "1  The port is 9090"
+    assert lines[2].strip() == "title: The port is 8080 → The port is 9090"
+    assert [line.split()[:2] for line in lines[3:]] == [["b", "edit,"], ["a", "put,"]]
+    assert shell("memory_undo", "b")[1] == "Taken back (edit): 1 The port is 8080\n"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import orjson
 
-from cortex.front.cli import answers, memory, picture, streams
+from cortex.front.cli import answers, memory, past, picture, streams
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
@@ -157,6 +157,10 @@ FORMS = {
     "memory_undo": Form(
         memory.print_undone, found=_always, words=(Word("undone", "operation", optional=True),)
     ),
+    "memory_history": Form(
+        past.print_history, found=_always, words=(Word("node_id", "note", optional=True),)
+    ),
+    "memory_session": Form(past.print_session, found=_always, words=(Word("session_id", "session"),)),
     "memory_show": Form(memory.print_node, found=_always, words=(_NOTE,)),
     "memory_forget": Form(memory.print_written, found=_always, words=(_NOTE,)),
     "memory_rate": Form(

@@ -121,6 +121,8 @@ _PEOPLE = (
     Line(f"{_MEMORY}.people:memory_search", "Search notes", asks="memory"),
     Line(f"{_MEMORY}.people:memory_show", "Show a note", asks="memory"),
     Line(f"{_MEMORY}.people:memory_timeline", "Show notes in the order of time", asks="memory"),
+    Line(f"{_MEMORY}.people:memory_history", "Show what became of notes", asks="memory"),
+    Line(f"{_MEMORY}.people:memory_session", "Read a session", asks="memory"),
     Line(f"{_MEMORY}.people:memory_undo", "Take back what was written", False, True, "memory"),
     Line(f"{_MEMORY}.people:memory_forget", "Forget a note", False, True, "memory"),
     Line(f"{_MEMORY}.people:memory_rate", "Say what a note is worth", False, True, "memory"),

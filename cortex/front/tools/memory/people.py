@@ -155,6 +155,32 @@ async def memory_timeline(
     return await asking.remember("timeline", asked | counts | {"newest_first": newest_first})
 
 
+async def memory_history(
+    asking: Asking,
+    *,
+    node_id: Annotated[str, Meta(description="A note's number or id; none: what was done last.")] = "",
+    limit: Annotated[int, Meta(description="Operations, 1 to 100.")] = 20,
+    project: Whose = "",
+) -> dict[str, Any]:
+    """Show what became of a note: its revisions, why its edges are there, and which operations on
+    it can be taken back; without a note the latest operations.
+    """
+    return await asking.remember("history", given(node_id=node_id, limit=limit, project=project))
+
+
+async def memory_session(
+    asking: Asking,
+    *,
+    session_id: Annotated[str, Meta(description="A session's id, or its program's name for it.")],
+    offset: Annotated[int, Meta(description="The page's first exchange.")] = 0,
+    limit: Annotated[int, Meta(description="Exchanges, 1 to 50.")] = 20,
+    project: Whose = "",
+) -> dict[str, Any]:
+    """Read what was said in a session, and which notes came of it."""
+    asked = {"session_id": session_id, "offset": offset, "limit": limit}
+    return await asking.remember("read_session", asked | given(project=project))
+
+
 async def memory_undo(
     asking: Asking,
     *,
