@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cortex.memory.transcripts import made, spooled
+from cortex.memory.transcripts import made, spool, spooled
 from cortex.memory.transcripts.reading import FORMATS, Format, Place, Portion, folder_of, read_portion
 from cortex.settings import config as configuration
 from cortex.settings.home import project_config
@@ -104,6 +104,9 @@ class Follower:
             for path in paths:
                 with contextlib.suppress(OSError):
                     files.remove(path)
+        if written:
+            with contextlib.suppress(OSError):
+                spool.count(str(folder))
         return taken
 
     def _has_file(self, event: spooled.Event) -> bool:

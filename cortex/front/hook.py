@@ -15,6 +15,7 @@ import time
 from typing import Any
 
 from cortex.memory.secret_formats import FORMATS
+from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.tags import BRIEFING, plain
 from cortex.system import files
 
@@ -22,13 +23,15 @@ from cortex.system import files
 EVENTS = ("session-start", "prompt", "tool-use", "stop", "session-end")
 #: seconds after which it gives up, whatever it waits for
 PATIENCE_S = 2.0
-#: bytes of an event as it comes, and as it is kept; of all that wait; characters of one text
-READ_BYTES_MAX, EVENT_BYTES_MAX, SPOOL_BYTES_MAX = 4 << 20, 64 << 10, 50 << 20
+#: bytes of an event as it comes, and as it is kept; characters of one text
+READ_BYTES_MAX, EVENT_BYTES_MAX = 4 << 20, 64 << 10
 TEXT_CHARS_MAX = 16_000
 #: bytes of a briefing, with its marks
 BRIEFING_BYTES_MAX = 9_000
 #: the folders of events that wait and of rendered briefings, in the folder of memory
 SPOOL, BRIEFINGS = "spool", "briefings"
+#: the file beside the briefings that names the person's remotes, one a line, and bytes of it
+REMOTES, REMOTES_BYTES_MAX = "remotes", 64 << 10
 #: the variable that names another folder, and where it is otherwise
 VARIABLE, DATA_DIR = "CORTEX_MEMORY_DATA_DIR", ".cortex/default"
 #: tools that change the file that they name
@@ -119,11 +122,7 @@ def _spool(folder: str, told: dict[str, Any]) -> None:
     raw = json.dumps(told).encode()
     if len(raw) > EVENT_BYTES_MAX:
         raw = json.dumps(told | {"text": told["text"][: TEXT_CHARS_MAX // 8], "files": []}).encode()
-    place = os.path.join(folder, SPOOL)
-    files.make_private(place)
-    waiting = sum(info.st_size for info in files.entries(place).values())
-    if waiting + len(raw) <= SPOOL_BYTES_MAX:
-        files.replace(os.path.join(place, f"{time.time_ns():020d}-{os.getpid()}.json"), raw)
+    spool.add(os.path.join(folder, SPOOL), raw)
 
 
 def _briefing(folder: str, cwd: str) -> str:
@@ -134,7 +133,8 @@ def _briefing(folder: str, cwd: str) -> str:
 
     from cortex.settings.identity import identity_of
 
-    path = os.path.join(folder, BRIEFINGS, f"{identity_of(Path(cwd))}.md")
+    own = identity_of(Path(cwd), _remotes(folder))
+    path = os.path.join(folder, BRIEFINGS, f"{own}.md")
     begin, end = f"<{BRIEFING}>\n", f"\n</{BRIEFING}>\n"
     room = BRIEFING_BYTES_MAX - len(begin) - len(end)
     raw = files.read_plain(path, room + 1)
@@ -142,6 +142,14 @@ def _briefing(folder: str, cwd: str) -> str:
         raw = raw[: max(0, raw.rfind(b"\n", 0, room))]
     text = raw.decode(errors="ignore").strip()
     return f"{begin}{text}{end}" if text else ""
+
+
+def _remotes(folder: str) -> list[str]:
+    """The remotes whose clones are one project, as who rendered the briefings was told."""
+    try:
+        return files.read_plain(os.path.join(folder, BRIEFINGS, REMOTES), REMOTES_BYTES_MAX).decode().split()
+    except OSError:
+        return []
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ nobody.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from cortex.memory.briefing import brief
@@ -14,13 +15,15 @@ from cortex.system import files
 
 #: the folder of the files, in the folder of memory
 FOLDER = "briefings"
+#: the file beside them that says which remotes make clones one project: a hook reads no settings
+REMOTES = "remotes"
 #: tokens of one: a hook prints 9 000 bytes
 TOKENS = 2_200
 #: the projects that a folder has; programs may use other names, which are no names of files
 _IDENTITY = re.compile(r"[\w.-]{1,64}-[0-9a-f]{16}", re.ASCII)
 
 
-def render(library: Library, folder: Path, project: str) -> bool:
+def render(library: Library, folder: Path, project: str, remotes: Sequence[str] = ()) -> bool:
     """Write the briefing of a project; whether it is one of a folder. Raises OSError.
 
     It is shown to nobody yet, so nothing is counted as shown.
@@ -33,6 +36,7 @@ def render(library: Library, folder: Path, project: str) -> bool:
     )
     files.make_private(folder / FOLDER)
     files.replace(folder / FOLDER / f"{project}.md", told.text.encode())
+    files.replace(folder / FOLDER / REMOTES, "\n".join(remotes).encode())
     return True
 
 

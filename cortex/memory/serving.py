@@ -125,7 +125,8 @@ class MemoryWorker:
                 operation_id=request.operation_id,
             )
         if request.writes or request.operation == "briefing":
-            self._to_brief.add(request.project)
+            projects = library.memory.projects
+            self._to_brief.update(projects.all_of(projects.home_of(request.project)))
         if isinstance(answer, Generator):
             return self._in_slices(answer, writes=request.writes)
         return MemoryAnswer(answer)
@@ -221,7 +222,8 @@ class MemoryWorker:
     def _render(self) -> None:
         """One briefing at a time of those that may tell something else now, in quiet."""
         if self._library is not None and self._to_brief and time.monotonic() - self._written >= QUIET_S:
-            rendering.render(self._library, self._data.root, self._to_brief.pop())
+            remotes = self._data.settings.remotes
+            rendering.render(self._library, self._data.root, self._to_brief.pop(), remotes)
 
     def background(self) -> Slices | None:
         """Upkeep that is due, when nobody asked anything for a while; it ends as soon as somebody

@@ -14,13 +14,15 @@ import contextlib
 import errno
 import os
 import re
-import secrets
-import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
+
+# What only some calls need is imported by them: a hook of an agent's program imports this module
+# for each event, and pathlib, shutil and secrets are half of its time.
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Name = str | os.PathLike[str]
 
@@ -133,7 +135,8 @@ def replacing_by_name(path: Name) -> Iterator[Path]:
     Its folder is this user's and was reached without a link; nobody else can put another in its
     place.
     """
-    temporary = write_new(Path(path).parent, Path(path).name, b"")
+    folder, name = os.path.split(path)
+    temporary = write_new(folder, name, b"")
     try:
         yield temporary
         move(temporary, path)
@@ -153,6 +156,8 @@ def write_new(folder: Name, stem: str, raw: bytes) -> Path:
     """Write a file of a new name in `folder`, to be moved to its place; returns its path. Raises
     OSError; nothing is left then.
     """
+    from pathlib import Path
+
     path = Path(folder, stem)
     with _ours(path) as (parent, name):
         temporary, descriptor = _create(parent, name)
@@ -215,6 +220,8 @@ def remove_tree(path: Name) -> None:
         if not stat.S_ISDIR(info.st_mode):
             os.unlink(name, dir_fd=folder)
         elif info.st_uid == os.getuid():
+            import shutil
+
             shutil.rmtree(name, dir_fd=folder)
         else:
             raise PermissionError(errno.EPERM, "Belongs to another user", os.fspath(path))
@@ -289,6 +296,8 @@ def close_to_others(folder: Name) -> list[Path]:
     """Take from everybody else what they may do with a folder of ours and what is right in it;
     returns what was open to them. Links, and what is another's, stay. Raises OSError.
     """
+    from pathlib import Path
+
     closed = []
     descriptor = _folder(folder, _LIST)
     try:
@@ -320,6 +329,30 @@ def open_log(path: Name) -> int:
         return descriptor
     os.close(descriptor)
     raise OSError(errno.EEXIST, "Is no log of ours", os.fspath(path))
+
+
+def count_up(path: Name, raw: bytes, bytes_max: int) -> int:
+    """Append to a file of ours that is made if need be; the moment of that, in nanoseconds since
+    the epoch: later than that of each time before, although the clock was set back.
+
+    Raises OSError, and appends nothing then, when the file would have more than `bytes_max` bytes.
+    """
+    with os.fdopen(open_log(path), "ab", buffering=0) as file:
+        before = os.fstat(file.fileno())
+        if before.st_size + len(raw) > bytes_max:
+            raise OSError(errno.EFBIG, f"More than {bytes_max} bytes", os.fspath(path))
+        file.write(raw)
+        moment_ns = max(time.time_ns(), before.st_mtime_ns + 1)
+        os.utime(file.fileno(), ns=(moment_ns, moment_ns))
+    return moment_ns
+
+
+def count_anew(path: Name, length: int) -> None:
+    """Give a file of `count_up` this length; its moment stays. Raises OSError."""
+    with os.fdopen(open_log(path), "ab", buffering=0) as file:
+        moment_ns = os.fstat(file.fileno()).st_mtime_ns
+        file.truncate(length)
+        os.utime(file.fileno(), ns=(moment_ns, moment_ns))
 
 
 def trim_log(path: Name, bytes_max: int) -> None:
@@ -429,7 +462,7 @@ def _move_aside(folder: int, name: str) -> None:
     """Give a folder that stands where a file belongs another name: whose it is nobody knows, so
     nothing of it is deleted.
     """
-    aside = f".{name}.{secrets.token_hex(_RANDOM_BYTES)}.aside"
+    aside = f".{name}.{os.urandom(_RANDOM_BYTES).hex()}.aside"
     os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
 
 
@@ -444,5 +477,5 @@ def _check_owner(descriptor: int, path: Name) -> None:
 
 def _create(folder: int, name: str) -> tuple[str, int]:
     """(name, descriptor) of a new, empty file beside `name`, which nobody could know before."""
-    temporary = f".{name}.{secrets.token_hex(_RANDOM_BYTES)}.tmp"
+    temporary = f".{name}.{os.urandom(_RANDOM_BYTES).hex()}.tmp"
     return temporary, os.open(temporary, _NEW, 0o600, dir_fd=folder)

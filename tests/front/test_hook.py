@@ -14,9 +14,14 @@ import pytest
 
 from cortex.front import hook
 from cortex.front.cli import hooks
+from cortex.memory.serving import opened
+from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.tags import plain
+from cortex.settings.data import DataFolder
 from cortex.settings.identity import identity_of
+from cortex.settings.table import Memory
 from ipc.errors import Misconfigured
+from ipc.messages import MemoryCall
 
 KEY = "ghp_" + "a1B2" * 9
 
@@ -37,9 +42,7 @@ def tell(tmp_path, monkeypatch, capsys):
 def kept(tmp_path):
     folder = tmp_path / "memory" / "spool"
     return (
-        [json.loads((folder / name).read_bytes()) for name in sorted(os.listdir(folder))]
-        if folder.exists()
-        else []
+        [json.loads(path.read_bytes()) for path in sorted(folder.glob("*.json"))] if folder.exists() else []
     )
 
 
@@ -111,9 +114,65 @@ def test_an_event_is_bounded_and_so_is_all_that_waits(tell, tmp_path, monkeypatc
     tell("prompt", {"prompt": "word " * 200_000})
     (one,) = kept(tmp_path)
     assert len(json.dumps(one)) <= hook.EVENT_BYTES_MAX
-    monkeypatch.setattr(hook, "SPOOL_BYTES_MAX", 100)
-    tell("prompt", {"prompt": "more"})
-    assert len(kept(tmp_path)) == 1
+    monkeypatch.setattr(spool, "BYTES_MAX", 10 * spool.BLOCK_BYTES)
+    for _ in range(10):
+        tell("prompt", {"prompt": "more"})
+    full = len(kept(tmp_path))
+    assert 2 <= full <= 10
+    folder = tmp_path / "memory" / "spool"
+    assert (folder / spool.COUNT).stat().st_size <= 10
+    max(folder.glob("*.json"), key=lambda path: path.stat().st_size).unlink()
+    spool.count(str(folder))
+    tell("prompt", {"prompt": "there is room again"})
+    assert kept(tmp_path)[-1]["text"] == "there is room again"
+
+
+#: what a process lists by a descriptor, as `files` does, and what it has imported in the end
+COUNTED = """
+import sys
+listed = []
+def seen(event, given):
+    if event in ("os.listdir", "os.scandir") and isinstance(given[0], int):
+        listed.append(given)
+sys.addaudithook(seen)
+from cortex.front import hook
+hook.main()
+print(len(listed), *sys.modules)
+"""
+#: modules of the standard library that take longer to import than an event takes to be written down
+SLOW = {"hashlib", "hmac", "pathlib", "random", "secrets", "shutil", "subprocess", "tempfile", "urllib"}
+
+
+def test_an_event_is_written_down_without_a_look_at_those_that_wait(tmp_path):
+    for number in range(50):
+        spool.add(str(tmp_path / "spool"), b"%d" % number)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", COUNTED, "prompt", "--data-dir", str(tmp_path)],
+        input=b'{"prompt": "why?", "session": "s1"}',
+        capture_output=True,
+        check=True,
+    )
+    count, *modules = done.stdout.decode().split()
+    assert len(list((tmp_path / "spool").glob("*.json"))) == 51
+    assert count == "0"
+    bare = subprocess.run(
+        [sys.executable, "-P", "-c", "import sys; print(*sys.modules)"], capture_output=True, check=True
+    )
+    assert not SLOW & (set(modules) - set(bare.stdout.decode().split()))
+
+
+def test_events_keep_their_order_although_the_clock_is_set_back(tmp_path):
+    folder = tmp_path / "spool"
+    spool.add(str(folder), b"{}")
+    ahead = (2_000_000_000 * 10**9,) * 2
+    os.utime(folder / spool.COUNT, ns=ahead)  # the last event came when the clock was years ahead
+    for _ in range(2):
+        spool.add(str(folder), b"{}")
+    spool.count(str(folder))
+    spool.add(str(folder), b"{}")
+    numbers = sorted(int(path.name.partition("-")[0]) for path in folder.glob("*.json"))
+    assert len(set(numbers)) == 4
+    assert numbers[1] > ahead[0]
 
 
 def test_a_session_begins_with_the_last_briefing_of_exactly_this_project(tell, tmp_path):
@@ -132,6 +191,25 @@ def test_a_session_begins_with_the_last_briefing_of_exactly_this_project(tell, t
     assert plain(f"before {told} after").split() == ["before", "after"]
     assert tell("session-start", {"cwd": str(other)}) == ""
     assert tell("session-start", {"cwd": "shop"}) == ""
+
+
+def test_a_session_of_a_clone_begins_with_the_briefing_that_its_remote_shares(tell, tmp_path, data):
+    clones = [tmp_path / name for name in ("one", "two", "stranger")]
+    for clone, origin in zip(
+        clones, ("git@github.com:ada/shop.git", "https://github.com/ada/shop", "x/y"), strict=True
+    ):
+        (clone / ".git").mkdir(parents=True)
+        (clone / ".git" / "config").write_text(f'[remote "origin"]\n\turl = {origin}\n')
+    remotes = ("github.com/ada/shop",)
+    worker = opened(DataFolder(data, Memory(remotes=remotes)))
+    given = {"title": "We use jitter for retries", "kind": "decision"}
+    worker.call(MemoryCall("store", given, True, "", identity_of(clones[0], remotes), "", "", "cli"))
+    worker._written -= 10  # as if it had been quiet since
+    worker.reload()
+    worker.close()
+    (tmp_path / "memory").symlink_to(data)
+    told = [tell("session-start", {"cwd": str(clone)}) for clone in clones]
+    assert ["jitter" in each for each in told] == [True, True, False]
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ def test_what_hooks_wrote_down_is_taken_once_and_goes_then(life):
     (life.spool / "half.json").write_bytes(b"{")
     before = {path.name: path.read_bytes() for path in life.spool.iterdir()}
     assert life.read() == 1
-    assert list(life.spool.iterdir()) == []
+    assert list(life.spool.glob("*.json")) == []
     (row,) = life.found("retries jitter")
     assert (row["kind"], row["files_modified"], row["exchange_count"]) == ("hook", ["src/retry.py"], 1)
     for name, raw in before.items():  # as if they could not be deleted
@@ -132,21 +132,37 @@ def test_what_hooks_tell_of_a_session_with_a_file_is_read_from_the_file(life):
     hooked(life, 1, "prompt", text="why do retries back off?", transcript=str(path))
     hooked(life, 2, "prompt", text="of a project that asked nothing", session="h2", cwd="/nowhere")
     life.read()
-    assert list(life.spool.iterdir()) == []
+    assert list(life.spool.glob("*.json")) == []
     assert [row["source_id"] for row in life.ask("list_sessions", project="all")["results"]] == ["s1"]
+
+
+def in_quiet(life):
+    """Time passes in which nobody writes."""
+    for _ in range(3):
+        life.worker._written -= 10
+        life.worker.reload()
 
 
 def test_a_project_is_briefed_anew_when_something_was_noted(life, data):
     life.ask("store", writes=True, title="We use jitter for retries", kind="decision")
-    life.worker._written -= 10  # as if it had been quiet since
-    life.worker.reload()
-    (briefing,) = (data / "briefings").iterdir()
+    in_quiet(life)
+    (briefing,) = (data / "briefings").glob("*.md")
     assert briefing.name == f"{life.project}.md"
     assert "We use jitter for retries" in briefing.read_text()
     assert briefing.stat().st_mode & 0o077 == 0
     number = life.ask("recall", query="jitter for retries")["results"][0]["number"]
     life.ask("erase", writes=True, node_ids=[number])
     assert not (data / "briefings").exists()
+
+
+def test_all_clones_that_were_joined_are_briefed_anew_when_one_noted_something(life, data):
+    other = "other-0123456789abcdef"
+    life.ask("store", writes=True, project=other, title="A note of the other")
+    life.ask("link", writes=True, other=other)
+    in_quiet(life)
+    life.ask("store", writes=True, project=other, title="We use jitter for retries", kind="decision")
+    in_quiet(life)
+    assert "We use jitter" in (data / "briefings" / f"{life.project}.md").read_text()
 
 
 def test_two_facts_that_share_most_of_their_words_are_two_notes(life):

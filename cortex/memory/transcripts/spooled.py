@@ -15,6 +15,7 @@ import msgspec
 from cortex.memory.secrets import remove_secrets_in
 from cortex.memory.transcripts.exchanges import Gathering
 from cortex.memory.transcripts.reading import Place, Portion
+from cortex.memory.transcripts.spool import ENDING
 from cortex.system import files
 
 #: what such a session is called when no program is named, and what stands for its file
@@ -47,7 +48,7 @@ def waiting(folder: Path) -> Iterator[tuple[Path, int, Event | None]]:
         listed = files.entries(folder)
     except OSError:
         return
-    names = [name for name, info in listed.items() if name.endswith(".json") and stat.S_ISREG(info.st_mode)]
+    names = [name for name, info in listed.items() if name.endswith(ENDING) and stat.S_ISREG(info.st_mode)]
     for name in sorted(names)[:EVENTS_MAX]:
         number = name.partition("-")[0]
         try:
