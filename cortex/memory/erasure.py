@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import delete, insert, or_, select
 
-from cortex.memory.intake import forgotten_hashes, forgotten_id
+from cortex.memory.forgotten import forgotten_hashes, forgotten_id
 from cortex.memory.note import Note
 from cortex.memory.records import Records
 from cortex.memory.rows import note_held

@@ -1,8 +1,9 @@
 """Notes and edges as records of a file, one JSON object a line: what an export writes and an import
 reads. Pure.
 
-{"note": {…, "revisions": [{"until", "held"}]}} and {"edge": {…}}. Notes are named by id; an edge of
-another program's file may name one by {"title", "kind"}. Moments are UTC milliseconds.
+{"note": {…, "revisions": [{"until", "held"}]}} and {"edge": {…}}; those of sessions are in
+`transcripts.carrying`. Notes are named by id; an edge of another program's file may name one by
+{"title", "kind"}. Moments are UTC milliseconds.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from cortex.memory.note import (
 )
 from cortex.memory.rows import held_of
 from cortex.memory.secrets import remove_secrets_in
+from cortex.memory.transcripts import carrying
 from ipc.errors import BadRequest, CortexError
 
 T = TypeVar("T", int, str)
@@ -60,6 +62,10 @@ class ArrivingEdge:
     edge: Edge
 
 
+#: what a record may be
+Line = Arriving | ArrivingEdge | carrying.ArrivingSession | carrying.ArrivingExchange
+
+
 def note_record(note: Note, revisions: Sequence[tuple[int, Mapping[str, Any]]]) -> Record:
     held = [{"until": until, "held": dict(held)} for until, held in revisions]
     return {"note": held_of(note) | {"revisions": held}}
@@ -81,7 +87,7 @@ def edge_record(edge: Edge, ids: Mapping[int, str]) -> Record:
     }
 
 
-def read_record(line: int, record: Any, project: str, *, trusted: bool) -> Arriving | ArrivingEdge | None:
+def read_record(line: int, record: Any, project: str, *, trusted: bool) -> Line | None:
     """What a record says, without the secrets in it; None for a header. Not `trusted`, all that is
     in it counts as imported; notes without a project are of `project`.
 
@@ -97,7 +103,9 @@ def read_record(line: int, record: Any, project: str, *, trusted: bool) -> Arriv
         return _read_note(line, clean["note"], project, trusted=trusted)
     if isinstance(clean.get("edge"), Mapping):
         return _read_edge(line, clean["edge"])
-    raise BadRequest('it is neither {"note": …} nor {"edge": …}')
+    if said := carrying.read(line, clean, project, trusted=trusted):
+        return said
+    raise BadRequest('it is neither {"note": …} nor {"edge": …}, nor of a session')
 
 
 def _check_header(record: Mapping[str, Any]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -12,14 +10,16 @@ import uuid6
 from sqlalchemy import Connection, Table, and_, insert, select, update
 
 from cortex.memory.database import last_number
-from cortex.memory.exchange import Arriving, ArrivingEdge, Name, Record, edge_record, note_record
+from cortex.memory.exchange import Arriving, ArrivingEdge, Line, Name, Record, edge_record, note_record
+from cortex.memory.forgotten import MANY, any_of, forgotten_hashes
+from cortex.memory.forgotten import known as known_hashes
 from cortex.memory.note import Note
 from cortex.memory.records import Records
 from cortex.memory.rows import edge_of, files_of, held_of, labels_of, values_of
-from cortex.memory.tables import EDGE, FORGOTTEN, LABEL, NOTE, NOTE_FILE, REVISION
+from cortex.memory.tables import EDGE, LABEL, NOTE, NOTE_FILE, REVISION
+from cortex.memory.transcripts import carrying
+from cortex.memory.transcripts.carrying import ArrivingExchange, ArrivingSession
 
-#: names in one statement
-MANY = 1_000
 #: numbers that a file may leave out: a store's arrays are as long as its highest number
 GAP_MAX = 10_000
 #: the number of a note that stands in the same batch
@@ -28,12 +28,14 @@ _HERE = -1
 
 @dataclass(slots=True)
 class Counts:
-    """What became of records: how many notes and edges are new, how many were known already, were
-    joined with what is there, or are forgotten for good.
+    """What became of records: how many notes, edges, sessions and exchanges of them are new, how
+    many were known already, were joined with what is there, or are forgotten for good.
     """
 
     notes: int = 0
     edges: int = 0
+    sessions: int = 0
+    exchanges: int = 0
     known: int = 0
     merged: int = 0
     forgotten: int = 0
@@ -50,23 +52,7 @@ class Intake(Counts):
     refused: list[tuple[int, str]] = field(default_factory=list)
 
 
-def forgotten_hashes(key: bytes, note: Note) -> list[str]:
-    """What a note that was forgotten for good is known by: its id, and what it says."""
-    text = " ".join(f"{note.title}\n{note.body}".casefold().split())
-    return [forgotten_id(key, note.id), _hashed(key, f"text {text}")]
-
-
-def forgotten_id(key: bytes, note_id: str) -> str:
-    return _hashed(key, f"id {note_id}")
-
-
-def _hashed(key: bytes, told: str) -> str:
-    return hmac.new(key, told.encode(), hashlib.sha256).hexdigest()
-
-
-def take_in(
-    records: Records, arriving: Sequence[Arriving | ArrivingEdge], project: str, key: bytes
-) -> Intake:
+def take_in(records: Records, arriving: Sequence[Line], project: str, key: bytes) -> Intake:
     """Store what is not there yet; a note that is there under its id stays unless the one that
     arrives is newer, one that says the same in the same project is joined with it.
     """
@@ -90,18 +76,31 @@ def take_in(
     for edge in arriving:
         if isinstance(edge, ArrivingEdge):
             _take_edge(records, edge, project, done)
+    said = [one for one in arriving if isinstance(one, ArrivingSession | ArrivingExchange)]
+    _count(carrying.take_in(records, said, key), said, done)
     return done
 
 
+def _count(
+    became: Sequence[carrying.Became], said: Sequence[ArrivingSession | ArrivingExchange], done: Intake
+) -> None:
+    for what, one in zip(became, said, strict=True):
+        if what == "refused":
+            done.refused.append(
+                (one.line, "its session is not there, or is one that was read here: use --trusted")
+            )
+        elif what == "new":
+            done.sessions += isinstance(one, ArrivingSession)
+            done.exchanges += isinstance(one, ArrivingExchange)
+        else:
+            setattr(done, what, getattr(done, what) + 1)
+
+
 def _not_forgotten(connection: Connection, notes: list[Arriving], key: bytes, done: Intake) -> list[Arriving]:
-    if connection.execute(select(FORGOTTEN.c.hash).limit(1)).first() is None:
+    if not any_of(connection):
         return notes
     hashes = {id(one): forgotten_hashes(key, one.note) for one in notes}
-    asked = [each for found in hashes.values() for each in found]
-    known = set()
-    for at in range(0, len(asked), 1000):
-        query = select(FORGOTTEN.c.hash).where(FORGOTTEN.c.hash.in_(asked[at : at + 1000]))
-        known |= set(connection.execute(query).scalars())
+    known = known_hashes(connection, [each for found in hashes.values() for each in found])
     kept = [one for one in notes if known.isdisjoint(hashes[id(one)])]
     done.forgotten += len(notes) - len(kept)
     return kept

@@ -264,8 +264,8 @@ class Library:
         trusted: bool = False,
         operation_id: str = "",
     ) -> dict[str, Any]:
-        """Store a slice of an import, durably: {"notes", "edges": how many are new, "known",
-        "merged", "forgotten", "refused_count", "refused": [{"line", "why"}]}.
+        """Store a slice of an import, durably: {"notes", "edges", "sessions", "exchanges": how many
+        are new, "known", "merged", "forgotten", "refused_count", "refused": [{"line", "why"}]}.
         """
         report = Report()
         lines = [Line(first_line + at, record) for at, record in enumerate(records)]  # type: ignore[arg-type]

@@ -76,7 +76,8 @@ class Records:
     """What one transaction reads and changes at the moment `now` (UTC milliseconds).
 
     `did`, in the order in which it was done: ["note", number, revision (0: it was made)], ["edge",
-    number] for one that was made, ["parted", what the edge was], and those of `joining`.
+    number] for one that was made, ["parted", what the edge was], and those of `joining` and of
+    `transcripts.carrying`.
     """
 
     def __init__(self, connection: Connection, now: int) -> None:

@@ -22,7 +22,7 @@ from cortex.memory.catalog import Outline
 from cortex.memory.census import count
 from cortex.memory.database import Database
 from cortex.memory.erasure import erase
-from cortex.memory.exchange import Arriving, ArrivingEdge, Record
+from cortex.memory.exchange import Line, Record
 from cortex.memory.intake import Intake, joined, take_in, take_out
 from cortex.memory.note import Edge, Note, Source, State, anchored, checked, read_relation
 from cortex.memory.records import News, Records, last_change, outlines, parts
@@ -207,7 +207,7 @@ class Store:
 
     def take_in(
         self,
-        arriving: Sequence[Arriving | ArrivingEdge],
+        arriving: Sequence[Line],
         told: Sequence[Any],
         project: str,
         operation: str = "",

@@ -9,10 +9,12 @@ from typing import Any
 
 import orjson
 
-from cortex.memory.exchange import HEADER, Arriving, ArrivingEdge, Record, read_record, why
+from cortex.memory.exchange import HEADER, Record, read_record, why
+from cortex.memory.exchange import Line as Arriving
 from cortex.memory.formats import Line, read_notes
 from cortex.memory.intake import Counts
 from cortex.memory.recall import Memory
+from cortex.memory.transcripts import carrying
 from cortex.system import files
 from ipc.errors import BadRequest, CortexError
 
@@ -20,6 +22,8 @@ from ipc.errors import BadRequest, CortexError
 SLICE = 200
 #: seconds of a slice in which a thread works, and nobody else
 SLICE_S = 0.005
+#: what the places of an export begin with in which sessions are told
+_SAID = "said:"
 #: lines that could not be used that a report names
 NAMED_MAX = 100
 
@@ -46,7 +50,7 @@ def import_records(
     memory: Memory, lines: Sequence[Line], project: str, report: Report, *, trusted: bool, operation: str = ""
 ) -> None:
     """Store one slice, durably; what cannot be used is named in `report`."""
-    arriving: list[Arriving | ArrivingEdge] = []
+    arriving: list[Arriving] = []
     for line in lines:
         if line.record is None:
             report.refuse(line.number, line.wrong, line.file)
@@ -88,17 +92,24 @@ def import_file(memory: Memory, path: Path, project: str, *, trusted: bool) -> G
 
 
 def export_page(memory: Memory, after: str, limit: int, project: str) -> tuple[list[Record], str]:
-    """(records, where to go on, "" at the end); `after` is "" or where the page before ended.
+    """(records, where to go on, "" at the end); `after` is "" or where the page before ended: notes
+    first, then edges, then sessions.
 
     Raises BadRequest for an `after` that no page gave.
     """
+    said = after.startswith(_SAID)
     try:
-        note, edge = (int(part) for part in (after or "0:0").split(":"))
+        first, second = (int(part) for part in (after.removeprefix(_SAID) or "0:0").split(":"))
     except ValueError as error:
         raise BadRequest(f"after is {after[:40]!r}; pass what the page before gave as next.") from error
-    records, following = memory.store.take_out((note, edge), limit, project)
+    if said:
+        projects = memory.projects.all_of(project)
+        with memory.store.database.read() as connection:
+            records, following = carrying.take_out(connection, (first, second), limit, projects)
+        return records, f"{_SAID}{following[0]}:{following[1]}" if following else ""
+    records, following = memory.store.take_out((first, second), limit, project)
     told = [HEADER, *records] if not after else records
-    return told, f"{following[0]}:{following[1]}" if following else ""
+    return told, f"{following[0]}:{following[1]}" if following else f"{_SAID}0:0"
 
 
 def export_file(memory: Memory, path: Path, project: str) -> Generator[None, None, int]:

@@ -12,6 +12,7 @@ from cortex.memory.note import Edge
 from cortex.memory.records import UPKEEP, Records
 from cortex.memory.rows import note_held
 from cortex.memory.tables import OPERATION, REVISION
+from cortex.memory.transcripts import carrying
 from ipc.errors import BadRequest, NotFound
 
 
@@ -42,6 +43,8 @@ def _take_back(records: Records, what: str, which: Any, revision: Any = 0) -> No
         records.join(Edge(**which))
     elif what in ("joined", "moved"):
         joining.take_back(records, what, which, str(revision))
+    elif what in ("session", "exchange"):
+        carrying.take_back(records, what, which)
     elif there := records.get([which]):
         newest = records.connection.execute(
             select(func.max(REVISION.c.number)).where(REVISION.c.note == which)

@@ -156,13 +156,14 @@ def print_link(answer: dict[str, Any]) -> None:
 
 def came_in(answer: dict[str, Any]) -> bool:
     """Whether an import found anything that could be used."""
-    return any(answer[name] for name in ("notes", "edges", "known", "merged", "forgotten"))
+    return any(answer[name] for name in ("notes", "edges", "exchanges", "known", "merged", "forgotten"))
 
 
 def print_imported(answer: dict[str, Any]) -> None:
     """What came in; lines that could not be used go to standard error."""
     new = f"{_count(answer['notes'], 'note')} and {_count(answer['edges'], 'edge')} are new"
     others = (
+        ("exchanges", f"exchanges of {_count(answer['sessions'], 'session')} are new"),
         ("known", "known already"),
         ("merged", "joined with one that was there"),
         ("forgotten", "forgotten for good and left out"),

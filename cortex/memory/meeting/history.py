@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import bindparam, select
 
 from cortex.memory.exchange import Arriving
-from cortex.memory.intake import forgotten_hashes, take_in
+from cortex.memory.forgotten import forgotten_hashes
+from cortex.memory.intake import take_in
 from cortex.memory.library import Library
 from cortex.memory.meeting.places import GIT
 from cortex.memory.note import PATH_CHARS_MAX, TITLE_CHARS_MAX, Note, Source

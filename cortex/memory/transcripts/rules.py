@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
-from cortex.memory.intake import forgotten_hashes
+from cortex.memory.forgotten import forgotten_hashes
 from cortex.memory.note import FILES_MAX, TITLE_CHARS_MAX, Note, Source, checked
 from cortex.memory.records import Records
 from cortex.memory.tables import FORGOTTEN, NOTE
