@@ -57,17 +57,17 @@ KEYWORDS = [f"{verb}_{noun}" for verb, noun in zip(VERBS * 2, NOUNS, strict=Fals
 ]
 
 
-def write_project(root: Path, chunks: int) -> None:
+def write_project(root: Path, chunks: int, per_file: int = CHUNKS_PER_FILE) -> None:
     """Python modules with the words of TOPICS, VERBS and NOUNS; the same on every run."""
     chance = random.Random(7)
-    for number in range(max(1, chunks // CHUNKS_PER_FILE)):
+    for number in range(max(1, chunks // per_file)):
         topic, noun = chance.choice(TOPICS), chance.choice(NOUNS)
         path = root / topic / f"{noun}_{number}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         parts = [
             f'"""The {noun}s of {topic}, number {number}."""\n\nLIMIT_{noun.upper()}_{number} = {number}\n'
         ]
-        parts += [_function(chance, topic, number, at) for at in range(CHUNKS_PER_FILE - 3)]
+        parts += [_function(chance, topic, number, at) for at in range(per_file - 3)]
         path.write_text("\n\n".join(parts))
 
 

@@ -16,8 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
-from product import surroundings
+from product import set_of, surroundings
 from report import Figures, add_json, begin, print_figures, print_machine, print_table, summarise, write
 from sqlalchemy import text
 
@@ -56,9 +55,7 @@ def commits(folder: Path, count: int) -> list[float]:
 
 def at_rest(idle_s: float) -> Figures:
     """The set while its program asks nothing: memory of each process, processor time of both."""
-    status = attach.set_status(load_data())
-    pids = {"supervisor": status["pid"]} | {one["name"]: one["pid"] for one in status["processes"]}
-    processes = {name: psutil.Process(pid) for name, pid in pids.items()}
+    processes = set_of(load_data())
     time.sleep(5.0)  # the words of the last notes go to the disk
     before = {name: sum(process.cpu_times()[:2]) for name, process in processes.items()}
     time.sleep(idle_s)

@@ -6,13 +6,18 @@ import asyncio
 import contextlib
 import math
 import os
+import re
+import secrets
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import orjson
@@ -24,6 +29,7 @@ from cortex.ask.freshness import Freshness
 from cortex.generation.read import Rows, open_rows
 from cortex.processes import attach
 from cortex.settings import config as configuration
+from cortex.settings.data import DataFolder
 from cortex.terms.records import covers
 
 CORTEX = str(Path(sys.executable).parent / "cortex")
@@ -31,6 +37,8 @@ CORTEX = str(Path(sys.executable).parent / "cortex")
 QUIET_S = 5.0
 #: seconds until an index must be complete
 INDEX_S = 600.0
+#: seconds until a server must listen
+START_S = 60.0
 NOWHERE = Path(os.devnull)
 
 
@@ -105,14 +113,67 @@ async def connect(root: Path, program: str = CORTEX) -> AsyncIterator[Front]:
             yield Front(session, started)
 
 
-async def wait_whole(root: Path, program: str = CORTEX) -> None:
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A `cortex serve`: where it is, who may ask, which process it is."""
+
+    url: str
+    token: str
+    pid: int
+
+    def ask(self, path: str, body: dict[str, Any]) -> Any:
+        """The answer to a POST. Raises urllib.error.HTTPError for what is refused."""
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        asked = urllib.request.Request(f"{self.url}{path}", orjson.dumps(body), headers)
+        with urllib.request.urlopen(asked, timeout=START_S) as reply:
+            return orjson.loads(reply.read())
+
+
+@contextlib.contextmanager
+def listening(root: Path, program: str = CORTEX) -> Iterator[Listening]:
+    """A server of the project on a free port, ended by SIGTERM."""
+    token = secrets.token_urlsafe(24)
+    environment = os.environ | {"CORTEX_TOKEN": token, "CORTEX_MCP_SSE_PORT": "0"}
+    command = [program, "serve", "--project", str(root), "--port", "0"]
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said
+        )
+        try:
+            yield Listening(_address(process, said), token, process.pid)
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _address(process: subprocess.Popen[bytes], said: IO[bytes]) -> str:
+    """The URL that a server says when it listens."""
+    until = time.monotonic() + START_S
+    while time.monotonic() < until and process.poll() is None:
+        text = os.pread(said.fileno(), 1 << 16, 0).decode()
+        if found := re.search(r" on (http://\S+)\n", text):
+            return found[1]
+        time.sleep(0.02)
+    raise SystemExit(f"cortex serve does not listen: {os.pread(said.fileno(), 1 << 16, 0).decode()}")
+
+
+def set_of(owner: configuration.Config | DataFolder) -> dict[str, psutil.Process]:
+    """The processes of a running set by name; none where there is none."""
+    status = attach.set_status(owner)
+    if not status["running"]:
+        return {}
+    pids = {"supervisor": status["pid"]} | {one["name"]: one["pid"] for one in status["processes"]}
+    return {name: psutil.Process(pid) for name, pid in pids.items() if pid and psutil.pid_exists(pid)}
+
+
+async def wait_whole(root: Path, program: str = CORTEX, bound_s: float = INDEX_S) -> None:
     """Return once all is indexed and served: no lane is away, nothing changes for QUIET_S."""
-    deadline = time.monotonic() + INDEX_S
+    deadline = time.monotonic() + bound_s
     since, before = math.inf, None
     async with connect(root, program) as front:
         while time.monotonic() - since < QUIET_S:
             if time.monotonic() > deadline:
-                raise SystemExit(f"{root} was not indexed in {INDEX_S:.0f} s")
+                raise SystemExit(f"{root} was not indexed in {bound_s:.0f} s")
             answer = await front.call("cortex_search", query="code", limit=1, detail="location")
             index = answer["index"]
             busy = any(index.get(key) for key in ("indexing", "publishing", "pending_count", "degraded"))

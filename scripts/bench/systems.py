@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -22,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from environments import python_with
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
@@ -33,6 +33,8 @@ DEPTH = 10
 #: seconds for one index, one question
 INDEX_S, QUESTION_S = 600, 60
 BASELINES = ("rg", "bm25", "semble")
+#: peer → its package, where that has another name
+PACKAGES = {"bm25": "bm25s"}
 CORTEX = [sys.executable, "-P", "-m", "cortex"]
 #: what ripgrep is not asked for: words that say nothing about code
 STOP_WORDS = frozenset(
@@ -199,7 +201,7 @@ async def peer(project: Path, name: str, python: str, model: str) -> AsyncIterat
     """A library of another project, in a virtual environment of its own, kept open over all
     questions.
     """
-    interpreter = python or str(_environment(name))
+    interpreter = python or str(python_with(name, [PACKAGES.get(name, name)]))
     with tempfile.TemporaryDirectory(prefix="cortex-peer-") as home:
         process = subprocess.Popen(  # noqa: ASYNC220
             [interpreter, PEERS / f"ask_{name}.py", project, *([model] if model else [])],
@@ -229,20 +231,6 @@ async def peer(project: Path, name: str, python: str, model: str) -> AsyncIterat
                 process.wait(10)
             except subprocess.TimeoutExpired:
                 process.kill()
-
-
-def _environment(name: str) -> Path:
-    """A virtual environment with the package, made once, outside the project; may be deleted."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "cortex-bench" / name
-    python = folder / "bin" / "python"
-    if not (folder / "installed").exists():
-        print(f"installing {name} into {folder}", file=sys.stderr)
-        venv.create(folder, clear=True, with_pip=True)
-        package = {"bm25": "bm25s"}.get(name, name)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--quiet", package], check=True)
-        (folder / "installed").touch()
-    return python
 
 
 def _sized(project: Path, rows: list[dict[str, Any]]) -> list[Hit]:

@@ -1,0 +1,64 @@
+"""What benchmarks run and the project does not need: virtual environments and folders of npm, each
+made once, outside the project, from an exact list. They may be deleted.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+#: what npm calls the processors that Python calls so
+_PROCESSORS = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
+
+
+def python_with(name: str, packages: Sequence[str]) -> Path:
+    """The interpreter of an environment with these packages, as pip writes them."""
+
+    def make(folder: Path) -> None:
+        venv.create(folder, clear=True, with_pip=True)
+        pip = [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet", "--quiet"]
+        subprocess.run([*pip, "install", *packages], check=True)
+
+    return _made(name, packages, make) / "bin" / "python"
+
+
+def node_with(name: str, packages: Sequence[str], version: str) -> tuple[Path, Path]:
+    """(Node of this version, its folder of modules) with these packages, as npm writes them.
+    Nothing of theirs is run while they are installed.
+    """
+    system, machine = platform.system().lower(), platform.machine().lower()
+    node = f"node-{system}-{_PROCESSORS.get(machine, machine)}"
+    wanted = [f"{node}@{version}", *packages]
+
+    def make(folder: Path) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / "package.json").write_text('{"private": true}\n')
+        npm = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
+        subprocess.run([*npm, "--save-exact", *wanted], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+    modules = _made(name, wanted, make) / "node_modules"
+    return modules / node / "bin" / "node", modules
+
+
+def lines_of(lock: Path) -> list[str]:
+    """The packages of a list, without its comments."""
+    return [line for line in lock.read_text().splitlines() if line and not line.startswith("#")]
+
+
+def _made(name: str, packages: Sequence[str], make: Callable[[Path], None]) -> Path:
+    """The folder, made anew where its list is another one."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = cache / "cortex-bench" / name
+    listed, said = "\n".join(packages), folder / "installed"
+    if not said.exists() or said.read_text() != listed:
+        print(f"installing {name} into {folder}", file=sys.stderr)
+        make(folder)
+        said.write_text(listed)
+    return folder

@@ -1,0 +1,286 @@
+"""Measures `cortex serve` under load: one to many clients at once, each asking again as soon as it
+was answered, by Locust in an environment of its own.
+
+    scripts/bench/load.py [--files 5000 | --corpus DIR] [--clients 1 8 …] [--seconds 10] [--json]
+    scripts/bench/load.py --hold 300 [--files …]
+    scripts/bench/load.py --plot RESULT.json [RESULT.json …]
+
+`day` is what three agents ask in a day, over /mcp, /v1/tools and /v1/search, memory in it; `search`
+is /v1/search alone. Prints calls a second, p50, p95 and p99, refusals (429) and errors, the
+processor time of a call, processor time and memory of every process. --hold: the same day for so
+many seconds with eight clients, and how memory and descriptors grow. --plot: docs/load.svg
+from results that were kept. The clients run on the same cores as what they measure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from environments import lines_of, python_with
+from first_minute import copy_sources
+from latency import write_project
+from product import Listening, listening, scratch, surroundings, wait_whole
+from report import (
+    ROOT,
+    Figures,
+    add_json,
+    begin,
+    percentiles,
+    print_figures,
+    print_machine,
+    print_table,
+    write,
+)
+from samples import Samples, slope
+from workday import MIXES, Words, draw
+
+from cortex.processes import attach
+from cortex.settings.config import load, load_data
+
+HERE = Path(__file__).parent
+PLOT = ROOT / "docs" / "load.svg"
+CLIENTS = (1, 8, 32, 128)
+#: chunks of a made file: four functions, some ninety lines
+CHUNKS_PER_FILE = 7
+#: seconds after the first question that count for nothing: sessions are made, files are read
+WARM_S = 2.0
+#: seconds for a first index, of each file and beside them
+INDEX_S, INDEX_FILE_S = 300.0, 0.2
+#: calls that are drawn; clients begin at different ones
+CALLS = 20_000
+#: clients of --hold
+HOLDING = 8
+#: errors that are printed
+SHOWN_MAX = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is asked: a server with its project, the calls of each mix, who asks."""
+
+    server: Listening
+    root: Path
+    words: Words
+    locust: Path
+    folder: Path
+
+    def run(self, mix: str, clients: int, seconds: float) -> Figures:
+        """One row, with what was sampled meanwhile."""
+        calls, times = self.folder / "calls.json", self.folder / "times.json"
+        calls.write_bytes(orjson.dumps(draw(self.words, mix, CALLS)))
+        owners = (load(str(self.root)), load_data())
+        with Samples(self.server.pid, owners) as samples:
+            self._load(clients, seconds + WARM_S, calls, times)
+        return _row(mix, clients, json.loads(times.read_bytes()), samples)
+
+    def _load(self, clients: int, seconds: float, calls: Path, times: Path) -> None:
+        command = [self.locust.parent / "locust", "--headless", "--only-summary", "--loglevel", "ERROR"]
+        command += ["-f", HERE / "peers" / "load_user.py", "--host", self.server.url]
+        command += [
+            "-u",
+            str(clients),
+            "-r",
+            str(clients),
+            "-t",
+            f"{seconds:.0f}s",
+            "--exit-code-on-error",
+            "0",
+        ]
+        told = {"LOAD_CALLS": str(calls), "LOAD_TIMES": str(times), "CORTEX_TOKEN": self.server.token}
+        done = subprocess.run(command, env=os.environ | told, capture_output=True, text=True, check=False)
+        if done.returncode or len(times.read_bytes()) < len("[[]]"):
+            raise SystemExit(f"Locust failed: {done.stderr[-2000:]}")
+
+
+def _row(mix: str, clients: int, times: list[list[Any]], samples: Samples) -> Figures:
+    ends = [row[2] + row[3] / 1000 for row in times]
+    first, last = min(row[2] for row in times) + WARM_S, max(ends)
+    counted = [row for row, end in zip(times, ends, strict=True) if end >= first]
+    answered = [row for row in counted if row[4] == "ok"]
+    wrong = Counter(row[4] for row in counted if row[4] not in ("ok", "refused"))
+    used = samples.used(first, last)
+    row: Figures = {
+        "mix": mix,
+        "clients": clients,
+        "calls_s": round(len(answered) / max(WARM_S, last - first), 1),
+    }
+    row |= {f"{name}_ms": value for name, value in percentiles([one[3] for one in answered] or [0.0]).items()}
+    row |= {"calls": len(counted), "refused": sum(one[4] == "refused" for one in counted)}
+    row |= {
+        "errors": sum(wrong.values()),
+        "cpu_ms_call": round(1000 * sum(used.values()) / max(1, len(counted)), 2),
+    }
+    tools = sorted({one[1] for one in answered})
+    row["tools"] = {
+        tool: percentiles([one[3] for one in answered if one[1] == tool])
+        | {"calls": sum(one[1] == tool for one in answered)}
+        for tool in tools
+    }
+    row |= {"wrong": dict(wrong.most_common(SHOWN_MAX)), "cpu_s": used, "pss_mb": samples.memory()}
+    row |= {"load": round(os.getloadavg()[0], 1), "samples": samples}
+    return row
+
+
+@contextlib.contextmanager
+def target(files: int, corpus: Path | None) -> Iterator[tuple[Target, int]]:
+    """A server of a project that is wholly indexed; (it, how many files)."""
+    locust = python_with("load", lines_of(HERE / "load.lock"))
+    with tempfile.TemporaryDirectory(prefix="cortex-load-") as place:
+        folder = Path(place)
+        with surroundings(memory_data_dir=folder / "data"), scratch() as root:
+            try:
+                made = fill(root, files, corpus)
+                with listening(root) as server:
+                    bound_s = INDEX_S + made * INDEX_FILE_S
+                    began = time.monotonic()
+                    asyncio.run(wait_whole(root, bound_s=bound_s))
+                    print(f"{made} files are served after {time.monotonic() - began:.0f} s")
+                    words = Words.of(root)
+                    for call in {call["tool"]: call for call in draw(words, "day", CALLS)}.values():
+                        warm(server, call)
+                    yield Target(server, root, words, locust, folder), made
+            finally:
+                attach.stop(load_data())
+
+
+def warm(server: Listening, call: dict[str, Any]) -> None:
+    """Ask once, so that memory's set runs and every tool is imported."""
+    path = "/v1/search" if call["way"] == "search" else f"/v1/tools/{call['tool']}"
+    server.ask(path, call["arguments"])
+
+
+def fill(root: Path, files: int, corpus: Path | None) -> int:
+    """Files into a project: made ones, or as many of a folder's; how many."""
+    if corpus is not None:
+        return copy_sources([corpus], root, files)
+    write_project(root, files * CHUNKS_PER_FILE, CHUNKS_PER_FILE)
+    return files
+
+
+def measure(aim: Target, options: argparse.Namespace) -> list[Figures]:
+    rows = []
+    for mix in options.mixes:
+        for clients in options.clients:
+            row = aim.run(mix, clients, options.seconds)
+            row.pop("samples")
+            rows.append(row)
+            _print_rows(rows[-1:], header=len(rows) == 1)
+    return rows
+
+
+COLUMNS = ("calls_s", "p50_ms", "p95_ms", "p99_ms", "calls", "refused", "errors", "cpu_ms_call", "load")
+
+
+def _print_rows(rows: Sequence[Figures], *, header: bool) -> None:
+    widths = [max(8, len(name) + 1) for name in COLUMNS]
+    if header:
+        print(
+            f"{'mix':<8}{'clients':>8}"
+            + "".join(f"{name:>{width}}" for name, width in zip(COLUMNS, widths, strict=True))
+        )
+    for row in rows:
+        cells = "".join(f"{row[name]:>{width}}" for name, width in zip(COLUMNS, widths, strict=True))
+        print(f"{row['mix']:<8}{row['clients']:>8}{cells}", flush=True)
+        for said, times in row["wrong"].items():
+            print(f"    {times} × {said}")
+
+
+def _print_more(rows: Sequence[Figures]) -> None:
+    """Tools and processes of each mix's busiest row."""
+    busiest = {row["mix"]: row for row in rows}
+    tools = [row for row in rows if row["mix"] == "day" and row["clients"] == min(8, rows[-1]["clients"])]
+    for row in tools:
+        print(f"\nof a day, {row['clients']} clients:")
+        print_table(
+            ("tool", "calls", "p50 ms", "p95 ms", "p99 ms"),
+            [(name, one["calls"], one["p50"], one["p95"], one["p99"]) for name, one in row["tools"].items()],
+        )
+    for mix, row in busiest.items():
+        print(f"\nprocesses, {mix}, {row['clients']} clients:")
+        print_table(
+            ("process", "processor s", "memory MB (PSS)"),
+            [(name, row["cpu_s"].get(name, 0.0), size) for name, size in row["pss_mb"].items()],
+        )
+
+
+def hold(aim: Target, seconds: float) -> Figures:
+    """A day for so long; how what it holds grows, of its second half."""
+    row = aim.run("day", HOLDING, seconds)
+    samples: Samples = row.pop("samples")
+    _print_rows([row], header=True)
+    growth = {}
+    for name in samples.names():
+        sizes = samples.series(name)
+        half = sizes[len(sizes) // 2 :]
+        growth[name] = {
+            "first_mb": round(sizes[0][1] / 1e6, 1),
+            "last_mb": round(sizes[-1][1] / 1e6, 1),
+            "mb_an_hour": round(slope([(at, size / 1e6) for at, size, _ in half]) * 3600, 1),
+            "descriptors": f"{sizes[0][2]} → {sizes[-1][2]}",
+        }
+    print("\ngrowth; the slope is the second half's, resident memory:")
+    print_table(
+        ("process", "first MB", "last MB", "MB an hour", "descriptors"),
+        [(name, *one.values()) for name, one in growth.items()],
+    )
+    return row | {"growth": growth}
+
+
+def plot(results: Sequence[Path]) -> None:
+    """docs/load.svg of kept results."""
+    python = python_with("load", lines_of(HERE / "load.lock"))
+    subprocess.run([python, HERE / "peers" / "plot_load.py", PLOT, *results], check=True)
+    print(f"written to {PLOT}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--files", type=int, default=5_000)
+    parser.add_argument("--corpus", type=Path, help="copy the files from this folder; default: made ones")
+    parser.add_argument("--clients", type=int, nargs="+", default=CLIENTS)
+    parser.add_argument("--seconds", type=float, default=10.0, help="for each number of clients")
+    parser.add_argument("--mixes", nargs="+", choices=MIXES, default=MIXES)
+    parser.add_argument("--hold", type=float, metavar="SECONDS", help="whether it grows")
+    parser.add_argument("--plot", type=Path, nargs="+", metavar="RESULT")
+    add_json(parser)
+    options = parser.parse_args()
+    if options.plot:
+        plot(options.plot)
+        return
+    figures = begin("load-hold" if options.hold else "load")
+    print_machine(figures)
+    with target(options.files, options.corpus) as (aim, made):
+        figures |= {
+            "files": made,
+            "corpus": options.corpus.name if options.corpus else "made",
+            "seconds": options.seconds,
+        }
+        print_figures({"files": made, "clients' processor": "the same cores"})
+        rows = [hold(aim, options.hold)] if options.hold else measure(aim, options)
+    if not options.hold:
+        _print_more(rows)
+    if options.json:
+        kept = write(figures | {"rows": rows})
+        if not options.hold:
+            plot([kept])
+    sys.exit(any(row["errors"] for row in rows))
+
+
+if __name__ == "__main__":
+    main()

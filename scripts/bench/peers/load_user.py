@@ -1,0 +1,95 @@
+"""One client of the load tests, for Locust: asks one call after another, over /v1 and /mcp.
+
+LOAD_CALLS names the file of calls, LOAD_TIMES the one that gets what each took; the token is in
+CORTEX_TOKEN. Run by load.py, in an environment of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import gevent
+from locust import FastHttpUser, constant, events, task
+
+CALLS = json.loads(Path(os.environ["LOAD_CALLS"]).read_text())
+TOKEN = {"Authorization": f"Bearer {os.environ['CORTEX_TOKEN']}"}
+BOTH = {"Accept": "application/json, text/event-stream"}
+VERSION = "2025-11-25"
+#: seconds until an answer must be here
+ANSWER_S = 60.0
+#: users begin at places of the list that are this far apart
+APART = 137
+#: (way, tool, when it was asked, milliseconds, outcome: "ok", "refused", or what went wrong)
+TIMES: list[tuple[str, str, float, float, str]] = []
+NUMBERS = itertools.count()
+
+
+class Agent(FastHttpUser):
+    """With a session of MCP of its own. Asks at once when it was answered."""
+
+    wait_time = constant(0)
+    connection_timeout = network_timeout = ANSWER_S
+
+    def on_start(self) -> None:
+        self.at = next(NUMBERS) * APART
+        self.session: dict[str, str] = {}
+        if any(call["way"] == "mcp" for call in CALLS):
+            self._greet()
+
+    @task
+    def ask(self) -> None:
+        call = CALLS[self.at % len(CALLS)]
+        self.at += 1
+        path, body, headers = self._request(call)
+        asked, began = time.time(), time.perf_counter()
+        with self.client.post(
+            path, json=body, headers=TOKEN | headers, name=call["way"], catch_response=True
+        ) as reply:
+            outcome = _outcome(reply, call["way"])
+            took = 1000 * (time.perf_counter() - began)
+            reply.success() if outcome == "ok" else reply.failure(outcome)
+        TIMES.append((call["way"], call["tool"], asked, took, outcome))
+        if outcome == "refused":
+            gevent.sleep(float(reply.headers.get("Retry-After") or 1))
+
+    def _request(self, call: dict[str, Any]) -> tuple[str, dict[str, Any], dict[str, str]]:
+        """(path, body, headers)"""
+        if call["way"] == "search":
+            return "/v1/search", call["arguments"], {}
+        if call["way"] == "tools":
+            return f"/v1/tools/{call['tool']}", call["arguments"], {}
+        params = {"name": call["tool"], "arguments": call["arguments"]}
+        body = {"jsonrpc": "2.0", "id": self.at, "method": "tools/call", "params": params}
+        return "/mcp", body, BOTH | self.session
+
+    def _greet(self) -> None:
+        about = {"name": "load", "version": "1"}
+        params = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": about}
+        hello = {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": params}
+        reply = self.client.post("/mcp", json=hello, headers=TOKEN | BOTH)
+        self.session = {"Mcp-Session-Id": reply.headers["Mcp-Session-Id"], "Mcp-Protocol-Version": VERSION}
+        told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        self.client.post("/mcp", json=told, headers=TOKEN | BOTH | self.session)
+
+
+def _outcome(reply: Any, way: str) -> str:
+    if reply.status_code == 429:
+        return "refused"
+    if reply.status_code != 200:
+        return f"{reply.status_code} {(reply.text or '')[:200]}"
+    if way != "mcp":
+        return "ok"
+    said = [line[6:] for line in reply.text.splitlines() if line.startswith("data: {")]
+    answer = json.loads(said[-1] if said else reply.text)
+    result = answer.get("result") or {}
+    return "ok" if result and not result.get("isError") else json.dumps(answer)[:200]
+
+
+@events.quitting.add_listener
+def keep(**_: Any) -> None:
+    Path(os.environ["LOAD_TIMES"]).write_text(json.dumps(TIMES))

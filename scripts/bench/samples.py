@@ -1,0 +1,88 @@
+"""What the processes of a server use while something is measured: processor time, memory,
+descriptors, looked at from a thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import psutil
+from product import set_of
+
+#: seconds between two looks
+LOOK_S = 0.5
+
+
+class Samples:
+    """Of the process `pid` and the sets of `owners`, from `with` to its end."""
+
+    def __init__(self, pid: int, owners: Sequence[Any]) -> None:
+        self._pid, self._owners = pid, owners
+        self._processes: dict[str, psutil.Process] = {}
+        #: (time, process → (processor seconds, resident bytes, descriptors))
+        self._taken: list[tuple[float, dict[str, tuple[float, int, int]]]] = []
+        self._memory: dict[str, float] = {}
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._find()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
+        self._find()  # memory's set begins with its first call
+        self._take()
+        for name, process in self._processes.items():
+            with contextlib.suppress(psutil.Error):
+                self._memory[name] = round(process.memory_full_info().pss / 1e6, 1)
+
+    def names(self) -> list[str]:
+        return list(self._processes)
+
+    def memory(self) -> dict[str, float]:
+        """Process → MB at the end, in proportion where several share it."""
+        return self._memory
+
+    def used(self, first: float, last: float) -> dict[str, float]:
+        """Process → processor seconds between two times (of time.time)."""
+        ends = [min(self._taken, key=lambda one, at=at: abs(one[0] - at))[1] for at in (first, last)]
+        return {name: round(now[0] - ends[0].get(name, (0.0,))[0], 2) for name, now in ends[1].items()}
+
+    def series(self, name: str) -> list[tuple[float, int, int]]:
+        """(seconds from the first look, resident bytes, descriptors) of one process."""
+        return [(at - self._taken[0][0], *row[name][1:]) for at, row in self._taken if name in row]
+
+    def _find(self) -> None:
+        found = {"server": psutil.Process(self._pid)}
+        for owner in self._owners:
+            for name, process in set_of(owner).items():
+                found[f"{name} of memory" if name in found else name] = process
+        self._processes = found
+
+    def _look(self) -> None:
+        while not self._end.wait(LOOK_S):
+            if "memory" not in self._processes:
+                self._find()
+            self._take()
+
+    def _take(self) -> None:
+        row = {}
+        for name, process in self._processes.items():
+            with contextlib.suppress(psutil.Error), process.oneshot():
+                row[name] = (sum(process.cpu_times()[:2]), process.memory_info().rss, process.num_fds())
+        self._taken.append((time.time(), row))
+
+
+def slope(points: Sequence[tuple[float, float]]) -> float:
+    """The rise of a straight line through (x, y), by least squares; 0 of fewer than two."""
+    if len(points) < 2:
+        return 0.0
+    return float(np.polyfit(*zip(*points, strict=True), 1)[0])

@@ -1,0 +1,103 @@
+"""What three agents ask in a day, drawn from a project's own words: the calls of the load tests."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+#: what a load test does: every call of a day, or searches alone
+MIXES = ("day", "search")
+#: of a hundred calls of a day: tool → how many; they look for code most, then at what they found
+SHARES = {
+    "cortex_search": 26,
+    "cortex_exact": 20,
+    "cortex_recall": 12,
+    "cortex_explore": 10,
+    "cortex_graph": 8,
+    "cortex_outline": 8,
+    "code_context": 6,
+    "find_related": 6,
+    "cortex_store": 4,
+}
+#: of a hundred calls of a day: way → how many; agents speak MCP, editors and scripts the others
+WAYS = {"mcp": 60, "tools": 25, "search": 15}
+#: files that are read for words, and bytes of each
+READ_MAX, BYTES_MAX = 2_000, 64 << 10
+#: results that a search of seed 003 asks for
+K = 20
+
+_DEFINITION = re.compile(r"\b(?:def|class|func|fn|function|struct|interface|type)\s+([A-Za-z_]\w{3,60})")
+_PART = re.compile(r"[A-Z]?[a-z]{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What questions are made of: (path, name) of definitions."""
+
+    names: list[tuple[str, str]]
+
+    @classmethod
+    def of(cls, root: Path, seed: int = 7) -> Words:
+        """Of a sample of the files. Raises SystemExit where nothing is defined in them."""
+        chance = random.Random(seed)
+        paths = sorted(path for path in root.rglob("*.*") if path.is_file() and ".git" not in path.parts)
+        names = [
+            found for path in chance.sample(paths, min(READ_MAX, len(paths))) for found in _named(root, path)
+        ]
+        if not names:
+            raise SystemExit(f"nothing is defined in the files of {root}: choose a folder of sources")
+        return cls(names)
+
+
+def _named(root: Path, path: Path) -> Iterable[tuple[str, str]]:
+    with path.open("rb") as file:
+        text = file.read(BYTES_MAX).decode("utf-8", "ignore")
+    where = path.relative_to(root).as_posix()
+    return [(where, name) for name in _DEFINITION.findall(text)]
+
+
+def draw(words: Words, mix: str, count: int, seed: int = 11) -> list[dict[str, Any]]:
+    """`count` calls as {"way", "tool", "arguments"}; the same ones each time."""
+    chance = random.Random(seed)
+    makers = _makers(words, chance)
+    calls: list[dict[str, Any]] = []
+    while len(calls) < count:
+        way = "search" if mix == "search" else _chosen(WAYS, chance)
+        tool = "search" if way == "search" else _chosen(SHARES, chance)
+        calls.append({"way": way, "tool": tool, "arguments": makers[tool]()})
+    return calls
+
+
+def _makers(words: Words, chance: random.Random) -> dict[str, Callable[[], dict[str, Any]]]:
+    """Tool → arguments."""
+
+    def name() -> str:
+        return chance.choice(words.names)[1]
+
+    def path() -> str:
+        return chance.choice(words.names)[0]
+
+    def question() -> str:
+        found = _PART.findall(name()) + _PART.findall(name())
+        return f"how does {' '.join(word.lower() for word in found[:4]) or name()} work"
+
+    return {
+        "search": lambda: {"query": question(), "k": K},
+        "cortex_search": lambda: {"query": question()},
+        "cortex_exact": lambda: {"query": name()},
+        "cortex_explore": lambda: {"query": question()},
+        "cortex_graph": lambda: {"operation": chance.choice(("callers", "callees")), "target": name()},
+        "cortex_outline": lambda: {"path": path()},
+        "code_context": lambda: {"query": question(), "k": 10},
+        "find_related": lambda: {"file": path()},
+        "cortex_recall": lambda: {"query": question()},
+        "cortex_store": lambda: {"title": f"{name()} was seen {chance.random():.12f}", "body": question()},
+    }
+
+
+def _chosen(shares: dict[str, int], chance: random.Random) -> str:
+    return chance.choices(list(shares), list(shares.values()))[0]
