@@ -1,0 +1,214 @@
+"""Measures the workers alone, as standalone processes: the code questions of load.py's day, as the
+messages that they become, straight over ZeroMQ, with 1, 2 and 4 replicas of each worker.
+
+    scripts/bench/load_workers.py [--files 5000 | --corpus DIR] [--replicas 1 2 4]
+                                  [--clients 1 8 32 128] [--seconds 8] [--json]
+
+Every question is asked once as the server asks it, and its messages are kept; then so many clients
+send them in their order, each question after the one before. No front, no ranking and no HTTP is in
+it, and no memory: its worker owns a store and has no replicas. Prints questions a second, p50, p95,
+p99, errors, and processor time and memory of every process. The clients share the cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+from load import CLIENTS, fill
+from product import scratch, wait_whole
+from report import Figures, add_json, begin, print_machine, print_table, summarise, write
+from workday import Words, draw
+
+from cortex.ask.asking import Asking
+from cortex.ask.freshness import Freshness
+from cortex.front.http.routes.calls import SEARCH
+from cortex.front.tools import TOOLS
+from cortex.processes import attach
+from cortex.processes.names import PROJECT
+from cortex.settings.config import Config, load
+from ipc.client import Client
+from ipc.errors import CortexError
+from ipc.messages import Message
+
+#: who answers a question about code
+WORKERS = ("text", "embed", "vector", "graph")
+REPLICAS = (1, 2, 4)
+#: different questions
+QUESTIONS = 300
+#: seconds for one message; and until every worker has its socket
+DEADLINE_S, START_S = 30.0, 60.0
+#: seconds for a first index
+INDEX_S = 1800.0
+#: seconds between two looks at the sockets
+LOOK_S = 0.05
+
+Messages = list[tuple[str, Message]]
+
+
+@dataclass
+class Noting:
+    """A client that keeps what it was asked to send."""
+
+    client: Client
+    messages: Messages = field(default_factory=list)
+
+    async def ask(self, worker: str, message: Message, deadline_s: float) -> Message:
+        self.messages.append((worker, message))
+        return await self.client.ask(worker, message, deadline_s)
+
+
+@contextlib.contextmanager
+def standing(config: Config, replicas: int) -> Iterator[dict[str, psutil.Process]]:
+    """`cortex-worker NAME --replica N` of each worker, by name and number, all of which answer."""
+    processes: dict[str, subprocess.Popen[bytes]] = {}
+    lines = {one.name: PROJECT.command_line(one, str(config.root)) for one in PROJECT.processes}
+    try:
+        for name, number in itertools.product(WORKERS, range(replicas)):
+            # A worker ends with its standard input.
+            processes[f"{name}.{number}"] = subprocess.Popen(
+                [*lines[name], "--replica", str(number)], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        until = time.monotonic() + START_S
+        while missing := [name for name in processes if not (config.runtime_dir / f"{name}.sock").exists()]:
+            if time.monotonic() > until or any(one.poll() is not None for one in processes.values()):
+                raise SystemExit(f"these workers do not answer: {', '.join(missing)}")
+            time.sleep(LOOK_S)
+        yield {name: psutil.Process(one.pid) for name, one in processes.items()}
+    finally:
+        for one in processes.values():
+            one.terminate()
+        for one in processes.values():
+            one.communicate()
+
+
+async def note(config: Config, words: Words) -> list[Messages]:
+    """The messages of each question, asked as the server asks it."""
+    client = Client(config.runtime_dir)
+    kept: list[Messages] = []
+    try:
+        calls = (call for call in draw(words, "day", 4 * QUESTIONS) if asks_code(call["tool"]))
+        for call in itertools.islice(calls, QUESTIONS):
+            noting, until = Noting(client), time.monotonic() + DEADLINE_S
+            tool = SEARCH if call["way"] == "search" else TOOLS[call["tool"]]
+            asking = Asking(config, noting, Freshness(config), until, until)
+            with contextlib.suppress(CortexError):  # what is asked of a worker counts, whatever it says
+                await tool.call(asking, tool.check(call["arguments"]))
+            if noting.messages:
+                kept.append(noting.messages)
+    finally:
+        await client.close()
+    return kept
+
+
+def asks_code(name: str) -> bool:
+    return name == "search" or TOOLS[name].asks({}) == "code"
+
+
+async def drive(config: Config, questions: Sequence[Messages], clients: int, seconds: float) -> Figures:
+    """So many clients ask one question after another; seconds of each, and what went wrong."""
+    client = Client(config.runtime_dir)
+    took: list[float] = []
+    wrong: Counter[str] = Counter()
+    end = time.monotonic() + seconds
+
+    async def ask(first: int) -> None:
+        for at in itertools.count(first):
+            began = time.perf_counter()
+            try:
+                for worker, message in questions[at % len(questions)]:
+                    await client.ask(worker, message, DEADLINE_S)
+            except CortexError as error:
+                wrong[str(error)[:200]] += 1
+            else:
+                took.append(time.perf_counter() - began)
+            if time.monotonic() >= end:
+                return
+
+    began = time.perf_counter()
+    try:
+        await asyncio.gather(*(ask(at * len(questions) // clients) for at in range(clients)))
+    finally:
+        await client.close()
+    spent = time.perf_counter() - began
+    row: Figures = {"questions_s": round(len(took) / spent, 1)} | summarise("", took or [0.0])
+    return row | {"errors": sum(wrong.values()), "wrong": dict(wrong)}
+
+
+def measure(config: Config, options: argparse.Namespace) -> list[Figures]:
+    with standing(config, 1):
+        questions = asyncio.run(note(config, Words.of(config.root)))
+    rows = []
+    for replicas in options.replicas:
+        with standing(config, replicas) as processes:
+            everyone = processes | {"clients": psutil.Process()}
+            asyncio.run(drive(config, questions, 2 * replicas, 1.0))  # every replica has read its files
+            for clients in options.clients:
+                before = {name: sum(one.cpu_times()[:2]) for name, one in everyone.items()}
+                row = {"replicas": replicas, "clients": clients}
+                row |= asyncio.run(drive(config, questions, clients, options.seconds))
+                used = {name: sum(one.cpu_times()[:2]) - before[name] for name, one in everyone.items()}
+                row["cpu_s"] = {name: round(value, 2) for name, value in used.items()}
+                row["pss_mb"] = {
+                    name: round(one.memory_full_info().pss / 1e6, 1) for name, one in everyone.items()
+                }
+                rows.append(row | {"load": round(os.getloadavg()[0], 1)})
+    return rows
+
+
+def print_rows(rows: Sequence[Figures]) -> None:
+    keys = ("questions_s", "p50_ms", "p95_ms", "p99_ms", "errors", "load")
+    print_table(
+        ("replicas × clients", "questions/s", "p50 ms", "p95 ms", "p99 ms", "errors", "load"),
+        [(f"{row['replicas']} × {row['clients']}", *(row[key] for key in keys)) for row in rows],
+    )
+    for row in rows:
+        for said, times in row["wrong"].items():
+            print(f"{row['replicas']} × {row['clients']}: {times} × {said}")
+    for row in {row["replicas"]: row for row in rows}.values():
+        print(f"\nprocesses, {row['replicas']} replicas, {row['clients']} clients:")
+        print_table(
+            ("process", "processor s", "memory MB (PSS)"),
+            [(name, row["cpu_s"][name], size) for name, size in row["pss_mb"].items()],
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--files", type=int, default=5_000)
+    parser.add_argument("--corpus", type=Path, help="copy the files from this folder; default: made ones")
+    parser.add_argument("--replicas", type=int, nargs="+", default=REPLICAS)
+    parser.add_argument("--clients", type=int, nargs="+", default=CLIENTS)
+    parser.add_argument("--seconds", type=float, default=8.0, help="for each number of clients")
+    add_json(parser)
+    options = parser.parse_args()
+    figures = begin("load-workers")
+    print_machine(figures)
+    with scratch() as root:
+        made = fill(root, options.files, options.corpus)
+        asyncio.run(wait_whole(root, bound_s=INDEX_S))
+        config = load(str(root))
+        attach.stop(config)
+        rows = measure(config, options)
+    figures |= {"files": made, "corpus": options.corpus.name if options.corpus else "made", "rows": rows}
+    print_rows(rows)
+    if options.json:
+        write(figures)
+    sys.exit(any(row["errors"] for row in rows))
+
+
+if __name__ == "__main__":
+    main()
