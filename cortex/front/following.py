@@ -57,6 +57,8 @@ class _File:
     seen: tuple[int, int] = (-1, -1)
     folder: str = ""
     committing: set[str] = field(default_factory=set)
+    #: whether it was forgotten for good: none of it is told again
+    forgotten: bool = False
 
 
 class Follower:
@@ -134,7 +136,7 @@ class Follower:
         taken = 0
         try:
             info = os.lstat(path)
-            if known.seen == (info.st_size, info.st_mtime_ns):
+            if known.forgotten or known.seen == (info.st_size, info.st_mtime_ns):
                 return 0
             project = self._project_of(path, form, known)
             if not project:
@@ -143,7 +145,7 @@ class Follower:
                 if not await self._hand_in(portion, known, project):
                     return taken
                 taken += 1
-                if not portion.more or stop():
+                if not portion.more or known.forgotten or stop():
                     break
             if not stop():
                 known.seen = (info.st_size, info.st_mtime_ns)
@@ -163,7 +165,7 @@ class Follower:
             # the store is elsewhere than we believe, and says where with the next look
             known.place, self._told = Place(), False
             return False
-        known.place = portion.place
+        known.place, known.forgotten = portion.place, told.get("forgotten", False)
         odd = {name: count for name, count in portion.counts.items() if count and name != "known"}
         if odd:
             log.info("%s: lines that were left out: %s", portion.session["file"], odd)

@@ -28,8 +28,8 @@ READ_BYTES_MAX, EVENT_BYTES_MAX = 4 << 20, 64 << 10
 TEXT_CHARS_MAX = 16_000
 #: bytes of a briefing, with its marks
 BRIEFING_BYTES_MAX = 9_000
-#: the folders of events that wait and of rendered briefings, in the folder of memory
-SPOOL, BRIEFINGS = "spool", "briefings"
+#: the folder of rendered briefings, in the folder of memory
+BRIEFINGS = "briefings"
 #: the file beside the briefings that names the person's remotes, one a line, and bytes of it
 REMOTES, REMOTES_BYTES_MAX = "remotes", 64 << 10
 #: the variable that names another folder, and where it is otherwise
@@ -122,7 +122,7 @@ def _spool(folder: str, told: dict[str, Any]) -> None:
     raw = json.dumps(told).encode()
     if len(raw) > EVENT_BYTES_MAX:
         raw = json.dumps(told | {"text": told["text"][: TEXT_CHARS_MAX // 8], "files": []}).encode()
-    spool.add(os.path.join(folder, SPOOL), raw)
+    spool.add(os.path.join(folder, spool.FOLDER), raw)
 
 
 def _briefing(folder: str, cwd: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import re2
 
+from cortex.memory.erasure import Erased
 from cortex.memory.links import Walk
 from cortex.memory.note import Edge, Note
 from cortex.memory.recall import Recalled
@@ -133,3 +134,16 @@ def titles_of(notes: Iterable[Note]) -> list[dict[str, Any]]:
     return [
         {"id": note.id, "number": note.number, "kind": note.kind, "title": told(note.title)} for note in notes
     ]
+
+
+def told_erased(erased: Erased) -> dict[str, Any]:
+    """{"ids": of the notes, "sessions": of those, "exchanges": how many, "message"}."""
+    sessions = [row.id for row in erased.said.sessions]
+    counts = {"note": len(erased.notes), "session": len(sessions), "exchange": erased.exchanges}
+    told = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count]
+    return {
+        "ids": [note.id for note in erased.notes],
+        "sessions": sessions,
+        "exchanges": erased.exchanges,
+        "message": f"Forgotten for good: {', '.join(told)}.",
+    }

@@ -1,25 +1,62 @@
-"""Forgetting for good: a note, what it was before, and every trace that would tell what it said."""
+"""Forgetting for good: a note, what it was before, what was said in a session, and every trace that
+would tell it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import sqlite3
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import delete, insert, or_, select
+from sqlalchemy import Connection, Row, delete, or_, select
 
-from cortex.memory.forgotten import forgotten_hashes, forgotten_id
+from cortex.memory.forgotten import forgotten_hashes, forgotten_id, remember
 from cortex.memory.note import Note
 from cortex.memory.records import Records
 from cortex.memory.rows import note_held
 from cortex.memory.tables import EDGE, FORGOTTEN, NOTE, OPERATION, QUERY_LOG, REVISION
 from cortex.memory.times import just_now
+from cortex.memory.transcripts import forgetting
+from cortex.memory.transcripts.forgetting import Said, made_of, said_of
 from cortex.memory.upkeep.state import forget_patterns
 from cortex.system import files
 
 
-def erase(records: Records, notes: Sequence[Note], key: bytes) -> None:
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What was removed: notes, what was said, and how many exchanges that were."""
+
+    notes: list[Note]
+    said: Said
+    exchanges: int = 0
+
+
+def erase(records: Records, references: Sequence[str | int], key: bytes) -> Erased:
+    """Remove notes, sessions and exchanges for good, by id: of a note what a person said goes, too,
+    where a rule made it of that, and the other way round. Raises NotFound, and then removes none.
+    """
+    notes: dict[int, Note] = {}
+    sessions, exchanges = list[Row[Any]](), list[Row[Any]]()
+    for reference in references:
+        said = forgetting.find(records, reference)
+        found = made_of(records, said)
+        if not (said.sessions or said.exchanges):
+            found = [records.need(reference)]
+            said = said_of(records, found[0])
+        notes |= {note.number: note for note in found}
+        sessions += said.sessions
+        exchanges += said.exchanges
+    whole = {row.number: row for row in sessions}
+    some = {row.number: row for row in exchanges if row.session not in whole}
+    said = Said(tuple(whole.values()), tuple(some.values()))
+    _erase_notes(records, list(notes.values()), key)
+    return Erased(list(notes.values()), said, forgetting.erase(records, said, key))
+
+
+def _erase_notes(records: Records, notes: Sequence[Note], key: bytes) -> None:
     """Remove the notes with their edges, revisions and operations; what stays are keyed hashes, so
     that no import brings them back.
     """
@@ -29,11 +66,7 @@ def erase(records: Records, notes: Sequence[Note], key: bytes) -> None:
         own = REVISION.c.note == note.number
         held = [note_held(each) for each in connection.execute(select(REVISION.c.held).where(own)).scalars()]
         hashes = {each for told in (note, *held) for each in forgotten_hashes(key, told)}
-        known = set(
-            connection.execute(select(FORGOTTEN.c.hash).where(FORGOTTEN.c.hash.in_(hashes))).scalars()
-        )
-        if new := [{"hash": each, "created_at": records.now} for each in sorted(hashes - known)]:
-            connection.execute(insert(FORGOTTEN), new)
+        remember(connection, hashes, records.now)
         ends = or_(EDGE.c.source == note.number, EDGE.c.target == note.number)
         for number in list(connection.execute(select(EDGE.c.number).where(ends)).scalars()):
             records.part(number)
@@ -48,18 +81,23 @@ def erase(records: Records, notes: Sequence[Note], key: bytes) -> None:
     records.did.clear()  # it cannot be taken back
 
 
-def erase_in_copies(folder: Path, ids: Sequence[str]) -> Iterator[Path]:
-    """Write the back-ups in `folder` anew without the notes, one at a time."""
+def all_forgotten(connection: Connection) -> frozenset[str]:
+    """The hashes of all that was forgotten for good."""
+    return frozenset(connection.execute(select(FORGOTTEN.c.hash)).scalars())
+
+
+def erase_in_copies(folder: Path, key: bytes, hashes: frozenset[str]) -> Iterator[Path]:
+    """Write the back-ups in `folder` anew without what these are of, one at a time."""
     for name in sorted(each for each in files.names(folder) if each.endswith(".sqlite3")):
         with files.replacing_by_name(folder / name) as temporary:
             source, target = sqlite3.connect(folder / name), sqlite3.connect(temporary)
             try:
                 source.backup(target)
                 target.execute("PRAGMA journal_mode = DELETE")
-                _remove(target, ids)
             finally:
                 source.close()
                 target.close()
+            forget_again(temporary, key, hashes)
         for left in ("-wal", "-shm"):
             files.remove(folder / f"{name}{left}")
         yield folder / name
@@ -99,13 +137,14 @@ def forget_again(database: Path, key: bytes, hashes: frozenset[str]) -> int:
         ids = [
             each for (each,) in connection.execute("SELECT id FROM note") if forgotten_id(key, each) in new
         ]
+        connection.commit()  # in a transaction foreign keys are not switched on
+        connection.execute("PRAGMA foreign_keys = ON")
+        forgetting.erase_in_copy(connection, key, new)
         _remove(connection, ids)
     return len(ids)
 
 
 def _remove(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
-    connection.commit()  # in a transaction foreign keys are not switched on
-    connection.execute("PRAGMA foreign_keys = ON")
     connection.executemany("DELETE FROM note WHERE id = ?", [(each,) for each in ids])
     for table in ("operation", "query_log", "pattern", "upkeep"):  # the last three are newer than some copies
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():

@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar, cast
 from cortex.embedders import Embedder
 from cortex.embedders.static import open_static
 from cortex.memory.answers import edge_of as render_edge
-from cortex.memory.answers import row_in_time, row_of, titles_of, walk_of
+from cortex.memory.answers import row_in_time, row_of, titles_of, told_erased, walk_of
 from cortex.memory.asked import LIMIT_MAX, find, select, told_around
 from cortex.memory.briefing import TOKENS, brief
 from cortex.memory.catalog import Selection
@@ -39,6 +39,7 @@ from cortex.memory.secrets import remove_secrets
 from cortex.memory.store import STATES
 from cortex.memory.timeline import between
 from cortex.memory.times import read_end, read_moment, say_moment
+from cortex.memory.transcripts import spool, spooled
 from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
 from ipc.errors import BadRequest
 
@@ -244,17 +245,19 @@ class Library:
     def erase(
         self, node_ids: Sequence[str | int], *, back_ups: bool = False
     ) -> Generator[None, None, dict[str, Any]]:
-        """Forget notes for good, in slices: with what they were before, their edges, and what the
-        indexes and the log of operations hold of them; no import brings them back. `back_ups`: out
-        of the back-ups, too. Raises NotFound.
+        """Forget notes, sessions and exchanges for good, in slices: with what they were before,
+        their edges, and what the indexes and the log of operations hold of them; nothing brings
+        them back. `back_ups`: out of the back-ups, too. Raises NotFound.
         """
-        notes = yield from self._memory.erase(node_ids)
-        ids, written = [note.id for note in notes], 0
+        erased = yield from self._memory.erase(node_ids)
+        store, written = self._memory.store, 0
+        spooled.forget(store.database.path.parent / spool.FOLDER, erased.said.names)
         if back_ups:
-            for _ in erase_in_copies(self._memory.store.database.path.parent / "backups", ids):
+            folder = store.database.path.parent / "backups"
+            for _ in erase_in_copies(folder, store.database.key(), store.forgotten()):
                 written += 1
                 yield
-        return {"ids": ids, "message": f"Forgotten for good: {len(ids)}.", "back_ups_rewritten": written}
+        return told_erased(erased) | {"back_ups_rewritten": written}
 
     def import_records(
         self,

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from cortex.embedders import Embedder
 from cortex.memory.catalog import Catalog, Selection
+from cortex.memory.erasure import Erased
 from cortex.memory.links import Links
 from cortex.memory.note import Note
 from cortex.memory.observations.queries import Queries
@@ -184,14 +185,19 @@ class Memory:
             or _difference(wanted - catalog, catalog - wanted),
         }
 
-    def erase(self, references: Sequence[str | int]) -> Generator[None, None, list[Note]]:
-        """Remove notes for good, from the store and from every index, in slices."""
+    def erase(self, references: Sequence[str | int]) -> Generator[None, None, Erased]:
+        """Remove notes, and what was said, for good, from the store and from every index, in
+        slices.
+        """
         self.queries.write(self.now())
-        notes = self.store.erase(references)
-        self.vectors.drop([note.number for note in notes])
+        erased = self.store.erase(references)
+        self.vectors.drop([note.number for note in erased.notes])
         self.follow()
-        yield from self.rebuild("words")
-        return notes
+        if erased.notes:
+            yield from self.rebuild("words")
+        if erased.exchanges:
+            yield from self.said.make_anew()
+        return erased
 
     def recall(
         self, query: str, chosen: Selection, limit: int, alpha: float = 1.0, anchors: Sequence[int] = ()

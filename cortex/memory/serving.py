@@ -22,6 +22,7 @@ from cortex.memory.erasure import forget_again, forgotten_in
 from cortex.memory.library import Library
 from cortex.memory.note import Source, Trust
 from cortex.memory.operations import AGENTS, OPERATIONS, carry_out
+from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.sessions import Following
 from cortex.memory.upkeep.run import due
 from cortex.settings.data import DataFolder
@@ -95,7 +96,7 @@ class MemoryWorker:
             self._fault, self._place = None, self._look()
             if self._data.settings.sessions == "off":  # nobody takes in what hooks write down
                 with contextlib.suppress(OSError):
-                    files.remove_tree(self._data.root / "spool")
+                    files.remove_tree(self._data.root / spool.FOLDER)
         return self._library
 
     def close(self) -> None:

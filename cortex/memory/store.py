@@ -21,7 +21,7 @@ from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, updat
 from cortex.memory.catalog import Outline
 from cortex.memory.census import count
 from cortex.memory.database import Database
-from cortex.memory.erasure import erase
+from cortex.memory.erasure import Erased, all_forgotten, erase
 from cortex.memory.exchange import Line, Record
 from cortex.memory.intake import Intake, joined, take_in, take_out
 from cortex.memory.note import Edge, Note, Source, State, anchored, checked, read_relation
@@ -220,13 +220,17 @@ class Store:
 
         return Intake(**self.once(operation, "import", payload, carry_out))
 
-    def erase(self, references: Sequence[str | int]) -> list[Note]:
-        """Remove notes for good; returns what they were. Raises NotFound, and then removes none."""
+    def erase(self, references: Sequence[str | int]) -> Erased:
+        """As `erasure.erase`. Raises NotFound, and then removes none."""
         with self.changing() as records:
-            notes = [records.need(reference) for reference in references]
-            erase(records, notes, self.database.key())
+            erased = erase(records, references, self.database.key())
         self.database.truncate_log()
-        return notes
+        return erased
+
+    def forgotten(self) -> frozenset[str]:
+        """The hashes of all that was forgotten for good."""
+        with self.database.read() as connection:
+            return all_forgotten(connection)
 
     def wrong_names(self, *, mend: bool) -> int:
         """How many notes are not kept under what makes two of them the same."""

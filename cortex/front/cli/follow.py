@@ -14,7 +14,7 @@ from typing import Any
 
 from cortex.ask.memory import Caller, MemoryAsking
 from cortex.front.following import Follower, follow, places
-from cortex.front.hook import SPOOL
+from cortex.memory.transcripts import spool
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
 from cortex.settings.home import open_runtime, user_home
@@ -41,8 +41,8 @@ def run(options: Namespace) -> int:
     log_to_stderr(f"%(asctime)s {NAME} %(levelname)s %(message)s", logging.INFO)
     data = configuration.load_data({"memory": {"data_dir": options.data_dir}} if options.data_dir else None)
     folders = places(os.environ, Path(user_home()))
-    spool = data.root / SPOOL
-    if data.settings.sessions == "off" or not (folders or spool.is_dir()):
+    waiting = data.root / spool.FOLDER
+    if data.settings.sessions == "off" or not (folders or waiting.is_dir()):
         log.info("nothing is read: memory.sessions is %s", data.settings.sessions)
         if options.stay:
             ends = (signal.SIGTERM, signal.SIGINT)
@@ -82,7 +82,7 @@ async def _follow(data: DataFolder, folders: Mapping[str, Path]) -> int:
         return await asking.call(operation, arguments, operation_id=number, writes=writes)
 
     try:
-        await follow(Follower(call, data.settings, folders, data.root / SPOOL), stop)
+        await follow(Follower(call, data.settings, folders, data.root / spool.FOLDER), stop)
     finally:
         await client.close()
     return EXIT_OK

@@ -14,8 +14,9 @@ from typing import Any
 
 import msgspec
 import uuid6
-from sqlalchemy import Row, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
+from cortex.memory.forgotten import any_of, exchange_hash, known, session_hash
 from cortex.memory.records import Records
 from cortex.memory.tables import EXCHANGE, SESSION
 from cortex.memory.transcripts.exchanges import Part
@@ -26,8 +27,9 @@ from ipc.errors import BadRequest
 SAID_CHARS_MAX = 4_000_000
 #: what a change of an exchange is called in the log of changes
 EXCHANGES = "exchange"
-#: the key of a session's counts that holds the place of the exchange that goes on
-_GOES_ON = "place"
+#: the key of a session's counts that holds the place of the exchange that goes on; NOWHERE while
+#: that one was forgotten for good
+GOES_ON, NOWHERE = "place", -1
 # Statements that are made once: to make one takes longer than to carry it out.
 _OWN = select(EXCHANGE).where(EXCHANGE.c.session == bindparam("of"))
 _TOLD = _OWN.where(EXCHANGE.c.at == bindparam("then"), EXCHANGE.c.user_text == bindparam("said"))
@@ -84,22 +86,30 @@ def read_taking(given: Mapping[str, Any], project: str) -> Taking:
         raise BadRequest(f"This is no portion of a session: {error}.") from error
 
 
-def take(records: Records, taking: Taking) -> tuple[dict[str, Any], list[Row[Any]]]:
+def take(records: Records, taking: Taking, key: bytes) -> tuple[dict[str, Any], list[Row[Any]]]:
     """({"offset": the place that is reached, "taken", "session": its number}, the exchanges of
-    which something was told, as they are now).
+    which something was told, as they are now). Of what was forgotten for good nothing is taken;
+    "forgotten" says that the whole session was.
     """
     connection, told = records.connection, taking.session
+    some = any_of(connection)
+    if some and known(connection, [session_hash(key, told.workstation, told.source_id)]):
+        return {"offset": taking.place.offset, "taken": True, "session": 0, "forgotten": True}, []
+    gone = _forgotten(connection, taking.parts, key) if some else set()
     row = _row_of(records, told)
     # one that is told by another file, as after its folder was moved, is read from its beginning
     reached = 0 if taking.anew or row.file != told.file else row.file_offset
     if taking.start != reached:
         return {"offset": reached, "taken": False, "session": row.number}, []
     counts = Counter(row.counts)
-    place = counts.pop(_GOES_ON, 0)
+    place = counts.pop(GOES_ON, 0)
     numbers: list[int] = []
     for part in taking.parts:
-        number, place = _write(records, row, part, place)
-        numbers.append(number)
+        if id(part) in gone:
+            place = NOWHERE
+        elif part.begins or place != NOWHERE:
+            number, place = _write(records, row, part, place)
+            numbers.append(number)
     counts.update(taking.counts)
     count = select(func.count()).where(EXCHANGE.c.session == row.number)
     values = {
@@ -107,7 +117,7 @@ def take(records: Records, taking: Taking) -> tuple[dict[str, Any], list[Row[Any
         "file_offset": taking.place.offset,
         "file_size": taking.place.size,
         "file_tail": taking.place.tail,
-        "counts": dict(counts) | {_GOES_ON: place},
+        "counts": dict(counts) | {GOES_ON: place},
         "branch": told.branch or row.branch,
         "started_at": min(filter(None, (row.started_at, told.started_at)), default=0),
         "last_at": max(row.last_at, told.last_at),
@@ -115,6 +125,11 @@ def take(records: Records, taking: Taking) -> tuple[dict[str, Any], list[Row[Any
     }
     connection.execute(update(SESSION).where(SESSION.c.number == row.number).values(**values))
     return {"offset": taking.place.offset, "taken": True, "session": row.number}, written(records, numbers)
+
+
+def _forgotten(connection: Connection, parts: Sequence[Part], key: bytes) -> set[int]:
+    hashes = {exchange_hash(key, part.at, part.user): id(part) for part in parts if part.begins}
+    return {hashes[each] for each in known(connection, hashes)}
 
 
 def written(records: Records, numbers: Sequence[int]) -> list[Row[Any]]:

@@ -25,8 +25,8 @@ MESSAGE_CHARS_MAX = 4_000
 BODY_CHARS_MAX = 4_000
 #: notes of one exchange
 NOTES_MAX = 5
-#: the label of what a rule made
-LABEL = "said-in-session"
+#: the label of what a person said, and the channel of all that rules make
+LABEL, CHANNEL = "said-in-session", "sessions"
 #: kind of note → how a person says such a thing
 _SAYS = (
     (
@@ -125,7 +125,7 @@ def _title(text: str) -> str:
 
 
 def _source(taking: Taking) -> Source:
-    return Source(taking.session.kind, taking.session.source_id[:128], "sessions", "user")
+    return Source(taking.session.kind, taking.session.source_id[:128], CHANNEL, "user")
 
 
 def _is_known(records: Records, note: Note, key: bytes) -> bool:

@@ -11,7 +11,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,6 +98,7 @@ class Said:
                 )
             for row in rows:
                 self._write(row, numbers[row.number])
+            self._delete(numbers.keys() - {row.number for row in rows})
             self.reached = changes[-1].number if len(changes) == SLICE else reached
             yield
 
@@ -111,6 +112,19 @@ class Said:
                 break
         if self._writer is not None and time.monotonic() - self._committed >= COMMIT_S:
             self.commit()
+
+    def make_anew(self) -> Iterator[None]:
+        """From the store, in slices: of what was deleted nothing is left."""
+        self._end_commit(wait=True)
+        self._make_anew()
+        yield from self.follow()
+        self.commit()
+
+    def _delete(self, numbers: Iterable[int]) -> None:
+        """Exchanges that are not there any more."""
+        for number in numbers if self._searcher.num_docs or self._writer else ():
+            self._writer = self._writer or self._index.writer(_HEAP_BYTES, 1)
+            self._writer.delete_documents_by_term("number", number)
 
     def _write(self, row: Row[Any], change: int) -> None:
         if self._writer is None:

@@ -54,8 +54,9 @@ def take_session(library: Library, *, portion: dict[str, Any]) -> Generator[None
     """Store what was read of a session, in slices; see `intake.take`."""
     taking, memory = read_taking(portion, library.project), library.memory
     with memory.store.changing() as records:
-        told, rows = take(records, taking)
-        told["notes"] = note_down(records, taking, rows, memory.store.database.key())
+        key = memory.store.database.key()
+        told, rows = take(records, taking, key)
+        told["notes"] = 0 if told.get("forgotten") else note_down(records, taking, rows, key)
     memory.follow()
     yield
     yield from memory.said.follow()

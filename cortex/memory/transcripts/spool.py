@@ -9,6 +9,8 @@ import stat
 
 from cortex.system import files
 
+#: its name in the folder of memory
+FOLDER = "spool"
 #: bytes of all that waits, at most
 BYTES_MAX = 50 << 20
 #: bytes that the smallest file takes on a disk: what waits is counted in these

@@ -5,7 +5,8 @@ that we read. Each event is taken once, by the moment in its name.
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 
 from cortex.memory.secrets import remove_secrets_in
+from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.exchanges import Gathering
 from cortex.memory.transcripts.reading import Place, Portion
 from cortex.memory.transcripts.spool import ENDING
@@ -42,14 +44,24 @@ class Event:
     modified: bool = False
 
 
-def waiting(folder: Path) -> Iterator[tuple[Path, int, Event | None]]:
+def forget(folder: Path, sessions: Collection[str]) -> None:
+    """Remove what waits of these sessions. Raises OSError."""
+    if not sessions:
+        return
+    for path, _, event in waiting(folder, sys.maxsize):
+        if event is None or event.session in sessions:
+            files.remove(path)
+            spool.count(str(folder))
+
+
+def waiting(folder: Path, most: int = EVENTS_MAX) -> Iterator[tuple[Path, int, Event | None]]:
     """(file, its number, what is in it) in their order; None for a file that holds no event."""
     try:
         listed = files.entries(folder)
     except OSError:
         return
     names = [name for name, info in listed.items() if name.endswith(ENDING) and stat.S_ISREG(info.st_mode)]
-    for name in sorted(names)[:EVENTS_MAX]:
+    for name in sorted(names)[:most]:
         number = name.partition("-")[0]
         try:
             event = msgspec.json.decode(files.read_ours(folder / name, EVENT_BYTES_MAX), type=Event)

@@ -44,10 +44,15 @@ async def memory_show(asking: Asking, *, node_id: Id) -> dict[str, Any]:
 async def memory_forget(
     asking: Asking,
     *,
-    node_id: Id,
+    node_id: Annotated[
+        str, Meta(description="A note's number or id; with --hard also the id of a session or an exchange.")
+    ],
     hard: Annotated[
         bool,
-        Meta(description="For good: its history, index entries and edges too; no import brings it back."),
+        Meta(
+            description="For good: its history, index entries and edges too, and what was said for it in a session; no "
+            "import and no transcript brings it back."
+        ),
     ] = False,
     backups: Annotated[bool, Meta(description="With --hard: out of the back-ups as well.")] = False,
 ) -> dict[str, Any]:

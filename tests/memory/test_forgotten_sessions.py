@@ -1,0 +1,139 @@
+"""What was said and is forgotten for good is nowhere, and comes back from no file."""
+
+import json
+import shutil
+
+import pytest
+
+from cortex.memory import copies
+from cortex.memory.database import NAME
+from cortex.memory.library import finish
+from cortex.memory.transcripts import spool
+from ipc.errors import NotFound
+from tests.told_sessions import agent, said, user
+
+WORD = "zanzibarian"
+
+
+def traces(folder):
+    """The files in which the word is, as text or as it is compared."""
+    return sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and WORD[:9].encode() in path.read_bytes().lower()
+    )
+
+
+@pytest.fixture
+def told(life):
+    """Two sessions, one of which, and an agent that it began, speak of the word."""
+    life.ask("stats")
+    life.write(
+        "s1",
+        user(f"Remember that the {WORD} cache is cold."),
+        agent(f"The {WORD} cache is noted."),
+        user("and the limit?", "2026-03-01T11:00:00Z"),
+        agent(f"Five, says the {WORD} file.", "2026-03-01T11:01:00Z"),
+    )
+    (life.folder / "-shop" / "s1" / "subagents").mkdir(parents=True)
+    line = said("assistant", f"I looked at {WORD}.py", "2026-03-01T11:02:00Z", isSidechain=True)(life, "s1")
+    (life.folder / "-shop" / "s1" / "subagents" / "agent-a.jsonl").write_text(json.dumps(line) + "\n")
+    life.write(
+        "s2", user("rename the button", "2026-03-02T10:00:00Z"), agent("Renamed.", "2026-03-02T10:01:00Z")
+    )
+    life.read()
+    return life
+
+
+def session(life, name="s1"):
+    rows = life.ask("list_sessions")["results"]
+    return next(row["id"] for row in rows if row["source_id"] == name)
+
+
+def forget(life, *ids, **more):
+    return life.ask("erase", writes=True, node_ids=list(ids), **more)
+
+
+def test_a_session_that_is_forgotten_is_nowhere_with_its_agents_and_the_notes_of_it(told, data):
+    told.worker.ready().settle()
+    finish(told.worker.ready().back_up())
+    spool.add(str(data / spool.FOLDER), json.dumps(event("s1", WORD)).encode())
+    done = forget(told, session(told), back_ups=True)
+    assert (len(done["sessions"]), done["exchanges"], len(done["ids"]), done["back_ups_rewritten"]) == (
+        2,
+        3,
+        1,
+        1,
+    )
+    assert done["message"] == "Forgotten for good: 1 note, 2 sessions, 3 exchanges."
+    told.worker.close()
+    assert traces(data) == []
+    assert told.found(WORD) == []
+    assert told.found("rename button")
+    assert [row["source_id"] for row in told.ask("list_sessions")["results"]] == ["s2"]
+
+
+def event(name, text):
+    return {"event": "prompt", "at": 1, "session": name, "cwd": "/", "text": text}
+
+
+def test_a_session_that_was_forgotten_is_not_taken_in_again(told, data, tmp_path):
+    finish(told.worker.ready().of(project="").export_file(tmp_path / "all.jsonl"))
+    copy = copies.make(data / NAME)
+    forget(told, session(told))
+    told.write("s1", user(f"Remember that the {WORD} limit is five.", "2026-03-03T10:00:00Z"))
+    assert told.read() >= 1  # by who goes on reading it
+    assert told.read() == 0
+    told.again()
+    told.read()  # and by another
+    shutil.copytree(told.folder / "-shop", told.folder / "-resumed")  # the same lines, as of another session
+    resumed = told.folder / "-resumed" / "s1.jsonl"
+    resumed.rename(resumed.with_name("s3.jsonl")).write_text(resumed_as(resumed.with_name("s3.jsonl"), "s3"))
+    told.read()
+    (left,) = [row for row in told.ask("list_sessions")["results"] if row["source_id"] == "s3"]
+    assert left["exchange_count"] == 1  # what was said after the session was forgotten
+    forget(told, left["id"])
+    done = finish(told.worker.ready().import_file(tmp_path / "all.jsonl", trusted=True))
+    assert (done["sessions"], done["exchanges"], done["forgotten"]) == (0, 0, 6)
+    told.ask("restore", writes=True, file=copy.name)
+    assert [row["source_id"] for row in told.ask("list_sessions")["results"]] == ["s2"]
+    told.worker.close()
+    assert traces(data) == [f"backups/{copy.name}"] + [
+        path for path in traces(data) if path.startswith("damaged-")
+    ]
+
+
+def resumed_as(path, name):
+    return path.read_text().replace('"sessionId": "s1"', f'"sessionId": "{name}"')
+
+
+def test_a_note_that_is_forgotten_takes_what_was_said_for_it_along(told, data):
+    (note,) = told.ask("recall", query=f"is the {WORD} cache cold?")["results"]
+    done = forget(told, note["number"])
+    assert (done["ids"], done["exchanges"], done["sessions"]) == ([note["id"]], 1, [])
+    told.again()
+    told.write("s1", agent(f"More of the {WORD}.", "2026-03-03T10:01:00Z"))
+    told.read()
+    row = next(row for row in told.ask("list_sessions")["results"] if row["source_id"] == "s1")
+    assert row["exchange_count"] == 1
+    assert told.ask("recall", query=f"is the {WORD} cache cold?")["results"] == []
+
+
+def test_an_exchange_that_is_forgotten_goes_alone_and_what_the_agent_adds_to_it(told):
+    one = session(told, "s2")
+    done = forget(told, f"{one}:1")
+    assert (done["sessions"], done["exchanges"]) == ([], 1)
+    told.write("s2", agent("And the button is blue.", "2026-03-02T10:02:00Z"))
+    told.write("s2", user("and the menu?", "2026-03-02T11:00:00Z"))
+    told.read()
+    told.again()
+    told.read()
+    assert told.found("button") == []
+    assert told.found("menu")[0]["exchange_count"] == 1
+
+
+def test_what_is_neither_note_nor_session_is_named_and_nothing_is_forgotten(told):
+    for wrong in (f"{session(told)}:77", "0" * 8 + "-0000" * 3 + "-" + "0" * 12, "s1"):
+        with pytest.raises(NotFound, match="no note"):
+            forget(told, session(told), wrong)
+    assert told.found(WORD)
