@@ -17,8 +17,8 @@ from ipc.errors import BadRequest
 
 #: what names the operation of a tool to the memory worker
 PREFIX = "observation."
-#: tokens of an answer, and the most that may be asked for
-TOKENS, TOKENS_MAX = 4_000, 50_000
+#: tokens of an answer, the most that may be asked for, and bytes of JSON that count as one
+TOKENS, TOKENS_MAX, TOKEN_BYTES = 4_000, 50_000, 4
 #: notes in one bulk call
 BULK_MAX = 1_000
 
@@ -47,7 +47,7 @@ _TOKENS = Between(TOKENS, 100, TOKENS_MAX)
 #: of what is no page of rows: its names alone take some
 _WHOLE = Between(TOKENS, 300, TOKENS_MAX)
 
-_Csv = Annotated[str, Meta(description="Any of these, by commas.")]
+_Csv = Annotated[str, Meta(description="Any of, by commas.")]
 _Id = Annotated[str, Meta(description="Number or id.")]
 _Ids = Annotated[tuple[str, ...], Meta(description="Numbers or ids, at most 1 000.")]
 _Date = Annotated[str, Meta(description="ISO 8601 or ms.")]
@@ -58,7 +58,7 @@ _Share = Annotated[float, Meta(description="0 to 1.")]
 
 #: argument → its type, with what agents read: one name means one thing in all tools
 ARGUMENTS: Mapping[str, Any] = {
-    "query": Annotated[str, Meta(description="A question, or words.")],
+    "query": Annotated[str, Meta(description="Question or words.")],
     "type": _Csv,
     "project": Annotated[str, Meta(description='Another\'s, or "all".')],
     "obs_type": Annotated[str, Meta(description="As decision,bugfix.")],
@@ -71,18 +71,18 @@ ARGUMENTS: Mapping[str, Any] = {
     "date_end": _Date,
     "orderBy": Annotated[
         Literal["relevance", "date_desc", "date_asc"] | None,
-        Meta(description="By default relevance."),
+        Meta(description="Else relevance."),
     ],
     "limit": _Count,
-    "offset": Annotated[int, Meta(description="The page's first.")],
+    "offset": Annotated[int, Meta(description="First row.")],
     "cursor": Annotated[str, Meta(description="The `next_cursor` of the page before.")],
-    "format": Annotated[Literal["index", "full"], Meta(description="With texts or without.")],
+    "format": Annotated[Literal["index", "full"], Meta(description="With texts?")],
     "max_tokens": Annotated[int, Meta(description="Of the answer.")],
     "as_of": Annotated[str, Meta(description="A date: what was believed then.")],
     "include": Annotated[str, Meta(description="superseded, archived.")],
-    "anchor_id": Annotated[str, Meta(description="The one in the middle.")],
-    "before": Annotated[int, Meta(description="How many older ones.")],
-    "after": Annotated[int, Meta(description="How many newer ones.")],
+    "anchor_id": Annotated[str, Meta(description="In the middle.")],
+    "before": Annotated[int, Meta(description="Older ones.")],
+    "after": Annotated[int, Meta(description="Newer ones.")],
     "min_similarity": _Share,
     "min_confidence": _Share,
     "id": _Id,
@@ -147,12 +147,17 @@ class Row:
     writes: bool = False
 
 
+#: where a page begins
+_OFFSET = Between(0, 0, 1_000_000, strict=True)
+
+
 def _page(others: Mapping[str, Any], limit: int = 20, most: int = 100) -> dict[str, Any]:
     """The arguments of a tool that answers pages of rows."""
     return {
         **others,
+        "as_of": "",
         "limit": Between(limit, 1, most),
-        "offset": Between(0, 0, 1_000_000, strict=True),
+        "offset": _OFFSET,
         "format": "index",
         "max_tokens": _TOKENS,
     }
@@ -166,12 +171,21 @@ _ABOUT = _page({"query": REQUIRED, "project": "", **_FROM_TO})
 
 
 def _timeline(**first: Any) -> dict[str, Any]:
-    return {**first, **_AROUND, "project": "", "type": "", **_OF, "format": "index", "max_tokens": _TOKENS}
+    return {
+        **first,
+        **_AROUND,
+        "project": "",
+        "type": "",
+        **_OF,
+        "as_of": "",
+        "format": "index",
+        "max_tokens": _TOKENS,
+    }
 
 
 ROWS: Mapping[str, Row] = {
     "search": Row(
-        "Search earlier sessions' observations by question and filters, or browse by filters alone.\n"
+        "Search earlier sessions' observations by question and filters, or by filters alone.\n"
         'Example: {"query": "retries", "obs_type": "bugfix"}',
         _page(
             {
@@ -182,13 +196,12 @@ ROWS: Mapping[str, Row] = {
                 **_OF,
                 **_FROM_TO,
                 "orderBy": None,
-                "as_of": "",
                 "include": "",
             }
         ),
     ),
     "timeline": Row(
-        "What happened around an observation (anchor_id, or what query finds), or between two dates.\n"
+        "What happened around an observation (anchor_id, or what query finds), or between dates.\n"
         'Example: {"query": "the release", "before": 5}',
         {
             "anchor_id": "",
@@ -198,7 +211,8 @@ ROWS: Mapping[str, Row] = {
             "obs_type": "",
             **_OF,
             **_FROM_TO,
-            "offset": Between(0, 0, 1_000_000, strict=True),
+            "as_of": "",
+            "offset": _OFFSET,
             "format": "index",
             "max_tokens": _TOKENS,
         },
@@ -209,7 +223,13 @@ ROWS: Mapping[str, Row] = {
     "search_sessions": Row(
         "Search what was said and done in earlier sessions: the best exchange of each.\n"
         'Example: {"query": "the failing deployment"}',
-        {"query": REQUIRED, "limit": Between(10, 1, 50), "project": "", "max_tokens": _TOKENS},
+        {
+            "query": REQUIRED,
+            "limit": Between(10, 1, 50),
+            "offset": _OFFSET,
+            "project": "",
+            "max_tokens": _TOKENS,
+        },
     ),
     "list_sessions": Row(
         "Sessions, the newest first.",
@@ -217,7 +237,7 @@ ROWS: Mapping[str, Row] = {
             "workstation_id": "",
             "project_id": "",
             "limit": Between(20, 1, 100),
-            "offset": Between(0, 0, 1_000_000, strict=True),
+            "offset": _OFFSET,
             "max_tokens": _TOKENS,
         },
     ),
@@ -245,6 +265,7 @@ ROWS: Mapping[str, Row] = {
             "project": "",
             "min_similarity": Between(0.7, 0, 1, strict=True),
             "limit": Between(10, 1, 50),
+            "offset": _OFFSET,
             "max_tokens": _TOKENS,
         },
     ),
@@ -254,6 +275,7 @@ ROWS: Mapping[str, Row] = {
             "id": REQUIRED,
             "min_confidence": Between(0.5, 0, 1, strict=True),
             "limit": Between(20, 1, 100),
+            "offset": _OFFSET,
             "max_tokens": _TOKENS,
         },
     ),
@@ -277,7 +299,7 @@ ROWS: Mapping[str, Row] = {
     ),
     "get_observation_relationships": Row(
         "All relations within some steps of an observation.",
-        {"id": REQUIRED, "max_depth": Between(2, 1, 5), "max_tokens": _TOKENS},
+        {"id": REQUIRED, "max_depth": Between(2, 1, 5), "offset": _OFFSET, "max_tokens": _TOKENS},
     ),
     "edit_observation": Row(
         "Change fields of an observation; what there was is kept as a revision.",
@@ -384,12 +406,20 @@ ROWS: Mapping[str, Row] = {
             "project": "",
             "min_similarity": Between(0.8, 0.5, 1, strict=True),
             "limit": Between(10, 1, 50),
+            "offset": _OFFSET,
             "max_tokens": _WHOLE,
         },
     ),
     "get_patterns": Row(
         "What recurs in several observations of several sessions.",
-        {"type": "", "project": "", "query": "", "limit": Between(20, 1, 100), "max_tokens": _WHOLE},
+        {
+            "type": "",
+            "project": "",
+            "query": "",
+            "limit": Between(20, 1, 100),
+            "offset": _OFFSET,
+            "max_tokens": _WHOLE,
+        },
     ),
     "run_consolidation": Row(
         "Look after what is remembered: relate, find patterns, let fade, forget where that is on.",

@@ -138,7 +138,6 @@ def test_forgetting_for_good_forgets_what_was_asked(window, library):
         ("get_temporal_trends", {"days": 365}),
         ("analyze_observation_importance", {"limit": 50}),
         ("analyze_search_patterns", {"top_n": 50}),
-        ("suggest_consolidations", {"min_similarity": 0.5, "limit": 50}),
     ],
 )
 def test_no_report_is_above_its_tokens_and_what_was_left_out_is_named(window, fill, tool, asked):

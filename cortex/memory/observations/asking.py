@@ -6,7 +6,7 @@ Each takes the library and the call's arguments as `cortex.terms.observations` h
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,15 +21,15 @@ from cortex.memory.observations.finding import (
     browse,
     choose,
     find,
+    following,
     listed,
-    notes_of,
     of_files,
     of_types,
 )
-from cortex.memory.observations.rows import fitted, record_of, row_of, type_of
+from cortex.memory.observations.rows import record_of, row_of, type_of
 from cortex.memory.ranking import WEIGHTS
 from cortex.memory.text import question_words
-from cortex.memory.timeline import around, between
+from cortex.memory.timeline import around, between, notes_of
 from cortex.terms import tokens
 from ipc.errors import BadQuery, BadRequest
 
@@ -65,7 +65,7 @@ def search(library: Library, given: Given) -> Answer:
 def search_about(name: str, library: Library, given: Given) -> Answer:
     """The tools of PRIORS: a search in which what is of their types counts for more."""
     memory, (types, concepts) = library.memory, PRIORS[name]
-    lifted = of_types(memory, types)
+    lifted = of_types(memory, types, {})
     for concept in concepts:
         chosen = Selection(project=library.project, labels=(concept,))
         lifted |= set(memory.catalog.in_time(memory.catalog.mask(chosen)).tolist())
@@ -85,8 +85,10 @@ def find_by_file(library: Library, given: Given) -> Answer:
     """What modified the file before what read it; within each the newest first."""
     if given["orderBy"] in ("date_asc", "date_desc"):
         return find_by("files", library, given)
-    modified = {number for number, was in of_files(library.memory, _named(given, "files")).items() if was}
     chosen = choose(library, given)
+    then = library.memory.then(chosen.as_of)
+    named = of_files(library.memory, _named(given, "files"), then)
+    modified = {number for number, was in named.items() if was}
     among = chosen.among or frozenset()
     parts = [replace(chosen, among=part) for part in (among & modified, among - modified)]
     start, end = given["offset"], given["offset"] + given["limit"]
@@ -143,15 +145,13 @@ def timeline(library: Library, given: Given) -> Answer:
         row_of(note, full=full) | ({"anchor": True} if note.number == anchor.number else {})
         for note in span.notes
     ]
-    at = next(at for at, row in enumerate(rows) if row.get("anchor"))
-    kept, earlier, later = _middle(rows, at, given["max_tokens"])
     return {
-        "results": kept,
-        "total_count": len(kept),
+        "results": rows,
+        "total_count": len(rows),
         "query": given.get("query", ""),
         "anchor_id": anchor.number,
-        "earlier": span.before + earlier,
-        "later": span.after + later,
+        "earlier": span.before,
+        "later": span.after,
     }
 
 
@@ -171,20 +171,8 @@ def _span(library: Library, given: Given, chosen: Selection) -> Answer:
     offset = given.get("offset", 0)
     span = between(library.memory, chosen, limit, offset, newest_first=False)
     rows = [row_of(note, full=given["format"] == "full") for note in span.notes]
-    kept, _ = fitted(rows, given["max_tokens"])
     total = span.before + len(span.notes) + span.after
-    told_rows = {"results": kept, "total_count": total, "query": ""}
-    more = offset + len(kept) < total and kept
-    return told_rows | ({"next_offset": offset + len(kept)} if more else {})
-
-
-def _middle(rows: list[Answer], at: int, max_tokens: int) -> tuple[list[Answer], int, int]:
-    """(rows around the one at `at` that have room, how many before and after them have none)."""
-    order = sorted(range(len(rows)), key=lambda place: (abs(place - at), place))
-    kept, _ = fitted([rows[place] for place in order], max_tokens)
-    places = dict(zip(order, kept, strict=False))
-    first, last = min(places), max(places)
-    return [places[place] for place in sorted(places)], first, len(rows) - 1 - last
+    return {"results": rows, "total_count": total, "query": ""} | following(given, len(rows), total)
 
 
 def get_observation(library: Library, given: Given) -> Answer:
@@ -204,14 +192,17 @@ def find_similar_observations(library: Library, given: Given) -> Answer:
     near = memory.vectors.cosines([query], mask)
     best = sorted(zip(near.values.tolist(), near.numbers.tolist(), strict=True), reverse=True)
     alike = {number: value for value, number in best if value >= given["min_similarity"] and mask[number]}
-    chosen = list(alike)[: given["limit"]]
     rows = [
         row_of(note, full=True) | {"similarity": round(alike[note.number], 4)}
-        for note in notes_of(memory, chosen, {})
+        for note in notes_of(memory, _page(list(alike), given), {})
     ]
-    kept, whole = fitted(rows, given["max_tokens"])
-    more = {} if whole else {"truncated": True}
-    return {"observations": kept, "count": len(kept), "min_similarity": given["min_similarity"]} | more
+    told_page = {"observations": rows, "count": len(rows), "total_count": len(alike)}
+    return told_page | {"min_similarity": given["min_similarity"]} | following(given, len(rows), len(alike))
+
+
+def _page(numbers: Sequence[int], given: Given) -> Sequence[int]:
+    """Those from the `offset`th on."""
+    return numbers[given["offset"] : given["offset"] + given["limit"]]
 
 
 def find_related_observations(library: Library, given: Given) -> Answer:
@@ -226,10 +217,10 @@ def find_related_observations(library: Library, given: Given) -> Answer:
             related.setdefault(other, edge)
     rows = [
         row_of(one) | _relation(related[one.number], note.number)
-        for one in notes_of(memory, list(related)[: given["limit"]], {})
+        for one in notes_of(memory, _page(list(related), given), {})
     ]
-    kept, whole = fitted(rows, given["max_tokens"])
-    return {"observations": kept, "count": len(kept)} | ({} if whole else {"truncated": True})
+    told_page = {"observations": rows, "count": len(rows), "total_count": len(related)}
+    return told_page | following(given, len(rows), len(related))
 
 
 def _relation(edge: Edge, of: int) -> Answer:
@@ -248,6 +239,7 @@ def get_observation_relationships(library: Library, given: Given) -> Answer:
     seen = memory.catalog.mask(Selection(project=library.project, states=NOT_DELETED))
     walk = memory.links.walk(start.number, given["max_depth"], "both", lambda number: bool(seen[number]))
     notes = {note.number: note for note in memory.store.notes_by_number(list(walk.depth))}
+    edges = [edge for edge in walk.edges if {edge.source, edge.target} <= notes.keys()]
     rows = [
         {
             "id": edge.id,
@@ -260,17 +252,16 @@ def get_observation_relationships(library: Library, given: Given) -> Answer:
             "source_type": type_of(notes[edge.source]),
             "target_type": type_of(notes[edge.target]),
         }
-        for edge in walk.edges
-        if {edge.source, edge.target} <= notes.keys()
+        for edge in edges[given["offset"] :]
     ]
-    kept, whole = fitted(rows, given["max_tokens"])
-    return {
+    told_page = {
         "center_id": start.number,
         "max_depth": given["max_depth"],
-        "total_relations": len(rows),
-        "relations": kept,
+        "total_relations": len(edges),
+        "relations": rows,
         "unique_nodes": len(notes),
-    } | ({"truncated": True} if walk.truncated or not whole else {})
+    }
+    return told_page | ({"truncated": True} if walk.truncated else {})
 
 
 def explain_search_ranking(library: Library, given: Given) -> Answer:

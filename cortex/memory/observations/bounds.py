@@ -1,52 +1,150 @@
-"""An answer that is no page of rows within its tokens: long texts lose their ends and long lists
-their last items, all by one measure, and what was left out is named. Pure.
+"""An answer within its tokens, by one measure for all tools: a page loses its last rows, which the
+next page has; what is no page loses the ends of long texts and the last items of lists, and names
+what was left out. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import orjson
 
-from cortex.memory.observations.rows import TOKEN_BYTES
+from cortex.terms.observations import ROWS, TOKEN_BYTES, TOKENS
 
 Answer = dict[str, Any]
+#: bytes of a row, or of a whole answer, as who asked gets it
+Size = Callable[[Mapping[str, Any]], int]
 
-#: bytes kept free for the fences of its texts
-_FENCES = 64
+#: where an answer has its rows
+LISTS = ("results", "observations", "relations", "patterns", "groups")
+#: bytes kept free for where the next page begins, and how many there are on each side
+_NEXT = 48
 #: bytes of a text that stay in any case: ids and moments are no longer
-_TEXT_MIN = 40
+_TEXT_MIN = 64
+#: share of a page that the repeated question may take
+_QUERY_SHARE = 8
 #: mappings whose keys are data: they lose entries as lists do
 _TABLES = frozenset(("distribution", "file_mtimes", "metadata", "concept_weights"))
+#: what a row keeps, however little room there is
+_KEPT = frozenset(("id", "title", "truncated", "anchor", "stale"))
 
 
-def within(answer: Answer, max_tokens: int) -> Answer:
+def size_of(told: Mapping[str, Any]) -> int:
+    return len(orjson.dumps(told))
+
+
+def bounded(name: str, answer: Answer, asked: Mapping[str, Any], size: Size = size_of) -> Answer:
+    """The answer of a tool within its `max_tokens`; `asked`: its arguments within their bounds."""
+    if name == "export_observations":  # which has pages of its own
+        return answer
+    room = TOKEN_BYTES * asked.get("max_tokens", TOKENS)
+    if {"offset", "before"} & ROWS[name].arguments.keys():
+        return page_within(answer, room, asked.get("offset", 0), size)
+    return within(answer, room, size)
+
+
+def bounded_when_done(
+    name: str, steps: Generator[None, None, Answer], asked: Mapping[str, Any]
+) -> Generator[None, None, Answer]:
+    """The same of long work in slices."""
+    return bounded(name, (yield from steps), asked)
+
+
+def page_within(answer: Answer, room: int, offset: int, size: Size = size_of) -> Answer:
+    """The answer with as many of its rows as have room, those about its anchor if there is one.
+    `next_offset` says where the others begin; of a timeline `earlier` and `later` count them. The
+    first row is there in any case, if need be without the ends of its texts.
+    """
+    name = next((each for each in LISTS if isinstance(answer.get(each), list | tuple)), "")
+    rows: Sequence[Any] = answer[name] if name else ()
+    if not rows:
+        return _with_query(answer, room, size)
+    head = _with_query(answer | {name: []}, room, size)
+    left = room - size(head) - _NEXT * ("next_offset" not in head)
+    kept = dict[int, Any]()
+    for at in _order(rows):
+        taken = size(rows[at]) + 1
+        if taken > left:
+            break
+        left -= taken
+        kept[at] = rows[at]
+    if not kept:
+        at = _order(rows)[0]
+        kept[at] = _squeezed(rows[at], left, size)
+    if len(kept) == len(rows):
+        return head | {name: [kept[at] for at in sorted(kept)]}
+    return _counted(head | {name: [kept[at] for at in sorted(kept)]}, name, kept, len(rows), offset)
+
+
+def _counted(answer: Answer, name: str, kept: Mapping[int, Any], count: int, offset: int) -> Answer:
+    """What the answer says of its rows, when it lost some."""
+    told = {"count": len(kept)} if "count" in answer else {}
+    if "earlier" not in answer:
+        return answer | told | {"next_offset": offset + len(kept)}
+    sides = {"earlier": answer["earlier"] + min(kept), "later": answer["later"] + count - 1 - max(kept)}
+    return answer | told | sides | {"total_count": len(answer[name])}
+
+
+def _order(rows: Sequence[Any]) -> list[int]:
+    """The places of rows, those first that stay longest."""
+    middle = next((at for at, row in enumerate(rows) if row.get("anchor")), 0)
+    return sorted(range(len(rows)), key=lambda at: (abs(at - middle), at))
+
+
+def _with_query(answer: Answer, room: int, size: Size) -> Answer:
+    """A question that is long is repeated by its beginning."""
+    asked = answer.get("query")
+    if not isinstance(asked, str) or size(answer | {"query": ""}) + len(orjson.dumps(asked)) <= room // 4:
+        return answer
+    most = max(_TEXT_MIN, room // _QUERY_SHARE)
+    while len(orjson.dumps(asked)) > most:
+        asked = asked[: len(asked) * most // (len(orjson.dumps(asked)) + 1)]
+    return answer if asked == answer["query"] else answer | {"query": f"{asked}…"}
+
+
+def _squeezed(row: Mapping[str, Any], room: int, size: Size) -> Answer:
+    """The row without the ends of its texts and lists, and at last without its largest fields."""
+    if size(row) <= room:
+        return dict(row)
+
+    def cut(share: int) -> Answer:
+        return _cut(row, share) | {"truncated": True}
+
+    made = cut(_largest(room, lambda share: size(cut(share)) <= room))
+    fields = sorted(made.keys() - _KEPT, key=lambda name: (-len(orjson.dumps(made[name])), name))
+    for name in ("left_out", *fields):
+        if size(made) <= room:
+            break
+        made.pop(name, None)
+    return made
+
+
+def within(answer: Answer, room: int, size: Size = size_of) -> Answer:
     """The answer, or as much of it as has room, with `left_out`: {where: how many items, or bytes
     of a text}. Items are left out of a list from its end.
     """
-    room = max_tokens * TOKEN_BYTES - _FENCES
-    if len(orjson.dumps(answer)) <= room:
+    if size(answer) <= room:
         return answer
-    least, most = 0, room
+    return _cut(answer, _largest(room, lambda share: size(_cut(answer, share)) <= room))
+
+
+def _largest(most: int, fits: Callable[[int], bool]) -> int:
+    """The largest number up to `most` that fits; 0 when none does."""
+    least = 0
     while least < most:
         share = (least + most + 1) // 2
-        if len(orjson.dumps(_cut(answer, share))) <= room:
+        if fits(share):
             least = share
         else:
             most = share - 1
-    return _cut(answer, least)
+    return least
 
 
-def within_when_done(steps: Generator[None, None, Answer], max_tokens: int) -> Generator[None, None, Answer]:
-    """The same of long work in slices."""
-    return within((yield from steps), max_tokens)
-
-
-def _cut(answer: Answer, share: int) -> Answer:
-    """The answer when no text, list or table has more than `share` bytes."""
-    left: dict[str, int] = {}
-    cut = {name: _shortened(value, share, name, left) for name, value in answer.items()}
+def _cut(answer: Mapping[str, Any], share: int) -> Answer:
+    """An answer or a row of which no text, list or table has more than `share` bytes."""
+    left = dict[str, int](answer.get("left_out", {}))
+    cut = {name: _shortened(value, share, name, left) for name, value in answer.items() if name != "left_out"}
     return cut | {"left_out": left}
 
 
@@ -68,7 +166,7 @@ def _shortened(value: Any, share: int, where: str, left: dict[str, int]) -> Any:
     return value
 
 
-def _first(items: list[Any], share: int, where: str, left: dict[str, int]) -> list[Any]:
+def _first(items: Sequence[Any], share: int, where: str, left: dict[str, int]) -> list[Any]:
     """The first items that have room, each cut to the same share."""
     kept, used = [], 0
     for at, item in enumerate(items):

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from cortex.memory.answers import told
 from cortex.memory.library import Library
-from cortex.memory.observations.rows import fitted
+from cortex.memory.observations.finding import following
 from cortex.memory.tables import EXCHANGE, SESSION
 from cortex.memory.text import question_words
 from cortex.memory.times import say_moment
@@ -27,21 +27,18 @@ SESSIONS_MAX = 50
 
 def search_sessions(library: Library, given: Given) -> Answer:
     """Raises BadQuery for no question."""
-    found = sessions.search_sessions(library, query=_asked(given), limit=min(SESSIONS_MAX, given["limit"]))
-    kept, _ = fitted(found["results"], given["max_tokens"])
-    return found | {"results": kept}
+    limit = min(SESSIONS_MAX, given["limit"])
+    return sessions.search_sessions(library, query=_asked(given), limit=limit, offset=given["offset"])
 
 
 def list_sessions(library: Library, given: Given) -> Answer:
-    listed = sessions.list_sessions(
+    return sessions.list_sessions(
         library,
         workstation_id=given["workstation_id"],
         project_id=given["project_id"],
         limit=given["limit"],
         offset=given["offset"],
     )
-    kept, whole = fitted(listed["results"], given["max_tokens"])
-    return listed | {"results": kept} | ({} if whole else {"next_offset": given["offset"] + len(kept)})
 
 
 def search_prompts(library: Library, given: Given) -> Answer:
@@ -68,10 +65,8 @@ def search_prompts(library: Library, given: Given) -> Answer:
         }
         for row in asked[start : start + given["limit"]]
     ]
-    kept, _ = fitted(page, given["max_tokens"])
-    reached = start + len(kept)
-    more = {"next_offset": reached} if kept and reached < len(asked) else {}
-    return {"results": kept, "total_count": len(asked), "query": given["query"]} | more
+    told_page = {"results": page, "total_count": len(asked), "query": given["query"]}
+    return told_page | following(given, len(page), len(asked))
 
 
 def _asked(given: Given) -> str:

@@ -11,17 +11,23 @@ import yaml
 from cortex.memory.exchange import HEADER, note_record
 from cortex.memory.library import Library
 from cortex.memory.note import Note
-from cortex.memory.observations.finding import choose, notes_of
-from cortex.memory.observations.rows import TOKEN_BYTES, record_of, type_of
+from cortex.memory.observations.finding import choose
+from cortex.memory.observations.rows import record_of, type_of
+from cortex.memory.timeline import notes_of
 from cortex.memory.times import say_moment
+from cortex.terms.observations import TOKEN_BYTES
 from ipc.errors import BadRequest
 
 Given = Mapping[str, Any]
 
+#: bytes of what stands around the observations of a page
+_ENVELOPE = 128
+
 
 def export_observations(library: Library, given: Given) -> dict[str, Any]:
     """{"format", "count", "observations" or "data", "next_cursor" where there are more}, the oldest
-    first. Raises BadRequest for a cursor that no page gave.
+    first; `left_out`: the ids of those that are too large for a page. Raises BadRequest for a
+    cursor that no page gave.
     """
     memory, form = library.memory, given["format"]
     memory.follow()
@@ -29,21 +35,26 @@ def export_observations(library: Library, given: Given) -> dict[str, Any]:
     after = _after(given["cursor"])
     numbers = [number for number in mask.nonzero()[0].tolist() if number > after]
     page = notes_of(memory, numbers[: given["limit"]], {})
-    written, room = list[tuple[Note, Any]](), given["max_tokens"] * TOKEN_BYTES
+    head = "" if form != "jsonl" or given["cursor"] else f"{orjson.dumps(HEADER).decode()}\n"
+    most = given["max_tokens"] * TOKEN_BYTES - _ENVELOPE
+    written, left_out, room, last = list[Any](), list[int](), most - len(orjson.dumps(head)), after
     for note in page:
-        one, size = _written(library, note, form)
-        if written and size > room:
+        one = _written(library, note, form)
+        size = len(orjson.dumps(one)) + 1
+        if size > most - len(orjson.dumps(head)):
+            size = len(str(note.number)) + 1
+            if size > room:
+                break
+            left_out.append(note.number)
+        elif size > room:
             break
-        written.append((note, one))
-        room -= size
+        else:
+            written.append(one)
+        room, last = room - size, note.number
     told: dict[str, Any] = {"format": form, "count": len(written)}
-    if form == "json":
-        told["observations"] = [one for _, one in written]
-    else:
-        head = "" if form == "markdown" or given["cursor"] else f"{orjson.dumps(HEADER).decode()}\n"
-        told["data"] = head + "".join(one for _, one in written)
-    more = len(numbers) > len(written)
-    return told | ({"next_cursor": str(written[-1][0].number)} if more and written else {})
+    told |= {"observations": written} if form == "json" else {"data": head + "".join(written)}
+    told |= {"left_out": left_out} if left_out else {}
+    return told | ({"next_cursor": str(last)} if numbers and last != numbers[-1] else {})
 
 
 def _after(cursor: str) -> int:
@@ -54,16 +65,12 @@ def _after(cursor: str) -> int:
     return int(cursor)
 
 
-def _written(library: Library, note: Note, form: str) -> tuple[Any, int]:
-    """(the note in that form, bytes of it)."""
+def _written(library: Library, note: Note, form: str) -> dict[str, Any] | str:
     if form == "json":
-        record = record_of(note)
-        return record, len(orjson.dumps(record))
+        return record_of(note)
     if form == "jsonl":
-        line = orjson.dumps(note_record(note, library.memory.store.revisions(note.number))).decode() + "\n"
-    else:
-        line = markdown_of(note)
-    return line, len(line.encode())
+        return orjson.dumps(note_record(note, library.memory.store.revisions(note.number))).decode() + "\n"
+    return markdown_of(note)
 
 
 def markdown_of(note: Note) -> str:

@@ -16,12 +16,16 @@ from cortex.memory.asked import INCLUDED
 from cortex.memory.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.note import Note, State, read_labels
-from cortex.memory.observations.rows import TYPE_OF_KIND, fitted, row_of
+from cortex.memory.observations.rows import TYPE_OF_KIND, row_of, type_of
 from cortex.memory.recall import Memory
 from cortex.memory.store import STATES
 from cortex.memory.tables import LABEL, NOTE, NOTE_FILE
+from cortex.memory.timeline import notes_of
 from cortex.memory.times import read_end, read_moment
 from ipc.errors import BadRequest
+
+#: notes that read otherwise at the moment that is asked about, as they were
+Then = Mapping[int, Note]
 
 #: notes that a question with filters ranks at once: pages are of one ranking
 RANKED = 500
@@ -69,12 +73,13 @@ def choose(library: Library, asked: Mapping[str, Any], *, every: bool = False) -
         as_of=read_end(asked.get("as_of") or 0, "as_of"),
     )
     memory, among = library.memory, list[set[int]]()
+    then = memory.then(chosen.as_of)
     if types:
-        among.append(of_types(memory, types))
+        among.append(of_types(memory, types, then))
     if files:
-        among.append(set(of_files(memory, files)))
+        among.append(set(of_files(memory, files, then)))
     if every and len(concepts) > 1:
-        among += [_with_label(memory, concept) for concept in concepts]
+        among += [_with_label(memory, concept, then) for concept in concepts]
     return replace(chosen, among=frozenset(set.intersection(*among))) if among else chosen
 
 
@@ -82,17 +87,22 @@ def _either(asked: Mapping[str, Any], first: str, second: str) -> float | str:
     return asked.get(first) or asked.get(second) or 0
 
 
-def of_types(memory: Memory, types: Collection[str]) -> set[int]:
+def of_types(memory: Memory, types: Collection[str], then: Then) -> set[int]:
     """The notes of any of the types, said or told by their kind."""
     kinds = [kind for kind, obs_type in TYPE_OF_KIND.items() if obs_type in types]
     unsaid = and_(NOTE.c.obs_type == "", NOTE.c.kind.in_(kinds))
-    return _numbers(memory, select(NOTE.c.number).where(or_(NOTE.c.obs_type.in_(types), unsaid)))
+    now = _numbers(memory, select(NOTE.c.number).where(or_(NOTE.c.obs_type.in_(types), unsaid)))
+    return now.difference(then).union(number for number, note in then.items() if type_of(note) in types)
 
 
-def of_files(memory: Memory, asked: Collection[str]) -> dict[int, bool]:
+def of_files(memory: Memory, asked: Collection[str], then: Then) -> dict[int, bool]:
     """Notes about one of the files, which are named whole, by the end of their path, or by a folder
     that they are in → whether it was modified.
     """
+
+    def named(path: str) -> bool:
+        return any(is_of(path, one) for one in told)
+
     told = [path.strip().replace("\\", "/").removeprefix("./").rstrip("/") for path in asked]
     likely = or_(*(NOTE_FILE.c.path.contains(path, autoescape=True) for path in told))
     found: dict[int, bool] = {}
@@ -100,9 +110,10 @@ def of_files(memory: Memory, asked: Collection[str]) -> dict[int, bool]:
         for note, path, use in connection.execute(
             select(NOTE_FILE.c.note, NOTE_FILE.c.path, NOTE_FILE.c.use).where(likely)
         ):
-            if any(is_of(path, one) for one in told):
+            if note not in then and named(path):
                 found[note] = found.get(note, False) or use == "modified"
-    return found
+    were = {number: note for number, note in then.items() if any(map(named, note.files))}
+    return found | {number: any(map(named, note.modified)) for number, note in were.items()}
 
 
 def is_of(path: str, asked: str) -> bool:
@@ -110,8 +121,9 @@ def is_of(path: str, asked: str) -> bool:
     return path == asked or path.endswith(f"/{asked}") or path.startswith(f"{asked}/") or f"/{asked}/" in path
 
 
-def _with_label(memory: Memory, label: str) -> set[int]:
-    return _numbers(memory, select(LABEL.c.note).where(LABEL.c.label == label))
+def _with_label(memory: Memory, label: str, then: Then) -> set[int]:
+    now = _numbers(memory, select(LABEL.c.note).where(LABEL.c.label == label))
+    return now.difference(then).union(number for number, note in then.items() if label in note.labels)
 
 
 def _numbers(memory: Memory, query: Any) -> set[int]:
@@ -158,25 +170,22 @@ def browse(
     return Found(notes_of(memory, order[offset : offset + limit].tolist(), then), {}, len(order))
 
 
-def notes_of(memory: Memory, numbers: Sequence[int], then: Mapping[int, Note]) -> list[Note]:
-    """The notes in this order, those of `then` as they are there."""
-    there = memory.store.notes_by_number([number for number in numbers if number not in then])
-    known = {note.number: note for note in there} | dict(then)
-    return [known[number] for number in numbers if number in known]
-
-
 def answer(found: Found, asked: Mapping[str, Any], query: str = "") -> dict[str, Any]:
     """A page as it is answered: {"results", "total_count", "query", "next_offset" where there are
-    more}, within its tokens.
+    more}.
     """
     full = asked.get("format") == "full"
     rows = [row_of(note, found.scores.get(note.number), full=full) for note in found.notes]
-    kept, _ = fitted(rows, asked["max_tokens"])
-    told: dict[str, Any] = {"results": kept, "total_count": found.total, "query": query}
+    told: dict[str, Any] = {"results": rows, "total_count": found.total, "query": query}
     if found.more_may_be:
         told["total_is_at_least"] = True
-    reached = asked.get("offset", 0) + len(kept)
-    return told | ({"next_offset": reached} if kept and reached < found.total else {})
+    return told | following(asked, len(rows), found.total)
+
+
+def following(asked: Mapping[str, Any], count: int, total: int) -> dict[str, int]:
+    """Where the next page begins after one of `count` rows, while there is one."""
+    reached: int = asked.get("offset", 0) + count
+    return {"next_offset": reached} if count and reached < total else {}
 
 
 def numbers_in(mask: Any) -> list[int]:

@@ -1,14 +1,11 @@
-"""Notes as rows of observations: the index of one, all of it; an answer within its tokens. Pure.
+"""Notes as rows of observations: the index of one, and all of it. Pure.
 
 A text that somebody may take for an instruction is under TEXTS, which who shows it fences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
-
-import orjson
 
 from cortex.memory.answers import orders, told
 from cortex.memory.note import Note
@@ -16,10 +13,6 @@ from cortex.memory.times import say_moment
 
 #: kind of a note → the type of an observation, where nobody said one
 TYPE_OF_KIND = {"fact": "discovery", "event": "change", "decision": "decision"}
-#: bytes of JSON that count as a token
-TOKEN_BYTES = 4
-#: characters that are left of a text that is too long for the answer
-TEXT_CHARS_MIN = 200
 
 
 def type_of(note: Note) -> str | None:
@@ -106,35 +99,3 @@ def record_of(note: Note) -> dict[str, Any]:
 def _moments(note: Note) -> dict[str, str]:
     names = ("occurred_at", "valid_from", "valid_until")
     return {name: say_moment(moment) for name in names if (moment := getattr(note, name))}
-
-
-def fitted(rows: Sequence[dict[str, Any]], max_tokens: int) -> tuple[list[dict[str, Any]], bool]:
-    """(the first rows that have room, whether all have). The first is there in any case: without
-    the end of its text, which says `truncated`.
-    """
-    room, kept = max_tokens * TOKEN_BYTES, list[dict[str, Any]]()
-    for row in rows:
-        size = len(orjson.dumps(row))
-        if size > room and not kept:
-            kept.append(_cut(row, room))
-            break
-        if size > room:
-            break
-        room -= size
-        kept.append(row)
-    return kept, len(kept) == len(rows)
-
-
-def _cut(row: Mapping[str, Any], room: int) -> dict[str, Any]:
-    """The row with its longest text shortened to what has room."""
-    made = dict(row)
-    name = max(
-        (name for name in ("content", "narrative") if name in made),
-        key=lambda each: len(made[each]),
-        default="",
-    )
-    over = len(orjson.dumps(made)) - room
-    if name and over > 0:
-        raw = made[name].encode()[: max(TEXT_CHARS_MIN, len(made[name].encode()) - over)]
-        made |= {name: raw.decode(errors="ignore"), "truncated": True}
-    return made

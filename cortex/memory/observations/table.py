@@ -10,9 +10,9 @@ import msgspec
 
 from cortex.memory.library import Library
 from cortex.memory.observations import analysing, asking, changing, conversations, exporting, health
-from cortex.memory.observations.bounds import within, within_when_done
+from cortex.memory.observations.bounds import bounded, bounded_when_done
 from cortex.memory.upkeep import run
-from cortex.terms.observations import REQUIRED, ROWS, TOKENS, fields_of, read_bounds
+from cortex.terms.observations import REQUIRED, ROWS, fields_of, read_bounds
 
 #: long work is done in slices
 Answer = dict[str, Any] | Generator[None, None, dict[str, Any]]
@@ -58,8 +58,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "get_observation_scoring_breakdown": analysing.get_observation_scoring_breakdown,
     "analyze_observation_importance": analysing.analyze_observation_importance,
     "analyze_search_patterns": analysing.analyze_search_patterns,
-    "suggest_consolidations": _passed(run.suggest_consolidations, "min_similarity", "limit"),
-    "get_patterns": _passed(run.get_patterns, "type", "query", "limit"),
+    "suggest_consolidations": _passed(run.suggest_consolidations, "min_similarity", "limit", "offset"),
+    "get_patterns": _passed(run.get_patterns, "type", "query", "limit", "offset"),
     "run_consolidation": _passed(run.run_consolidation, "cycle", "dry_run"),
     "trigger_maintenance": _passed(run.trigger_maintenance, "dry_run"),
     "get_maintenance_stats": _passed(run.get_maintenance_stats),
@@ -67,11 +67,6 @@ FUNCTIONS: Mapping[str, Function] = {
 }
 
 
-#: tools that answer no pages of rows and may have much to tell
-WHOLE = frozenset(
-    "get_observation explain_search_ranking get_data_quality_report get_temporal_trends "
-    "analyze_observation_importance analyze_search_patterns suggest_consolidations get_patterns".split()
-)
 #: writes that come to the same however often they are done, and so take no number
 REPEATABLE = frozenset(("run_consolidation", "trigger_maintenance"))
 
@@ -82,10 +77,9 @@ def carried_out(name: str, library: Library, **given: Any) -> Answer:
     """
     asked = read_bounds(name, given) | {"operation_id": given.get("operation_id", "")}
     answer = FUNCTIONS[name](library, asked)
-    if name not in WHOLE:
-        return answer
-    max_tokens = asked.get("max_tokens", TOKENS)
-    return within(answer, max_tokens) if isinstance(answer, dict) else within_when_done(answer, max_tokens)
+    if isinstance(answer, dict):
+        return bounded(name, answer, asked)
+    return bounded_when_done(name, answer, asked)
 
 
 def arguments_of(name: str) -> type[msgspec.Struct]:

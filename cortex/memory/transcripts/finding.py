@@ -23,16 +23,22 @@ SHARE_MIN = 1 / 3
 SEARCH_MAX, LIST_MAX = 50, 100
 
 
-def search(store: Store, said: Said, query: str, limit: int, projects: Sequence[str]) -> dict[str, Any]:
-    """{"results": sessions, the best first, each with its best exchange, "total_count", "query"}.
-    Nothing for a question that nothing is about. `projects`: whose, none for everybody's.
+def search(
+    store: Store, said: Said, query: str, projects: Sequence[str], *, limit: int, offset: int = 0
+) -> dict[str, Any]:
+    """{"results": sessions, the best first, each with its best exchange, "total_count", "query",
+    "next_offset" while there are more}; the count is of those up to this page, and one more where
+    there is one. Nothing for a question that nothing is about. `projects`: whose, none for
+    everybody's.
 
     Raises BadRequest.
     """
     _check(limit, SEARCH_MAX)
+    _check_offset(offset)
+    reached = offset + limit
     words = question_words(query)
     worth = {word: said.rarity(word) for word in words}
-    hits = said.search(words, max(PROPOSED_MIN, PROPOSED * limit), *projects)
+    hits = said.search(words, max(PROPOSED_MIN, PROPOSED * reached), *projects)
     rows = _rows(store, hits)
     found: dict[int, dict[str, Any]] = {}
     for hit in hits:
@@ -41,12 +47,13 @@ def search(store: Store, said: Said, query: str, limit: int, projects: Sequence[
             continue
         if row.session in found:
             found[row.session]["more"] += 1
-        elif len(found) < limit:
+        elif len(found) <= reached:
             marked = mark(row.user_text, row.assistant_text, worth)
             if marked.share >= SHARE_MIN:
                 found[row.session] = _told(row, hit, marked)
-    results = [row | {"rank": at} for at, row in enumerate(found.values(), 1)]
-    return {"results": results, "total_count": len(results), "query": query}
+    ranked = [row | {"rank": at} for at, row in enumerate(found.values(), 1)]
+    told = {"results": ranked[offset:reached], "total_count": len(ranked), "query": query}
+    return told | ({"next_offset": reached} if len(ranked) > reached else {})
 
 
 def _rows(store: Store, hits: Sequence[Hit]) -> Mapping[int, Row[Any]]:
@@ -95,8 +102,7 @@ def listed(
     Raises BadRequest.
     """
     _check(limit, LIST_MAX)
-    if offset < 0:
-        raise BadRequest(f"offset is {offset}; it is 0 or more.")
+    _check_offset(offset)
     chosen = select(SESSION)
     count = select(func.count()).select_from(SESSION)
     for column, values in ((SESSION.c.project, projects), (SESSION.c.workstation, [workstation])):
@@ -132,3 +138,8 @@ def _moment(moment: int) -> str:
 def _check(limit: int, most: int) -> None:
     if not 1 <= limit <= most:
         raise BadRequest(f"limit is {limit}; it must be between 1 and {most}.")
+
+
+def _check_offset(offset: int) -> None:
+    if offset < 0:
+        raise BadRequest(f"offset is {offset}; it is 0 or more.")

@@ -17,13 +17,13 @@ from cortex.memory.transcripts.rules import note_down
 from ipc.errors import BadQuery
 
 
-def search_sessions(library: Library, *, query: str, limit: int = 10) -> dict[str, Any]:
+def search_sessions(library: Library, *, query: str, limit: int = 10, offset: int = 0) -> dict[str, Any]:
     """The sessions in which something was said about the question, each with its best exchange."""
     if not query.strip():
         raise BadQuery("The query is empty; say what was spoken of, or list the sessions.")
     memory = library.memory
     whose = memory.projects.all_of(library.project)
-    return finding.search(memory.store, memory.said, query, limit, whose)
+    return finding.search(memory.store, memory.said, query, whose, limit=limit, offset=offset)
 
 
 def list_sessions(

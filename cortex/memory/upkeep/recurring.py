@@ -161,7 +161,7 @@ def _count(connection: Connection, pattern: int) -> int:
 
 
 def told_patterns(
-    connection: Connection, *, project: str, kind: str, query: str, status: str, limit: int
+    connection: Connection, *, project: str, kind: str, query: str, status: str
 ) -> list[dict[str, Any]]:
     """The patterns of whose notes the project ("" for all) sees each one, the surest first; with a
     query those that hold most of its words first, and none that holds none.
@@ -180,7 +180,7 @@ def told_patterns(
         ):
             continue
         found.append((-words, -row.confidence, -row.last_seen, row.number, _row(row, notes)))
-    return [each[-1] for each in sorted(found, key=lambda each: each[:4])[:limit]]
+    return [each[-1] for each in sorted(found, key=lambda each: each[:4])]
 
 
 def _told_notes(connection: Connection, pattern: int) -> list[Any]:

@@ -219,19 +219,21 @@ def get_maintenance_stats(library: Library) -> dict[str, Any]:
     }
 
 
-def suggest_consolidations(library: Library, *, min_similarity: float = 0.8, limit: int = 10) -> Long:
+def suggest_consolidations(
+    library: Library, *, min_similarity: float = 0.8, limit: int = 10, offset: int = 0
+) -> Long:
     """Groups of notes that say nearly the same, among the newest 1 000; nothing is changed.
 
     {"groups": [{"primary", "similar", "avg_similarity", "reason"}], "total_analyzed",
-    "groups_found", "min_similarity", "recommendation"}.
+    "groups_found", "min_similarity", "recommendation", "next_offset" while there are more}.
     """
     if not SIMILARITY_MIN <= min_similarity <= SIMILARITY_MAX:
         raise BadRequest(f"min_similarity is {min_similarity}; it must be between {SIMILARITY_MIN} and 1.")
-    _bounded(limit, GROUPS_MAX)
-    return _suggest(library.memory, library.project, min_similarity, limit)
+    _bounded(limit, GROUPS_MAX, offset)
+    return _suggest(library.memory, library.project, min_similarity, slice(offset, offset + limit))
 
 
-def _suggest(memory: Memory, project: str, least: float, limit: int) -> Long:
+def _suggest(memory: Memory, project: str, least: float, page: slice) -> Long:
     memory.follow()
     mask = memory.catalog.mask(Selection(project=project))
     work = Work(memory, memory.now(), dry_run=True)
@@ -244,7 +246,7 @@ def _suggest(memory: Memory, project: str, least: float, limit: int) -> Long:
         yield
     found = groups(list(traits.values()), np.concatenate(rows), least) if rows else []
     yield
-    kept = found[:limit]
+    kept = found[page]
     notes = memory.store.notes_by_number(
         [number for one in kept for number in (one.primary, *(other for other, _ in one.similar))]
     )
@@ -265,7 +267,7 @@ def _suggest(memory: Memory, project: str, least: float, limit: int) -> Long:
         "recommendation": "Look at each group; merge_observations joins two notes and keeps what both say."
         if found
         else "No two notes say the same.",
-    }
+    } | ({"next_offset": page.stop} if page.stop < len(found) else {})
 
 
 def get_patterns(
@@ -275,21 +277,24 @@ def get_patterns(
     query: str = "",
     status: str = "active",
     limit: int = 20,
+    offset: int = 0,
 ) -> dict[str, Any]:
-    """{"patterns", "count"}: what recurs in at least three notes of two sessions; all that is asked
-    for must hold.
+    """{"patterns", "count", "total_count", "next_offset" while there are more}: what recurs in at
+    least three notes of two sessions; all that is asked for must hold.
     """
-    _bounded(limit, PATTERNS_MAX)
+    _bounded(limit, PATTERNS_MAX, offset)
     with library.memory.store.database.read() as connection:
-        found = told_patterns(
-            connection, project=library.project, kind=type, query=query, status=status, limit=limit
-        )
-    return {"patterns": found, "count": len(found)}
+        found = told_patterns(connection, project=library.project, kind=type, query=query, status=status)
+    page, reached = found[offset : offset + limit], offset + limit
+    told = {"patterns": page, "count": len(page), "total_count": len(found)}
+    return told | ({"next_offset": reached} if reached < len(found) else {})
 
 
-def _bounded(limit: int, most: int) -> None:
+def _bounded(limit: int, most: int, offset: int) -> None:
     if not 1 <= limit <= most:
         raise BadRequest(f"limit is {limit}; it must be between 1 and {most}.")
+    if offset < 0:
+        raise BadRequest(f"offset is {offset}; it is 0 or more.")
 
 
 def due(memory: Memory) -> Long | None:

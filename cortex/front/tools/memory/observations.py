@@ -13,7 +13,8 @@ from cortex.front.tool import ToolFunction
 from cortex.front.tools.memory.arguments import OperationId
 from cortex.front.tools.memory.fence import fenced, unfenced
 from cortex.front.tools.memory.judging import observed
-from cortex.terms.observations import PREFIX, REQUIRED, ROWS, fields_of
+from cortex.memory.observations.bounds import bounded, size_of
+from cortex.terms.observations import PREFIX, REQUIRED, ROWS, fields_of, read_bounds
 
 #: what holds a text that somebody may take for an instruction
 _TEXTS = ("content", "narrative", "snippet")
@@ -32,9 +33,11 @@ def _tool(name: str) -> ToolFunction:
     async def ask(asking: Asking, *, operation_id: str = "", **given: Any) -> dict[str, Any]:
         told = {argument: _written(value) for argument, value in given.items() if value not in (None, "")}
         answer = await asking.remember(f"{PREFIX}{name}", told, operation_id=operation_id, writes=row.writes)
-        if name == "export_observations":
+        if name == "export_observations":  # which is cut where its pages end
             return answer
-        return shown(answer if row.writes else await observed(asking, answer))
+        answer = answer if row.writes else await observed(asking, answer)
+        # What was added since memory cut it to its tokens counts as well.
+        return shown(bounded(name, answer, read_bounds(name, given), lambda one: size_of(shown(one))))
 
     fields = fields_of(name) + ([("operation_id", OperationId, "")] if row.writes else [])
     ask.__name__, ask.__doc__ = name, row.text
