@@ -60,6 +60,8 @@ ALONE = {
     "starlette": ("cortex.front.http",),
     "uvicorn": ("cortex.front.http",),
     "prometheus_client": ("cortex.front.http",),
+    "jinja2": ("cortex.front.http",),
+    "pygments": ("cortex.front.http",),
     "tantivy": ("cortex.engines.text", "cortex.memory"),
     "sqlalchemy": ("cortex.memory",),
     "alembic": ("cortex.memory",),

@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect
 from cortex.front.http.door import Door
 from cortex.front.http.gate import Gate
 from cortex.front.http.metrics import Indexes
+from cortex.front.http.page.pages import Pages, refused
 from cortex.front.http.projects import Projects
 from cortex.front.http.replies import on_error, on_fault, on_gone, on_http_error
 from cortex.front.http.routes.calls import Routes
@@ -22,6 +23,7 @@ from cortex.front.http.routes.described import Described
 from cortex.front.http.routes.events import Events
 from cortex.front.http.routes.speaking import Speaking
 from cortex.front.http.tokens import Tokens
+from cortex.front.http.visits import Visits
 from ipc.errors import CortexError
 
 #: bytes from which an answer is compressed: a smaller one fits into a packet or two
@@ -36,11 +38,16 @@ def make_app(projects: Projects, door: Door, tokens: Tokens) -> Gate:
         async with projects.open():
             yield
 
-    routes: Any = [
-        part.all() for part in (Routes(projects), Speaking(projects), Events(projects), Described(projects))
-    ]
+    visits = Visits()
+    parts: Any = (
+        Routes(projects),
+        Speaking(projects),
+        Events(projects),
+        Described(projects),
+        Pages(projects, visits, door.scheme),
+    )
     app = Starlette(
-        routes=[route for part in routes for route in part],
+        routes=[route for part in parts for route in part.all()],
         lifespan=life,
         exception_handlers={
             CortexError: on_error,
@@ -51,7 +58,7 @@ def make_app(projects: Projects, door: Door, tokens: Tokens) -> Gate:
         middleware=[Middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM_BYTES)],
     )
     app.router.redirect_slashes = False
-    gate = Gate(app, door, tokens)
+    gate = Gate(app, door, tokens, visits, refused)
     first = next(iter(projects.values()))
     first.metrics.watch(
         Indexes(

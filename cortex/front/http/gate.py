@@ -14,7 +14,8 @@ from starlette.datastructures import Headers
 
 from cortex.front.http.door import Door
 from cortex.front.http.replies import Refused, sentence_of
-from cortex.front.http.tokens import Bearer, Failures, Tokens, Wrong
+from cortex.front.http.tokens import Bearer, Failures, Tokens, Wrong, digest_of
+from cortex.front.http.visits import ENTER, Visits, shown_cookie
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -28,21 +29,26 @@ BODY_BYTES_MAX, BODY_S = 1 << 20, 10.0
 ANSWERED_MAX, WAITING_MAX = 64, 256
 #: streams that are open at the same time: they last, and cost nothing while nothing happens
 STREAMS_MAX = 256
-#: routes without a token
-OPEN = frozenset(("/health",))
+#: routes without a token, by their method: what every copy of this program says alike, and the door
+OPEN = frozenset((("GET", "/health"), ("HEAD", "/health"), ("GET", ENTER)))
+#: where the page's own files are: no project's, and who is shown the way to a token needs them
+STATIC = "/static/"
 #: routes whose answer has no end, by their method
 STREAMS = frozenset((("GET", "/mcp"), ("GET", "/sse"), ("GET", "/v1/events")))
 #: the method of MCP whose answer has none
 LISTEN = "subscriptions/listen"
-#: methods that bring a body
-WITH_BODY = frozenset(("POST", "PUT", "PATCH"))
+#: methods that bring a body, and those that change nothing
+WITH_BODY, SAFE = frozenset(("POST", "PUT", "PATCH")), frozenset(("GET", "HEAD"))
 
 
 class Gate:
     """Use it in one event loop. `closing` ends the streams that are open."""
 
-    def __init__(self, app: App, door: Door, tokens: Tokens) -> None:
-        self._app, self._door, self._tokens = app, door, tokens
+    def __init__(
+        self, app: App, door: Door, tokens: Tokens, visits: Visits, tell: Callable[[Refused], Any]
+    ) -> None:
+        """`tell`: what a browser that goes to an address is told of a refusal."""
+        self._app, self._door, self._tokens, self._visits, self._tell = app, door, tokens, visits, tell
         self._failures = Failures()
         self._turns = asyncio.Semaphore(ANSWERED_MAX)
         self.waiting = self.streams = self.answering = 0
@@ -57,14 +63,15 @@ class Gate:
         except Refused as refusal:
             # What of the body is unread would be taken for the next request.
             refusal.headers.setdefault("connection", "close")
-            await sentence_of(refusal)(scope, receive, send)
+            told = self._tell if is_visited(scope) else sentence_of
+            await told(refusal)(scope, receive, send)
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers, method, path = Headers(scope=scope), scope["method"], scope["path"]
         if sentence := self._door.refusal(headers.getlist("host"), headers.getlist("origin")):
             raise Refused(403, "forbidden", sentence)
-        if path not in OPEN:
-            scope["bearer"] = self._who(headers)
+        if (method, path) not in OPEN and not (method == "GET" and path.startswith(STATIC)):
+            scope["bearer"] = self._who(scope, headers)
         if method in WITH_BODY:
             receive = _replaying(await _read(headers, receive), receive)
         if (method, path) in STREAMS or headers.get("mcp-method") == LISTEN:
@@ -73,11 +80,14 @@ class Gate:
         async with self._turn():
             await self._app(scope, receive, send)
 
-    def _who(self, headers: Headers) -> Bearer:
-        """Whose token was shown. Raises Refused."""
+    def _who(self, scope: Scope, headers: Headers) -> Bearer:
+        """Whose token was shown, or whose visit it is. Raises Refused."""
         given = headers.get("authorization", "")
         kind, _, shown = given.partition(" ")
         challenge = {"www_authenticate": 'Bearer realm="cortex"'}
+        if not given and (cookie := shown_cookie(headers)):
+            return self._visitor(cookie, scope["method"], headers)
+        scope["digest"] = digest_of(shown.strip())
         if kind.lower() != "bearer" or not shown.strip():
             told = "This needs a token: Authorization: Bearer TOKEN; `cortex token` prints it."
             raise Refused(401, "unauthorized", told, **challenge)
@@ -88,6 +98,20 @@ class Gate:
                 told = f"Too many wrong tokens were shown; the next one is looked at in {pause:.0f} s."
                 raise Refused(429, "too_many", told, retry_after=f"{pause:.0f}") from wrong
             raise Refused(401, "unauthorized", str(wrong), **challenge) from wrong
+
+    def _visitor(self, cookie: str, method: str, headers: Headers) -> Bearer:
+        """Whose token the link of this visit was made with. Raises Refused: browsers show a cookie
+        to whoever asks them on this machine, on another port, too, but say where they ask from.
+        """
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            raise Refused(403, "forbidden", "This was asked from another page than Cortex's own.")
+        if method not in SAFE and not headers.get("origin"):
+            raise Refused(403, "forbidden", "A page's request must say its Origin.")
+        try:
+            return self._tokens.holder(self._visits.digest(cookie, time.monotonic()))
+        except Wrong as wrong:
+            told = "This visit is over; `cortex open` opens another."
+            raise Refused(401, "unauthorized", told, www_authenticate='Bearer realm="cortex"') from wrong
 
     @contextlib.asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
@@ -132,6 +156,11 @@ class Gate:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def is_visited(scope: Scope) -> bool:
+    """Whether a browser goes there, to show what it gets."""
+    return scope["method"] == "GET" and "text/html" in Headers(scope=scope).get("accept", "")
 
 
 async def _read(headers: Headers, receive: Receive) -> bytes:

@@ -136,3 +136,48 @@ def own(sample):
     """A server of one test alone."""
     with serving(sample) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def driver():
+    """One browser for all tests; without its two packages they are skipped."""
+    from tests.front.http.browsing import driving
+
+    with driving() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def town(tmp_path_factory, empty):
+    """One project and one server for all tests of the page."""
+    from tests.front.http.browsing import built
+
+    with built(tmp_path_factory.mktemp("page"), empty) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def entered(driver, town):
+    """The browser, after it came in by a link."""
+    from tests.front.http.browsing import Page
+
+    status, _, answer = town.server.ask("POST", "/enter", {})
+    assert status == 200
+    window = Page(driver, town).open(answer["path"])
+    window.one("#asked")
+    return window
+
+
+@pytest.fixture
+def page(entered):
+    """A window of usual size, in the light; at its end nothing was wrong."""
+    entered.size(1280)
+    entered.dark(on=False)
+    entered.asked()
+    entered.faults()
+    yield entered
+    assert not entered.js("return window.hurt"), "something of the project ran"
+    assert entered.faults() == []
+    others = [url for url in entered.asked() if not url.startswith((entered.town.server.url, "data:"))]
+    assert others == []
+    entered.driver.get("about:blank")

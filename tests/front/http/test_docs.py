@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cortex.front.http.page.views import VIEWS
 from cortex.front.http.replies import STATUS
 from cortex.front.http.routes.described import ERRORS
 from tests.waiting import BOUND_S
@@ -40,6 +41,10 @@ def test_every_route_has_a_section_with_a_line_of_curl(server):
         "/mcp",
         "/sse",
         "/message",
+        "/enter",
+        "/page/{view}/{part}",
+        "/static/{name}",
+        *(f"/{view.name}" for view in VIEWS),
     }
     sections = {
         path: part for part in TEXT.split("\n### ")[1:] for path in re.findall(r"`\w+ (/[^`]*)`", part)

@@ -33,6 +33,10 @@ ROUTES = [
     ("DELETE", "/mcp"),
     ("GET", "/sse"),
     ("POST", "/message"),
+    ("GET", "/"),
+    ("GET", "/search"),
+    ("POST", "/page/search/find"),
+    ("POST", "/enter"),
 ]
 
 

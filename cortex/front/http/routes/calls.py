@@ -81,7 +81,7 @@ class Routes:
         return Response(metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def search(self, request: Request) -> Response:
-        arguments = await _object(request)
+        arguments = await object_of(request)
         hosted = self._find(request, arguments.pop(PROJECT, ""))
         return await _ask(request, hosted, SEARCH, arguments)
 
@@ -97,7 +97,7 @@ class Routes:
         name = request.path_params["name"]
         if name not in hosted.tools:
             raise NotFound(f"There is no tool {name!r}; there are: {', '.join(hosted.tools)}.")
-        return await _ask(request, hosted, hosted.tools[name], await _object(request))
+        return await _ask(request, hosted, hosted.tools[name], await object_of(request))
 
     def _find(self, request: Request, name: object) -> Hosted:
         bearer: Bearer = request.scope["bearer"]
@@ -132,10 +132,10 @@ def index_status(hosted: Hosted) -> dict[str, Any]:
 async def _ask(request: Request, hosted: Hosted, tool: Tool, arguments: dict[str, Any]) -> Response:
     bearer: Bearer = request.scope["bearer"]
     caller = Caller(agent=request.headers.get("user-agent", "http"), session=bearer.name)
-    return said(await _until_gone(request, hosted.call(tool, arguments, bearer, caller)))
+    return said(await until_gone(request, hosted.call(tool, arguments, bearer, caller)))
 
 
-async def _object(request: Request) -> dict[str, Any]:
+async def object_of(request: Request) -> dict[str, Any]:
     """The body. Raises BadRequest for what is no JSON object."""
     raw = await request.body()
     try:
@@ -147,7 +147,7 @@ async def _object(request: Request) -> dict[str, Any]:
     return read
 
 
-async def _until_gone(request: Request, asked: Awaitable[T]) -> T:
+async def until_gone(request: Request, asked: Awaitable[T]) -> T:
     """What `asked` gives; it is cancelled when the client goes first (ClientDisconnect)."""
     asking = asyncio.ensure_future(asked)
     tasks: list[asyncio.Future[Any]] = [asking, asyncio.ensure_future(_gone(request))]

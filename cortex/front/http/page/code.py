@@ -1,0 +1,129 @@
+"""Code as the page shows it: lines of pieces, each with its colour's class, matches marked.
+
+Nothing here is markup: the templates write it out, and escape every piece.
+"""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
+from pygments.lexers.special import TextLexer
+from pygments.token import STANDARD_TYPES
+from pygments.util import ClassNotFound
+
+#: characters that are coloured; what is longer is shown plain, for a lexer may take its time
+COLOURED_MAX = 20_000
+#: our names of languages → Pygments', where they differ
+NAMES = {"csharp": "c#", "tsx": "tsx", "shell": "bash", "vue": "html", "protobuf": "protobuf"}
+#: words that are too short to be marked
+WORD_MIN = 3
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a line: `css` is the class of its colour, "" for none."""
+
+    text: str
+    css: str
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    number: int
+    pieces: tuple[Piece, ...]
+    hit: bool
+
+
+def lines_of(text: str, language: str, first: int, spans: Iterable[Span] = ()) -> list[Line]:
+    """The lines of `text`, the first of which has the number `first`; `spans`: what is marked, as
+    (start, end) in `text`.
+    """
+    marks = _joined(spans)
+    lines: list[Line] = []
+    pieces: list[Piece] = []
+    for piece in _pieces(text, language, marks):
+        for at, part in enumerate(piece.text.split("\n")):
+            if at:
+                lines.append(_line(first + len(lines), pieces))
+                pieces = []
+            if part:
+                pieces.append(Piece(part, piece.css, piece.marked))
+    lines.append(_line(first + len(lines), pieces))
+    while len(lines) > 1 and not "".join(piece.text for piece in lines[-1].pieces).strip():
+        lines.pop()
+    return lines
+
+
+def spans_of(text: str, words: Iterable[str], *, whole: bool = False) -> list[Span]:
+    """Where `words` stand in `text`, in any case; `whole`: also where one is not alone."""
+    wanted = sorted({re.escape(word) for word in words if whole or len(word) >= WORD_MIN}, key=len)
+    if not wanted:
+        return []
+    return [match.span() for match in re.finditer("|".join(reversed(wanted)), text, re.IGNORECASE)]
+
+
+def _line(number: int, pieces: list[Piece]) -> Line:
+    return Line(number, tuple(pieces), any(piece.marked for piece in pieces))
+
+
+def _pieces(text: str, language: str, marks: list[Span]) -> Iterator[Piece]:
+    starts = [start for start, _ in marks]
+    at = 0
+    for css, part in _coloured(text, language):
+        begin, end = at, at + len(part)
+        at = end
+        while begin < end:
+            index = bisect.bisect_right(starts, begin) - 1
+            marked = index >= 0 and begin < marks[index][1]
+            until = marks[index][1] if marked else starts[index + 1] if index + 1 < len(starts) else end
+            until = min(until, end)
+            yield Piece(text[begin:until], css, marked)
+            begin = until
+
+
+def _coloured(text: str, language: str) -> Iterator[tuple[str, str]]:
+    """(class, piece) of all of `text`."""
+    if len(text) > COLOURED_MAX:
+        yield "", text
+        return
+    for kind, part in _lexer(language).get_tokens(text):
+        yield _css(kind), part
+
+
+@functools.lru_cache(maxsize=64)
+def _lexer(language: str) -> Lexer:
+    options = {"stripnl": False, "ensurenl": False}
+    try:
+        found: Lexer = get_lexer_by_name(NAMES.get(language, language or "text"), **options)
+    except ClassNotFound:
+        return TextLexer(**options)
+    return found
+
+
+def _css(kind: Any) -> str:
+    """The class of the nearest kind that has one."""
+    while kind is not None and kind not in STANDARD_TYPES:
+        kind = kind.parent
+    css: str = STANDARD_TYPES.get(kind, "")
+    return css
+
+
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    """In their order, none over another."""
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        elif start < end:
+            joined.append((start, end))
+    return joined

@@ -1,0 +1,128 @@
+"""What every view of the page is made of: who visits, what is asked, how it is written out.
+
+No view is here, and no route.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import jinja2
+import orjson
+from starlette.responses import HTMLResponse
+
+from cortex import __version__
+from cortex.ask.memory import Caller
+from cortex.front.http.projects import Hosted
+from cortex.front.http.tokens import Bearer
+from cortex.front.tools import PEOPLE, TOOLS
+from ipc.errors import BadRequest
+
+#: nothing is loaded from elsewhere, no script or style stands in the page, nobody frames it
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One request of the page: who asks, and of which project. `beside`: the visitor is on this
+    machine, and may be told where the project is on it.
+    """
+
+    hosted: Hosted
+    bearer: Bearer
+    projects: tuple[str, ...]
+    beside: bool
+
+    @property
+    def may_write(self) -> bool:
+        return self.bearer.may("write")
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """What the tool answers, one of agents or of people, as plain values. Raises what it
+        raises, and Forbidden.
+        """
+        caller = Caller(agent="page", session=self.bearer.name)
+        found = TOOLS[tool] if tool in TOOLS else PEOPLE[tool]
+        answer = await self.hosted.call(found, arguments, self.bearer, caller)
+        plain: dict[str, Any] = orjson.loads(orjson.dumps(answer))
+        return plain
+
+
+Shown = Callable[[Visit], Awaitable[dict[str, Any]]]
+Answered = Callable[[Visit, dict[str, Any]], Awaitable[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a view's module asks later, by POST /page/{view}/{part} with a JSON object: `run` makes
+    what `template` shows, or without one the answer as JSON.
+    """
+
+    run: Answered
+    template: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One view, at /{name}: `show` makes what templates/{name}.html shows; static/{name}.js is its
+    module; `styles` are further style sheets, below static/ or vendor/.
+    """
+
+    name: str
+    title: str
+    show: Shown
+    parts: Mapping[str, Part]
+    styles: tuple[str, ...] = ()
+
+
+@functools.cache
+def environment() -> jinja2.Environment:
+    """Every value is escaped, and one that is not there is an error."""
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("cortex.front.http.page"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {"version": __version__, "address": address}
+    made.filters |= {"thousands": lambda number: f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")}
+    return made
+
+
+def render(template: str, values: Mapping[str, Any]) -> str:
+    return environment().get_template(template).render(values)
+
+
+def page(template: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
+    """A whole page."""
+    return HTMLResponse(render(template, values), status, HEADERS)
+
+
+def address(place: str, **query: object) -> str:
+    """A local address: `place` below /, and what of `query` says something."""
+    told = urlencode({name: value for name, value in query.items() if value not in ("", None)})
+    return f"/{quote(place)}" + (f"?{told}" if told else "")
+
+
+def text_of(body: Mapping[str, Any], name: str, default: str = "") -> str:
+    """A text of a part's body. Raises BadRequest for what is none."""
+    value = body.get(name, default)
+    if not isinstance(value, str):
+        raise BadRequest(f"`{name}` must be a text.")
+    return value

@@ -1,0 +1,133 @@
+"""The routes of the page: its views, what their modules ask, its own files, and the way in."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from cortex.front.http.gate import STATIC
+from cortex.front.http.page.frame import HEADERS, Part, View, Visit, address, page, render
+from cortex.front.http.page.views import VIEWS
+from cortex.front.http.projects import Projects
+from cortex.front.http.replies import Refused, said
+from cortex.front.http.routes.calls import PROJECT, object_of, until_gone
+from cortex.front.http.visits import CODE_S, ENTER, VISIT_S, Visits, cookie_name
+from cortex.settings.home import is_loopback
+from ipc.errors import CortexError, NotFound
+
+HERE = Path(__file__).parent
+
+
+class Pages:
+    """Use it in one event loop."""
+
+    def __init__(self, projects: Projects, visits: Visits, scheme: str) -> None:
+        self._projects, self._visits, self._scheme = projects, visits, scheme
+
+    def all(self) -> list[BaseRoute]:
+        return [
+            Route("/", self.first),
+            Route(ENTER, self.enter, methods=["GET"]),
+            Route(ENTER, self.invite, methods=["POST"]),
+            *(Route(f"/{view.name}", self._shown(view)) for view in VIEWS),
+            Route("/page/{view}/{part}", self.part, methods=["POST"]),
+            Mount(STATIC + "vendor", Files(directory=HERE / "vendor")),
+            Mount(STATIC.rstrip("/"), Files(directory=HERE / "static")),
+        ]
+
+    async def first(self, request: Request) -> Response:
+        return RedirectResponse(address(VIEWS[0].name, **request.query_params))
+
+    async def invite(self, request: Request) -> Response:
+        """A link that opens once, for who showed a token. Raises Refused."""
+        if "digest" not in request.scope:
+            raise Refused(403, "forbidden", "A link is made for who shows a token.")
+        code = self._visits.invite(request.scope["digest"], time.monotonic())
+        return said({"path": address(ENTER.strip("/"), code=code), "seconds": CODE_S})
+
+    async def enter(self, request: Request) -> Response:
+        """Not by a redirect: a browser that came from another page would show no cookie there."""
+        cookie = self._visits.enter(request.query_params.get("code", ""), time.monotonic())
+        if not cookie:
+            told = "This link was opened before, or is too old; `cortex open` opens another."
+            return refused(Refused(401, "unauthorized", told))
+        target = address("", project=request.query_params.get(PROJECT, ""))
+        answer = page("entered.html", {"target": target})
+        answer.set_cookie(
+            cookie_name(request.headers),
+            cookie,
+            max_age=int(VISIT_S),
+            secure=self._scheme == "https",
+            httponly=True,
+            samesite="strict",
+        )
+        return answer
+
+    async def part(self, request: Request) -> Response:
+        """What a part of a view answers. Raises NotFound, and what it raises."""
+        name, wanted = request.path_params["view"], request.path_params["part"]
+        part = next((view.parts.get(wanted) for view in VIEWS if view.name == name), None)
+        if part is None:
+            raise NotFound(f"There is no part {wanted!r} of a view {name!r}.")
+        visit = self._visit(request)
+        answer = await until_gone(request, part.run(visit, await object_of(request)))
+        return self._told(part, visit, answer)
+
+    def _told(self, part: Part, visit: Visit, answer: dict[str, Any]) -> Response:
+        if not part.template:
+            return said(answer)
+        return HTMLResponse(render(part.template, answer | {"visit": visit}), headers=HEADERS)
+
+    def _shown(self, view: View) -> Any:
+        async def show(request: Request) -> Response:
+            try:
+                visit = self._visit(request)
+            except CortexError as error:
+                return refused(Refused(404, error.code, str(error)))
+            try:
+                values = await until_gone(request, view.show(visit))
+            except CortexError as error:
+                return page("fault.html", _framed(view, visit) | {"sentence": str(error)}, 503)
+            return page(f"{view.name}.html", values | _framed(view, visit))
+
+        return show
+
+    def _visit(self, request: Request) -> Visit:
+        bearer = request.scope["bearer"]
+        hosted = self._projects.find(request.query_params.get(PROJECT, ""), bearer)
+        names = tuple(one for one in self._projects if not bearer.projects or one in bearer.projects)
+        client = request.client.host if request.client is not None else ""
+        beside = bearer.may("admin") and self._scheme == "http" and is_loopback(_url(client))
+        return Visit(hosted, bearer, names, beside)
+
+
+class Files(StaticFiles):
+    """The page's own files: looked at again each time, and taken for nothing but what they are."""
+
+    def file_response(self, full_path: str | os.PathLike[str], *args: Any, **settings: Any) -> Response:
+        answer = super().file_response(full_path, *args, **settings)
+        answer.headers.update(HEADERS | {"cache-control": "no-cache"})
+        return answer
+
+
+def refused(refusal: Refused) -> Response:
+    """A refusal, for a browser that went there."""
+    answer = page("refused.html", {"sentence": str(refusal)}, refusal.status)
+    answer.headers.update(refusal.headers)
+    return answer
+
+
+def _framed(view: View, visit: Visit) -> dict[str, Any]:
+    """What the frame around every view shows."""
+    return {"views": VIEWS, "view": view, "visit": visit}
+
+
+def _url(host: str) -> str:
+    return f"http://[{host}]" if ":" in host else f"http://{host}"

@@ -1,0 +1,62 @@
+"""The view of the project: what is known of it, how much, how fresh, and what was left out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+from cortex.front.http.page import sources
+from cortex.front.http.page.frame import Part, View, Visit
+from cortex.front.http.page.sources import Source
+from cortex.front.http.routes.calls import index_status
+from cortex.generation.manifest import Entry, Listing
+
+#: languages, and largest files, that are listed
+LISTED = 12
+
+
+async def show(visit: Visit) -> dict[str, Any]:
+    return await now(visit, {})
+
+
+async def now(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
+    """Everything as it is at the moment."""
+    found = await sources.sources(visit.hosted.config)
+    listed = await asyncio.to_thread(sources.listing, visit.hosted.config)
+    return {
+        "state": index_status(visit.hosted),
+        "lines": sum(one.lines for one in found),
+        "languages": _languages(found),
+        "largest": sorted(found, key=lambda one: -one.lines)[:LISTED],
+        "left_out": _left_out(listed),
+        "remarks": _remarks(listed),
+    }
+
+
+def _languages(found: list[Source]) -> list[dict[str, Any]]:
+    files, lines = Counter[str](), Counter[str]()
+    for one in found:
+        files[one.language] += 1
+        lines[one.language] += one.lines
+    whole = max(1, lines.total())
+    return [
+        {"name": name, "files": files[name], "lines": count, "share": count / whole}
+        for name, count in lines.most_common(LISTED)
+    ]
+
+
+def _left_out(listed: Listing[Entry]) -> list[tuple[str, int]]:
+    """(reason, files), as `cortex status` counts them."""
+    reasons = Counter(listed.left_out)
+    reasons.update(one.skipped.partition(":")[0] for one in listed.files.values() if one.skipped)
+    return reasons.most_common()
+
+
+def _remarks(listed: Listing[Entry]) -> list[tuple[str, int]]:
+    return Counter(
+        remark.partition(":")[0] for one in listed.files.values() for remark in one.remarks
+    ).most_common()
+
+
+VIEW = View("project", "Project", show, {"now": Part(now, "project_now.html")})

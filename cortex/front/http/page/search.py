@@ -1,0 +1,201 @@
+"""The view that searches: four ways to ask, and why each result is where it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cortex.front.http.page import code, sources
+from cortex.front.http.page.frame import Part, View, Visit, text_of
+from ipc.errors import BadRequest
+
+#: results that are shown: a page of them, as people read
+SHOWN = 20
+#: the ways to ask → what one types for it
+WAYS = {
+    "meaning": "how are expired sessions removed",
+    "words": "refresh AND token NOT test",
+    "expression": r"def \w+_token\(",
+    "structure": "rotate($TOKEN)",
+}
+KINDS = ("code", "documentation", "definitions", "symbols", "data")
+#: signal of the ranking → what people read
+SIGNALS = {
+    "ctop3": "words in the text",
+    "path": "words in the path",
+    "sshare": "name of the file",
+    "folders": "names of folders",
+    "defs": "names it defines",
+    "comments": "words in comments",
+    "defx": "defines what is asked",
+    "smax": "meaning",
+    "refs": "referred to",
+    "test": "is a test",
+    "example": "is an example",
+    "foreign": "not written by hand",
+    "superseded": "has a successor",
+    "cited": "named in the question",
+}
+#: words of a question that say nothing of the code
+_EMPTY = frozenset(
+    "the and for are how does what where when which who why with from into that this not".split()
+)
+_WORD = re.compile(r"\w+")
+_HIGHLIGHTED = re.compile(r"<em>(.*?)</em>", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One reason: `share` from -1 to 1 of the largest among the results."""
+
+    name: str
+    value: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One result as it is shown."""
+
+    file: str
+    line: int
+    title: str
+    chips: tuple[str, ...]
+    score: str
+    lines: list[code.Line]
+    why: list[Bar]
+    stale: bool
+
+
+async def show(visit: Visit) -> dict[str, Any]:
+    return {
+        "ways": WAYS,
+        "kinds": KINDS,
+        "languages": await sources.languages(visit.hosted.config),
+        "root": str(visit.hosted.config.root) if visit.beside else "",
+    }
+
+
+async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
+    """What is found: {"found", "total", "took_ms", "suggestion", "query"}. Raises BadRequest, and
+    what the tools raise.
+    """
+    way, query = text_of(body, "way", "meaning"), text_of(body, "query").strip()
+    if way not in WAYS:
+        raise BadRequest(f"`way` must be one of: {', '.join(WAYS)}.")
+    if not query:
+        return {"query": "", "found": [], "total": 0, "took_ms": 0, "suggestion": "", "way": way}
+    answer = await visit.call(*_question(way, query, body))
+    rows = answer["results"]
+    made = _of_structure(rows, text_of(body, "language")) if way == "structure" else _of_chunks(rows, query)
+    return {
+        "query": query,
+        "way": way,
+        "found": made,
+        "total": answer.get("total_found", len(made)),
+        "took_ms": answer.get("metadata", {}).get("took_ms", 0),
+        "suggestion": answer.get("suggestion", ""),
+    }
+
+
+def _question(way: str, query: str, body: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The tool that is asked, and its arguments."""
+    language, path, kind = (text_of(body, name).strip() for name in ("language", "path", "kind"))
+    paths = {"paths": [path]} if path else {}
+    if way == "structure":
+        if not language:
+            raise BadRequest("Choose a language: a structure is one of its grammar.")
+        return "cortex_pattern", {"pattern": query, "language": language, "limit": SHOWN} | paths
+    asked: dict[str, Any] = {"query": query, "limit": SHOWN, "detail": "snippet"} | paths
+    if language:
+        asked["tags"] = [language]
+    if kind:
+        asked["chunk_types"] = [kind]
+    if way == "meaning":
+        return "cortex_search", asked | {"explain": True}
+    return "cortex_exact", asked | ({"match_type": "regex"} if way == "expression" else {})
+
+
+def _of_chunks(rows: list[dict[str, Any]], query: str) -> list[Found]:
+    reasons = [_reasons(row, rows) for row in rows]
+    most = max((abs(points) for one in reasons for _, points, _ in one), default=0.0) or 1.0
+    return [
+        _found(row, query, [Bar(name, told, points / most) for name, points, told in one])
+        for row, one in zip(rows, reasons, strict=True)
+    ]
+
+
+def _found(row: Mapping[str, Any], query: str, why: list[Bar]) -> Found:
+    chunk = row["chunk"]
+    told = chunk["metadata"]
+    text, first = chunk.get("text", ""), told.get("snippet_start_line", told.get("start_line", 1))
+    lines = code.lines_of(text, told.get("language", ""), first, _marks(row, text, first, query))
+    hit = next((line.number for line in lines if line.hit), first)
+    return Found(
+        told.get("file_path", chunk.get("title", "")),
+        hit,
+        _place(chunk),
+        tuple(one for one in (chunk.get("chunk_type", ""), told.get("language", "")) if one),
+        f"{row.get('combined_score', row.get('score', 0.0)):.3f}",
+        lines,
+        why,
+        bool(row.get("stale")),
+    )
+
+
+def _place(chunk: Mapping[str, Any]) -> str:
+    """Where in its file it is, as its scope or heading says."""
+    told = chunk["metadata"]
+    _, _, heading = chunk.get("title", "").partition(" › ")
+    return str(told.get("scope") or heading)
+
+
+def _marks(row: Mapping[str, Any], text: str, first: int, query: str) -> list[code.Span]:
+    """What matched, on the lines that are said to; of a question by meaning, its words."""
+    if "highlights" not in row:
+        asked = (word for word in _WORD.findall(query.lower()) if word not in _EMPTY)
+        return code.spans_of(text, asked)
+    matched = {part for line in row["highlights"] for part in _HIGHLIGHTED.findall(line) if part.strip()}
+    wanted = set(row.get("highlight_lines", ()))
+    spans = code.spans_of(text, matched, whole=True)
+    return [span for span in spans if not wanted or first + text.count("\n", 0, span[0]) in wanted]
+
+
+def _reasons(row: Mapping[str, Any], rows: list[dict[str, Any]]) -> list[tuple[str, float, str]]:
+    """(name, points, what is written) of each reason, the weightiest first."""
+    signals = row.get("explain", {}).get("signals", {})
+    told = [
+        (SIGNALS.get(name, name), one["points"], f"{one['points']:+.3f}")
+        for name, one in signals.items()
+        if abs(one["points"]) >= 0.0005
+    ]
+    if signals:
+        return sorted(told, key=lambda one: -abs(one[1]))
+    most = max((other.get("score", 0.0) for other in rows), default=0.0) or 1.0
+    lines = len(row.get("highlight_lines", ()))
+    reasons = [("words, by rarity", row.get("score", 0.0) / most, f"{row.get('score', 0.0):.3f}")]
+    if lines:
+        largest = max(len(other.get("highlight_lines", ())) for other in rows)
+        reasons.append(("lines that match", lines / largest, str(lines)))
+    return reasons
+
+
+def _of_structure(rows: list[dict[str, Any]], language: str) -> list[Found]:
+    return [
+        Found(
+            row["file"],
+            row["start_line"],
+            "",
+            (language, f"column {row['column']}"),
+            "",
+            code.lines_of(row["text"], language, row["start_line"], [(0, len(row["text"]))]),
+            [Bar(f"${name}", str(value), 0.0) for name, value in row.get("variables", {}).items()],
+            bool(row.get("stale")),
+        )
+        for row in rows
+    ]
+
+
+VIEW = View("search", "Search", show, {"find": Part(find, "results.html")})

@@ -1,0 +1,95 @@
+"""What the page tells of a project's files: the indexer's list of them, and how long they are."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cortex.generation.manifest import Entry, Listing
+from cortex.indexer.store import manifest
+from cortex.settings.config import Config
+from cortex.system import files
+from cortex.terms.languages import language_of
+
+#: files whose lines are counted; the others are shown by their size alone
+COUNTED_MAX = 3_000
+#: bytes of a file whose lines are counted
+COUNTED_BYTES_MAX = 2 << 20
+#: counts that are kept, of files as they were: a row takes some 200 bytes
+KEPT_MAX = 20_000
+#: bytes of a line where none is counted: the middle of usual code
+LINE_BYTES = 36
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file that is served. `lines` is estimated from its size where `counted` is False."""
+
+    path: str
+    language: str
+    size: int
+    lines: int
+    counted: bool
+
+
+async def languages(config: Config) -> list[str]:
+    """The languages of the project, the commonest first."""
+    return await asyncio.to_thread(_languages, config)
+
+
+async def sources(config: Config) -> list[Source]:
+    """The files with something to be searched, the largest first. Raises nothing for those that
+    went meanwhile.
+    """
+    return await asyncio.to_thread(_sources, config)
+
+
+def listing(config: Config) -> Listing[Entry]:
+    """The indexer's list, read again when it was written again."""
+    path = config.manifest
+    try:
+        seen = path.stat()
+    except OSError:
+        return Listing()
+    return _listing(path, seen.st_mtime_ns, seen.st_ino)
+
+
+@functools.lru_cache(maxsize=4)
+def _listing(path: Path, _mtime_ns: int, _inode: int) -> Listing[Entry]:
+    return manifest.load(path)
+
+
+def _languages(config: Config) -> list[str]:
+    found = listing(config).files.items()
+    return [name for name, _ in Counter(_language(path) for path, one in found if one.chunks).most_common()]
+
+
+def _sources(config: Config) -> list[Source]:
+    entries: Mapping[str, Entry] = {path: one for path, one in listing(config).files.items() if one.chunks}
+    order = sorted(entries, key=lambda path: (-entries[path].size, path))
+    return [_source(config.root, path, entries[path], at < COUNTED_MAX) for at, path in enumerate(order)]
+
+
+def _source(root: Path, path: str, entry: Entry, looks: bool) -> Source:
+    lines = _lines(root / path, entry.size, entry.mtime_ns) if looks else None
+    estimated = max(1, entry.size // LINE_BYTES)
+    return Source(path, _language(path), entry.size, estimated if lines is None else lines, lines is not None)
+
+
+@functools.lru_cache(maxsize=KEPT_MAX)
+def _lines(path: Path, size: int, _mtime_ns: int) -> int | None:
+    """None where it cannot be counted."""
+    if size > COUNTED_BYTES_MAX:
+        return None
+    try:
+        return max(1, files.read_plain(path, COUNTED_BYTES_MAX).count(b"\n"))
+    except OSError:
+        return None
+
+
+def _language(path: str) -> str:
+    return language_of(path).name

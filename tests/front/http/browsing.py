@@ -1,0 +1,203 @@
+"""The page in a real browser: what opens it, and what one does there. Its fixtures are in
+conftest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import orjson
+import pytest
+
+from cortex.indexer.run import index
+from cortex.memory.library import Library
+from cortex.publish.builder import Builder
+from tests.conftest import SAMPLE, open_project
+from tests.front.conftest import MemoryInProcess
+from tests.front.http.conftest import Here, serving
+from tests.waiting import BOUND_S, until
+
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+#: what must stay text wherever it stands
+HOSTILE = '"><img src=x onerror="window.hurt=1"><script>window.hurt=1</script>'
+#: of a file whose name and content would be markup
+HOSTILE_NAME = 'src/<img src=x onerror="window.hurt=1">.py'
+FILES = SAMPLE | {
+    HOSTILE_NAME: f"def hostile_sentinel():\n    '''{HOSTILE}'''\n    return 1  # <em>hostile</em>\n",
+}
+#: what axe-core says of a fault that people stumble over
+SERIOUS = ("serious", "critical")
+
+
+class Remembering(Here):
+    """A link with a memory of its own, opened where it is asked."""
+
+    def __init__(self, served, data):
+        super().__init__(served)
+        self.data = data
+        self.library = None
+
+    async def call(self, tool, arguments, caller=None):
+        self.asked.append((tool.name, caller))
+        checked = tool.check(arguments)
+        asking = self.served.asking()
+        asking = replace(asking, memory=self.memory)
+        return await tool.call(asking, checked)
+
+    @property
+    def memory(self):
+        if self.library is None:
+            self.library = Library.open(self.data)
+        return MemoryInProcess(self.library)
+
+    async def close(self):
+        await super().close()
+        if self.library is not None:
+            self.library.close()
+            self.library = None
+
+
+@dataclass
+class Town:
+    """The project that the page shows, and its server."""
+
+    served: object
+    server: object
+
+    def save(self, name, text):
+        """A saved file, served at once."""
+        path = self.served.config.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        index(self.served.config)
+        with contextlib.closing(Builder(self.served.config)) as builder:
+            while builder.refresh() is not None:
+                pass
+        for worker in self.served.workers.values():
+            worker.reload()
+
+
+class Page:
+    """A window of the browser, on the page of `town`."""
+
+    def __init__(self, driver, town):
+        self.driver, self.town = driver, town
+
+    def open(self, place):
+        self.driver.get(self.town.server.url + place)
+        return self
+
+    def all(self, css):
+        return self.driver.find_elements("css selector", css)
+
+    def one(self, css):
+        """The element, as soon as it is there."""
+        return until(lambda: self.all(css), css)[0]
+
+    def text(self, css="main"):
+        return self.one(css).text
+
+    def shows(self, words, css="main"):
+        """Wait until `words` are shown."""
+        until(lambda: words in self.js(f"return document.querySelector({css!r})?.innerText ?? ''"), words)
+
+    def js(self, script, *values):
+        return self.driver.execute_script(script, *values)
+
+    def type(self, css, text):
+        field = self.one(css)
+        field.clear()
+        field.send_keys(text)
+
+    def press(self, *keys):
+        self.driver.switch_to.active_element.send_keys(*keys)
+
+    def size(self, width, height=900):
+        self.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False},
+        )
+
+    def dark(self, on=True):
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if on else "light"}
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+
+    def faults(self):
+        """What the browser wrote to its console."""
+        return [one["message"] for one in self.driver.get_log("browser") if one["level"] == "SEVERE"]
+
+    def asked(self):
+        """The addresses that were asked since the last call."""
+        logged = (orjson.loads(one["message"])["message"] for one in self.driver.get_log("performance"))
+        return [
+            one["params"]["request"]["url"] for one in logged if one["method"] == "Network.requestWillBeSent"
+        ]
+
+    def stumbles(self):
+        """What axe-core finds serious: rule and element."""
+        self.js(AXE.read_text(encoding="utf-8"))
+        found = self.driver.execute_async_script(
+            "const done = arguments[0]; axe.run(document).then((r) => done(r.violations), (e) => done([e]))"
+        )
+        return [
+            (one["id"], node["html"][:200], node.get("failureSummary"))
+            for one in found
+            if one.get("impact") in SERIOUS
+            for node in one["nodes"]
+        ]
+
+    def overflows(self):
+        """Pixels by which the page is wider than its window."""
+        return self.js("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+
+@contextlib.contextmanager
+def driving():
+    """A Chromium without a window, which reaches this machine alone."""
+    chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not (chromium and chromedriver):
+        pytest.skip("The page is tested in a browser: apt-get install chromium chromium-driver.")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in (
+        "headless=new",
+        "no-sandbox",
+        "disable-gpu",
+        "disable-dev-shm-usage",
+        "disable-background-networking",
+        "disable-component-update",
+        "no-first-run",
+        "no-proxy-server",
+        "host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+        "window-size=1280,900",
+    ):
+        options.add_argument(f"--{argument}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    made = webdriver.Chrome(options, webdriver.ChromeService(chromedriver))
+    made.set_page_load_timeout(BOUND_S)
+    made.set_script_timeout(BOUND_S)
+    try:
+        yield made
+    finally:
+        made.quit()
+
+
+@contextlib.contextmanager
+def built(folder, empty):
+    """A small project with hostile names in `folder`, its memory, and a server of it."""
+    root = folder / "town"
+    for name, text in FILES.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    served = open_project(root)
+    data = shutil.copytree(empty, root.with_name("memory"), copy_function=shutil.copy)
+    link = Remembering(served, data)
+    with serving(served, make=lambda _config: link) as server:
+        server.link = link
+        yield Town(served, server)

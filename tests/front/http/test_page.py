@@ -1,0 +1,85 @@
+"""The page in a browser: its frame, searching, the project, the machinery."""
+
+from __future__ import annotations
+
+import pytest
+
+from cortex.front.http.page.views import VIEWS
+from tests.front.http.browsing import HOSTILE, HOSTILE_NAME
+from tests.waiting import until
+
+NAMES = [view.name for view in VIEWS]
+
+
+def test_typing_searches_and_the_newest_question_wins(page):
+    page.open("/search")
+    page.type("#query", "refresh token")
+    page.shows("src/auth/session.py", "#results")
+    assert page.all("#results mark")
+    assert page.all("#results .meter")
+    page.type("#query", "colour")
+    page.shows("src/web/render.py", "#results li:first-child h2")
+    assert "q=colour" in page.js("return location.search")
+    assert len([url for url in page.asked() if "/page/search/find" in url]) < len("refresh tokencolour")
+
+
+@pytest.mark.parametrize(
+    ("way", "query", "language"),
+    [
+        ("words", "rotate", ""),
+        ("expression", r"def rot\w+", ""),
+        ("structure", "rotate($TOKEN)", "python"),
+        ("meaning", "expired sessions", "python"),
+    ],
+)
+def test_each_way_of_searching_finds_marks_and_says_why(page, way, query, language):
+    page.open(f"/search?way={way}&language={language}")
+    page.type("#query", query)
+    page.shows("src/auth/session.py", "#results")
+    assert page.js("return document.querySelector('[name=way]:checked').value") == way
+    first = page.one("#results .result")
+    assert first.find_elements("css selector", "mark")
+    assert first.find_elements("css selector", ".why-row")
+
+
+def test_names_and_contents_that_would_be_markup_stay_text(page):
+    page.open("/search?way=words&q=hostile_sentinel")
+    page.shows(HOSTILE_NAME, "#results")
+    page.shows(HOSTILE, "#results")
+    page.type("#query", HOSTILE)
+    page.shows(HOSTILE[:20], "#results")
+    page.open("/project")
+    page.shows(HOSTILE_NAME)
+    assert not page.js("return document.querySelectorAll('main img').length")
+
+
+def test_a_saved_file_shows_up_without_reloading(page, town):
+    page.open("/search?way=words&q=newly_written")
+    page.shows("Nothing was found", "#results")
+    page.js("window.before = true")
+    town.save("src/new.py", "def newly_written():\n    return 1\n")
+    page.shows("src/new.py", "#results")
+    assert page.js("return window.before")
+
+
+def test_the_project_is_shown_and_follows_what_is_saved(page, town):
+    page.open("/project")
+    page.shows("python")
+    page.shows("src/auth/session.py")
+    generation = page.text("#generation")
+    town.save("src/later.py", "def written_later():\n    return 2\n" * 30)
+    until(lambda: page.text("#generation") != generation, "the next generation is shown")
+    page.shows("src/later.py")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_view_is_right_at_every_width_light_and_dark_and_for_who_does_not_see_it(page, name):
+    page.open(f"/{name}" + ("?q=refresh token" if name == "search" else ""))
+    page.one("#fresh[data-state=fine]")
+    if name == "search":
+        page.shows("src/auth/session.py", "#results")
+    for width, dark in ((360, False), (1280, True), (2560, False)):
+        page.size(width)
+        page.dark(dark)
+        assert page.overflows() <= 0, width
+        assert page.stumbles() == [], (width, dark)
