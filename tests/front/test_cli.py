@@ -40,7 +40,7 @@ import asyncio, os
 from pathlib import Path
 from cortex.front.link import Link
 from cortex.front.mcp import stdio
-from cortex.front.mcp.early import Early
+from cortex.front.mcp.direct import Direct
 from cortex.front.mcp.lines import Line
 from cortex.settings.config import Config
 
@@ -54,7 +54,7 @@ async def asked():
 async def answer():
     read, write = os.pipe()
     tools = stdio.choose(("code", "memory"))
-    early = Early(tools, Link(Config(root=Path.cwd())), stdio.Wire(write, 1.0))
+    early = Direct(tools, Link(Config(root=Path.cwd())), stdio.Wire(write, 1.0))
     assert all(tools[name] for name in tools)
     early.made.set()
     early.begin(asked())

@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from cortex import __version__
-from cortex.front.mcp.early import capabilities
+from cortex.front.mcp.direct import capabilities
 from cortex.front.mcp.far import Denied, Far, Lost, Message, Say, check_url
 from cortex.front.mcp.lines import read_lines
 from cortex.front.mcp.server import INTERNAL_ERROR, describe

@@ -21,7 +21,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cortex.front.link import Link
-from cortex.front.mcp.early import Early
+from cortex.front.mcp.direct import Direct
 from cortex.front.mcp.lines import Line, Refused, check, read_lines
 from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
@@ -107,16 +107,16 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
             link.open()
         count = link.count_refused if link is not None else _nothing
         streams = Wire(wire, deadline_s, count)
-        early = Early(tools, link, streams)
-        early.begin(read_lines(io.FileIO(0, closefd=False)))
+        direct = Direct(tools, link, streams)
+        direct.begin(read_lines(io.FileIO(0, closefd=False)))
         # The imports take most of a second: the workers start meanwhile.
-        await _prepare(tools, early)
+        await _prepare(tools, direct)
         updates = Updates(project) if "cortex_store" in tools else None
         server = make_server(tools, project, updates)
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        streams.take(early, updates.close if updates is not None else _nothing)
+        streams.take(direct, updates.close if updates is not None else _nothing)
         tasks = [
             asyncio.create_task(one) for one in (_speak(server, streams), stop.wait(), streams.abandoned(0))
         ]
@@ -134,7 +134,7 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
         os._exit(EXIT_OK)
 
 
-async def _prepare(tools: Mapping[str, Tool], early: Early) -> None:
+async def _prepare(tools: Mapping[str, Tool], direct: Direct) -> None:
     """Make the tools and import the SDK. All of it stays to the end, so nothing is collected of it:
     a quarter of the time would go there, and some of each answer's later.
     """
@@ -143,11 +143,11 @@ async def _prepare(tools: Mapping[str, Tool], early: Early) -> None:
     try:
         with no_collector():
             await asyncio.to_thread(lambda: [tools[name] for name in tools])
-            early.made.set()
+            direct.made.set()
             await asyncio.to_thread(import_sdk)
     finally:
         sys.setswitchinterval(interval_s)
-        early.end()
+        direct.end()
     gc.freeze()
 
 
@@ -200,6 +200,10 @@ class Wire:
         self._waiting += 1
         self._said = said or self._said
 
+    def forgo(self) -> None:
+        """One that was expected will not be said: the client wants it no more."""
+        self._count_answer()
+
     async def __aiter__(self) -> AsyncIterator[str]:
         async for line in self._lines:
             try:
@@ -241,8 +245,14 @@ class Wire:
             sent = send_now(self._target, data)
             if sent < len(data):
                 self._since = time.monotonic()
-                await asyncio.to_thread(_write_all, self._target, data[sent:])
-                self._since = 0.0
+                rest = asyncio.ensure_future(asyncio.to_thread(_write_all, self._target, data[sent:]))
+                try:
+                    await asyncio.shield(rest)
+                except asyncio.CancelledError:  # what has begun is said to its end
+                    await rest
+                    raise
+                finally:
+                    self._since = 0.0
 
     async def abandoned(self, source: int) -> None:
         """Return when the client has closed our input `source` and has not read for STUCK_S.

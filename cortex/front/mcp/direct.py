@@ -1,8 +1,11 @@
-"""What a client is answered while the SDK is still being imported, which takes most of a second:
-`initialize` of the handshake, the list of tools, and calls of them, in the SDK's own words.
+"""What a client is answered without the SDK, in the SDK's own words.
 
-From the first message on that is none of these the SDK answers. It gets `initialize` as well, for
-its own state; what it says to that has been said.
+While the SDK is being imported, which takes most of a second: `initialize` of the handshake, the
+list of tools, and calls of them. From the first message on that is none of these the SDK answers.
+It gets `initialize` as well, for its own state; what it says to that has been said.
+
+Once the SDK is there: calls of tools that are as the protocols of the handshake have them. The SDK
+would read each three times, and take a quarter of the front's part of an answer.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 HELD_MAX = 4
 #: letters of a message that is answered here: a longer one is the SDK's to check
 CHARS_MAX = 65_536
+#: calls that are answered here at a time: the SDK takes no more than its client reads answers to
+CALLS_MAX = 64
 
 Message = dict[str, Any]
 
@@ -87,12 +92,13 @@ class Out(Protocol):
     """What this needs of cortex.front.mcp.stdio.Wire."""
 
     def expect(self, said: str = "") -> None: ...
+    def forgo(self) -> None: ...
     async def say(self, line: str) -> None: ...
 
 
-class Early:
-    """The lines of a client, for the SDK; meanwhile answers those that need none. Use it in one
-    event loop.
+class Direct:
+    """The lines of a client, for the SDK; answers those that need none of it. Use it in one event
+    loop.
     """
 
     def __init__(self, tools: Mapping[str, Tool], link: Link | None, out: Out) -> None:
@@ -101,13 +107,18 @@ class Early:
         #: set once the tools are made
         self.made = asyncio.Event()
         self._lines: asyncio.Queue[Line | None] = asyncio.Queue(HELD_MAX)
+        #: those whose answer is still being made, which may be cancelled; and all
+        self._asked: dict[str | int, asyncio.Task[None]] = {}
         self._answering: set[asyncio.Task[None]] = set()
-        self._open, self._greeted = link is not None, False
+        #: whether nothing has come yet that needs the SDK; whether that is there
+        self._first, self._imported = link is not None, False
+        #: whether the client speaks a protocol of the handshake; whether it may ask
+        self._known, self._greeted = False, False
         self._reading: asyncio.Task[None] | None = None
 
     def end(self) -> None:
-        """The SDK is there, and answers from now on."""
-        self._open = False
+        """The SDK is there: from now on only calls are answered here."""
+        self._first, self._imported = False, self._link is not None
 
     def begin(self, lines: AsyncIterable[Line]) -> None:
         """Read `lines` from now on."""
@@ -123,7 +134,7 @@ class Early:
     async def _read(self, lines: AsyncIterable[Line]) -> None:
         try:
             async for line in lines:
-                if not self._open or not self._take(line):
+                if not (self._first or self._imported) or not self._take(line):
                     await self._lines.put(line)
         finally:
             await self._lines.put(None)
@@ -131,48 +142,87 @@ class Early:
     def _take(self, line: Line) -> bool:
         """Whether the line needs no SDK."""
         request = _read(line)
-        if request is not None and request.method == "notifications/initialized" and self._greeted:
-            return False
-        answer = self._answer_to(request) if request is not None and request.id is not None else None
+        if request is not None and request.id is None:
+            return self._note(request)
+        answer = self._answer_to(request) if request is not None else None
         if request is None or request.id is None or answer is None:
-            self._open = False
+            self._first = False
+            if request is not None and request.method == "initialize":
+                self._overhear(request.params)
             return False
         greeting = request.method == "initialize"
         self._out.expect(head_of(request.id) if greeting else "")
         task = asyncio.create_task(self._send(request.id, answer))
+        self._asked[request.id] = task
         self._answering.add(task)
-        task.add_done_callback(self._answering.discard)
+        task.add_done_callback(self._answered)
         return not greeting
+
+    def _answered(self, task: asyncio.Task[None]) -> None:
+        self._answering.discard(task)
+        if task.cancelled():
+            self._out.forgo()
+
+    def _note(self, notification: _Request) -> bool:
+        """Whether a notification is for what is answered here."""
+        if notification.method == "notifications/cancelled":
+            number = notification.params.get("requestId")
+            if not isinstance(number, str | int) or isinstance(number, bool):
+                return False
+            if (task := self._asked.pop(number, None)) is not None:
+                task.cancel()
+                return True
+        if notification.method == "notifications/initialized":
+            self._greeted |= self._known
+        self._first &= notification.method == "notifications/initialized" and self._greeted
+        return False
+
+    def _overhear(self, params: Message) -> None:
+        """What the SDK answers to `initialize`, whose words it knows more of."""
+        client = params.get("clientInfo")
+        name = client.get("name") if isinstance(client, dict) else None
+        self._known = params.get("protocolVersion") in VERSIONS and isinstance(name, str)
+        if self._known and self._link is not None:
+            self._link.name(str(name))
 
     def _answer_to(self, request: _Request) -> Coroutine[Any, Any, Message] | None:
         """What answers it; None for what is left to the SDK."""
+        if request.id in self._asked:
+            return None
         with contextlib.suppress(msgspec.ValidationError):
+            if request.method == "tools/call" and self._greeted and self._serves():
+                call = msgspec.convert(request.params, _Call)
+                return self._call(call) if call.name in self._tools else None
+            if self._imported:
+                return None
             if request.method == "initialize" and not self._greeted:
                 return self._hear(msgspec.convert(request.params, _Hello))
             if request.method == "tools/list" and self._greeted and not request.params:
                 return self._list()
-            if request.method == "tools/call" and self._greeted and self._serves():
-                call = msgspec.convert(request.params, _Call)
-                return self._call(call) if call.name in self._tools else None
         return None
 
     def _serves(self) -> bool:
-        """Whether there is an index to answer from. A call that waits for the first one has its
-        time from its beginning, in which that cannot be there this early.
+        """Whether there is an index to answer from, and room. A call that waits for the first one
+        has its time from its beginning, in which that cannot be there this early.
         """
         assert self._link is not None
-        return self._link.freshness.serves(self._link.freshness.current())
+        freshness = self._link.freshness
+        return len(self._answering) < CALLS_MAX and freshness.serves(freshness.current())
 
     def _hear(self, hello: _Hello) -> Coroutine[Any, Any, Message] | None:
         assert self._link is not None
         if hello.protocol_version not in VERSIONS:
             return None
-        self._greeted = True
+        self._known = self._greeted = True
         self._link.name(hello.client_info.name)
         return self._greet(hello.protocol_version)
 
     async def _send(self, number: str | int, answer: Coroutine[Any, Any, Message]) -> None:
-        await self._say({"id": number} | await answer)
+        try:
+            said = await answer
+        finally:
+            self._asked.pop(number, None)
+        await self._say({"id": number} | said)
 
     async def _say(self, message: Message) -> None:
         await self._out.say(orjson.dumps({"jsonrpc": "2.0"} | message).decode() + "\n")
