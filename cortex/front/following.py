@@ -155,7 +155,7 @@ class Follower:
 
     async def _hand_in(self, portion: Portion, known: _File, project: str) -> bool:
         commits = made.commits(Path(known.folder), portion.parts)
-        given = asdict(portion) | {"commits": commits}
+        given = asdict(portion) | {"commits": commits, "root": _root_of(known.folder)}
         given["session"] |= {"workstation": self._workstation}
         given["session"]["project_path"] = given["session"]["project_path"] or known.folder
         # the same portion has the same number, in whichever process it is handed in again
@@ -184,6 +184,16 @@ class Follower:
         project = identity_of(folder, self._settings.remotes)
         wanted = self._settings.sessions == "all" or project in self._projects
         return project if wanted and not is_off(folder) else ""
+
+
+def _root_of(folder: str) -> str:
+    """The nearest folder above with `.git`, else the folder itself; "" for none."""
+    path = Path(folder)
+    return (
+        str(next((root for root in (path, *path.parents) if (root / ".git").exists()), path))
+        if folder
+        else ""
+    )
 
 
 def is_off(folder: Path) -> bool:

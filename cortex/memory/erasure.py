@@ -20,6 +20,7 @@ from cortex.memory.rows import note_held
 from cortex.memory.tables import EDGE, FORGOTTEN, NOTE, OPERATION, QUERY_LOG, REVISION
 from cortex.memory.times import just_now
 from cortex.memory.transcripts import forgetting
+from cortex.memory.transcripts.changed import CHANNEL as CHANGED
 from cortex.memory.transcripts.forgetting import Said, made_of, said_of
 from cortex.memory.upkeep.state import forget_patterns
 from cortex.system import files
@@ -46,6 +47,7 @@ def erase(records: Records, references: Sequence[str | int], key: bytes) -> Eras
         if not (said.sessions or said.exchanges):
             found = [records.need(reference)]
             said = said_of(records, found[0])
+            found += made_of(records, said, channels=(CHANGED,))
         notes |= {note.number: note for note in found}
         sessions += said.sessions
         exchanges += said.exchanges

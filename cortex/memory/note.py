@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast, get_args
@@ -60,6 +61,8 @@ IMPORTANCE = 0.5
 _SPOKEN = re.compile(r"[0-9a-f]{16}(?::[0-9a-f]{0,8000})?")
 _KIND = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _RELATION = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+#: the space of the ids that are made of commits
+_COMMITS = uuid.UUID("6f1a2a0e-5f0b-5a4e-9d0c-9b8d9a1f3c55")
 _UNSAID = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
@@ -129,6 +132,11 @@ class Note:
         told = unicodedata.normalize("NFKC", self.title).casefold()
         key = "\0".join((" ".join(told.split()), self.kind, self.project if self.scope == "project" else "*"))
         return hashlib.sha256(key.encode()).hexdigest()[:32]
+
+
+def commit_id(project: str, commit: str) -> str:
+    """The id of the note that a commit is, whoever reads it, and however often."""
+    return str(uuid.uuid5(_COMMITS, f"{project}\0{commit}"))
 
 
 @dataclass(frozen=True, slots=True)

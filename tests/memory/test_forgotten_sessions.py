@@ -132,6 +132,22 @@ def test_an_exchange_that_is_forgotten_goes_alone_and_what_the_agent_adds_to_it(
     assert told.found("menu")[0]["exchange_count"] == 1
 
 
+def test_what_a_session_changed_is_told_no_more_when_one_of_its_exchanges_is_forgotten(told, data):
+    edit = [{"type": "tool_use", "name": "Edit", "input": {"file_path": str(told.shop / "a.py")}}]
+    told.write("s4", user("mend the retries"), said("assistant", edit, "2026-03-01T10:02:00Z"))
+    asked = f"Remember that {WORD} is lazy."
+    told.write("s4", user(asked, "2026-03-04T10:00:00Z"), said("assistant", edit, "2026-03-04T10:02:00Z"))
+    told.read()
+    forget(told, session(told, "s1"))
+    (note,) = told.ask("recall", query=f"is {WORD} lazy?", kind="fact")["results"]
+    assert len(forget(told, note["id"])["ids"]) == 2
+    told.worker.close()
+    assert traces(data) == []
+    told.again()
+    told.read()
+    assert told.ask("stats")["node_count"] == 0
+
+
 def test_what_is_neither_note_nor_session_is_named_and_nothing_is_forgotten(told):
     for wrong in (f"{session(told)}:77", "0" * 8 + "-0000" * 3 + "-" + "0" * 12, "s1"):
         with pytest.raises(NotFound, match="no note"):

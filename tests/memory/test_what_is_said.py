@@ -12,7 +12,12 @@ from tests.told_sessions import agent, said, user
 
 def notes(life):
     store = life.worker.ready().memory.store
-    return {note.title: note for note in store.notes_by_number(store.numbers())}
+    return {note.title: note for note in store.notes_by_number(store.numbers()) if note.project != "other"}
+
+
+def notes_of(life, project):
+    store = life.worker.ready().memory.store
+    return [note for note in store.notes_by_number(store.numbers()) if project in ("", note.project)]
 
 
 def test_what_a_person_says_is_to_be_remembered_becomes_a_note(life):
@@ -36,6 +41,9 @@ def test_what_a_person_says_is_to_be_remembered_becomes_a_note(life):
     }
     one = told["Staging runs Postgres 15."]
     assert (one.source.trust, one.source.channel, one.source.session) == ("user", "sessions", "s1")
+    (session,) = life.ask("list_sessions")["results"]
+    assert one.metadata == {"session": session["id"], "exchange": 1, "git_branch": "main"}
+    assert one.prompt_number == 1
     assert one.occurred_at == 1772359200000
     assert life.ask("recall", query="which Postgres runs on staging")["results"]
 
@@ -98,6 +106,94 @@ def test_a_commit_of_a_session_becomes_a_note_as_git_tells_it(life):
     assert (note.title, note.kind, note.files) == ("Back off with jitter", "event", ("a.py",))
     assert note.source.trust == "tool"
     assert Path(life.shop, ".git").is_dir()
+    (session,) = life.ask("list_sessions")["results"]
+    place = {"session": session["id"], "exchange": 1, "git_branch": "main"}
+    assert note.metadata == {"commit": note.git_commit} | place
+    # the history of git tells it, too: it is one note, which keeps its place, whoever came first
+    told = [{"commit": note.git_commit, "message": note.title, "at": 1772359260, "files": ["a.py"]}]
+    life.ask("take_commits", writes=True, commits=told)
+    life.ask("take_commits", writes=True, project="other", commits=told)
+    assert len(notes_of(life, "")) == 2
+    assert notes(life)["Back off with jitter"].metadata["exchange"] == 1
+
+
+def test_a_commit_that_the_history_of_git_told_first_says_in_which_session_it_was_made(life):
+    life.ask("stats")
+    told = {"commit": "c" * 40, "message": "Back off with jitter", "at": 1772359260, "files": ["a.py"]}
+    life.ask("take_commits", writes=True, commits=[told])
+    portion = {
+        "start": 0,
+        "place": {"offset": 9, "size": 9, "tail": "x"},
+        "session": {"kind": "claude", "source_id": "s1", "workstation": "w", "file": "/s1.jsonl"},
+        "parts": [{"begins": True, "at": 1, "user": "commit it", "branch": "main", "commits": ["c" * 7]}],
+        "commits": [
+            {"name": "c" * 40, "at": 1772359260000, "title": "Back off with jitter", "files": ["a.py"]}
+        ],
+    }
+    assert life.ask("take_session", writes=True, channel="sessions", portion=portion)["notes"] == 0
+    (note,) = notes(life).values()
+    assert (note.source.channel, note.prompt_number, note.metadata["git_branch"]) == ("git", 1, "main")
+
+
+def changing(life, *paths, asked="mend the retries", at="2026-03-01T10:00:00Z", **more):
+    uses = [
+        {"type": "tool_use", "name": "Edit", "input": {"file_path": str(life.shop / path)}} for path in paths
+    ]
+    return user(asked, at, **more), said("assistant", uses, at, **more)
+
+
+def test_the_files_that_a_session_changed_are_one_note_of_it_that_grows(life):
+    life.ask("stats")
+    life.write("s1", *changing(life, "src/retry.py", "/etc/passwd"))
+    life.read()
+    (note,) = notes(life).values()
+    assert note.title == "Changed retry.py in a session on main"
+    assert (note.body, note.modified) == ("1. mend the retries (src/retry.py)", ("src/retry.py",))
+    assert (note.kind, note.obs_type, note.source.trust) == ("event", "change", "tool")
+    assert note.occurred_at == 1772359200000
+    later = {"asked": "and test\nthem", "at": "2026-03-02T10:00:00Z"}
+    life.write("s1", *changing(life, "tests/a.py", "tests/b.py", "c.py", "src/retry.py", **later))
+    life.read()
+    life.again()
+    life.write("s1", agent("Done.", "2026-03-02T10:05:00Z"))
+    life.read()
+    (note,) = notes(life).values()
+    assert note.title == "Changed retry.py, a.py, b.py and 1 more in a session on main"
+    assert note.body.splitlines()[1] == "2. and test (tests/a.py, tests/b.py, c.py and 1 more)"
+    assert note.files == ("src/retry.py", "tests/a.py", "tests/b.py", "c.py")
+    assert len(life.worker.ready().memory.store.revisions(note.number)) == 1
+    assert life.ask("beside", paths=["c.py"])["places"] == {}
+    (row,) = life.ask("observation.find_by_file", files="tests/b.py")["results"]
+    assert row["id"] == note.number
+
+
+def test_what_somebody_did_with_the_note_of_a_sessions_files_stays(life):
+    life.ask("stats")
+    life.write("s1", *changing(life, "a.py"))
+    life.read()
+    (note,) = notes(life).values()
+    life.ask("store", writes=True, id=note.number, title="How the retries were mended")
+    life.write("s1", *changing(life, "b.py", at="2026-03-02T10:00:00Z"))
+    life.read()
+    (note,) = notes(life).values()
+    assert (note.title, note.files) == ("How the retries were mended", ("a.py", "b.py"))
+    life.ask("forget", writes=True, node_id=note.number)
+    life.write("s1", *changing(life, "c.py", at="2026-03-03T10:00:00Z"))
+    life.read()
+    assert notes(life) == {}
+
+
+def test_files_that_an_agent_changed_for_another_are_of_the_session_that_began_it(life):
+    life.ask("stats")
+    life.write("s1", *changing(life, "a.py"))
+    folder = life.folder / "-shop" / "s1" / "subagents"
+    folder.mkdir(parents=True)
+    lines = [line(life, "s1") for line in changing(life, "b.py", isSidechain=True)]
+    (folder / "agent-x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    life.read()
+    (note,) = notes(life).values()
+    assert (note.files, note.body) == (("a.py", "b.py"), "1. mend the retries (a.py)")
+    assert note.source.session == "s1"
 
 
 def hooked(life, number, event, **told):

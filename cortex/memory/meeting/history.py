@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -14,7 +13,7 @@ from cortex.memory.forgotten import forgotten_hashes
 from cortex.memory.intake import take_in
 from cortex.memory.library import Library
 from cortex.memory.meeting.places import GIT
-from cortex.memory.note import PATH_CHARS_MAX, TITLE_CHARS_MAX, Note, Source
+from cortex.memory.note import PATH_CHARS_MAX, TITLE_CHARS_MAX, Note, Source, commit_id
 from cortex.memory.records import Records
 from cortex.memory.store import admitted
 from cortex.memory.tables import FORGOTTEN, NOTE
@@ -29,8 +28,6 @@ ASKED_MAX, TOLD_MAX = 1_000, 100
 FILES_MAX, BODY_CHARS_MAX = 64, 16_000
 #: below what a briefing takes: a commit is found when somebody asks, and tells itself to nobody
 IMPORTANCE = 0.2
-#: the space of the ids that are made of commits
-_SPACE = uuid.UUID("6f1a2a0e-5f0b-5a4e-9d0c-9b8d9a1f3c55")
 
 _KNOWN = select(NOTE.c.id).where(NOTE.c.id.in_(bindparam("ids", expanding=True)))
 _FORGOTTEN = select(FORGOTTEN.c.hash).where(FORGOTTEN.c.hash.in_(bindparam("hashes", expanding=True)))
@@ -43,7 +40,7 @@ def unknown_commits(library: Library, *, commits: Sequence[str]) -> dict[str, An
     """
     if len(commits) > ASKED_MAX:
         raise TooLarge(f"{len(commits)} commits; {ASKED_MAX} are asked about at once.")
-    ids = {commit: _id_of(library.project, commit) for commit in commits}
+    ids = {commit: commit_id(library.project, commit) for commit in commits}
     key = library.memory.store.database.key()
     hashes = {forgotten_hashes(key, Note("", id=one))[0]: one for one in ids.values()}
     with library.memory.store.database.read() as connection:
@@ -88,7 +85,7 @@ def note_of(commit: Mapping[str, Any], project: str) -> Note:
         title=subject.strip()[:TITLE_CHARS_MAX] or name,
         body=rest.strip()[:BODY_CHARS_MAX],
         kind="event",
-        id=_id_of(project, name),
+        id=commit_id(project, name),
         files=kept,
         modified=kept,
         git_commit=name,
@@ -97,8 +94,3 @@ def note_of(commit: Mapping[str, Any], project: str) -> Note:
         occurred_at=1_000 * at,
         source=Source(channel=GIT, trust="import"),
     )
-
-
-def _id_of(project: str, commit: str) -> str:
-    """One commit of one project is one note, whoever reads it, and however often."""
-    return str(uuid.uuid5(_SPACE, f"{project}\0{commit}"))

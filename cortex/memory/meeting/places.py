@@ -11,6 +11,7 @@ from cortex.memory.answers import orders, told
 from cortex.memory.library import Library
 from cortex.memory.note import Note, Source, anchors_of, read_kind
 from cortex.memory.tables import NOTE, NOTE_FILE
+from cortex.memory.transcripts.changed import CHANNEL as CHANGED
 from ipc.errors import TooLarge
 
 #: notes and files that are asked about at once
@@ -32,7 +33,7 @@ _BESIDE = (
         NOTE_FILE.c.path.in_(bindparam("paths", expanding=True)),
         NOTE.c.state == "active",
         NOTE.c.project == bindparam("project"),
-        NOTE.c.channel != GIT,
+        NOTE.c.channel.not_in((GIT, CHANGED)),
     )
     .order_by(NOTE.c.importance.desc(), NOTE.c.updated_at.desc(), NOTE.c.number.desc())
     .limit(READ_MAX)
@@ -65,7 +66,8 @@ def beside(
     library: Library, *, paths: Sequence[str], kinds: Sequence[str] = (), limit: int = BEST
 ) -> dict[str, Any]:
     """{"places": {path: {"count", "best": [{"number", "kind", "title", "anchors"}]}}}: the notes of
-    this project that hold and are about these files, the important ones first; commits are none.
+    this project that hold and are about these files, the important ones first; commits, and
+    what a session changed, are none.
 
     Raises TooLarge, and BadRequest for a kind that is none.
     """

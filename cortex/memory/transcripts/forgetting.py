@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from cortex.memory.forgotten import exchange_hash, remember, session_hash
 from cortex.memory.note import Note
 from cortex.memory.records import Records
 from cortex.memory.tables import EXCHANGE, JOINED, NOTE, SESSION
+from cortex.memory.transcripts.changed import CHANNEL as CHANGED
 from cortex.memory.transcripts.intake import EXCHANGES, GOES_ON, NOWHERE
 from cortex.memory.transcripts.rules import CHANNEL, LABEL
 
@@ -67,22 +69,29 @@ def said_of(records: Records, note: Note) -> Said:
     return Said(exchanges=tuple(records.connection.execute(own)))
 
 
-def made_of(records: Records, said: Said) -> list[Note]:
-    """The notes that rules made of what was said."""
+def made_of(records: Records, said: Said, *, channels: Sequence[str] = (CHANNEL, CHANGED)) -> list[Note]:
+    """The notes that rules made of what was said, on these channels. What a session changed is one
+    note, which tells what was asked in each exchange that changed something.
+    """
     found: list[Note] = []
     for row in (*said.sessions, *said.exchanges):
         home = select(JOINED.c.into).where(JOINED.c.project == row.project)
         projects = {row.project, records.connection.execute(home).scalar() or row.project}
         made = select(NOTE.c.number).where(
-            NOTE.c.channel == CHANNEL,
+            NOTE.c.channel.in_(channels),
             NOTE.c.agent == row.kind,
-            NOTE.c.session == row.source_id,
+            NOTE.c.session.in_((row.source_id, row.source_id.partition("/")[0])),
             NOTE.c.project.in_(projects),
         )
         notes = records.get(list(records.connection.execute(made).scalars()))
-        whole = row in said.sessions
-        found += [note for note in notes if whole or note.metadata.get("exchange") == row.place]
+        found += [note for note in notes if row in said.sessions or _tells(note, row)]
     return found
+
+
+def _tells(note: Note, exchange: Row[Any]) -> bool:
+    if note.source.channel == CHANGED:
+        return bool(exchange.files.get("modified"))
+    return note.metadata.get("exchange") == exchange.place and note.source.session == exchange.source_id
 
 
 def erase(records: Records, said: Said, key: bytes) -> int:

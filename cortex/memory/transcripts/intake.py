@@ -66,7 +66,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Taking:
-    """One portion of a session, as in `reading.Portion`."""
+    """One portion of a session, as in `reading.Portion`; `root`: the folder of its project."""
 
     session: Session
     start: int
@@ -75,6 +75,7 @@ class Taking:
     anew: bool = False
     parts: tuple[Part, ...] = ()
     counts: dict[str, int] = field(default_factory=dict)
+    root: str = ""
 
 
 def read_taking(given: Mapping[str, Any], project: str) -> Taking:

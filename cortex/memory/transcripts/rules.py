@@ -1,5 +1,5 @@
-"""What becomes a note without a model: commits of a session, and what a person said is to be
-remembered. Nothing that a tool said does.
+"""What becomes a note without a model: commits of a session, the files that it changed, and what a
+person said is to be remembered. Nothing that a tool said does.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
-from cortex.memory.forgotten import forgotten_hashes
-from cortex.memory.note import FILES_MAX, TITLE_CHARS_MAX, Note, Source, checked
+from cortex.memory.forgotten import forgotten_hashes, known
+from cortex.memory.note import FILES_MAX, TITLE_CHARS_MAX, Note, Source, checked, commit_id
 from cortex.memory.records import Records
-from cortex.memory.tables import FORGOTTEN, NOTE
+from cortex.memory.tables import NOTE, SESSION
+from cortex.memory.transcripts.changed import note_changes
 from cortex.memory.transcripts.intake import Commit, Taking
 
 #: characters of a sentence that is one; longer ones are pasted text
@@ -75,31 +76,64 @@ def note_down(records: Records, taking: Taking, rows: Sequence[Row[Any]], key: b
     """Store the notes of a portion in its transaction; how many are new. One that is or was there,
     and one that was forgotten for good, is not made again.
     """
-    notes = [_of_commit(taking, commit) for commit in taking.commits]
+    if not rows:
+        return 0
+    of = select(SESSION.c.id).where(SESSION.c.number == rows[0].session)
+    session = str(records.connection.execute(of).scalar_one())
     begun = {(part.at, part.user) for part in taking.parts if part.begins}
-    for row in rows:
-        if (row.at, row.user_text) in begun:
-            notes += list(_notes(taking, row))[:NOTES_MAX]
     made = 0
-    for note in map(checked, notes):
-        if not _is_known(records, note, key):
-            records.insert(note)
-            made += 1
-    return made
+    for row in rows:
+        notes = list(_notes(taking, row))[:NOTES_MAX] if (row.at, row.user_text) in begun else []
+        for note in notes:
+            told = checked(replace(note, prompt_number=row.place, metadata=_place(session, row)))
+            if not _is_known(records, told, key):
+                records.insert(told)
+                made += 1
+    for commit in taking.commits:
+        named = (row for row in rows if any(map(commit.name.startswith, row.files.get("commits", ()))))
+        made += _take_commit(records, taking, commit, _place(session, next(named, rows[-1])), key)
+    changed = next((row for row in rows if row.files.get("modified")), rows[0])
+    return made + note_changes(records, taking, rows, _place(session, changed), key)
+
+
+def _place(session: str, row: Row[Any]) -> dict[str, Any]:
+    """Where a note came from: the session's id, the exchange in it, the branch."""
+    told = {"session": session, "exchange": row.place}
+    return told | ({"git_branch": row.branch} if row.branch else {})
+
+
+def _take_commit(records: Records, taking: Taking, commit: Commit, place: dict[str, Any], key: bytes) -> bool:
+    """Store a commit, or say of one that the history of git told where it was made; whether it is
+    new.
+    """
+    note = checked(replace(_of_commit(taking, commit), metadata={"commit": commit.name} | place))
+    note = replace(note, prompt_number=place["exchange"])
+    if number := records.find(note.id):
+        there = records.get([number])[0]
+        if "session" not in there.metadata and there.state == "active":
+            told = replace(there, metadata={**there.metadata, **note.metadata})
+            records.change(there, replace(told, prompt_number=note.prompt_number))
+        return False
+    if known(records.connection, forgotten_hashes(key, note)):
+        return False
+    records.insert(note)
+    return True
 
 
 def _of_commit(taking: Taking, commit: Commit) -> Note:
     """What git tells of a commit that was made in a session, with the files that it changed."""
     return Note(
+        id=commit_id(taking.session.project, commit.name),
+        git_commit=commit.name,
         title=_title(commit.title),
         body=commit.body[:BODY_CHARS_MAX],
         kind="event",
         obs_type="change",
         labels=("commit",),
         files=commit.files[:FILES_MAX],
+        modified=commit.files[:FILES_MAX],
         project=taking.session.project,
         occurred_at=commit.at,
-        metadata={"commit": commit.name},
         # a message of git's may be anybody's
         source=replace(_source(taking), trust="tool"),
     )
@@ -115,7 +149,6 @@ def _notes(taking: Taking, row: Row[Any]) -> Iterator[Note]:
             labels=(LABEL,),
             project=taking.session.project,
             occurred_at=row.at,
-            metadata={"exchange": row.place},
             source=_source(taking),
         )
 
@@ -129,7 +162,7 @@ def _source(taking: Taking) -> Source:
 
 
 def _is_known(records: Records, note: Note, key: bytes) -> bool:
-    connection = records.connection
     same = select(NOTE.c.number).where(NOTE.c.same == note.same).limit(1)
-    gone = select(FORGOTTEN.c.hash).where(FORGOTTEN.c.hash.in_(forgotten_hashes(key, note))).limit(1)
-    return connection.execute(same).first() is not None or connection.execute(gone).first() is not None
+    if records.connection.execute(same).first() is not None:
+        return True
+    return bool(known(records.connection, forgotten_hashes(key, note)))
