@@ -12,11 +12,11 @@ import os
 import platform
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
+from cortex.front.histories import Call, Histories
 from cortex.memory.transcripts import made, spool, spooled
 from cortex.memory.transcripts.reading import FORMATS, Format, Place, Portion, folder_of, read_portion
 from cortex.settings import config as configuration
@@ -35,9 +35,6 @@ PAUSE_S, PAUSE_MAX_S, PAUSE_FACTOR = 2.0, 60.0, 500
 _MACHINE = "/etc/machine-id"
 #: the setting by which a project says that its sessions are not read
 _SETTING = "memory.sessions"
-
-#: (operation, arguments, whether it writes, project, its number) → what the memory worker answers
-Call = Callable[[str, Mapping[str, Any], bool, str, str], Awaitable[dict[str, Any]]]
 
 
 def workstation() -> str:
@@ -71,7 +68,8 @@ class Follower:
         self._folders, self._spool = folders, spool
         self._workstation = workstation()
         self._files: dict[str, _File] = {}
-        self._projects: frozenset[str] = frozenset()
+        self._projects: Mapping[str, str] = {}
+        self._histories = Histories(call, settings)
         self._told = False
 
     async def look(self, stop: Callable[[], bool] = lambda: False) -> int:
@@ -86,7 +84,8 @@ class Follower:
                 if stop():
                     return taken
                 taken += await self._read(path, form, stop)
-        return taken + (await self._take_spool(self._spool) if self._spool else 0)
+        taken += await self._take_spool(self._spool) if self._spool else 0
+        return taken + await self._histories.look(self._projects, stop)
 
     async def _take_spool(self, folder: Path) -> int:
         """Take what hooks wrote down of sessions that have no file here; all of it goes then."""
@@ -129,7 +128,7 @@ class Follower:
         told = await self._call("followed", asked, False, "", "")
         for path, place in told["files"].items():
             self._files.setdefault(path, _File()).place = Place(*place)
-        self._projects, self._told = frozenset(told["projects"]), True
+        self._projects, self._told = told["projects"], True
 
     async def _read(self, path: Path, form: Format, stop: Callable[[], bool]) -> int:
         known = self._files.setdefault(str(path), _File())

@@ -1,12 +1,16 @@
 """What people say in sessions becomes notes, and what hooks wrote down of them is taken in."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from cortex.front.following import Follower
 from cortex.memory.transcripts.rules import said as said_to_remember
 from cortex.settings.identity import identity_of
+from cortex.settings.table import Memory
+from ipc.messages import MemoryCall
 from tests.told_sessions import agent, said, user
 
 
@@ -78,8 +82,8 @@ def test_a_note_that_was_deleted_does_not_come_back_with_its_session(life):
     assert notes(life) == {}
 
 
-def test_a_commit_of_a_session_becomes_a_note_as_git_tells_it(life):
-    import subprocess
+def committed(life, message):
+    """What git prints of a commit of a.py."""
 
     def git(*words):
         who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
@@ -88,9 +92,13 @@ def test_a_commit_of_a_session_becomes_a_note_as_git_tells_it(life):
         ).stdout
 
     git("init", "-q", "-b", "main")
-    (life.shop / "a.py").write_text("x = 1\n")
+    (life.shop / "a.py").write_text(message)
     git("add", "a.py")
-    printed = git("commit", "-m", "Back off with jitter")
+    return git("commit", "-m", message)
+
+
+def test_a_commit_of_a_session_becomes_a_note_as_git_tells_it(life):
+    printed = committed(life, "Back off with jitter")
     life.project = identity_of(life.shop)
     life.ask("stats")
     call = [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "git commit -m x"}}]
@@ -133,6 +141,22 @@ def test_a_commit_that_the_history_of_git_told_first_says_in_which_session_it_wa
     assert life.ask("take_session", writes=True, channel="sessions", portion=portion)["notes"] == 0
     (note,) = notes(life).values()
     assert (note.source.channel, note.prompt_number, note.metadata["git_branch"]) == ("git", 1, "main")
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_who_reads_sessions_hands_over_commits_where_the_person_keeps_them(life, kept):
+    committed(life, "Back off with jitter")
+    life.project = identity_of(life.shop)
+    life.worker.call(MemoryCall("stats", {}, False, "", life.project, "", "", "cli", str(life.shop)))
+    life.follower = Follower(life.call, Memory(sessions="off", git=kept), {}, None)
+    assert life.read() == (1 if kept else 0)
+    assert list(notes(life)) == (["Back off with jitter"] if kept else [])
+    assert life.read() == 0
+    (life.shop / ".cortex").mkdir()
+    (life.shop / ".cortex" / "config.yml").write_text("memory: {git: false}\n")
+    committed(life, "Nobody is told of this")
+    life.follower = Follower(life.call, Memory(git=kept), {}, None)
+    assert life.read() == 0
 
 
 def changing(life, *paths, asked="mend the retries", at="2026-03-01T10:00:00Z", **more):

@@ -42,7 +42,8 @@ def run(options: Namespace) -> int:
     data = configuration.load_data({"memory": {"data_dir": options.data_dir}} if options.data_dir else None)
     folders = places(os.environ, Path(user_home()))
     waiting = data.root / spool.FOLDER
-    if data.settings.sessions == "off" or not (folders or waiting.is_dir()):
+    off = data.settings.sessions == "off"
+    if (off or not (folders or waiting.is_dir())) and not data.settings.git:
         log.info("nothing is read: memory.sessions is %s", data.settings.sessions)
         if options.stay:
             ends = (signal.SIGTERM, signal.SIGINT)
@@ -56,12 +57,12 @@ def run(options: Namespace) -> int:
     )
     os.nice(NICE)
     try:
-        return asyncio.run(_follow(data, folders))
+        return asyncio.run(_follow(data, {} if off else folders, None if off else waiting))
     finally:
         lock.release()
 
 
-async def _follow(data: DataFolder, folders: Mapping[str, Path]) -> int:
+async def _follow(data: DataFolder, folders: Mapping[str, Path], spooled: Path | None) -> int:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
@@ -82,7 +83,7 @@ async def _follow(data: DataFolder, folders: Mapping[str, Path]) -> int:
         return await asking.call(operation, arguments, operation_id=number, writes=writes)
 
     try:
-        await follow(Follower(call, data.settings, folders, data.root / spool.FOLDER), stop)
+        await follow(Follower(call, data.settings, folders, spooled), stop)
     finally:
         await client.close()
     return EXIT_OK

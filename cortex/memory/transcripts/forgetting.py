@@ -91,7 +91,8 @@ def made_of(records: Records, said: Said, *, channels: Sequence[str] = (CHANNEL,
 def _tells(note: Note, exchange: Row[Any]) -> bool:
     if note.source.channel == CHANGED:
         return bool(exchange.files.get("modified"))
-    return note.metadata.get("exchange") == exchange.place and note.source.session == exchange.source_id
+    same = note.source.session == exchange.source_id
+    return same and bool(note.metadata.get("exchange") == exchange.place)
 
 
 def erase(records: Records, said: Said, key: bytes) -> int:

@@ -37,12 +37,13 @@ def list_sessions(
 
 
 def followed(library: Library, *, workstation: str = "") -> Generator[None, None, dict[str, Any]]:
-    """{"projects": those whose sessions are read, "files": path → [bytes that were read, size,
-    tail] of the sessions of a workstation, if one is named}.
+    """{"projects": those whose sessions are read → their folder, "files": path → [bytes that were
+    read, size, tail] of the sessions of a workstation, if one is named}.
     """
     columns = (SESSION.c.file, SESSION.c.file_offset, SESSION.c.file_size, SESSION.c.file_tail)
     with library.memory.store.database.read() as connection:
-        projects = list(connection.execute(select(FOLLOWED.c.project)).scalars())
+        named = connection.execute(select(FOLLOWED.c.project, FOLLOWED.c.path))
+        projects = {row.project: row.path for row in named}
         chosen = select(*columns).where(SESSION.c.workstation == workstation)
         rows = connection.execute(chosen).all() if workstation else []
     # who asks this has time: what the index lacks is taken in, between questions
