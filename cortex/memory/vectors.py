@@ -28,8 +28,9 @@ STALE_SHARE = 0.5
 #: cosines from which on their own mean and deviation say how much one of them means
 ENOUGH = 200
 #: vectors up to which each is compared (0.08 µs each, and four times that where they are taken out
-#: of others); of more, bytes propose so many (0.04 µs each), and the vectors decide
-EXACT_MAX, PROPOSED = 20_000, 500
+#: of others); of more, their sketch (0.015 µs each) proposes so many and one in so many of them,
+#: and the vectors decide
+EXACT_MAX, PROPOSED, PROPOSED_EACH = 20_000, 500, 100
 #: of many values, those that mean, deviation and a bound are taken from
 SAMPLE = 2_000
 #: rows are taken out of all when they are fewer than one in so many; else all are compared
@@ -78,6 +79,8 @@ class Vectors:
         self._count = len(last)
         #: the last selection that cannot change, and the places of its notes
         self._chosen: tuple[Array, Array] | None = None
+        #: the last places that were asked, and the vectors of some of them
+        self._sampled: tuple[Array, Array] | None = None
         self._numbers = rows["number"][last].astype(np.int64)
         self._matrix = rows["vector"][last]
         #: note → its place in these, -1 for none
@@ -162,10 +165,8 @@ class Vectors:
         if among <= self._exact_max or not self._sketch:
             values = spread = self._values(kept, vector)
         else:
-            about = self._sketch.cosines(vector, self._count)
-            about = about if among == self._count else about[kept]
-            spread = about[:: max(1, among // SAMPLE)]
-            kept = distinct((kept[_greatest(about, PROPOSED)], self._held(also, mask)))
+            spread = _products(vector.astype(np.float16)[None], self._some(kept))
+            kept = distinct((self._proposed(self._sketch, kept, vector), self._held(also, mask)))
             values = self._values(kept, vector)
         if len(spread) < ENOUGH:
             spread = np.concatenate([spread, self._background() @ vector])
@@ -187,6 +188,19 @@ class Vectors:
             self._chosen = mask, places
         return places
 
+    def _some(self, kept: Array) -> Array:
+        """Float16 [n, dimensions]: of these places some, evenly; the same for the next question."""
+        if self._sampled is None or self._sampled[0] is not kept:
+            self._sampled = kept, self._matrix[kept[:: max(1, len(kept) // SAMPLE)]]
+        return self._sampled[1]
+
+    def _proposed(self, sketch: Sketch, kept: Array, vector: Array) -> Array:
+        """Those of the places that may be the nearest to a vector, in no order."""
+        count = PROPOSED + len(kept) // PROPOSED_EACH
+        told = sketch.nearness(vector, self._count)
+        chosen: Array = kept[_greatest(told if len(kept) == self._count else told[kept], count)]
+        return chosen
+
     def _held(self, numbers: Iterable[int], mask: Array) -> Array:
         """The places of those of the notes that are in the mask and have a vector."""
         told = np.fromiter(numbers, np.int64)
@@ -201,11 +215,11 @@ class Vectors:
         return self._others
 
     def nearest(self, query: str, limit: int, *, exact: bool) -> list[int]:
-        """The notes that are nearest to a text: by all vectors, or by those that bytes propose."""
+        """The notes that are nearest to a text: by all vectors, or by those that are proposed."""
         vector = self._embedder.embed([query], "query")[0].astype(np.float32)
         rows = np.arange(self._count)
         if not exact and self._sketch:
-            rows = _greatest(self._sketch.cosines(vector, self._count), PROPOSED)
+            rows = self._proposed(self._sketch, rows, vector)
         best = np.argsort(-self._values(rows, vector), kind="stable")[:limit]
         numbers: list[int] = self._numbers[rows[best]].tolist()
         return numbers
@@ -219,8 +233,7 @@ class Vectors:
             return []
         vector, kept = self._matrix[own[0]].astype(np.float32), self._kept(mask)
         if self._sketch and len(kept) > self._exact_max:
-            about = self._sketch.cosines(vector, self._count)
-            kept = kept[_greatest(about[kept], PROPOSED)]
+            kept = self._proposed(self._sketch, kept, vector)
         values = self._values(kept, vector)
         best = _greatest(values, limit + 1)
         kept, values = kept[best], values[best]

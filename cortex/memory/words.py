@@ -202,19 +202,15 @@ class Words:
             found = {number: score for number, score in found.items() if number not in then} | other
         return found
 
-    def held(self, words: Sequence[str], then: Mapping[int, Note] | None = None) -> Held:
-        """Which of the words notes hold, for those that hold the rarest and all of the tail; the
-        notes of `then` by what they say there.
+    def held(
+        self, words: Sequence[str], then: Mapping[int, Note] | None = None, most: int = HELD_NOTES
+    ) -> Held:
+        """Which of the words notes hold, for the `most` that hold the rarest and all of the tail;
+        the notes of `then` by what they say there.
         """
         rarity = {word: self._rarity("all", word) for word in words}
         asked = sorted(words, key=rarity.__getitem__)[-HELD_WORDS:]
-        # scores add up, so a word's power of two is its bit, and the rarest words come first
-        each = [
-            Query.const_score_query(Query.term_query(self._index.schema, "all", word, "freq"), 2.0**at)
-            for at, word in enumerate(asked)
-        ]
-        query = Query.boolean_query([(Occur.Should, one) for one in each])
-        numbers, scores = self._scores(query, HELD_NOTES)
+        numbers, scores = self._scores(self._holding(asked, most), most)
         tail = self._tail.held(asked)
         if then:
             tail = {number: bits for number, bits in tail.items() if number not in then}
@@ -228,6 +224,25 @@ class Words:
             ),
             np.array([rarity[word] for word in asked]),
         )
+
+    def _holding(self, asked: Sequence[str], most: int) -> Query:
+        """Notes that hold the words, of which the last ones are the rarest: scores add up, so a
+        word's power of two is its bit. Where enough hold one of the rarest (twice the number: some
+        are counted that were deleted), these alone are read: the others come behind them.
+        """
+        each = [
+            Query.const_score_query(Query.term_query(self._index.schema, "all", word, "freq"), 2.0**at)
+            for at, word in enumerate(asked)
+        ]
+        counts = (self._searcher.doc_freq("all", word) for word in reversed(asked))
+        enough = (at for at, count in enumerate(counts, 1) if count >= 2 * most)
+        rarest = len(asked) - next(enough, len(asked))
+        first = [(Occur.Should, one) for one in each[rarest:]]
+        if not rarest:
+            return Query.boolean_query(first)
+        needed = each[-1] if len(first) == 1 else Query.boolean_query(first)
+        others = ((Occur.Should, one) for one in each[:rarest])
+        return Query.boolean_query([(Occur.Must, needed), *others])
 
     def _scores(self, query: Query, limit: int) -> tuple[Array, Array]:
         """Of the best in tantivy: notes (int64 [n]) and their scores (float64 [n])."""

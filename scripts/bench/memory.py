@@ -38,7 +38,7 @@ SET_NOTES, IDLE_S = 10_000, 20.0
 TITLE_WORDS, BODY_WORDS = 9, 40
 #: records of one slice of an import
 SLICE = 200
-#: questions whose ten nearest are compared with those that bytes propose
+#: questions whose ten nearest are compared with those of what is proposed
 PROPOSALS = 200
 #: seconds in which memory has to answer for the first time
 AWAKE_S = 60.0
@@ -132,7 +132,7 @@ def over_notes(count: int, folder: Path) -> tuple[report.Figures, list[report.Fi
             len({*vectors.nearest(text, 10, exact=True)} & {*vectors.nearest(text, 10, exact=False)})
             for text in asked[:PROPOSALS]
         ]
-    return figures | {f"recall@10 of what bytes propose, {count}": round(statistics.mean(same) / 10, 4)}, rows
+    return figures | {f"recall@10 of what is proposed, {count}": round(statistics.mean(same) / 10, 4)}, rows
 
 
 def bare_commits(folder: Path) -> list[float]:

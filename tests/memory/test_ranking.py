@@ -85,6 +85,23 @@ def test_of_a_long_question_the_rarest_words_are_looked_for(data):
     assert dict(zip(held.numbers.tolist(), held.bits.tolist(), strict=True))[9] == 1 << HELD_WORDS - 1
 
 
+@pytest.mark.parametrize("most", [1, 2, 3, 100])
+def test_of_many_notes_those_that_hold_the_rarest_words_are_told_with_all_that_they_hold(data, most):
+    texts = ("common", "common seldom", "common rare", "common seldom rare", "seldom", "rare", "none")
+    words = Words(data / "words")
+    words.take(1, [Note(title=texts[at % 7], number=at + 1) for at in range(35)])
+    words.commit()
+    held = words.held(["common", "seldom", "rare"], most=most)
+    worth = dict(zip(("common", "seldom", "rare"), (1, 2, 4), strict=True))
+    everything = {
+        number + 1: sum(bit for word, bit in worth.items() if word in texts[number % 7].split())
+        for number in range(35)
+    }
+    wanted = sorted(filter(None, everything.values()), reverse=True)[:most]
+    assert sorted(held.bits.tolist(), reverse=True) == wanted
+    assert [everything[number] for number in held.numbers.tolist()] == held.bits.tolist()
+
+
 def test_what_a_session_of_several_notes_began_with_is_lifted(memory):
     rows = memory.recall(ASKED, alpha=1.0, explain=True)
     opens = {row["title"]: row["explain"]["opens"] for row in rows}

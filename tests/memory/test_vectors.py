@@ -1,8 +1,5 @@
-"""The vectors of notes: what bytes propose, what a note says now, and what a file of them keeps."""
+"""The vectors of notes: what is proposed, what a note says now, and what a file of them keeps."""
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -26,9 +23,9 @@ def notes():
     ]
 
 
-def test_bytes_propose_what_all_vectors_would_have_found(notes, tmp_path):
+def test_few_numbers_of_vectors_propose_what_all_would_have_found(notes, tmp_path):
     some = Vectors(tmp_path / "vectors", open_static(), exact_max=PROPOSED)
-    for at in range(0, len(notes), 100):  # the bytes are made on the way, and grow
+    for at in range(0, len(notes), 100):  # the sketch is made on the way, and grows
         some.take(at + 1, notes[at : at + 100])
     again = Vectors(tmp_path / "vectors", open_static(), exact_max=PROPOSED)
     for vectors in (some, again):
@@ -36,7 +33,7 @@ def test_bytes_propose_what_all_vectors_would_have_found(notes, tmp_path):
             len({*vectors.nearest(word, 9, exact=True)} & {*vectors.nearest(word, 9, exact=False)})
             for word in WORDS  # of ten the last would be one of two that say the same
         ]
-        assert len(notes) > PROPOSED
+        assert len(notes) > 1.5 * PROPOSED
         assert sum(found) >= 0.98 * 9 * len(WORDS)
     everything = np.ones(notes[-1].number + 1, bool)
     near = some.cosines(["window of the door"], everything, also=[1])
@@ -102,12 +99,3 @@ def test_a_question_is_compared_in_all_its_wordings_together(notes, tmp_path):
     )
     together = (one + other) / np.linalg.norm(open_static().embed(wordings, "query").sum(axis=0))
     assert both == pytest.approx(together, abs=2e-3)
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no process may be held to a core here")
-def test_vectors_are_compared_in_as_many_threads_as_this_process_may_use_cores():
-    """A process that may use one core of many took a thread for each of the machine's."""
-    source = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-    source += "from cortex.memory.sketch import _threads; print(_threads()._max_workers)"
-    made = subprocess.run([sys.executable, "-P", "-c", source], check=True, capture_output=True, text=True)
-    assert made.stdout.strip() == "1"

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Whether two checkouts answer drawn questions about many notes with the same notes in one order.
+
+    scripts/bench/memory_same.py OTHER_CHECKOUT --folder DIR [--notes 1000 100000] [--json]
+
+The folder is that of memory.py, which puts the notes there. Scores may differ by their last digit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import report
+from memory import Words
+
+from cortex.memory.library import Library
+
+#: drawn questions of each number of words
+QUESTIONS, WORDS = 40, (1, 2, 3, 5, 9)
+#: by how much scores may differ: of values of 16 bits
+CLOSE = 0.004
+
+
+def questions(titles: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Drawn words, and words of notes that are there, some among notes of one kind."""
+    words, chance = Words(23), random.Random(23)
+    for count in WORDS:
+        for at in range(QUESTIONS):
+            title = chance.choice(titles).split()
+            for query in (words(count), " ".join(chance.choices(title, k=count))):
+                yield query, {"alpha": (1.0, 0.7)[at % 2], "kind": ("", "", "decision")[at % 3]}
+
+
+def answers(folder: Path) -> list[Any]:
+    with Library.open(folder) as memory:
+        store = memory.memory.store
+        titles = [note.title for note in store.notes_by_number(store.numbers()[::97])]
+        return [
+            [query, [[row["number"], row["score"]] for row in memory.recall(query, **asked)]]
+            for query, asked in questions(titles)
+        ]
+
+
+def of_checkout(checkout: Path, folder: Path) -> list[Any]:
+    """The answers of the code in a checkout, by this program."""
+    paths = os.pathsep.join(map(str, (checkout, Path(__file__).parent)))
+    command = [sys.executable, "-P", __file__, "--answer", str(folder)]
+    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, stdout=subprocess.PIPE, check=True)
+    told: list[Any] = orjson.loads(done.stdout)
+    return told
+
+
+def is_same(one: list[Any], other: list[Any]) -> bool:
+    """Whether the notes are the same, in an order that only those of close scores may change."""
+    scores = dict(map(tuple, other))
+    close = all(number in scores and abs(scores[number] - score) <= CLOSE for number, score in one)
+    order = [scores[number] for number, _ in one] if close else []
+    falling = all(first >= second - CLOSE for first, second in itertools.pairwise(order))
+    return close and len(one) == len(other) and falling
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("checkout", type=Path, nargs="?")
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--answer", type=Path, help=argparse.SUPPRESS)
+    report.add_json(parser)
+    options = parser.parse_args()
+    if options.answer:
+        sys.stdout.buffer.write(orjson.dumps(answers(options.answer)))
+        return 0
+    figures = report.begin("memory_same") | {"other": report.commit(options.checkout)}
+    for count in options.notes:
+        folder = options.folder.resolve() / f"notes-{count}"
+        ours, theirs = (of_checkout(place.resolve(), folder) for place in (report.ROOT, options.checkout))
+        pairs = list(zip(ours, theirs, strict=True))
+        unlike = [one[0] for one, other in pairs if not is_same(one[1], other[1])]
+        figures[f"{count} notes"] = {
+            "questions": len(pairs),
+            "rows": sum(len(one[1]) for one in ours),
+            "equal": sum(one == other for one, other in pairs),
+            "unlike": len(unlike),
+            "first unlike": unlike[:5],
+        }
+    report.print_figures({name: value for name, value in figures.items() if name != "machine"})
+    if options.json:
+        report.write(figures)
+    return int(
+        any(told["unlike"] for told in figures.values() if isinstance(told, dict) and "unlike" in told)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
