@@ -14,7 +14,7 @@ from cortex.memory.answers import told
 from cortex.memory.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.note import Edge, Note, State
-from cortex.memory.observations.conversations import search_prompts, search_sessions
+from cortex.memory.observations.conversations import beside_sessions, search_prompts, search_sessions
 from cortex.memory.observations.finding import (
     Found,
     answer,
@@ -30,6 +30,7 @@ from cortex.memory.observations.rows import record_of, row_of, type_of
 from cortex.memory.ranking import WEIGHTS
 from cortex.memory.text import question_words
 from cortex.memory.timeline import around, between, notes_of
+from cortex.memory.transcripts import telling
 from cortex.terms import tokens
 from ipc.errors import BadQuery, BadRequest
 
@@ -140,6 +141,7 @@ def timeline(library: Library, given: Given) -> Answer:
     if anchor is None:
         return _span(library, given, chosen)
     span = around(memory, anchor, chosen, given["before"], given["after"])
+    said = beside_sessions(library, given, span.notes)
     full = given["format"] == "full"
     rows = [
         row_of(note, full=full) | ({"anchor": True} if note.number == anchor.number else {})
@@ -152,7 +154,7 @@ def timeline(library: Library, given: Given) -> Answer:
         "anchor_id": anchor.number,
         "earlier": span.before,
         "later": span.after,
-    }
+    } | said
 
 
 def _anchor(library: Library, given: Given, chosen: Selection) -> Note | None:
@@ -172,12 +174,20 @@ def _span(library: Library, given: Given, chosen: Selection) -> Answer:
     span = between(library.memory, chosen, limit, offset, newest_first=False)
     rows = [row_of(note, full=given["format"] == "full") for note in span.notes]
     total = span.before + len(span.notes) + span.after
-    return {"results": rows, "total_count": total, "query": ""} | following(given, len(rows), total)
+    told_rows = {"results": rows, "total_count": total, "query": ""} | following(given, len(rows), total)
+    return told_rows | beside_sessions(library, given, span.notes)
+
+
+def get_recent_context(library: Library, given: Given) -> Answer:
+    """The newest notes, and the newest sessions."""
+    return find_by("", library, given) | beside_sessions(library, given)
 
 
 def get_observation(library: Library, given: Given) -> Answer:
-    """All of one; who asks for it uses it. Raises NotFound."""
+    """All of one, or of a session or exchange; who asks for a note uses it. Raises NotFound."""
     library.memory.follow()
+    if (said := telling.find(library.memory.store, given["id"])) is not None:
+        return said
     note = library.memory.store.need(given["id"])
     library.memory.count_use([note.number])
     return record_of(library.memory.store.need(note.number)) | {

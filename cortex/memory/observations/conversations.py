@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
 from sqlalchemy import select
 
 from cortex.memory.answers import told
 from cortex.memory.library import Library
+from cortex.memory.note import Note
 from cortex.memory.observations.finding import following
 from cortex.memory.tables import EXCHANGE, SESSION
 from cortex.memory.text import question_words
 from cortex.memory.times import say_moment
-from cortex.memory.transcripts import sessions
+from cortex.memory.transcripts import sessions, telling
+from cortex.terms.observations import TOKEN_BYTES, TOKENS
 from ipc.errors import BadQuery
 
 Given = Mapping[str, Any]
@@ -21,6 +24,10 @@ Answer = dict[str, Any]
 
 #: exchanges that are looked at for the prompts of a page
 PROPOSED = 500
+#: arguments by which only some notes are asked for: what was said then is no answer to them
+_FILTERS = ("concepts", "files", "type", "obs_type", "as_of")
+#: which share of an answer sessions beside notes may take
+_SHARE = 4
 #: the most sessions of one answer
 SESSIONS_MAX = 50
 
@@ -55,7 +62,7 @@ def search_prompts(library: Library, given: Given) -> Answer:
     page = [
         {
             "type": "prompt",
-            "id": row.number,
+            "id": f"{row.session_id}:{row.place}",
             "session_id": row.session_id,
             "exchange": row.place,
             "project": row.project,
@@ -67,6 +74,24 @@ def search_prompts(library: Library, given: Given) -> Answer:
     ]
     told_page = {"results": page, "total_count": len(asked), "query": given["query"]}
     return told_page | following(given, len(page), len(asked))
+
+
+def beside_sessions(library: Library, given: Given, notes: Sequence[Note] | None = None) -> Answer:
+    """{"sessions": in a few lines those that went on while these notes were made, without notes the
+    newest}, in a quarter of the answer's room; {} for none, and where filters choose among notes.
+    """
+    if notes == [] or given.get("offset") or any(given.get(name) for name in _FILTERS):
+        return {}
+    moments = [note.happened_at for note in notes or ()]
+    since, until = (min(moments), max(moments)) if moments else (0, 0)
+    memory = library.memory
+    whose = memory.projects.all_of(library.project)
+    room, kept = TOKEN_BYTES * given.get("max_tokens", TOKENS) // _SHARE, list[Answer]()
+    for row in reversed(telling.summaries(memory.store, whose, since=since, until=until)):
+        room -= len(orjson.dumps(row))
+        if room > 0:
+            kept.insert(0, row)
+    return {"sessions": kept} if kept else {}
 
 
 def _asked(given: Given) -> str:

@@ -38,7 +38,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "find_similar_observations": asking.find_similar_observations,
     "find_related_observations": asking.find_related_observations,
     "explain_search_ranking": asking.explain_search_ranking,
-    "get_recent_context": functools.partial(asking.find_by, ""),
+    "get_recent_context": asking.get_recent_context,
     "get_context_timeline": asking.timeline,
     "get_timeline_by_query": asking.timeline,
     "get_observations_by_tag": asking.get_observations_by_tag,

@@ -86,6 +86,7 @@ def _told(row: Row[Any], hit: Hit, marked: Marked) -> dict[str, Any]:
         "project_path": row.project_path,
         "exchange_count": row.exchange_count,
         "exchange": row.place,
+        "exchange_id": f"{row.id}:{row.place}",
         "at": _moment(row.at),
         "git_branch": row.branch,
         "score": round(hit.score, 3),

@@ -1,0 +1,154 @@
+"""What was said, as it is told by its id: a session by what was asked in it, an exchange whole, in
+parts; and sessions in a few lines, beside what was noted while they went on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+
+from cortex.memory.answers import told
+from cortex.memory.store import Store
+from cortex.memory.tables import EXCHANGE, SESSION
+from cortex.memory.times import say_moment
+
+#: how an exchange is called: its session's id, its place in it, and which part of it is meant
+_NAMED = re.compile(r"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?::([1-9]\d{0,8}))?(?::([1-9]\d{0,8}))?")
+#: bytes of the texts of one part, so that all of it is an answer of 4 000 tokens; and of the pieces
+#: that it is made of
+PART_BYTES, PIECE_BYTES = 11_000, 5_500
+#: exchanges, files and tools that one answer names
+EXCHANGES_MAX, FILES_MAX, TOOLS_MAX = 40, 20, 20
+#: characters that are told of what was asked
+ASKED_CHARS = 160
+#: files that a summary names, and exchanges that it is made of
+SUMMED_FILES, SUMMED_EXCHANGES = 8, 500
+
+
+def find(store: Store, reference: str | int) -> dict[str, Any] | None:
+    """The session `<id>`, or its exchange `<id>:<place>`; None when there is none."""
+    named = _NAMED.fullmatch(str(reference).strip().lower())
+    if named is None:
+        return None
+    with store.database.read() as connection:
+        session = connection.execute(select(SESSION).where(SESSION.c.id == named[1])).first()
+        if session is None:
+            return None
+        if named[2] is None:
+            return _session(connection, session)
+        own = select(EXCHANGE).where(EXCHANGE.c.session == session.number)
+        row = connection.execute(own.where(EXCHANGE.c.place == int(named[2]))).first()
+    return None if row is None else _exchange(session, row, int(named[3] or 1))
+
+
+def _about(session: Row[Any]) -> dict[str, Any]:
+    return {
+        "source_id": session.source_id,
+        "session_kind": session.kind,
+        "project": session.project,
+        "project_path": session.project_path,
+        "exchange_count": session.exchange_count,
+    }
+
+
+def _session(connection: Connection, session: Row[Any]) -> dict[str, Any]:
+    asked = func.substr(EXCHANGE.c.user_text, 1, ASKED_CHARS).label("asked")
+    query = select(EXCHANGE.c.place, EXCHANGE.c.at, asked).where(EXCHANGE.c.session == session.number)
+    rows = list(connection.execute(query.order_by(EXCHANGE.c.place).limit(EXCHANGES_MAX + 1)))
+    exchanges = [
+        {"id": f"{session.id}:{row.place}", "at": _moment(row.at), "content": told(row.asked)}
+        for row in rows[:EXCHANGES_MAX]
+    ]
+    return (
+        {"type": "session", "id": session.id, **_about(session)}
+        | {"started_at": _moment(session.started_at), "last_msg_at": _moment(session.last_at)}
+        | {"git_branch": session.branch, "exchanges": exchanges}
+        | ({"more": session.exchange_count - EXCHANGES_MAX} if len(rows) > EXCHANGES_MAX else {})
+    )
+
+
+def _exchange(session: Row[Any], row: Row[Any], part: int) -> dict[str, Any] | None:
+    """`content`: what was asked, `narrative`: what the agent said; `next_id`: where it goes on."""
+    parts = list(_parts(told(row.user_text), told(row.assistant_text)))
+    if part > len(parts):
+        return None
+    name = f"{session.id}:{row.place}"
+    files = {use: list(row.files.get(use, ()))[:FILES_MAX] for use in ("read", "modified", "commits")}
+    made = {"type": "exchange", "id": name, "session_id": session.id, **_about(session)}
+    made |= {"exchange": row.place, "at": _moment(row.at), "git_branch": row.branch, **parts[part - 1]}
+    if part == 1:
+        made["tools"] = dict(list(row.tools.items())[:TOOLS_MAX])
+        made |= {
+            "files_read": files["read"],
+            "files_modified": files["modified"],
+            "commits": files["commits"],
+        }
+    return made | ({"next_id": f"{name}:{part + 1}"} if part < len(parts) else {})
+
+
+def _parts(asked: str, said: str) -> Iterator[dict[str, str]]:
+    """The texts in parts of PART_BYTES: none is left out, none is told twice."""
+    part, room = dict[str, str](), PART_BYTES
+    for name, text in (("content", asked), ("narrative", said)):
+        for piece in _pieces(text):
+            size = len(piece.encode())
+            if size > room:
+                yield part
+                part, room = {}, PART_BYTES
+            part[name] = part.get(name, "") + piece
+            room -= size
+    yield part
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text in pieces of PIECE_BYTES at most, cut between characters."""
+    raw, at = text.encode("utf-8", "replace"), 0
+    while at < len(raw):
+        piece = raw[at : at + PIECE_BYTES].decode(errors="ignore")
+        yield piece
+        at += len(piece.encode())
+
+
+def summaries(
+    store: Store, projects: Sequence[str], *, since: int = 0, until: int = 0, limit: int = 3
+) -> list[dict[str, Any]]:
+    """The newest sessions of these projects that went on between two moments (UTC milliseconds, 0
+    for none), in order: what was asked first, which files they changed. `projects`: none for all.
+    """
+    chosen = select(SESSION).where(SESSION.c.exchange_count > 0, ~SESSION.c.source_id.contains("/"))
+    if projects:
+        chosen = chosen.where(SESSION.c.project.in_(projects))
+    if until:
+        chosen = chosen.where(SESSION.c.started_at <= until)
+    chosen = chosen.where(SESSION.c.last_at >= since)
+    order = (SESSION.c.last_at.desc(), SESSION.c.number.desc())
+    with store.database.read() as connection:
+        rows = list(connection.execute(chosen.order_by(*order).limit(limit)))
+        return [_summary(connection, row) for row in reversed(rows)]
+
+
+def _summary(connection: Connection, session: Row[Any]) -> dict[str, Any]:
+    asked = func.substr(EXCHANGE.c.user_text, 1, ASKED_CHARS).label("asked")
+    query = select(asked, EXCHANGE.c.files).where(EXCHANGE.c.session == session.number)
+    rows = list(connection.execute(query.order_by(EXCHANGE.c.place).limit(SUMMED_EXCHANGES)))
+    first = next((row.asked for row in rows if row.asked), "")
+    files = dict.fromkeys(path for row in rows for path in row.files.get("modified", ()))
+    commits = dict.fromkeys(name for row in rows for name in row.files.get("commits", ()))
+    return {
+        "type": "session",
+        "id": session.id,
+        "started_at": _moment(session.started_at),
+        "last_msg_at": _moment(session.last_at),
+        "git_branch": session.branch,
+        "exchange_count": session.exchange_count,
+        "content": told(first),
+        "files_modified": list(files)[:SUMMED_FILES],
+        "commits": len(commits),
+    }
+
+
+def _moment(moment: int) -> str:
+    return say_moment(moment) if moment else ""

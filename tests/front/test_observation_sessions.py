@@ -1,0 +1,112 @@
+"""What was said, read by its id: a session, an exchange whole, and sessions beside notes."""
+
+import orjson
+import pytest
+
+from cortex.front.tools.memory.fence import unfenced
+from cortex.memory.library import finish
+from cortex.memory.operations import carry_out
+from cortex.terms.observations import TOKEN_BYTES, TOKENS
+from ipc.errors import NotFound
+from tests.shop import BEGIN
+
+DAY = 86_400_000
+LONG = "".join(f"Sentence {at} über <b>retries</b>. " for at in range(1_500))
+
+
+@pytest.fixture
+def said(window, library, shop):
+    """Two sessions of the shop's project, on its third day and on its last."""
+    for name, day, parts in (
+        ("s1", 2, (("why do retries back off?", LONG), ("and the limit?", "Five."))),
+        ("s2", 7, (("rename the button", "Renamed."),)),
+    ):
+        at = BEGIN + day * DAY
+        portion = {
+            "session": {
+                "kind": "claude",
+                "source_id": name,
+                "workstation": "w",
+                "file": f"/{name}",
+                "started_at": at,
+                "last_at": at + 1_000,
+            },
+            "start": 0,
+            "place": {"offset": 9, "size": 9, "tail": ""},
+            "parts": [
+                {
+                    "begins": True,
+                    "at": at + place,
+                    "user": asked,
+                    "assistant": told,
+                    "tools": {"Edit": 1},
+                    "modified": ["src/net/retry.py"],
+                    "branch": "main",
+                }
+                for place, (asked, told) in enumerate(parts)
+            ],
+        }
+        finish(carry_out(library, "take_session", {"portion": portion}, project="here"))
+    library.memory.said.commit(wait=True)
+    return window
+
+
+def test_the_exchange_that_a_search_found_is_read_whole(said):
+    (row,) = said.ask("search_sessions", query="retries back off")["results"]
+    told, which = "", row["exchange_id"]
+    while which:
+        part = said.ask("get_observation", id=which)
+        assert len(orjson.dumps(part)) <= TOKENS * TOKEN_BYTES
+        assert "left_out" not in part
+        if not told:
+            assert unfenced(part["content"]) == "why do retries back off?"
+            assert (part["files_modified"], part["tools"]) == (["src/net/retry.py"], {"Edit": 1})
+        told += unfenced(part["narrative"])
+        which = part.get("next_id")
+    assert told == LONG
+    assert (part["exchange"], part["git_branch"], part["source_id"]) == (1, "main", "s1")
+
+
+def test_a_session_is_read_by_what_was_asked_in_it(said):
+    (row,) = said.ask("search_sessions", query="retries back off")["results"]
+    told = said.ask("get_observation", id=row["id"])
+    assert (told["type"], told["exchange_count"]) == ("session", 2)
+    assert [unfenced(one["content"]) for one in told["exchanges"]] == [
+        "why do retries back off?",
+        "and the limit?",
+    ]
+    second = said.ask("get_observation", id=told["exchanges"][1]["id"])
+    assert (unfenced(second["narrative"]), second["type"]) == ("Five.", "exchange")
+    (prompt,) = said.ask("search", type="prompts", query="rename button")["results"]
+    assert unfenced(said.ask("get_observation", id=prompt["id"])["narrative"]) == "Renamed."
+
+
+def test_what_is_no_exchange_is_named(said):
+    (row,) = said.ask("search_sessions", query="retries back off")["results"]
+    for wrong in (f"{row['id']}:9", f"{row['exchange_id']}:99", f"{row['id'][:-1]}:1"):
+        with pytest.raises(NotFound):
+            said.ask("get_observation", id=wrong)
+
+
+def test_a_timeline_tells_the_sessions_that_went_on_then(said):
+    (anchor,) = said.ask("search", query="race in the retry queue", limit=1)["results"]
+    told = said.ask("timeline", anchor_id=str(anchor["id"]), before=1, after=1)
+    (session,) = told["sessions"]
+    assert unfenced(session["content"]) == "why do retries back off?"
+    assert (session["files_modified"], session["exchange_count"]) == (["src/net/retry.py"], 2)
+    assert unfenced(said.ask("get_observation", id=session["id"])["exchanges"][0]["content"])
+    assert "sessions" not in said.ask("timeline", dateStart="2023-11-14", dateEnd="2023-11-15")
+    assert "sessions" not in said.ask("timeline", anchor_id=str(anchor["id"]), concepts="network")
+
+
+def test_the_recent_context_has_the_newest_sessions_in_a_quarter_of_its_room(said):
+    told = said.ask("get_recent_context")
+    assert [unfenced(one["content"]) for one in told["sessions"]] == [
+        "why do retries back off?",
+        "rename the button",
+    ]
+    assert "sessions" not in said.ask("get_recent_context", offset=2)
+    small = said.ask("get_recent_context", max_tokens=400)
+    assert [unfenced(one["content"]) for one in small["sessions"]] == ["rename the button"]
+    assert len(orjson.dumps(small)) <= 400 * TOKEN_BYTES
+    assert small["results"]
