@@ -232,8 +232,9 @@ async def attach(owner: Owner, *, start: bool = True) -> Attachment:
     return attachment
 
 
-def run_supervisor(owner: Owner, *, idle_exit: bool) -> int:
-    """Supervise here, in the foreground, until a signal or `cortex down`; the exit code.
+def run_supervisor(owner: Owner, *, idle_exit: bool, http: bool = False) -> int:
+    """Supervise here, in the foreground, until a signal or `cortex down`; the exit code. `http`:
+    with the server of HTTP.
 
     Main thread only.
 
@@ -242,7 +243,7 @@ def run_supervisor(owner: Owner, *, idle_exit: bool) -> int:
     check_start(owner)
     while True:
         open_folders(owner)
-        code = Supervisor(spec_of(owner, idle_exit=idle_exit)).run(lock_s=1.0)
+        code = Supervisor(spec_of(owner, idle_exit=idle_exit, http=http)).run(lock_s=1.0)
         if code != EXIT_HOME_GONE or idle_exit:
             return code
 
@@ -269,6 +270,15 @@ def stop(owner: Owner) -> bool:
                 raise Unavailable(f"The set did not stop within {STOP_S:g} s; end process {holder} by hand.")
             time.sleep(STOP_LOOK_S)
     return found
+
+
+def add(owner: Owner, name: str) -> None:
+    """Have the owner's running set start this process of its kind as well, unless it has it. Raises
+    Unavailable.
+    """
+    answer = _ask(owner.runtime_dir, "add", name=name)
+    if not (answer and answer.get("added")):
+        raise Unavailable(f"The workers of {owner.root} did not start {name}; see {_log_path(owner)}.")
 
 
 def clear(owner: Owner) -> None:
@@ -348,7 +358,7 @@ def _describe(who: dict[str, Any]) -> str:
     return f"Cortex {who.get('version', 'of another version')} ({', '.join(parts)})"
 
 
-def _ask(folder: Path, command: str) -> dict[str, Any] | None:
+def _ask(folder: Path, command: str, **more: str) -> dict[str, Any] | None:
     """Send one command to the supervisor in `folder`; its reply ({} for "stop"), None when nobody
     answers.
     """
@@ -359,7 +369,7 @@ def _ask(folder: Path, command: str) -> dict[str, Any] | None:
             with link.makefile("rb") as lines:
                 if not lines.readline(LINE_BYTES_MAX):
                     return None
-                link.sendall(_line(command))
+                link.sendall(_line(command, **more))
                 if command == "stop":
                     return {}
                 reply = json.loads(lines.readline(LINE_BYTES_MAX))
@@ -368,7 +378,7 @@ def _ask(folder: Path, command: str) -> dict[str, Any] | None:
     return reply if isinstance(reply, dict) else None
 
 
-def _line(command: str, **more: int) -> bytes:
+def _line(command: str, **more: int | str) -> bytes:
     return (
         json.dumps({"command": command, "version": __version__, "pid": os.getpid()} | more).encode() + b"\n"
     )

@@ -63,6 +63,8 @@ class Kind:
 
 #: the one that is there for server.auto_index only
 INDEXER = "indexer"
+#: the one that is there where it was asked for only (`cortex up --http`)
+HTTP = "http"
 #: the one that is there for memory.sessions only
 SESSIONS = "sessions"
 #: one for each project
@@ -78,6 +80,7 @@ PROJECT = Kind(
         Process("graph", "cortex-worker", ("graph",), stage=2),
         Process("watcher", "cortex-worker", ("watcher",), stage=1),
         Process(INDEXER, "cortex", ("index", "--watch"), stage=0, finishes=True),
+        Process(HTTP, "cortex", ("serve",), stage=0),
     ),
 )
 #: one for each data folder: whoever reads for it stops first (stage 0), then who owns the store

@@ -12,7 +12,7 @@ from cortex import __version__
 from cortex.generation.contract import chunk_folders, files_in, folder_of
 from cortex.generation.current import CURRENT
 from cortex.processes.child import SetSpec
-from cortex.processes.names import INDEXER, MEMORY, PROJECT, SESSIONS, Kind
+from cortex.processes.names import HTTP, INDEXER, MEMORY, PROJECT, SESSIONS, Kind
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.home import PROJECT_FOLDER, open_home, open_runtime
@@ -57,9 +57,11 @@ def _at_once(owner: Owner) -> int | None:
     return max(1, count_cores() - 1)
 
 
-def spec_of(owner: Owner, *, idle_exit: bool) -> SetSpec:
+def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
+    """`http`: with the server of HTTP."""
     if isinstance(owner, Config):
         idle_exit_s, without = owner.server.idle_exit_s, () if owner.server.auto_index else (INDEXER,)
+        without = without if http else (*without, HTTP)
     else:
         idle_exit_s, without = owner.idle_exit_s, (SESSIONS,) if owner.settings.sessions == "off" else ()
     return SetSpec(

@@ -261,10 +261,22 @@ class Supervisor:
             self._send(connection, {"kept": True})
         elif command == "refused" and isinstance(lines, int):
             self._refused += lines
+        elif command == "add":
+            self._send(connection, {"added": self._add(told.get("name"))})
         elif command == "stop":
             self._stop("asked to stop")
         elif command == "status":
             self._send(connection, self.status())
+
+    def _add(self, name: object) -> bool:
+        """Whether the process of this name is there from now on; who is stopping starts none."""
+        found = next((one for one in self.spec.of_kind.processes if one.name == name), None)
+        if found is None or self._reason:
+            return False
+        if found.name not in self._children:
+            arguments = self.spec.of_kind.command_line(found, self.spec.root)
+            self._children[found.name] = Child(found.name, arguments, self.spec)
+        return True
 
     def status(self) -> dict[str, Any]:
         now = time.monotonic()

@@ -131,6 +131,21 @@ def test_a_server_that_is_told_to_end_answers_what_it_was_asked(project, served)
     project.nothing_left()
 
 
+def test_a_server_in_the_set_is_named_opens_the_page_and_ends_with_it(project, monkeypatch):
+    monkeypatch.setenv("CORTEX_TOKEN", TOKEN)
+    monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "0")
+    assert project.run("up", "--detach", "--http").returncode == 0
+    served = until(lambda: orjson.loads(project.run("status", "--json").stdout)["http"], "it is served")
+    assert project.member("http")["state"] == "running"
+    link = project.run("open", "--print").stdout.strip()
+    assert link.startswith(served)
+    with urllib.request.urlopen(link, timeout=BOUND_S) as reply:
+        assert "HttpOnly" in reply.headers["Set-Cookie"]
+    assert project.run("down").returncode == 0
+    project.nothing_left()
+    assert "cortex serve" in project.run("open", "--print").stderr
+
+
 def best(answer):
     return answer["hits"][0]["file"] if answer["hits"] else None
 

@@ -9,7 +9,7 @@ import pytest
 
 from cortex.processes import starting
 from cortex.processes.child import SetSpec
-from cortex.processes.names import INDEXER, KINDS, MEMORY, PROJECT, SESSIONS
+from cortex.processes.names import HTTP, INDEXER, KINDS, MEMORY, PROJECT, SESSIONS
 from cortex.settings.config import Config, Server
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Memory
@@ -19,32 +19,31 @@ from workers.memory import run as run_memory
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_procfile_lists_the_processes_of_all_sets_and_the_front_that_is_one() -> None:
+def test_the_procfile_lists_the_processes_of_all_sets() -> None:
     lines = (ROOT / "Procfile").read_text().splitlines()
     listed = [(name.strip(), command.split()) for name, _, command in (x.partition(":") for x in lines)]
     processes = [one for kind in KINDS.values() for one in kind.processes]
-    fronts = [("http", ["cortex", "serve"])]
     stays = {SESSIONS: ["--stay"]}  # one that ends takes all others of a Procfile with it
     assert listed == [
-        *((one.name, [one.program, *one.arguments, *stays.get(one.name, ())]) for one in processes),
-        *fronts,
+        (one.name, [one.program, *one.arguments, *stays.get(one.name, ())]) for one in processes
     ]
 
 
 def test_every_worker_is_a_module_and_every_module_a_worker() -> None:
     modules = {path.stem for path in (ROOT / "workers").glob("[!_]*.py")}
     assert modules == {name for kind in KINDS.values() for name in kind.workers}
-    assert {one.name for one in PROJECT.processes} == {*PROJECT.workers, INDEXER}
+    assert {one.name for one in PROJECT.processes} == {*PROJECT.workers, INDEXER, HTTP}
 
 
 def test_who_writes_is_stopped_first_then_who_announces_then_who_answers() -> None:
-    assert PROJECT.stop_order == (("indexer",), ("watcher",), ("text", "embed", "vector", "graph"))
+    assert PROJECT.stop_order == (("indexer", "http"), ("watcher",), ("text", "embed", "vector", "graph"))
     assert MEMORY.stop_order == (("sessions",), ("memory",))
 
 
 def test_without_automatic_indexing_no_indexer_is_started(config: Config) -> None:
-    made = starting.spec_of(config, idle_exit=True)
+    made = starting.spec_of(config, idle_exit=True, http=True)
     assert list(made.command_lines()) == [one.name for one in PROJECT.processes]
+    assert HTTP not in starting.spec_of(config, idle_exit=True).command_lines()
     without = starting.spec_of(dataclasses.replace(config, server=Server(auto_index=False)), idle_exit=True)
     assert set(without.command_lines()) == set(PROJECT.workers)
 

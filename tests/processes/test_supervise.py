@@ -20,7 +20,7 @@ from cortex.processes.child import COMING_UP_S
 from cortex.processes.supervisor import Supervisor
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, open_runtime
-from ipc.errors import EXIT_OCCUPIED, Misconfigured
+from ipc.errors import EXIT_OCCUPIED, Misconfigured, Unavailable
 from ipc.locks import try_lock
 from tests.leftovers import processes_of
 from tests.processes.tiny_sets import OBEDIENT, STUBBORN, child, member, running, spec, start
@@ -233,3 +233,17 @@ def test_damaged_commands_do_not_disturb_a_supervisor(config: Config) -> None:
                 link.shutdown(socket.SHUT_WR)
                 assert not link.recv(1 << 16)
     assert member(config, "text")["state"] == "running"
+
+
+def test_a_running_set_starts_what_is_added_once_and_nothing_unknown(config: Config) -> None:
+    start(spec(config, text=OBEDIENT))
+    running(config, "text")
+    attach.add(config, "http")
+    attach.add(config, "http")
+    names = [one["name"] for one in attach.set_status(config)["processes"]]
+    assert names == ["text", "http"]
+    with pytest.raises(Unavailable, match="did not start nonsense"):
+        attach.add(config, "nonsense")
+    attach.stop(config)
+    with pytest.raises(Unavailable, match="did not start http"):
+        attach.add(config, "http")

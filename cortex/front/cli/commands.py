@@ -14,7 +14,7 @@ from pathlib import Path
 import orjson
 
 from cortex import __version__
-from cortex.front.cli import hooks, remote, render, sets
+from cortex.front.cli import hooks, opening, remote, render, sets
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, make_tree
 from cortex.settings import config as configuration
@@ -258,7 +258,7 @@ COMMANDS = (
         "up",
         "Start the project's workers, in the foreground until Ctrl-C, or with --detach until `cortex down`.",
         sets.up,
-        sets.declare_up,
+        sets.declare_project_up,
     ),
     Command("down", "Stop the project's workers; memory's, which all projects share, go on.", sets.down),
     Command("status", "What runs, what is indexed, and what is amiss.", status, _json_option),
@@ -317,6 +317,12 @@ COMMANDS = (
         "Serve the project over HTTP: /v1 for scripts and editors, MCP for agents, with a token.",
         remote.serve,
         remote.declare_serve,
+    ),
+    Command(
+        "open",
+        "Open the page of a running `cortex serve` in the browser, by a link that works once.",
+        opening.run,
+        opening.declare,
     ),
     Command(
         "token", "Print the token of `cortex serve`, or make named ones.", remote.token, remote.declare_token

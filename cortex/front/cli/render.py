@@ -210,6 +210,8 @@ def print_status(found: dict[str, Any]) -> None:
             f"{one['name']:8} [{colour}]{one['state']}[/{colour}]  pid {one['pid']}, up {one['uptime_s']:.0f} s, "
             f"{one['restarts']} restarts  {escape(in_line(one['last_error']))}"
         )
+    if found["http"]:
+        out.print(f"http     {escape(in_line(found['http']))}; `cortex open` shows the page")
     if refused := members.get("refused_lines"):
         out.print(
             f"refused  {refused} lines of clients that are no message (JSON-RPC, one object on each line)"

@@ -10,6 +10,7 @@ import orjson
 
 from cortex.front.cli.parser import Parser
 from cortex.processes import attach
+from cortex.processes.names import HTTP
 from cortex.processes.starting import Owner, kind_of
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
@@ -28,8 +29,13 @@ def declare_up(parser: Parser) -> None:
     parser.add_argument("-d", "--detach", action="store_true", help="leave the workers running and return")
 
 
+def declare_project_up(parser: Parser) -> None:
+    declare_up(parser)
+    parser.add_argument("--http", action="store_true", help="and the server of HTTP (`cortex serve`)")
+
+
 def up(options: Namespace) -> int:
-    return _up(configuration.load(options.project), detach=options.detach)
+    return _up(configuration.load(options.project), detach=options.detach, http=options.http)
 
 
 def down(options: Namespace) -> int:
@@ -70,21 +76,24 @@ def say_memory(found: dict[str, Any]) -> str:
     return shown("\n".join([*lines, *map(in_line, found["warnings"])]))
 
 
-def _up(owner: Owner, *, detach: bool) -> int:
+def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
     if not detach:
-        return attach.run_supervisor(owner, idle_exit=False)
+        return attach.run_supervisor(owner, idle_exit=False, http=http)
 
     async def start() -> str:
         attachment = await attach.attach(owner)
         try:
             await attachment.keep()
+            if http and not attachment.problem:
+                await asyncio.to_thread(attach.add, owner, HTTP)
             return attachment.problem
         finally:
             await attachment.close()
 
     problem = asyncio.run(start())
     ended = f"`{kind_of(owner).command} down`"
-    print(shown(problem or f"The workers of {owner.root} run until {ended}."))
+    opens = " `cortex open` shows the page." if http else ""
+    print(shown(problem or f"The workers of {owner.root} run until {ended}.{opens}"))
     return EXIT_UNAVAILABLE if problem else EXIT_OK
 
 

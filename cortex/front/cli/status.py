@@ -14,6 +14,7 @@ import msgspec
 
 from cortex import __version__
 from cortex.ask.freshness import MANIFEST_BYTES_MAX, Freshness
+from cortex.front.http.noted import served_at
 from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import Generation
 from cortex.generation.damage import UNREADABLE
@@ -62,6 +63,7 @@ async def collect(config: Config) -> dict[str, Any]:
             **await asyncio.to_thread(oddities, config.manifest),
             "foreign_files": _foreign_files(config, watcher, generation),
         },
+        "http": served_at(config),
         "memory": await _memory_of(config),
         "ignored": list(config.ignored),
         "warnings": _warnings(config, generation, workers),

@@ -20,12 +20,14 @@ from cortex.front.http.connections import HEADER_BYTES_MAX, Connection
 from cortex.front.http.door import ANY, Door
 from cortex.front.http.gate import Gate
 from cortex.front.http.metrics import Metrics
+from cortex.front.http.noted import noted
 from cortex.front.http.projects import Projects
 from cortex.front.http.tokens import Tokens, own_token
 from cortex.settings.config import Config
 from cortex.settings.home import SSE_PORT, is_loopback
 from cortex.system.ports import holder_of
 from ipc.errors import EXIT_OK, Misconfigured, Unavailable
+from ipc.lifeline import watch_life_line
 
 HOST, PORT, SSE = "127.0.0.1", 37777, 37778
 #: ports that are tried when the usual one is taken
@@ -61,6 +63,12 @@ class Place:
         host = self.names[0] if self.names else _spelled("127.0.0.1" if self.host in ANY else self.host)
         return f"{self.scheme}://{host}:{PORT if self.port is None else self.port}"
 
+    def url(self, port: int) -> str:
+        """The URL of the page while it listens on `port`; a proxy is reached by its name alone."""
+        if self.behind_proxy and self.names:
+            return f"{self.scheme}://{self.names[0]}"
+        return f"{self.scheme}://{_spelled('127.0.0.1' if self.host in ANY else self.host)}:{port}"
+
 
 def serve(configs: Sequence[Config], place: Place) -> int:
     """Serve until a signal comes; the exit code. Raises Misconfigured and Unavailable."""
@@ -71,6 +79,8 @@ def serve(configs: Sequence[Config], place: Place) -> int:
         sockets = [main, *_sse_socket(place, stack)]
         url = f"{place.scheme}://{_spelled(place.host)}:{main.getsockname()[1]}"
         print(f"cortex: serving {', '.join(str(one.root) for one in configs)} on {url}", file=sys.stderr)
+        stack.enter_context(noted(configs, place.url(main.getsockname()[1])))
+        watch_life_line(lambda: os.kill(os.getpid(), signal.SIGTERM))
         asyncio.run(run(configs, place, token, sockets))
     return EXIT_OK
 

@@ -12,12 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_by_name
-from pygments.lexers.special import TextLexer
-from pygments.token import STANDARD_TYPES
-from pygments.util import ClassNotFound
-
 #: characters that are coloured; what is longer is shown plain, for a lexer may take its time
 COLOURED_MAX = 20_000
 #: our names of languages → Pygments', where they differ
@@ -101,17 +95,23 @@ def _coloured(text: str, language: str) -> Iterator[tuple[str, str]]:
 
 
 @functools.lru_cache(maxsize=64)
-def _lexer(language: str) -> Lexer:
+def _lexer(language: str) -> Any:
+    """A pygments.lexer.Lexer, imported here: a server whose page nobody looks at needs none."""
+    from pygments.lexers import get_lexer_by_name
+    from pygments.lexers.special import TextLexer
+    from pygments.util import ClassNotFound
+
     options = {"stripnl": False, "ensurenl": False}
     try:
-        found: Lexer = get_lexer_by_name(NAMES.get(language, language or "text"), **options)
+        return get_lexer_by_name(NAMES.get(language, language or "text"), **options)
     except ClassNotFound:
         return TextLexer(**options)
-    return found
 
 
 def _css(kind: Any) -> str:
     """The class of the nearest kind that has one."""
+    from pygments.token import STANDARD_TYPES
+
     while kind is not None and kind not in STANDARD_TYPES:
         kind = kind.parent
     css: str = STANDARD_TYPES.get(kind, "")

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex.generation.manifest import Entry, Listing
-from cortex.indexer.store import manifest
 from cortex.settings.config import Config
 from cortex.system import files
 from cortex.terms.languages import language_of
@@ -60,6 +59,8 @@ def listing(config: Config) -> Listing[Entry]:
 
 @functools.lru_cache(maxsize=4)
 def _listing(path: Path, _mtime_ns: int, _inode: int) -> Listing[Entry]:
+    from cortex.indexer.store import manifest
+
     return manifest.load(path)
 
 
