@@ -125,3 +125,91 @@ def test_what_one_window_stores_others_recall_in_every_worktree_although_the_wor
     shown = person.run("memory", "show", str(stored["number"]))
     assert shown.returncode == 0
     assert TITLE in shown.stdout
+
+
+class Agent:
+    """An agent that has the tools of memory that everybody has, and uses no others."""
+
+    TOOLS = frozenset(
+        "cortex_store cortex_search cortex_recall cortex_briefing cortex_traverse cortex_relate search timeline "
+        "get_observation search_sessions".split()
+    )
+
+    def __init__(self, front):
+        self.front, self.used = front, set()
+
+    async def __call__(self, tool, **arguments):
+        assert tool in self.TOOLS
+        self.used.add(tool)
+        return await ask(self.front, tool, **arguments)
+
+    async def until_found(self, tool, **arguments):
+        """The best of what is found, as soon as it is."""
+        async with asyncio.timeout(60):
+            while not (rows := (await self(tool, **arguments))["results"]):
+                await asyncio.sleep(0.1)
+            return rows[0]
+
+
+async def work(agent):
+    """What is learned in one window: noted, corrected, connected."""
+    assert TITLE not in (await agent("cortex_briefing"))["briefing"]
+    first = await agent("cortex_store", title=TITLE, kind="decision", files=["docs/guide.md"], importance=0.9)
+    second = await agent("cortex_store", title="The provider allows ten calls a second")
+    await agent("cortex_store", id=second["id"], title="The provider allows twenty calls a second")
+    await agent("cortex_relate", from_id=second["id"], to_id=first["id"], relation="causes")
+    return first
+
+
+async def go_on(agent, first):
+    """What another window is told of it, and of what was said meanwhile."""
+    assert TITLE in (await agent("cortex_briefing"))["briefing"]
+    assert (await agent("cortex_recall", query=QUESTION))["results"][0]["id"] == first["id"]
+    walk = await agent("cortex_traverse", node_id=first["id"], depth=1)
+    assert [node["title"] for node in walk["nodes"]][1:] == ["The provider allows twenty calls a second"]
+    [row] = (await agent("cortex_search", query=QUESTION, scope="memory", kind="decision"))["results"]
+    assert row["id"] == first["id"]
+
+    said = await agent.until_found("search_sessions", query="timeout of the upload")
+    told = await agent("get_observation", id=said["exchange_id"])
+    assert "The proxy cuts it off after a minute." in told["narrative"]
+    assert told["files_modified"] == [str(said["project_path"]) + "/docs/guide.md"]
+    noted = await agent.until_found("search", query="which Postgres runs on staging?")
+    whole = await agent("get_observation", id=str(noted["id"]))
+    assert (whole["trust"], whole["metadata"]["session"], whole["prompt_number"]) == ("user", said["id"], 2)
+    changed = await agent.until_found("search", files="docs/guide.md", concepts="files-changed")
+    around = await agent("timeline", anchor_id=str(changed["id"]), before=2, after=2)
+    assert [row["id"] for row in around["results"] if row.get("anchor")] == [changed["id"]]
+    assert [session["id"] for session in around["sessions"]] == [said["id"]]
+
+
+def test_an_agent_with_the_ten_tools_of_everybody_learns_recalls_and_reads_what_was_said(
+    person, tmp_path, monkeypatch
+):
+    folder = tmp_path / "claude" / "projects" / "-shop"
+    folder.mkdir(parents=True)
+    person.environment["CLAUDE_CONFIG_DIR"] = str(tmp_path / "claude")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    edit = {"type": "tool_use", "name": "Edit", "input": {"file_path": f"{person.root}/docs/guide.md"}}
+    about = {"sessionId": "s1", "cwd": str(person.root), "gitBranch": "main"}
+    lines = [
+        ("user", "why does the upload run into a timeout?"),
+        ("assistant", [{"type": "text", "text": "The proxy cuts it off after a minute."}, edit]),
+        ("user", "Remember that staging runs Postgres 15."),
+    ]
+    raw = [
+        about
+        | {"type": who, "timestamp": f"2026-03-01T10:00:0{at}Z", "message": {"role": who, "content": told}}
+        for at, (who, told) in enumerate(lines)
+    ]
+    (folder / "s1.jsonl").write_text("".join(json.dumps(line) + "\n" for line in raw))
+
+    async def live():
+        async with person.front() as one, person.front() as other:
+            agents = Agent(one), Agent(other)
+            await go_on(agents[1], await work(agents[0]))
+            assert agents[0].used | agents[1].used == Agent.TOOLS
+            offered = {tool.name for tool in (await one.session.list_tools()).tools}
+            assert offered >= Agent.TOOLS
+
+    asyncio.run(live())
