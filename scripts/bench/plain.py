@@ -1,0 +1,95 @@
+"""A client of MCP over standard input and output that does nothing else: what it times is the
+server's.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import orjson
+
+#: seconds until an answer must be there
+ANSWER_S = 600.0
+#: bytes that are read at once
+BLOCK_BYTES = 1 << 16
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "plain", "version": "1"}}
+
+
+class Server:
+    """One server of MCP, from `initialize` on; `started` is when it was, by time.perf_counter."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        self.started = time.perf_counter()
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            bufsize=0,
+        )
+        self._held, self._number = b"", 0
+        assert self._process.stdout is not None
+        self._out = self._process.stdout.fileno()
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._out, selectors.EVENT_READ)
+        self.ask("initialize", HELLO)
+        self._say({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        self.initialised_s = time.perf_counter() - self.started
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> bytes:
+        """The answer of a tool as it came: nothing is read of it. Raises RuntimeError for none."""
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+
+    def text(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        """The text of a tool's answer."""
+        text: str = orjson.loads(self.call(tool, arguments))["result"]["content"][0]["text"]
+        return text
+
+    def ask(self, method: str, parameters: Mapping[str, Any]) -> bytes:
+        self._number += 1
+        number = self._number
+        self._say({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters})
+        until = time.monotonic() + ANSWER_S
+        while True:
+            line = self._line(until)
+            if b'"method"' in line[:80]:  # a notification, or a question to the client
+                continue
+            if orjson.loads(line).get("id") == number:
+                return line
+
+    def _say(self, message: Mapping[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(orjson.dumps(message) + b"\n")
+
+    def _line(self, until: float) -> bytes:
+        while b"\n" not in self._held:
+            if not self._selector.select(max(0.0, until - time.monotonic())):
+                raise RuntimeError(f"no answer within {ANSWER_S:.0f} s")
+            block = os.read(self._out, BLOCK_BYTES)
+            if not block:
+                raise RuntimeError("the server ended without an answer")
+            self._held += block
+        line, _, self._held = self._held.partition(b"\n")
+        return line

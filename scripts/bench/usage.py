@@ -1,0 +1,114 @@
+"""What the processes of a project take of the machine: memory, processor time, wake-ups, disk."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+import psutil
+from product import processes_of
+
+#: words of a command line that name a process; one without them is the supervisor
+NAMES = ("mcp", "embed", "vector", "text", "graph", "watcher", "index")
+#: seconds between two looks at memory, which cost a process of 1 GB some 5 ms each
+SAMPLE_S = 0.5
+#: bytes of a block as the system counts them
+BLOCK_BYTES = 512
+
+
+def named(root: Path) -> Iterator[tuple[str, psutil.Process]]:
+    """(name, process) of each process of the project; children of a pool are `index`."""
+    for process in processes_of(root):
+        with contextlib.suppress(psutil.Error):
+            yield next((part for part in process.cmdline() if part in NAMES), "supervisor"), process
+
+
+def memory_mb(root: Path) -> dict[str, float]:
+    """Proportional memory (pages that processes share count once), by name of process, in MB."""
+    found: dict[str, float] = defaultdict(float)
+    for name, process in named(root):
+        with contextlib.suppress(psutil.Error):
+            found[name] += process.memory_full_info().pss / 1e6
+    return {name: round(size, 1) for name, size in sorted(found.items())}
+
+
+def processor_s(root: Path) -> dict[str, float]:
+    """Seconds of processor time, by name of process."""
+    found: dict[str, float] = defaultdict(float)
+    for name, process in named(root):
+        with contextlib.suppress(psutil.Error):
+            found[name] += sum(process.cpu_times()[:2])
+    return dict(found)
+
+
+def wakes(root: Path) -> dict[str, int]:
+    """How often each process has begun to run after it waited, by name."""
+    found: dict[str, int] = defaultdict(int)
+    for name, process in named(root):
+        with contextlib.suppress(psutil.Error):
+            for thread in process.threads():
+                found[name] += _switches(process.pid, thread.id)
+    return dict(found)
+
+
+def _switches(process: int, thread: int) -> int:
+    try:
+        lines = Path(f"/proc/{process}/task/{thread}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+
+
+def disk_mb(folder: Path) -> float:
+    """What a folder takes of the disk; a file of several names counts once."""
+    seen: dict[tuple[int, int], int] = {}
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                info = os.lstat(os.path.join(path, name))
+                seen[info.st_dev, info.st_ino] = info.st_blocks * BLOCK_BYTES
+    return round(sum(seen.values()) / 1e6, 1)
+
+
+class Highest:
+    """The most memory that each process, and all together, had while this was entered, in MB."""
+
+    def __init__(self, root: Path) -> None:
+        self._root, self._stop = root, threading.Event()
+        self.each: dict[str, float] = {}
+        self.all = 0.0
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._stop.wait(SAMPLE_S):
+            now = memory_mb(self._root)
+            self.all = max(self.all, round(sum(now.values()), 1))
+            for name, size in now.items():
+                self.each[name] = max(self.each.get(name, 0.0), size)
+
+
+def rest(root: Path, seconds: float) -> dict[str, dict[str, float]]:
+    """Of each process, and of all, while nobody asks: percent of a core, wake-ups a minute."""
+    spent, woken = processor_s(root), wakes(root)
+    time.sleep(seconds)
+    spent_then, woken_then = processor_s(root), wakes(root)
+    percent = {name: 100 * (spent_then[name] - spent.get(name, 0.0)) / seconds for name in spent_then}
+    minute = {name: 60 * (woken_then[name] - woken.get(name, 0)) / seconds for name in woken_then}
+    rows = {
+        name: {"percent": round(percent[name], 2), "wakes": round(minute.get(name, 0.0))} for name in percent
+    }
+    return rows | {"all": {"percent": round(sum(percent.values()), 2), "wakes": round(sum(minute.values()))}}
