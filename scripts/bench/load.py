@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ import orjson
 from environments import lines_of, python_with
 from first_minute import copy_sources
 from latency import write_project
-from product import Listening, listening, scratch, surroundings, wait_whole
+from product import START_S, Listening, listening, scratch, surroundings, wait_whole
 from report import (
     ROOT,
     Figures,
@@ -158,9 +159,18 @@ def target(files: int, corpus: Path | None) -> Iterator[tuple[Target, int]]:
 
 
 def warm(server: Listening, call: dict[str, Any]) -> None:
-    """Ask once, so that memory's set runs and every tool is imported."""
+    """Ask until it is answered, so that memory's set runs and every tool is imported."""
     path = "/v1/search" if call["way"] == "search" else f"/v1/tools/{call['tool']}"
-    server.ask(path, call["arguments"])
+    until = time.monotonic() + START_S
+    while True:
+        try:
+            server.ask(path, call["arguments"])
+        except urllib.error.HTTPError as error:
+            if error.code != 503 or time.monotonic() > until:
+                raise SystemExit(f"{path} is answered {error.code}: {error.read().decode()}") from error
+            time.sleep(float(error.headers["Retry-After"]))
+        else:
+            return
 
 
 def fill(root: Path, files: int, corpus: Path | None) -> int:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -130,11 +130,13 @@ class Listening:
 
 
 @contextlib.contextmanager
-def listening(root: Path, program: str = CORTEX) -> Iterator[Listening]:
-    """A server of the project on a free port, ended by SIGTERM."""
+def listening(root: Path, command: Sequence[str] = ()) -> Iterator[Listening]:
+    """A server of the project on a free port, ended by SIGTERM. `command` starts another than
+    `cortex serve`, which says where it is as that does.
+    """
     token = secrets.token_urlsafe(24)
     environment = os.environ | {"CORTEX_TOKEN": token, "CORTEX_MCP_SSE_PORT": "0"}
-    command = [program, "serve", "--project", str(root), "--port", "0"]
+    command = command or [CORTEX, "serve", "--project", str(root), "--port", "0"]
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said

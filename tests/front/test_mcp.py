@@ -169,7 +169,7 @@ def test_the_map_of_the_project_is_a_resource_and_that_of_a_file_a_template(proj
 def test_a_resource_that_does_not_exist_is_an_error(project, mode, uri):
     with pytest.raises(MCPError) as caught:
         talk(project, lambda client: client.read_resource(uri), mode)
-    assert caught.value.code == -32602
+    assert (caught.value.code, caught.value.error.data) == (-32602, {"uri": uri})
 
 
 def test_the_prompts_name_their_arguments_and_speak_of_tools_that_exist(project, mode):

@@ -1,11 +1,12 @@
 """The resources of memory over the protocol, in both eras, and who hears when they change."""
 
 import asyncio
+import warnings
 
 import orjson
 import pytest
 from mcp.client.client import Client
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp_types import ResourceUpdatedNotification
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -144,3 +145,20 @@ def test_in_the_newest_era_who_listens_hears_of_a_new_edge(open_window):
             return await anext(aiter(stream))
 
     assert str(talk(window, ask, MODERN_PROTOCOL_VERSIONS[-1]).uri) == uri
+
+
+def test_who_subscribed_and_went_is_followed_no_longer(open_window):
+    window = open_window()
+    project = Project(window)
+    updates = Updates(project)
+
+    async def run():
+        async with Client(make_server(TOOLS, project, updates), mode="legacy") as client:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", MCPDeprecationWarning)
+                await client.subscribe_resource("cortex://stats")
+            assert updates._sessions
+        await asyncio.wait_for(updates._task, BOUND_S)
+
+    asyncio.run(asyncio.wait_for(run(), 60))
+    assert updates._sessions == {}

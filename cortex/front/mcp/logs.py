@@ -10,8 +10,11 @@ import logging
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from cortex.front.mcp.clients import client_of, end_with, speaking
+
 if TYPE_CHECKING:
     import mcp_types as types
+    from mcp.server.connection import Connection
     from mcp.server.lowlevel import Server
     from mcp.server.session import ServerSession
 
@@ -29,48 +32,62 @@ LEVELS = {
 
 
 class ClientLog(logging.Handler):
-    """Tells one client what the logger `cortex` is told. Make it in the event loop."""
+    """Tells clients what the logger `cortex` is told. Make it in the event loop."""
 
-    def __init__(self) -> None:
-        super().__init__(logging.CRITICAL + 1)
+    def __init__(self, *, alone: bool) -> None:
+        """`alone`: there is one client, who is told all of it; else each is told what is said while
+        it is answered, for the rest is not its affair.
+        """
+        super().__init__()
         self._loop = asyncio.get_running_loop()
-        self._session: ServerSession | None = None
+        self._alone = alone
+        self._following: dict[Connection, tuple[ServerSession, int]] = {}
         self._sending: set[asyncio.Task[None]] = set()
 
-    def follow(self, session: ServerSession, level: str) -> None:
-        """Tell the client of `session` what is at least as grave as `level`, from now on."""
-        self._session = session
-        self.setLevel(LEVELS[level])
+    def follow(self, context: Any, level: str) -> None:
+        """Tell the client of `context` what is at least as grave as `level`, from now on."""
+        client = client_of(context)
+        if client not in self._following:
+            end_with(client, self._forget)
+        self._following[client] = (context.session, LEVELS[level])
         logging.getLogger("cortex").addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
         """From any thread."""
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._send, record.levelname.lower(), record.getMessage())
+        speaks = speaking()
+        for client, (session, least) in list(self._following.items()):
+            if record.levelno >= least and (self._alone or client is speaks):
+                with contextlib.suppress(RuntimeError):  # the loop has ended
+                    self._loop.call_soon_threadsafe(
+                        self._send, session, record.levelname.lower(), record.getMessage()
+                    )
 
-    def _send(self, level: Any, sentence: str) -> None:
-        if self._session is None:
-            return
+    def _forget(self, client: Connection) -> None:
+        self._following.pop(client, None)
+        if not self._following:
+            logging.getLogger("cortex").removeHandler(self)
+
+    def _send(self, session: ServerSession, level: Any, sentence: str) -> None:
         from mcp.shared.exceptions import MCPDeprecationWarning
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MCPDeprecationWarning)
-            sent = self._session.send_log_message(level, sentence, "cortex")
+            sent = session.send_log_message(level, sentence, "cortex")
         task = asyncio.ensure_future(sent)
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
 
 
-def serve_logs(server: Server) -> None:
-    """Answer logging/setLevel."""
+def serve_logs(server: Server, *, alone: bool) -> None:
+    """Answer logging/setLevel. `alone`: see ClientLog."""
     import mcp_types as types
 
     logs: ClientLog | None = None
 
     async def set_level(context: Any, params: types.SetLevelRequestParams) -> types.EmptyResult:
         nonlocal logs
-        logs = logs or ClientLog()
-        logs.follow(context.session, params.level)
+        logs = logs or ClientLog(alone=alone)
+        logs.follow(context, params.level)
         return types.EmptyResult()
 
     server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, set_level)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from cortex import __version__
+from cortex.front.mcp.clients import note_who_speaks
 from cortex.front.mcp.completion import complete
 from cortex.front.mcp.logs import serve_logs
 from cortex.front.mcp.progress import telling
@@ -36,11 +37,11 @@ INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 
 
 def make_server(
-    tools: Mapping[str, Tool], project: Reached, updates: Updates | None = None, *, logs: bool = True
+    tools: Mapping[str, Tool], project: Reached, updates: Updates | None = None, *, alone: bool = True
 ) -> Server:
     """The MCP server over `tools`. Without a project every tool answers with what to set. `updates`
-    tells who subscribed to a resource when it changes. `logs`: its client may follow the log of
-    this process, being the only one.
+    tells who subscribed to a resource when it changes. `alone`: it has one client, and the log of
+    this process is that client's.
     """
     import mcp_types as types
     from mcp.server.lowlevel import Server
@@ -75,11 +76,12 @@ def make_server(
         **_offers(project, memory="cortex_store" in tools),
         **(updates.handlers() if updates is not None else {}),
     )
-    if logs:
-        serve_logs(server)
+    serve_logs(server, alone=alone)
     # Headers of the newest protocol are compared with it; else the list of tools would be made.
     server.get_tool_input_schema = lambda name: tools[name].schema if name in tools else None
     server.middleware.clear()  # traces for a collector that is never there
+    if not alone:
+        server.middleware.append(note_who_speaks)
     return server
 
 
@@ -93,7 +95,7 @@ def _offers(project: Reached, *, memory: bool) -> dict[str, Any]:
         return list_templates(memory=memory)
 
     async def read(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        with _failing(params.uri):
+        with _failing(params.uri, {"uri": params.uri}):
             return await read_resource(await project.reach(context), params.uri)
 
     async def prompts(_context: Any, _params: Any) -> types.ListPromptsResult:
@@ -146,14 +148,14 @@ def describe(tool: Tool) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _failing(what: str) -> Iterator[None]:
-    """Errors as JSON-RPC errors."""
+def _failing(what: str, data: dict[str, Any] | None = None) -> Iterator[None]:
+    """Errors as JSON-RPC errors, with `data`."""
     from mcp.shared.exceptions import MCPError
 
     try:
         yield
     except Exception as error:
-        raise MCPError(*explain(error, what)) from error
+        raise MCPError(*explain(error, what), data) from error
 
 
 def explain(error: Exception, what: str) -> tuple[int, str]:

@@ -10,12 +10,14 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from cortex.ask.asking import Asking
+from cortex.front.mcp.clients import client_of, end_with
 from cortex.front.mcp.resources import NODE, STATS
 from cortex.front.tool import make_tool
 from ipc.errors import CortexError
 
 if TYPE_CHECKING:
     import mcp_types as types
+    from mcp.server.connection import Connection
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
 
@@ -45,8 +47,10 @@ class Updates:
         self._project = project
         self._bus = InMemorySubscriptionBus()
         self._streams = ListenHandler(self._bus)
-        #: of the handshake's era: resource → connection → a session of it that wants to hear of it
-        self._sessions: dict[str, dict[str, ServerSession]] = {}
+        #: of the handshake's era: resource → client → a session of it that wants to hear of it
+        self._sessions: dict[str, dict[Connection, ServerSession]] = {}
+        #: clients whose end is waited for
+        self._known: set[Connection] = set()
         #: of the newest era: resources of the open streams
         self._listened: list[str] = []
         self._task: asyncio.Task[None] | None = None
@@ -67,14 +71,18 @@ class Updates:
     async def _subscribe(self, context: Any, params: types.SubscribeRequestParams) -> types.EmptyResult:
         import mcp_types as types
 
-        self._sessions.setdefault(str(params.uri), {})[_connection(context)] = context.session
+        client = client_of(context)
+        if client not in self._known:
+            self._known.add(client)
+            end_with(client, self._forget)
+        self._sessions.setdefault(str(params.uri), {})[client] = context.session
         await self._begin(context)
         return types.EmptyResult()
 
     async def _unsubscribe(self, context: Any, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         import mcp_types as types
 
-        self._drop(str(params.uri), _connection(context))
+        self._drop(str(params.uri), client_of(context))
         return types.EmptyResult()
 
     async def _listen(
@@ -90,9 +98,15 @@ class Updates:
             for uri in uris:
                 self._listened.remove(uri)
 
-    def _drop(self, uri: str, connection: str) -> None:
+    def _forget(self, client: Connection) -> None:
+        """One that has gone follows nothing any more."""
+        self._known.discard(client)
+        for uri in list(self._sessions):
+            self._drop(uri, client)
+
+    def _drop(self, uri: str, client: Connection) -> None:
         followers = self._sessions.get(uri, {})
-        followers.pop(connection, None)
+        followers.pop(client, None)
         if not followers:
             self._sessions.pop(uri, None)
 
@@ -126,16 +140,8 @@ class Updates:
         for uri in uris & set(self._listened):
             await self._bus.publish(ResourceUpdated(uri))
         for uri in uris & set(self._sessions):
-            for connection, session in list(self._sessions[uri].items()):
+            for client, session in list(self._sessions[uri].items()):
                 try:
                     await session.send_resource_updated(uri)
                 except Exception:  # one that has gone is told nothing any more
-                    self._drop(uri, connection)
-
-
-def _connection(context: ServerRequestContext) -> str:
-    """What tells a client from others of this process: over HTTP the id of its session."""
-    request = context.request
-    if request is None:
-        return ""
-    return str(request.headers.get("mcp-session-id") or request.query_params.get("session_id", ""))
+                    self._drop(uri, client)

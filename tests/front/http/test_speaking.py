@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import functools
+import logging
 
 import httpx2
 import orjson
@@ -117,6 +120,41 @@ def test_memory_is_told_who_speaks(own):
     [(_, caller)] = own.link.asked
     assert (caller.agent, caller.channel) == ("mcp", "mcp")
     assert caller.session
+
+
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+def test_a_client_is_told_what_is_logged_while_it_is_answered_and_nothing_of_others(own, monkeypatch):
+    own.link.fault = ZeroDivisionError("a fault of this test")
+    monkeypatch.setattr(logging.getLogger("cortex"), "propagate", False)
+
+    async def run():
+        heard = {"one": [], "two": []}
+        told = asyncio.Event()
+
+        async def hear(name, params):
+            heard[name].append((params.level, params.data))
+            told.set()
+
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with contextlib.AsyncExitStack() as stack:
+            clients = {}
+            for name in heard:
+                http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=BOUND_S))
+                way = streamable_http_client(f"{own.url}/mcp", http_client=http)
+                client = Client(way, mode="legacy", logging_callback=functools.partial(hear, name))
+                clients[name] = await stack.enter_async_context(client)
+                await clients[name].set_logging_level("error")
+            for name in ("two", "one"):
+                with pytest.raises(MCPError):
+                    await clients[name].call_tool("cortex_exact", {"query": name})
+                async with asyncio.timeout(BOUND_S):
+                    while not heard[name]:
+                        told.clear()
+                        await told.wait()
+        return heard
+
+    heard = asyncio.run(asyncio.wait_for(run(), BOUND_S))
+    assert heard["one"] == heard["two"] == [("error", "the request for cortex_exact failed")]
 
 
 def opened(server, token=TOKEN):

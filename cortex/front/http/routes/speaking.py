@@ -70,7 +70,7 @@ class Spoken:
     def __init__(self, hosted: Hosted) -> None:
         self._hosted = hosted
         self._updates = Updates(self) if "cortex_store" in hosted.tools else None
-        self.server: Server = make_server(hosted.tools, self, self._updates, logs=False)
+        self.server: Server = make_server(hosted.tools, self, self._updates, alone=False)
         self.manager = StreamableHTTPSessionManager(
             self.server,
             event_store=Kept(),

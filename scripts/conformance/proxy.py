@@ -1,0 +1,55 @@
+"""Adds the token that the suite and other strangers cannot send to every request on its way to a
+server of this machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import threading
+from collections.abc import Iterator
+
+#: bytes that are passed on at once
+PIECE_BYTES = 1 << 16
+_CONNECTION = re.compile(rb"(?im)^connection:.*\r\n")
+
+
+@contextlib.contextmanager
+def passing(port: int, token: str) -> Iterator[int]:
+    """The port of a proxy to `port`; each connection brings one request."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            first, _, rest = (await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")
+            there, to_there = await asyncio.open_connection("127.0.0.1", port)
+            added = f"Connection: close\r\nAuthorization: Bearer {token}\r\n".encode()
+            to_there.write(first + b"\r\n" + added + _CONNECTION.sub(b"", rest))
+            sending = asyncio.ensure_future(_pass_on(reader, to_there))
+            try:
+                await _pass_on(there, writer)
+            finally:
+                sending.cancel()
+                to_there.close()
+        writer.close()
+
+    async def listen() -> asyncio.Server:
+        return await asyncio.start_server(take, "127.0.0.1", 0)
+
+    server = asyncio.run_coroutine_threadsafe(listen(), loop).result()
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """All that comes, until its end, which is passed on too."""
+    while piece := await reader.read(PIECE_BYTES):
+        writer.write(piece)
+        await writer.drain()
+    writer.write_eof()

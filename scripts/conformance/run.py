@@ -1,0 +1,186 @@
+"""Runs MCP's official conformance suite and the Inspector's command line, which need Node 22.
+
+    python scripts/conformance/run.py [--keep FOLDER] [--json]
+
+The suite runs in full against the server that it asks for (fixture.py) over our gate, sessions and
+streams, and against `cortex serve` itself, each in both eras of the protocol; a proxy adds the
+token that it cannot send. expected.yml says which scenarios fail, and why; an unexpected failure,
+and an expected one that passes, end this with 1. The Inspector speaks to `cortex mcp` and to
+`cortex serve`. --keep leaves there what the suite wrote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import orjson
+import yaml
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "bench"))
+
+from environments import node_with  # noqa: E402 - scripts are no package
+from latency import write_project  # noqa: E402
+from product import CORTEX, Listening, listening, scratch, wait_whole  # noqa: E402
+from proxy import passing  # noqa: E402
+from report import add_json, begin, write  # noqa: E402
+
+from cortex.processes import attach  # noqa: E402
+from cortex.settings.config import load_data  # noqa: E402
+
+NODE = "22.23.3"
+SUITE, INSPECTOR = "@modelcontextprotocol/conformance", "@modelcontextprotocol/inspector"
+PACKAGES = (f"{SUITE}@0.2.0-alpha.12", f"{INSPECTOR}@2.12.0")
+ERAS = ("2025-11-25", "2026-07-28")
+#: seconds for one run of the suite, and for one call of the Inspector
+SUITE_S, CALL_S = 300.0, 60.0
+#: milliseconds until the Inspector must be greeted
+CALL_MS = 45_000
+#: chunks of the project that the product is asked about
+CHUNKS = 120
+#: a line of the suite's summary: scenario, checks that passed, checks that failed
+SUMMED = re.compile(r"[✓✗] (\S+): (\d+) passed, (\d+) failed")
+#: what the Inspector asks: arguments, and what its answer holds
+ASKED = (
+    (("--method", "tools/list"), "cortex_search"),
+    (
+        ("--method", "tools/call", "--tool-name", "cortex_search", "--tool-arg", "query=open a session"),
+        "results",
+    ),
+    (("--method", "resources/list"), "resources"),
+    (("--method", "resources/templates/list"), "resourceTemplates"),
+    (("--method", "prompts/list"), "prompts"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Strangers:
+    """Programs of others: Node and its modules; `kept`: where the suite writes."""
+
+    node: Path
+    modules: Path
+    kept: Path
+    #: (leg, scenario, passed, failed) of the suite, and (way, what was asked, answered 1 or 0, 0)
+    found: list[tuple[str, str, int, int]] = field(default_factory=list)
+
+    def judge(self, leg: str, url: str, era: str, expected: dict[str, str]) -> bool:
+        """Whether the suite finds what is expected of it."""
+        listed = self.kept / f"{leg}-{era}.yml"
+        listed.write_text(yaml.safe_dump({"server": list(expected)}))
+        said = self.kept / f"{leg}-{era}.txt"
+        command = [self.node, self.modules / SUITE / "dist" / "index.js", "server", "--url", url]
+        command += ["--suite", "all", "--spec-version", era, "--expected-failures", listed]
+        with said.open("wb") as file:
+            done = subprocess.run(
+                [*command, "-o", self.kept / f"{leg}-{era}"],
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                timeout=SUITE_S,
+                env=os.environ | {"NO_COLOR": "1"},
+                check=False,
+            )
+        summary = said.read_text().partition("=== SUMMARY ===")[2].strip()
+        rows = SUMMED.findall(summary)
+        self.found.extend((f"{leg} {era}", name, int(passed), int(failed)) for name, passed, failed in rows)
+        print(f"\n=== {leg}, {era}: {'as expected' if not done.returncode else 'NOT as expected'}\n{summary}")
+        for scenario in sorted(expected):
+            print(f"expected to fail: {scenario}: {expected[scenario]}")
+        return done.returncode == 0
+
+    def inspect(self, way: str, target: Sequence[str], cwd: Path) -> bool:
+        """Whether the Inspector is answered."""
+        bins = orjson.loads((self.modules / INSPECTOR / "package.json").read_bytes())["bin"]
+        program = self.modules / INSPECTOR / bins["mcp-inspector"]
+        well = True
+        for arguments, holds in ASKED:
+            done = subprocess.run(
+                [self.node, program, "--cli", *target, *arguments, "--connect-timeout", str(CALL_MS)],
+                cwd=cwd,
+                capture_output=True,
+                text=True,
+                timeout=CALL_S,
+                check=False,
+            )
+            answered = done.returncode == 0 and holds in done.stdout
+            well &= answered
+            self.found.append((f"inspector {way}", arguments[1], int(answered), int(not answered)))
+            print(
+                f"inspector, {way}, {arguments[1]}: {'answered' if answered else 'FAILED ' + done.stderr[-500:]}"
+            )
+            (self.kept / f"inspector-{way}-{arguments[1].replace('/', '-')}.txt").write_text(
+                done.stdout + done.stderr
+            )
+        return well
+
+
+def judge(strangers: Strangers, leg: str, server: Listening, expected: dict[str, dict[str, str]]) -> bool:
+    """Whether a server answers the suite as expected, in both eras."""
+    port = urlsplit(server.url).port
+    assert port is not None
+    with passing(port, server.token) as open_port:
+        url = f"http://127.0.0.1:{open_port}/mcp"
+        return all([strangers.judge(leg, url, era, expected[f"{leg} {era}"]) for era in ERAS])  # noqa: C419 - both run
+
+
+def read_expected() -> dict[str, dict[str, str]]:
+    """Leg and era → scenario → why it fails."""
+    legs = yaml.safe_load((HERE / "expected.yml").read_text())
+    return {
+        leg: {name: reason for reason, names in reasons.items() for name in names.split()}
+        for leg, reasons in legs.items()
+    }
+
+
+def run(kept: Path, found: list[tuple[str, str, int, int]]) -> bool:
+    node, modules = node_with("conformance", PACKAGES, NODE)
+    strangers = Strangers(node, modules, kept, found)
+    expected = read_expected()
+    with scratch(memory_data_dir=kept / "data") as root, contextlib.ExitStack() as ending:
+        ending.callback(attach.stop, load_data())
+        write_project(root, CHUNKS)
+        fixture = [sys.executable, str(HERE / "fixture.py"), str(root)]
+        with listening(root, fixture) as server:
+            well = judge(strangers, "fixture", server, expected)
+        with listening(root) as server:
+            asyncio.run(wait_whole(root))
+            well &= judge(strangers, "product", server, expected)
+            sent = f"Authorization: Bearer {server.token}"
+            target = (f"{server.url}/mcp", "--transport", "http", "--header", sent)
+            well &= strangers.inspect("http", target, root)
+        well &= strangers.inspect("stdio", (CORTEX, "mcp"), root)
+    return well
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="leave there what the suite wrote")
+    add_json(parser)
+    options = parser.parse_args()
+    figures = begin("conformance") | {"packages": PACKAGES, "node": NODE}
+    found: list[tuple[str, str, int, int]] = []
+    with tempfile.TemporaryDirectory(prefix="cortex-conformance-") as folder:
+        kept = (options.keep or Path(folder)).resolve()
+        kept.mkdir(parents=True, exist_ok=True)
+        os.environ["CORTEX_PROJECT"] = ""
+        well = run(kept, found)
+    if options.json:
+        write(figures | {"as_expected": well, "rows": found})
+    print("\nconformance: as expected" if well else "\nconformance: NOT as expected")
+    sys.exit(not well)
+
+
+if __name__ == "__main__":
+    main()
