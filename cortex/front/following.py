@@ -138,6 +138,8 @@ class Follower:
             if known.forgotten or known.seen == (info.st_size, info.st_mtime_ns):
                 return 0
             project = self._project_of(path, form, known)
+            if not known.folder:  # until it says more
+                known.seen = (info.st_size, info.st_mtime_ns)
             if not project:
                 return 0
             while portion := read_portion(path, form, known.place, known.committing):

@@ -79,8 +79,9 @@ def _data_dir(options: list[str]) -> str:
 
 
 def _text(given: dict[str, Any], *names: str) -> str:
-    """The first of these fields that is a text."""
-    return next((given[name] for name in names if isinstance(given.get(name), str)), "")
+    """The first of these fields that is a text, without halves of characters."""
+    text = next((given[name] for name in names if isinstance(given.get(name), str)), "")
+    return text.encode("utf-8", "replace").decode()
 
 
 def _told(event: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from cortex.front import hook
 from cortex.front.cli import hooks
 from cortex.memory.serving import opened
 from cortex.memory.transcripts import spool
+from cortex.memory.transcripts.spooled import waiting
 from cortex.memory.transcripts.tags import plain
 from cortex.settings.data import DataFolder
 from cortex.settings.identity import identity_of
@@ -76,6 +77,12 @@ def test_the_general_form_is_taken_as_well(tell, tmp_path):
 @pytest.mark.parametrize("event", hook.EVENTS)
 def test_broken_input_is_no_error(tell, raw, event):
     assert tell(event, raw) == ""
+
+
+def test_half_a_character_does_not_keep_an_event_away(tell, tmp_path):
+    tell("prompt", b'{"session_id": "s1", "prompt": "cut \\ud83d off", "transcript_path": "/\\ud83d"}')
+    ((_, _, event),) = waiting(tmp_path / "memory" / "spool")
+    assert event.text == "cut ? off"
 
 
 def test_an_unknown_event_and_no_event_do_nothing(tell, tmp_path):

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import sys
 
 import pytest
 
@@ -140,6 +142,60 @@ def test_a_file_that_was_replaced_is_read_anew_and_nothing_is_twice(life):
     assert row["exchange_count"] == 2  # ours outlives theirs
     assert life.found("another answer")
     assert not life.found("long enough to be cut")
+
+
+def test_what_lies_elsewhere_or_is_no_file_is_not_read(life, tmp_path):
+    life.ask("stats")
+    path = life.write("s1", user("a secret of elsewhere"))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    path.rename(elsewhere / "s1.jsonl")
+    (life.folder / "-linked").symlink_to(elsewhere)
+    path.symlink_to(elsewhere / "s1.jsonl")
+    os.mkfifo(life.folder / "-shop" / "s2.jsonl")
+    (life.folder / "-shop" / "s3.jsonl").mkdir()
+    (life.folder / "-shop" / "s4.jsonl").write_bytes(b"")
+    life.write("s5", user("this is read"))
+    assert life.read() == 1
+    assert life.found("secret elsewhere") == []
+    assert [row["source_id"] for row in life.ask("list_sessions")["results"]] == ["s5"]
+
+
+def test_a_clock_that_jumps_takes_no_exchange_and_no_order_from_a_session(life):
+    life.ask("stats")
+    moments = (
+        "2026-03-01T10:00:00Z",
+        "1970-01-01T00:00:01Z",
+        "2090-01-01T00:00:00Z",
+        "2026-03-01T10:05:00Z",
+        "no moment",
+    )
+    for at, moment in enumerate(moments):
+        life.write("s1", user(f"question number{at}", moment), agent(f"answer{at}", moment))
+        life.read()
+    (row,) = life.ask("list_sessions")["results"]
+    assert (row["exchange_count"], row["started_at"]) == (5, "1970-01-01T00:00:01Z")
+    assert [life.found(f"number{at}")[0]["exchange"] for at in range(5)] == [1, 2, 3, 4, 5]
+    assert life.read() == 0
+
+
+def test_a_file_that_says_nowhere_where_its_program_worked_is_looked_at_once(life):
+    life.ask("stats")
+    path = life.folder / "-shop" / "s1.jsonl"
+    path.write_bytes(b'{"type": "summary"}\n' * 100)
+    opened = []
+
+    def seen(event, given):
+        if opened is not None and event == "open" and given[0] == str(path):
+            opened.append(given)
+
+    sys.addaudithook(seen)
+    for _ in range(3):
+        life.read()
+    assert len(opened) == 1
+    life.write("s1", user("this is read"))
+    assert life.read() == 1
+    opened = None
 
 
 def test_ours_stays_when_theirs_is_deleted(life):

@@ -3,13 +3,16 @@ none that a person or an agent did not say.
 """
 
 import json
+import tracemalloc
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cortex.memory.transcripts import claude, codex
 from cortex.memory.transcripts.exchanges import Gathering
 from cortex.memory.transcripts.marking import mark
-from cortex.memory.transcripts.reading import LINE_BYTES_MAX, Place, folder_of, read_portion
+from cortex.memory.transcripts.reading import LINE_BYTES_MAX, PORTION_BYTES, Place, folder_of, read_portion
 from cortex.memory.transcripts.tags import plain
 
 
@@ -41,6 +44,22 @@ BASE = {
     "isSidechain": False,
     "userType": "external",
     "version": "2.1.63",
+}
+
+
+#: names and types of lines of both formats, for lines that are drawn
+KEYS = (
+    "type message content text timestamp sessionId cwd gitBranch isSidechain isMeta payload role name input id "
+    "tool_use_id file_path command git branch arguments".split()
+)
+TYPES = "user assistant summary response_item event_msg session_meta turn_context never-seen".split()
+LAST = {
+    claude: user("this is the last"),
+    codex: {
+        "type": "response_item",
+        "timestamp": BASE["timestamp"],
+        "payload": {"type": "message", "role": "user", "content": [text("this is the last")]},
+    },
 }
 
 
@@ -167,6 +186,56 @@ def test_a_line_longer_than_what_is_read_at_once_is_skipped(tmp_path):
     first = read_portion(path, claude, Place())
     assert first.counts == {"too_long": 1}
     assert [part["user"] for part in parts_of(path, known=first.place)] == ["small"]
+
+
+def test_a_line_of_two_hundred_megabytes_is_skipped_in_little_memory(tmp_path):
+    path = write(tmp_path / "s.jsonl", user("before"))
+    with path.open("ab") as file:
+        file.truncate(path.stat().st_size + (200 << 20))  # all zeros, which take no room
+    first = read_portion(path, claude, Place())
+    assert [part["user"] for part in first.parts] == ["before"]
+    path.open("ab").write(b"\n" + json.dumps(user("after")).encode() + b"\n")
+    tracemalloc.start()
+    second = read_portion(path, claude, first.place)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (second.parts, second.counts) == ([], {"too_long": 1})
+    assert peak < 4 * PORTION_BYTES
+    assert [part["user"] for part in parts_of(path, known=second.place)] == ["after"]
+
+
+def test_half_a_character_costs_itself_and_not_its_line(tmp_path):
+    path = tmp_path / "s.jsonl"
+    said = json.dumps(user("HERE and HERE, C:\\\\ud800 and \U0001f600"))
+    path.write_text(said.replace("HERE", "cut \\ud83d off", 1).replace("HERE", "\\ude00 begun") + "\n")
+    (part,) = parts_of(path)
+    assert part["user"] == "cut \ufffd off and \ufffd begun, C:\\\\ud800 and \U0001f600"
+
+
+odd = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**6), 10**15) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize("form", [claude, codex])
+@given(
+    record=st.fixed_dictionaries({"type": st.sampled_from(TYPES)}, optional=dict.fromkeys(KEYS[1:], odd)),
+    raw=st.binary(max_size=40),
+)
+@settings(max_examples=30, deadline=None)
+def test_no_line_ends_the_reading_of_the_others(tmp_path_factory, form, record, raw):
+    path = tmp_path_factory.getbasetemp() / "rollout-odd.jsonl"
+    lines = (json.dumps(record).encode(), raw.replace(b"\n", b""), json.dumps(LAST[form]).encode())
+    path.write_bytes(b"".join(line + b"\n" for line in lines))
+    portion = read_portion(path, form, Place())
+    assert portion.place.offset == path.stat().st_size
+    assert (
+        sum(portion.counts[name] for name in ("known", "unknown", "unreadable") if name in portion.counts)
+        >= 2
+    )
+    assert any("the last" in part["user"] for part in portion.parts)
 
 
 def test_half_a_last_line_waits_for_its_other_half(tmp_path):

@@ -1,12 +1,14 @@
 """What people say in sessions becomes notes, and what hooks wrote down of them is taken in."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from cortex.front.following import Follower
+from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.rules import said as said_to_remember
 from cortex.settings.identity import identity_of
 from cortex.settings.table import Memory
@@ -243,6 +245,27 @@ def test_what_hooks_wrote_down_is_taken_once_and_goes_then(life):
     hooked(life, 4, "prompt", text="and the limit?")
     life.again()
     life.read()
+    assert [row["exchange_count"] for row in life.found("limit")] == [2]
+
+
+def test_what_hooks_write_down_after_the_clock_was_set_back_is_taken_in(life):
+    life.ask("stats")
+    for at, text in enumerate(("why do retries back off?", "and the limit?")):
+        told = {
+            "event": "prompt",
+            "at": 1772359200000 - at,
+            "session": "h1",
+            "cwd": str(life.shop),
+            "text": text,
+        }
+        spool.add(str(life.spool), json.dumps(told).encode())
+        assert life.read() == 1
+        if not at:
+            later = (4_000_000_000 * 10**9,) * 2
+            os.utime(life.spool / spool.COUNT, ns=later)
+            # as of an event before the clock was set back
+            hooked(life, later[0], "stop", text="Because of the jitter.")
+            life.read()
     assert [row["exchange_count"] for row in life.found("limit")] == [2]
 
 

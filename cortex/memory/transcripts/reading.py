@@ -5,6 +5,7 @@ when it is no longer what it was.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,6 +26,12 @@ PORTION_BYTES = LINE_BYTES_MAX + (64 << 10)
 TAIL_BYTES = 256
 #: bytes in which most files say where their program worked; the others in as many as a portion has
 HEAD_BYTES = 256 << 10
+#: half a character, as programs write one that cut a text in its middle: no text can hold it; and
+#: what only looks like one
+_HALVES = re.compile(
+    rb"(\\\\)|\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
 #: what a line may raise that has another shape than its type says
 _ODD = (AttributeError, KeyError, TypeError, ValueError)
 
@@ -143,7 +150,10 @@ def _skip_line(file: BinaryIO, read: int, told: Gathering) -> int:
 
 def _take_line(line: bytes, form: Format, told: Gathering) -> None:
     try:
-        record = orjson.loads(line)
+        try:
+            record = orjson.loads(line)
+        except ValueError:
+            record = orjson.loads(_HALVES.sub(lambda half: half[1] or rb"\ufffd", line))
         if not isinstance(record, dict):
             raise TypeError(type(record).__name__)
         form.parse(record, told)
