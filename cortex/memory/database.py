@@ -28,7 +28,7 @@ from ipc.errors import Damaged, Misconfigured, Occupied, Unavailable
 from ipc.locks import hold
 
 #: the version that this code reads and writes: the newest in migrations/versions
-VERSION = "0004"
+VERSION = "0005"
 #: the file of the database in its folder, and that of the owner's lock
 NAME, LOCK = "memory.sqlite3", "memory.lock"
 #: the file of the secret that what was forgotten is hashed with, and its bytes

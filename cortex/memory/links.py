@@ -11,6 +11,8 @@ from cortex.memory.note import Direction, Edge
 VISITED_MAX = 10_000
 #: notes of one step of a walk
 STEP_MAX = 1_000
+#: strength below which an edge is no way to anything
+HIDDEN = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,10 @@ class Links:
     def numbers(self) -> set[int]:
         return set(self._by_number)
 
+    def edges(self, numbers: Iterable[int]) -> list[Edge]:
+        """Those of these that are there."""
+        return [self._by_number[number] for number in numbers if number in self._by_number]
+
     def related_by(self, relation: str) -> list[Edge]:
         """All edges of a relation, the latest first."""
         return [self._by_number[number] for number in sorted(self._related.get(relation, ()), reverse=True)]
@@ -63,7 +69,7 @@ class Links:
             kept = [edge for edge in edges if edge.target == number]
         else:
             kept = list(edges)
-        return sorted(kept, key=lambda edge: (-edge.weight, edge.created_at, edge.id))
+        return sorted(kept, key=lambda edge: (-edge.strength, edge.created_at, edge.id))
 
     def walk(self, start: int, depth: int, direction: Direction, sees: Callable[[int], bool]) -> Walk:
         """What is reached from `start` in at most `depth` steps, over notes that `sees` lets by."""
@@ -74,7 +80,7 @@ class Links:
             for number in step:
                 for edge in self.of(number, direction):
                     other = edge.target if edge.source == number else edge.source
-                    if not sees(other):
+                    if edge.strength < HIDDEN or not sees(other):
                         continue
                     if other not in found:
                         if len(found) >= VISITED_MAX or len(following) >= STEP_MAX:
@@ -88,8 +94,8 @@ class Links:
 
     def near(self, anchors: Mapping[int, float], depth: int = 2, as_of: int = 0) -> dict[int, float]:
         """Note → how near it is to the anchors (note → how good it is, at most 1): the best over
-        the ways to it of the anchor's worth × the weights of the edges ÷ (1 + steps). With `as_of`
-        the edges that were there at that moment.
+        the ways to it of the anchor's worth × the strengths of the edges ÷ (1 + steps). With
+        `as_of` the edges that were there at that moment.
         """
         near: dict[int, float] = {}
         for anchor, worth in anchors.items():
@@ -101,7 +107,8 @@ class Links:
                         if as_of and edge.created_at > as_of:
                             continue
                         other = edge.target if edge.source == number else edge.source
-                        strength = reach[number] * edge.weight
+                        left = edge.weight * edge.faded
+                        strength = reach[number] * left if left >= HIDDEN else 0.0
                         if strength > reach.get(other, 0.0) and len(reach) < VISITED_MAX:
                             reach[other] = strength
                             following.append(other)

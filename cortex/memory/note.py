@@ -142,7 +142,8 @@ def commit_id(project: str, commit: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Edge:
     """A relation from one note to another, both by number; `weight`: how sure it is, `detection`:
-    who says so, `reason`: why, `valid_until`: from when on it holds no more, 0 for never.
+    who says so, `reason`: why, `valid_until`: from when on it holds no more, 0 for never, `faded`:
+    the share of its weight that is left.
     """
 
     source: int
@@ -155,6 +156,12 @@ class Edge:
     number: int = 0
     reason: str = ""
     valid_until: int = 0
+    faded: float = 1.0
+
+    @property
+    def strength(self) -> float:
+        """What it counts in walks."""
+        return self.weight * self.faded
 
 
 def checked(note: Note) -> Note:

@@ -116,6 +116,8 @@ EDGE = Table(
     _moment("created_at"),
     #: from when on it does not hold any more
     _moment("valid_until"),
+    #: share of its weight that is left
+    Column("faded", Float, server_default="1", nullable=False),
     UniqueConstraint("source", "target", "relation"),
     Index("edge_by_target", "target"),
     sqlite_autoincrement=True,

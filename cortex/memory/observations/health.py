@@ -20,6 +20,7 @@ from cortex.memory.note import Note
 from cortex.memory.observations.rows import type_of
 from cortex.memory.tables import EDGE, EXCHANGE, NOTE, PATTERN, PATTERN_NOTE, SESSION, UPKEEP
 from cortex.memory.times import say_moment
+from cortex.memory.upkeep.state import MERGED
 from cortex.system import files
 from ipc.errors import Damaged
 
@@ -90,7 +91,9 @@ def _patterns(library: Library) -> Answer:
             PATTERN.c.status
         )
         rows = connection.execute(query).all()
-        seen = connection.execute(select(func.count()).select_from(PATTERN_NOTE)).scalar_one()
+        joined = PATTERN_NOTE.join(PATTERN, PATTERN.c.number == PATTERN_NOTE.c.pattern)
+        held = select(func.count()).select_from(joined).where(PATTERN.c.status != MERGED)
+        seen = connection.execute(held).scalar_one()
     counts = {status: count for status, count, _ in rows}
     total = sum(counts.values())
     sure = sum(confidence for _, _, confidence in rows)

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, select, update
 
+from cortex.memory.links import HIDDEN
 from cortex.memory.note import Note, State
 from cortex.memory.records import Records
 from cortex.memory.tables import NOTE, QUERY_LOG
@@ -64,12 +65,14 @@ def decay(work: Work) -> Steps:
             return
 
 
-def _relevance(work: Work, row: Any) -> float:
-    edges = [edge for edge in work.memory.links.of(row.number) if edge.relation != "contradicts"]
+def _relevance(work: Work, note: Any) -> float:
+    """`note`: one, or its row. An edge that has faded does not count."""
+    found = work.memory.links.of(note.number)
+    edges = [edge for edge in found if edge.relation != "contradicts" and edge.strength >= HIDDEN]
     mean = sum(edge.weight for edge in edges) / len(edges) if edges else 0.0
-    age = days_between(row.updated_at, work.now)
-    idle = days_between(row.used_at or row.updated_at, work.now)
-    return relevance(row.importance, age, idle, len(edges), mean)
+    age = days_between(note.updated_at, work.now)
+    idle = days_between(note.used_at or note.updated_at, work.now)
+    return relevance(note.importance, age, idle, len(edges), mean)
 
 
 def forget(work: Work) -> Steps:
@@ -127,14 +130,10 @@ def _in_state(records: Records, notes: Sequence[Note], state: State) -> None:
 
 def _standing(work: Work, note: Note) -> Standing:
     edges = work.memory.links.of(note.number)
-    held = [edge for edge in edges if edge.relation != "contradicts"]
-    mean = sum(edge.weight for edge in held) / len(held) if held else 0.0
-    age = days_between(note.updated_at, work.now)
-    idle = days_between(note.used_at or note.updated_at, work.now)
     return Standing(
         type=type_of(note),
         importance=note.importance,
-        relevance=relevance(note.importance, age, idle, len(held), mean),
+        relevance=_relevance(work, note),
         created_at=note.updated_at,
         used_at=note.used_at,
         held=any(edge.detection not in AUTOMATIC for edge in edges),

@@ -4,7 +4,7 @@ newest.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import select
@@ -62,7 +62,10 @@ def link(work: Work) -> Steps:
 
 
 def associate_newest(work: Work) -> Steps:
-    """Associations among the newest notes: each with the few nearest of them."""
+    """Associations among the newest notes: each with the few nearest of them. Two that read as they
+    did when this was there last are left as they are: what faded between them does not come back.
+    """
+    since = work.mark(ASSOCIATIONS).last_run
     with work.memory.store.database.read() as connection:
         query = select(NOTE.c.number).where(NOTE.c.state == "active").order_by(NOTE.c.number.desc())
         numbers = list(connection.execute(query.limit(RECENT)).scalars())
@@ -72,7 +75,9 @@ def associate_newest(work: Work) -> Steps:
     yield
     by_number = {trait.number: trait for trait in traits}
     work.counts["compared"] = len(traits)
-    links = [each for each in associate(traits, cosines) if _is_new(work, each)]
+    altered = {trait.number for trait in traits if trait.stamp >= since}
+    found = (each for each in associate(traits, cosines) if not altered.isdisjoint(each.pair))
+    links = [each for each in found if _is_new(work, each)]
     for at in range(0, len(links), WRITTEN):
         yield
         some = [each for each in links[at : at + WRITTEN] if _stand(work, each, by_number)]
@@ -80,6 +85,7 @@ def associate_newest(work: Work) -> Steps:
             _count(work, each)
         if some:
             work.write(ASSOCIATIONS, lambda records, some=some: _join(records, some))  # type: ignore[misc]
+    work.keep(ASSOCIATIONS, last_run=work.now)
 
 
 def _is_new(work: Work, one: Link) -> bool:
@@ -110,7 +116,30 @@ def _look(work: Work, number: int) -> Generator[None, None, _Found]:
             newer, older = sorted((there, other), key=lambda trait: trait.order, reverse=True)
             pairs.append(_Pair(newer, older, cosine))
     yield
-    return _decide(work, there, pairs, generic=generic)
+    following = yield from _following(work, number, pairs, near)
+    return _decide(work, there, pairs, following, generic=generic)
+
+
+def _following(
+    work: Work, number: int, pairs: Sequence[_Pair], near: Sequence[tuple[int, float]]
+) -> Generator[None, None, set[int]]:
+    """The notes right before and after this one in its session, where the older is among those that
+    are nearest in meaning to the newer: of some thousand notes any two are somewhat alike.
+    """
+    found = set[int]()
+    for pair in pairs:
+        newer, older = pair.newer, pair.older
+        one = relate(newer, older, pair.cosine, follows=True)
+        follows = int(work.memory.catalog["before"][newer.number]) == older.number
+        if not follows or one is None or one.detection != "temporal_proximity":
+            continue
+        nearest = near
+        if newer.number != number:
+            nearest = work.memory.vectors.near(newer.number, work.mask(newer), NEIGHBOURS)
+            yield
+        if older.number in {other for other, _ in nearest[:NEIGHBOURS]}:
+            found.add(_other_of(pair, number))
+    return found
 
 
 def _candidates(work: Work, trait: Trait, near: Sequence[int]) -> list[int]:
@@ -134,8 +163,10 @@ def _by_files(work: Work, trait: Trait) -> list[int]:
     return found
 
 
-def _decide(work: Work, trait: Trait, pairs: Sequence[_Pair], *, generic: bool) -> _Found:
-    number, catalog = trait.number, work.memory.catalog
+def _decide(
+    work: Work, trait: Trait, pairs: Sequence[_Pair], following: Collection[int], *, generic: bool
+) -> _Found:
+    number = trait.number
     edges = work.memory.links.of(number)
     said = {_other(edge, number) for edge in edges if edge.detection not in AUTOMATIC}
     conflicts, left = _conflicts([pair for pair in pairs if _other_of(pair, number) not in said], number)
@@ -147,8 +178,7 @@ def _decide(work: Work, trait: Trait, pairs: Sequence[_Pair], *, generic: bool) 
         if other in conflicts:
             wanted[other] = _flag(pair, conflicts[other])
             continue
-        follows = int(catalog["before"][pair.newer.number]) == pair.older.number
-        one = relate(pair.newer, pair.older, pair.cosine, follows=follows)
+        one = relate(pair.newer, pair.older, pair.cosine, follows=other in following)
         wanted[other] = None if generic and one and one.detection == "embedding_similarity" else one
     parted = tuple(edge for edge in edges if edge.number not in work.gone and _is_gone(edge, wanted, number))
     known = {_other(edge, number) for edge in edges if edge not in parted}

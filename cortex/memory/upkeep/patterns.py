@@ -23,6 +23,8 @@ FUSED = 0.45
 JOINS = 0.3
 #: notes and sessions that make a pattern
 NOTES, SESSIONS = 3, 2
+#: share of their words, and mean cosine of their notes, from which on two patterns are one
+MERGES, MERGES_COSINE = 0.5, 0.55
 #: characters of a word of a title that counts
 WORD_CHARS = 4
 #: share of the notes that hold a word of the pattern

@@ -11,9 +11,19 @@ from sqlalchemy import Connection, func, insert, select, update
 from cortex.memory.answers import told
 from cortex.memory.tables import NOTE, PATTERN, PATTERN_NOTE
 from cortex.memory.times import say_moment
-from cortex.memory.upkeep.patterns import Pattern, adviser, alike, describe, is_one, joins, read_type
-from cortex.memory.upkeep.state import PATTERNS, write_mark
-from cortex.memory.upkeep.traits import Trait, stems
+from cortex.memory.upkeep.patterns import (
+    MERGES,
+    MERGES_COSINE,
+    Pattern,
+    adviser,
+    alike,
+    describe,
+    is_one,
+    joins,
+    read_type,
+)
+from cortex.memory.upkeep.state import MERGED, PATTERNS, write_mark
+from cortex.memory.upkeep.traits import Trait, jaccard, stems
 from cortex.memory.upkeep.work import Steps, Work, changed
 
 #: neighbours that a note is compared with, and the newest notes of a pattern that describe it
@@ -27,6 +37,7 @@ Members = dict[int, int]
 def recur(work: Work) -> Steps:
     """Each note that changed joins the pattern that it is like, or makes one with others."""
     foreseen: Members = {}
+    looked = set[int]()
     for number, change in changed(work, PATTERNS, lambda: False):
         work.counts["notes"] += 1
         pattern = _pattern_of(work, [number]).get(number)
@@ -34,6 +45,10 @@ def recur(work: Work) -> Steps:
             yield from _refresh(work, pattern, (), change)
         elif work.holds(number):
             yield from _place(work, number, foreseen, change)
+        looked |= set(_pattern_of(work, [number]).values())
+        yield
+    for pattern in sorted(looked):
+        yield from _merge(work, pattern)
         yield
 
 
@@ -115,6 +130,40 @@ def _refresh(work: Work, pattern: int, new: Sequence[int], change: int) -> Steps
         write_mark(connection, PATTERNS, cursor=change)
 
 
+def _merge(work: Work, pattern: int) -> Steps:
+    """Of two patterns that turned out to be one, that with fewer notes becomes part of the other;
+    it keeps its own notes, so that it goes when one of them is forgotten for good.
+    """
+    with work.memory.store.database.read() as connection:
+        active = select(PATTERN.c.number, PATTERN.c.signature).where(PATTERN.c.status == "active")
+        known = {row.number: set(row.signature) for row in connection.execute(active)}
+        own = known.pop(pattern, set[str]())
+        alike = [other for other in known if jaccard(own, known[other]) >= MERGES]
+        notes = {one: _told_notes(connection, one) for one in (pattern, *alike)}
+    yield
+    for other in alike:
+        if _is_one(work, notes[pattern], notes[other]):
+            stays, goes = sorted((pattern, other), key=lambda one: (-len(notes[one]), one))
+            work.counts["merged"] += 1
+            if not work.dry_run:
+                with work.memory.store.database.write() as connection:
+                    new = {note.number for note in notes[goes]}.difference(n.number for n in notes[stays])
+                    rows = [{"pattern": stays, "note": number} for number in sorted(new)]
+                    if rows:
+                        connection.execute(insert(PATTERN_NOTE), rows)
+                    connection.execute(update(PATTERN).where(PATTERN.c.number == goes).values(status=MERGED))
+                yield from _refresh(work, stays, (), work.mark(PATTERNS).cursor)
+            return
+
+
+def _is_one(work: Work, notes: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether two patterns that share their words mean the same, and are seen by the same."""
+    seen = [{note.project for note in some if note.scope != "global"} for some in (notes, others)]
+    numbers = [[note.number for note in some[-DESCRIBING:]] for some in (notes, others)]
+    cosines = work.memory.vectors.against(*numbers)
+    return seen[0] == seen[1] and bool(cosines.size) and float(cosines.mean()) >= MERGES_COSINE
+
+
 def _columns(one: Pattern) -> dict[str, Any]:
     return {
         "name": one.name,
@@ -138,7 +187,9 @@ def _advice(work: Work, traits: Sequence[Trait]) -> str:
 def _pattern_of(work: Work, notes: Sequence[int]) -> Members:
     if not notes:
         return {}
-    query = select(PATTERN_NOTE.c.note, PATTERN_NOTE.c.pattern).where(PATTERN_NOTE.c.note.in_(notes))
+    joined = PATTERN_NOTE.join(PATTERN, PATTERN.c.number == PATTERN_NOTE.c.pattern)
+    query = select(PATTERN_NOTE.c.note, PATTERN_NOTE.c.pattern).select_from(joined)
+    query = query.where(PATTERN_NOTE.c.note.in_(notes), PATTERN.c.status != MERGED)
     with work.memory.store.database.read() as connection:
         return {row.note: row.pattern for row in connection.execute(query)}
 

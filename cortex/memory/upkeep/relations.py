@@ -122,14 +122,15 @@ class Link:
 
 def relate(newer: Trait, older: Trait, cosine: float, *, follows: bool = False) -> Link | None:
     """The best of what the detectors see, None for nothing worth saying. `follows`: the newer is
-    the next one of the same session. Likeness and nearness count where nothing better is seen.
+    the next one of the same session, and no stranger to it. Likeness and nearness count where
+    nothing better is seen.
     """
     found = max(_detected(newer, older, cosine), key=lambda link: link.confidence, default=None)
     if found is not None and found.confidence >= LEAST:
         return found
     weaker = [
         *_similar(newer, older, cosine),
-        *(_near(newer, older) if follows and _akin(newer, older, cosine) else ()),
+        *(_near(newer, older) if follows and _in_context(newer, older, cosine) else ()),
     ]
     best = max(weaker, key=lambda link: link.confidence, default=None)
     return best if best is not None and best.confidence >= LEAST else None
@@ -158,6 +159,14 @@ def associate(traits: Sequence[Trait], cosines: Array) -> list[Link]:
 def _akin(newer: Trait, older: Trait, cosine: float) -> bool:
     """Whether two notes are no strangers."""
     return cosine >= AKIN or bool(newer.labels & older.labels)
+
+
+def _in_context(newer: Trait, older: Trait, cosine: float) -> bool:
+    """Whether two neighbours of a session have more in common than that: their meaning, and beside
+    it a tag, a file or some words.
+    """
+    beside = bool(newer.labels & older.labels or newer.files & older.files)
+    return cosine >= AKIN and (beside or len(newer.words & older.words) >= NAMED_WORDS)
 
 
 def _associated(newer: Trait, older: Trait, cosine: float) -> Link | None:

@@ -27,6 +27,7 @@ from cortex.memory.upkeep.state import (
     ASSOCIATIONS,
     CYCLE,
     DECAY,
+    EDGES,
     FORGETTING,
     MAINTENANCE,
     PATTERNS,
@@ -34,6 +35,7 @@ from cortex.memory.upkeep.state import (
     read_mark,
     write_mark,
 )
+from cortex.memory.upkeep.weakening import weaken
 from cortex.memory.upkeep.work import Steps, Work, remaining
 from ipc.errors import BadRequest
 
@@ -45,6 +47,7 @@ STEPS: Mapping[str, Callable[[Work], Steps]] = {
     RELATIONS: link,
     ASSOCIATIONS: associate_newest,
     PATTERNS: recur,
+    EDGES: weaken,
     DECAY: fading.decay,
     FORGETTING: fading.forget,
 }
@@ -52,7 +55,7 @@ STEPS: Mapping[str, Callable[[Work], Steps]] = {
 CYCLES: Mapping[str, tuple[str, ...]] = {
     "all": tuple(STEPS),
     "associations": (RELATIONS, ASSOCIATIONS, PATTERNS),
-    "decay": (DECAY,),
+    "decay": (EDGES, DECAY),
     "forgetting": (FORGETTING,),
 }
 #: steps that go on from where they were
@@ -111,7 +114,7 @@ def _told(work: Work, project: str) -> dict[str, list[dict[str, Any]]]:
 
 def _changes(steps: Mapping[str, Mapping[str, int]]) -> int:
     """What is otherwise than before. An edge counts once, not by its relation again."""
-    counted = {"edges", "removed", "superseded", "patterns", "joined", "changed", "faded", "archived"}
+    counted = frozenset("edges removed superseded patterns joined merged changed faded archived".split())
     return sum(count for numbers in steps.values() for name, count in numbers.items() if name in counted)
 
 

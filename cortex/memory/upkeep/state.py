@@ -11,9 +11,11 @@ from sqlalchemy import Connection, delete, insert, select, update
 from cortex.memory.tables import PATTERN, PATTERN_NOTE, UPKEEP
 from cortex.settings.table import Memory as Settings
 
+#: the status of a pattern that became part of another one
+MERGED = "merged"
 #: the steps that have a row of their own
-RELATIONS, ASSOCIATIONS, PATTERNS, DECAY, FORGETTING, MAINTENANCE, CYCLE = (
-    "relations", "associations", "patterns", "decay", "forgetting", "maintenance", "cycle",
+RELATIONS, ASSOCIATIONS, PATTERNS, EDGES, DECAY, FORGETTING, MAINTENANCE, CYCLE = (
+    "relations", "associations", "patterns", "edges", "decay", "forgetting", "maintenance", "cycle",
 )  # fmt: skip
 
 

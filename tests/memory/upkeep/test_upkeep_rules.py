@@ -101,10 +101,26 @@ def test_a_file_or_a_type_in_common_relates_no_strangers(first):
 
 
 def test_the_next_note_of_a_session_is_related_when_nothing_better_is_seen():
-    older, newer = trait(1, "A thing", session="s"), trait(2, "Another one", session="s", at=1)
+    first, second = "The parser drops commas", "Commas and the parser"
+    older, newer = trait(1, first, session="s"), trait(2, second, session="s", at=1)
     assert relate(newer, older, 0.4, follows=True).detection == "temporal_proximity"
     assert relate(newer, older, 0.4) is None
-    assert relate(trait(2, "Another one", session="s", at=6), older, 0.4, follows=True) is None
+    assert relate(trait(2, second, session="s", at=6), older, 0.4, follows=True) is None
+
+
+@pytest.mark.parametrize(
+    ("title", "labels", "cosine", "related"),
+    [
+        ("Letters are sorted", ("mail",), 0.4, True),
+        ("Letters are sorted", (), 0.4, False),
+        ("Letters are sorted", ("mail",), 0.3, False),
+        ("The post office is closed", (), 0.4, True),
+    ],
+)
+def test_neighbours_of_a_session_need_meaning_and_something_beside_it(title, labels, cosine, related):
+    older = trait(1, "A closed post office", session="s", labels=("mail",))
+    newer = trait(2, title, session="s", at=1, labels=labels)
+    assert (relate(newer, older, cosine, follows=True) is not None) == related
 
 
 def test_a_correction_contradicts_what_it_is_about_and_nothing_else():

@@ -1,0 +1,88 @@
+"""The step that lets edges fade which nobody confirmed: what was only seen once, and of notes that
+nobody used since, leads nowhere after some months, and goes after some more.
+
+What is left is kept beside the weight and made of it anew each time: twice changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import bindparam, func, select, update
+
+from cortex.memory.tables import EDGE, NOTE
+from cortex.memory.upkeep.relations import AUTOMATIC
+from cortex.memory.upkeep.scores import days_between, left_of_edge
+from cortex.memory.upkeep.state import EDGES, write_mark
+from cortex.memory.upkeep.work import Steps, Work
+
+#: edges of one slice that are looked at; that are removed at once
+LOOKED, REMOVED = 200, 10
+#: strength below which an edge goes
+GONE = 0.05
+#: relations that stay as they are: they say which notes hold
+_HOLDING = ("supersedes", "contradicts", "invalidated_by")
+
+_ONE, _OTHER = NOTE.alias("one"), NOTE.alias("other")
+_EDGES = (
+    select(
+        EDGE,
+        func.max(_ONE.c.importance, _OTHER.c.importance).label("importance"),
+        func.max(EDGE.c.created_at, _ONE.c.used_at, _OTHER.c.used_at).label("since"),
+    )
+    .join(_ONE, _ONE.c.number == EDGE.c.source)
+    .join(_OTHER, _OTHER.c.number == EDGE.c.target)
+    .where(
+        EDGE.c.number > bindparam("after"),
+        EDGE.c.detection.in_(sorted(AUTOMATIC)),
+        EDGE.c.relation.not_in(_HOLDING),
+    )
+    .order_by(EDGE.c.number)
+    .limit(LOOKED)
+)
+_FADE = update(EDGE).where(EDGE.c.number == bindparam("which")).values(faded=bindparam("left"))
+
+
+def weaken(work: Work) -> Steps:
+    """What is left of each edge that upkeep made; the use of either note begins anew."""
+    cursor = work.mark(EDGES).cursor
+    while True:
+        with work.memory.store.database.read() as connection:
+            rows = connection.execute(_EDGES, {"after": cursor}).all()
+        told = [(row, left_of_edge(row.importance, days_between(row.since, work.now))) for row in rows]
+        gone = [row.number for row, left in told if row.weight * left < GONE]
+        new = {row.number: left for row, left in told if left != row.faded and row.weight * left >= GONE}
+        cursor = rows[-1].number if len(rows) == LOOKED else 0
+        work.counts["looked"] += len(rows)
+        work.counts["faded"] += len(new)
+        work.counts["removed"] += len(gone)
+        if not work.dry_run:
+            _keep(work, new, cursor)
+            yield
+            for at in range(0, len(gone), REMOVED):
+                _remove(work, gone[at : at + REMOVED])
+                yield
+        yield
+        if not cursor:
+            return
+
+
+def _keep(work: Work, new: dict[int, float], cursor: int) -> None:
+    with work.memory.store.database.write() as connection:
+        if new:
+            rows: list[dict[str, Any]] = [{"which": number, "left": left} for number, left in new.items()]
+            connection.execute(_FADE, rows)
+        write_mark(connection, EDGES, cursor=cursor, last_run=work.now)
+    links = work.memory.links
+    known = {edge.number: edge for edge in links.edges(list(new))}
+    links.take([replace(edge, faded=new[number]) for number, edge in known.items()])
+
+
+def _remove(work: Work, numbers: Sequence[int]) -> None:
+    def carry_out(records: Any) -> None:
+        for number in numbers:
+            records.part(number)
+
+    work.write(EDGES, carry_out)
