@@ -95,6 +95,23 @@ def test_depth_follows_levels_and_cycles_end(worker):
     assert (hits.total_found, hits.truncated) == (5, False)
 
 
+def test_what_is_farther_away_says_what_it_was_reached_through(worker):
+    _, results = ask(worker, "callers", "check", depth=10)
+    assert {r["node"]["id"]: r.get("via") for r in results} == {
+        "app/main:main": None,
+        "app/store:Store.save": None,
+        "app/main:helper": "app/main:main",
+        "app/store:Disk.save": "app/store:Store.save",
+        "tests/test_main:test_main": "app/main:main",
+    }
+    _, results = ask(worker, "callees", "test_main:test_main", depth=2)
+    assert {r["node"]["id"]: r.get("via") for r in results if r["depth"] == 2}["app/main:helper"] == (
+        "app/main:main"
+    )
+    _, results = ask(worker, "path", "test_main:test_main", to="check")
+    assert not any("via" in r for r in results)
+
+
 def test_limits_cut_and_say_so(worker):
     hits, results = ask(worker, "callers", "check", depth=3, max_per_level=1)
     assert len(results) == 2

@@ -17,7 +17,7 @@ from cortex.engines.graph.outline import count_users, outline, signature
 from cortex.engines.graph.pattern import search_pattern
 from cortex.engines.graph.sources import Sources
 from cortex.engines.graph.targets import LISTED, Targets
-from cortex.engines.graph.walks import Limits, Scope, Step, Walk, Walker
+from cortex.engines.graph.walks import FORWARD, Limits, Scope, Step, Walk, Walker
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.terms.bounds import clamp
 from cortex.terms.globs import matching
@@ -178,6 +178,8 @@ class GraphSnapshot:
             edge = graph.edges[step.edge].tolist()
             place = {"file": graph.names[edge[4]], "line": edge[5], "column": edge[6]}
             result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
+            if step.depth > 1 and request.operation != "path":
+                result["via"] = graph.names[edge[0 if request.operation in FORWARD else 1]]
             if edge[7]:
                 result["candidates"] = graph.candidates(step.edge)
                 if len(result["candidates"]) == CANDIDATES_MAX:

@@ -30,6 +30,8 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "type_usages": ("uses_type", "implements", "extends", "embeds"),
     "impact": ("calls", "implements", "extends", "embeds", "uses_type", "imports"),
 }
+#: operations that follow edges the way they lead; all others go against it
+FORWARD = ("callees", "dependencies")
 #: edge type → (impact type, severity at depth 1)
 _IMPACT = {
     "calls": ("caller", "high"),
@@ -120,7 +122,7 @@ class Walker:
 
     def walk(self, operation: str, start: Sequence[int], limits: Limits, scope: Scope) -> Walk:
         """All operations but `path`. `start` are the numbers that the target means."""
-        backward = operation not in ("callees", "dependencies")
+        backward = operation not in FORWARD
         if operation == "implementations" and (methods := self._method_implementations(start)) is not None:
             return self._cut([Step(number, 1, edge) for number, edge in methods], limits, scope)
         whole = self._are_modules(start)
