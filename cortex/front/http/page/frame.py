@@ -40,13 +40,14 @@ HEADERS = {
 @dataclass(frozen=True, slots=True)
 class Visit:
     """One request of the page: who asks, and of which project. `beside`: the visitor is on this
-    machine, and may be told where the project is on it.
+    machine, and may be told where the project is on it; `query`: what the address asks.
     """
 
     hosted: Hosted
     bearer: Bearer
     projects: tuple[str, ...]
     beside: bool
+    query: Mapping[str, str]
 
     @property
     def may_write(self) -> bool:

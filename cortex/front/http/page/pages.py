@@ -105,7 +105,7 @@ class Pages:
         names = tuple(one for one in self._projects if not bearer.projects or one in bearer.projects)
         client = request.client.host if request.client is not None else ""
         beside = bearer.may("admin") and self._scheme == "http" and is_loopback(_url(client))
-        return Visit(hosted, bearer, names, beside)
+        return Visit(hosted, bearer, names, beside, dict(request.query_params))
 
 
 class Files(StaticFiles):

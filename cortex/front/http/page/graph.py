@@ -1,0 +1,238 @@
+"""The view of the graph: a symbol with its callers and callees, what a change may break as a tree,
+the shortest way between two names. All of it is asked of cortex_graph.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from cortex.front.http.page.frame import Part, View, Visit, text_of
+from ipc.errors import BadRequest
+
+Row = dict[str, Any]
+
+#: callers, and callees, of one symbol that are shown
+AROUND_MAX = 60
+#: levels of a tree, the first choice, and its results; more are no picture any more
+LEVELS_MAX, LEVELS, TREE_MAX = 6, 3, 200
+#: how surely a reference was resolved → what that means, the surest first
+CONFIDENCES = {
+    "exact": "same scope, file or package",
+    "import": "through an import",
+    "receiver": "by the type of what it is called on",
+    "name": "the only method of that name",
+    "unsure": "may mean several definitions",
+}
+#: name of a way to ask → its title
+WAYS = {"around": "Callers and callees", "impact": "Impact", "path": "Path"}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the address of the view asks: `of` a symbol or a file, in which `way`."""
+
+    of: str = ""
+    way: str = "around"
+    to: str = ""
+    depth: int = LEVELS
+
+
+async def show(visit: Visit) -> dict[str, Any]:
+    asked = _read(visit.query)
+    found = _NOTHING | (await _FOUND[asked.way](visit, asked) if asked.of else {})
+    fault = ""
+    if asked.of and asked.way == "path" and not asked.to:
+        fault = "Say where the path ends."
+    picture = found["picture"]
+    return {
+        "asked": asked,
+        "root": str(visit.hosted.config.root) if visit.beside else "",
+        "ways": WAYS,
+        "levels": range(1, LEVELS_MAX + 1),
+        "confidences": CONFIDENCES,
+        "found": found,
+        "fault": fault,
+        "picture": orjson.dumps(picture).decode() if picture and picture["nodes"] else "",
+    }
+
+
+def _read(query: Mapping[str, str]) -> Asked:
+    way = query.get("way", "around")
+    depth = query.get("depth", "")
+    return Asked(
+        query.get("of", "").strip(),
+        way if way in WAYS else "around",
+        query.get("to", "").strip(),
+        min(max(int(depth[:3]), 1), LEVELS_MAX) if depth.isascii() and depth.isdecimal() else LEVELS,
+    )
+
+
+async def _around(visit: Visit, asked: Asked) -> dict[str, Any]:
+    """{"center", "callers", "callees": rows, "said", "candidates", "more", "picture"}."""
+    itself, callers, callees = await asyncio.gather(
+        _graph(visit, "path", asked.of, to=asked.of),
+        _graph(visit, "callers", asked.of, max_results=AROUND_MAX, max_per_level=AROUND_MAX),
+        _graph(visit, "callees", asked.of, max_results=AROUND_MAX, max_per_level=AROUND_MAX),
+    )
+    if not itself["results"]:
+        return _nothing(itself)
+    center = _center(callers["target"], itself["results"])
+    before = [_row(one) for one in callers["results"]]
+    after = [_row(one) for one in callees["results"]]
+    edges = [_edge(row, row["node"]["id"], center["id"]) for row in before]
+    edges += [_edge(row, center["id"], row["node"]["id"]) for row in after]
+    return {
+        "center": center,
+        "callers": before,
+        "callees": after,
+        "said": [one["suggestion"] for one in (callers, callees) if one["suggestion"] and not one["results"]],
+        "candidates": itself.get("candidates", []),
+        "more": {"callers": _more(callers), "callees": _more(callees)},
+        "picture": _picture("around", center, [center, *(row["node"] for row in (*before, *after))], edges),
+    }
+
+
+async def _impact(visit: Visit, asked: Asked) -> dict[str, Any]:
+    """{"center", "tree": rows with "children", "summary", "decisions", "said", "candidates",
+    "more", "picture"}.
+    """
+    itself, told = await asyncio.gather(
+        _graph(visit, "path", asked.of, to=asked.of),
+        _graph(
+            visit, "impact", asked.of, depth=asked.depth, max_results=TREE_MAX, max_per_level=TREE_MAX // 2
+        ),
+    )
+    if not itself["results"]:
+        return _nothing(itself)
+    center = _center(told["target"], itself["results"])
+    rows = [_row(one) | {"via": one.get("via", ""), "children": []} for one in told["results"]]
+    by_id = {row["node"]["id"]: row for row in rows}
+    tree: list[Row] = []
+    for row in rows:
+        above = by_id.get(row["via"])
+        (tree if above is None else above["children"]).append(row)
+    edges = [
+        _edge(row, row["node"]["id"], row["via"] if row["via"] in by_id else center["id"]) for row in rows
+    ]
+    return {
+        "center": center,
+        "tree": tree,
+        "summary": told.get("summary", {}),
+        "decisions": told.get("decisions", []),
+        "said": [told["suggestion"]] if told["suggestion"] else [],
+        "candidates": itself.get("candidates", []),
+        "more": _more(told),
+        "picture": _picture("tree", center, [center, *(row["node"] for row in rows)], edges),
+    }
+
+
+async def _path(visit: Visit, asked: Asked) -> dict[str, Any]:
+    """{"steps": rows, "said", "candidates", "picture"}."""
+    if not asked.to:
+        return {}
+    told = await _graph(visit, "path", asked.of, to=asked.to)
+    if not told["results"]:
+        return _nothing(told)
+    steps = [_row(one) for one in told["results"]]
+    nodes = [row["node"] for row in steps]
+    edges = [
+        _edge(row, before["id"], row["node"]["id"]) for before, row in zip(nodes, steps[1:], strict=False)
+    ]
+    return {
+        "steps": steps,
+        "said": [told["suggestion"]] if told["suggestion"] else [],
+        "candidates": told.get("candidates", []),
+        "picture": _picture("path", nodes[0], nodes, edges),
+    }
+
+
+#: what every answer has
+_NOTHING: dict[str, Any] = {"said": [], "candidates": [], "picture": None}
+_FOUND = {"around": _around, "impact": _impact, "path": _path}
+
+
+async def grow(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
+    """What is around one more symbol, {"of"}: a picture. Raises BadRequest."""
+    of = text_of(body, "of").strip()
+    if not of:
+        raise BadRequest("`of` is empty; it must be a symbol.")
+    found = await _around(visit, Asked(of))
+    if "picture" not in found:
+        raise BadRequest(" ".join(found["said"]) or f"There is no {of!r} in the graph.")
+    picture: dict[str, Any] = found["picture"]
+    return picture | {"more": found["more"]}
+
+
+async def _graph(visit: Visit, operation: str, target: str, **more: Any) -> dict[str, Any]:
+    asked = {"operation": operation, "target": target, "include_context": False, **more}
+    return await visit.call("cortex_graph", asked)
+
+
+def _nothing(answer: Mapping[str, Any]) -> dict[str, Any]:
+    return {"said": [answer["suggestion"]], "candidates": answer.get("candidates", [])}
+
+
+def _more(answer: Mapping[str, Any]) -> int:
+    """How many there are beside those that are shown."""
+    return max(0, int(answer["total_found"]) - int(answer["total_returned"]))
+
+
+def _center(target: str, itself: Sequence[Mapping[str, Any]]) -> Row:
+    """The asked symbol; of a type or a file the graph's own way to itself may name a member."""
+    node = itself[0]["node"]
+    return _node(node if node["id"] == target else {"id": target, "kind": "", "file": node.get("file", "")})
+
+
+def _node(node: Mapping[str, Any]) -> Row:
+    name = str(node["id"])
+    return {
+        "id": name,
+        "name": name.rpartition(":")[2] or name,
+        "kind": node.get("kind", ""),
+        "file": node.get("file", ""),
+        "line": node.get("start_line", 0),
+        "signature": node.get("signature", ""),
+    }
+
+
+def _row(result: Mapping[str, Any]) -> Row:
+    """One result: its node, how sure it is, and the place of the call or use."""
+    place = result.get("location", {})
+    return {
+        "node": _node(result["node"]),
+        "depth": result["depth"],
+        "edge": result.get("edge", ""),
+        "confidence": "unsure" if result.get("candidates") else result.get("confidence", ""),
+        "candidates": result.get("candidates", []),
+        "file": place.get("file", ""),
+        "line": place.get("line", 0),
+        "stale": bool(result.get("stale")),
+        "impact": result.get("impact_type", ""),
+        "severity": result.get("severity", ""),
+    }
+
+
+def _edge(row: Row, source: str, target: str) -> Row:
+    place = f"{row['file']}:{row['line']}" if row["file"] else ""
+    return {
+        "from": source,
+        "to": target,
+        "type": row["edge"],
+        "confidence": row["confidence"],
+        "place": place,
+        "severity": row["severity"],
+    }
+
+
+def _picture(layout: str, center: Row, nodes: Iterable[Row], edges: Sequence[Row]) -> dict[str, Any]:
+    """What the module draws: each node once."""
+    once = {node["id"]: node for node in nodes}
+    return {"layout": layout, "center": center["id"], "nodes": list(once.values()), "edges": edges}
+
+
+VIEW = View("graph", "Graph", show, {"grow": Part(grow)}, styles=("graph.css",))

@@ -1,0 +1,191 @@
+// The picture of the graph: draws what the server found, and grows by click. The lists beside it say
+// the same to who reads or listens.
+
+import cytoscape from "./vendor/cytoscape.esm.min.mjs";
+import { ask, byId, say } from "./page.js";
+import { chosen, follow } from "./editor.js";
+
+const drawing = byId("drawing");
+const DASHES = { exact: [1, 0], import: [1, 0], receiver: [8, 4], name: [2, 4], unsure: [1, 6] };
+const WIDTHS = { exact: 2.2, import: 1.4, receiver: 1.6, name: 1.6, unsure: 1.6 };
+const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+
+/** A colour of the style sheet. */
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+function style() {
+  const [text, quiet, sheet, raised, accent, soft, line, wrong, odd] = [
+    "--text", "--quiet", "--sheet", "--raised", "--accent", "--accent-soft", "--line", "--wrong", "--odd",
+  ].map(colour);
+  const levels = { high: wrong, medium: odd, low: quiet };
+  return [
+    { selector: "node", style: {
+      label: "data(name)", shape: "round-rectangle", width: "data(width)", height: 26, "font-size": 12,
+      "font-family": "ui-monospace, Menlo, Consolas, monospace", color: text, "text-valign": "center",
+      "background-color": raised, "border-width": 1, "border-color": line,
+    } },
+    { selector: "node.test", style: { "background-color": sheet, "border-style": "dashed" } },
+    { selector: "node.grown", style: { "border-color": accent } },
+    { selector: "node.center", style: { "background-color": soft, "border-color": accent, "border-width": 2 } },
+    { selector: "node:selected, node:active", style: { "border-color": accent, "border-width": 2, "overlay-opacity": 0 } },
+    { selector: "edge", style: {
+      "curve-style": "bezier", "target-arrow-shape": "triangle", "arrow-scale": 0.8, "line-color": quiet,
+      "target-arrow-color": quiet, width: 1.6,
+    } },
+    ...Object.keys(DASHES).map((name) => ({ selector: `edge.${name}`, style: {
+      width: WIDTHS[name],
+      ...(DASHES[name][1] ? { "line-style": "dashed", "line-dash-pattern": DASHES[name] } : { "line-style": "solid" }),
+    } })),
+    ...Object.entries(levels).map(([name, value]) => ({ selector: `edge.at-${name}`, style: {
+      "line-color": value, "target-arrow-color": value,
+    } })),
+  ];
+}
+
+const shortened = (name) => (name.length > 34 ? `${name.slice(0, 16)}…${name.slice(-17)}` : name);
+
+function elements(picture) {
+  const nodes = picture.nodes.map((node) => {
+    const name = shortened(node.name);
+    return { group: "nodes", data: { ...node, name, width: 18 + 7.3 * name.length },
+      classes: [/(^|\/)tests?[/_.]/.test(node.file) ? "test" : "", node.id === picture.center ? "center" : ""] };
+  });
+  const edges = picture.edges.map((edge) => ({ group: "edges",
+    data: { id: `${edge.from}\n${edge.to}`, source: edge.from, target: edge.to, place: edge.place },
+    classes: [edge.confidence || "exact", edge.severity ? `at-${edge.severity}` : ""] }));
+  return [...nodes, ...edges];
+}
+
+/** Columns from left to right: who calls, what was asked about, what it calls; a path is a column. */
+function placed(picture, graph, root) {
+  const columns = new Map([[picture.center, 0]]);
+  const follow_edges = (ends, next, step) => {
+    let edge = [picture.center];
+    for (let at = step; edge.length; at += step) {
+      edge = edge.flatMap((id) => picture.edges.filter((one) => one[ends] === id).map((one) => one[next]));
+      edge = edge.filter((id) => !columns.has(id));
+      edge.forEach((id) => columns.set(id, at));
+    }
+  };
+  follow_edges("to", "from", -1);
+  follow_edges("from", "to", 1);
+  const rows = new Map();
+  const positions = {};
+  for (const [id, column] of columns) {
+    const list = rows.get(column) ?? [];
+    list.push(id);
+    rows.set(column, list);
+  }
+  const upright = picture.layout === "path" || root.clientWidth < 560;
+  for (const [column, ids] of rows) {
+    const widest = Math.max(...ids.map((id) => graph.getElementById(id).data("width") ?? 120));
+    ids.forEach((id, at) => {
+      const across = at - (ids.length - 1) / 2;
+      positions[id] = upright
+        ? { x: across * (widest + 24), y: column * 90 }
+        : { x: column * Math.max(260, widest + 60), y: across * 42 };
+    });
+  }
+  return positions;
+}
+
+/** Beside what was clicked, where nothing stands yet. */
+function placeGrown(node, fresh, edges) {
+  const at = node.position();
+  const before = new Set(edges.filter((one) => one.to === node.id()).map((one) => one.from));
+  for (const side of [-1, 1]) {
+    const some = fresh.filter((one) => before.has(one.id()) === (side < 0));
+    some.forEach((one, index) => one.position({
+      x: at.x + side * 280, y: at.y + (index - (some.length - 1) / 2) * 42 + (side > 0 ? 14 : -14) }));
+  }
+}
+
+/** The same in words, below the lists. */
+function listGrown(name, fresh) {
+  const list = document.createElement("section");
+  list.className = "sheet";
+  list.setAttribute("aria-label", `Around ${name}`);
+  const header = document.createElement("header");
+  const title = document.createElement("h2");
+  title.textContent = `Around ${name}`;
+  header.append(title);
+  const items = document.createElement("ul");
+  items.className = "refs";
+  for (const one of fresh) {
+    const item = document.createElement("li");
+    const link = document.createElement("a");
+    link.className = "mono";
+    link.href = `/graph?${new URLSearchParams({ project: document.body.dataset.project, of: one.data("id") })}`;
+    link.textContent = one.data("name");
+    item.append(link, ` ${one.data("file")}`);
+    items.append(item);
+  }
+  list.append(header, items);
+  byId("grown").prepend(list);
+}
+
+async function grow(graph, node) {
+  const told = byId("drawn-said");
+  if (node.hasClass("grown") || node.hasClass("center")) return;
+  node.addClass("grown");
+  told.textContent = `Asking what is around ${node.data("name")} …`;
+  try {
+    const picture = await ask("grow", { of: node.id() });
+    const fresh = graph.add(elements({ ...picture, center: "" }).filter((one) => !graph.getElementById(one.data.id).length));
+    placeGrown(node, fresh.nodes().toArray(), picture.edges);
+    graph.animate({ fit: { padding: 24 }, duration: STILL.matches ? 0 : 200 });
+    const count = fresh.nodes().length;
+    const hidden = picture.more.callers + picture.more.callees;
+    told.textContent = `${node.data("name")}: ${count} more ${count === 1 ? "symbol" : "symbols"}`
+      + (hidden ? `, and ${hidden} that are not shown.` : ".");
+    if (count) listGrown(node.data("name"), fresh.nodes().toArray());
+  } catch (error) {
+    node.removeClass("grown");
+    told.textContent = "";
+    say(error.message, "wrong");
+  }
+}
+
+function draw() {
+  const picture = JSON.parse(drawing.dataset.picture);
+  const graph = cytoscape({
+    container: drawing, elements: elements(picture), style: style(), layout: { name: "null" },
+    minZoom: 0.1, maxZoom: 2.5, wheelSensitivity: 0.3, boxSelectionEnabled: false,
+  });
+  const positions = placed(picture, graph, drawing);
+  graph.nodes().forEach((node) => { node.position(positions[node.id()] ?? { x: 0, y: 0 }); });
+  const whole = () => { graph.fit(undefined, 24); if (graph.zoom() > 1.1) { graph.zoom(1.1); graph.center(); } };
+  whole();
+  byId("whole").addEventListener("click", whole);
+  for (const [id, factor] of [["nearer", 1.25], ["farther", 0.8]]) {
+    byId(id).addEventListener("click", () => graph.zoom({ level: graph.zoom() * factor,
+      renderedPosition: { x: drawing.clientWidth / 2, y: drawing.clientHeight / 2 } }));
+  }
+  if (picture.layout === "around") graph.on("tap", "node", (event) => grow(graph, event.target));
+  DARK.addEventListener("change", () => graph.style(style()));
+  new ResizeObserver(() => { graph.resize(); }).observe(drawing);
+  drawing.dataset.nodes = graph.nodes().length;
+  graph.on("add", "node", () => { drawing.dataset.nodes = graph.nodes().length; });
+  drawing.dataset.state = "drawn";
+  return graph;
+}
+
+if (drawing) {
+  const graph = draw();
+  for (const button of document.querySelectorAll("[data-grow]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      button.disabled = true;
+      grow(graph, graph.getElementById(button.dataset.grow));
+    });
+  }
+}
+const editor = byId("editor");
+chosen(editor);
+follow(byId("main"), editor.dataset.root, editor);
+
+const form = document.querySelector(".graph-asked");
+const showFields = () => { form.dataset.way = new FormData(form).get("way"); };
+form.addEventListener("change", showFields);
+showFields();

@@ -1,0 +1,114 @@
+"""The graph in a browser: drawn and listed, growing by click and by keyboard."""
+
+from __future__ import annotations
+
+import pytest
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from tests.front.http.browsing import HOSTILE, HOSTILE_NAME
+from tests.waiting import until
+
+REFRESH = "src/auth/session:SessionStore.refresh_token"
+LOGIN = "src/web/login:show_login"
+#: what the picture is made of: its edges as source, target, classes, and the dashes of their lines
+DRAWN = """return document.getElementById("drawing")._cyreg.cy.edges().map(
+  (edge) => [edge.source().id(), edge.target().id(), edge.classes()[0], edge.style("line-style")])"""
+PLACE = """const cy = document.getElementById("drawing")._cyreg.cy;
+  const box = document.getElementById("drawing").getBoundingClientRect();
+  const at = cy.getElementById(arguments[0]).renderedPosition();
+  return [Math.round(at.x - box.width / 2), Math.round(at.y - box.height / 2)]"""
+
+
+def drawn(page):
+    page.one("#drawing[data-state=drawn]")
+    return int(page.js("return document.getElementById('drawing').dataset.nodes"))
+
+
+def test_a_symbol_is_drawn_and_listed_and_how_sure_a_call_is_is_its_line(page):
+    page.open("/graph?of=refresh_token")
+    assert drawn(page) == 4
+    assert sorted(map(tuple, page.js(DRAWN))) == [
+        (REFRESH, "src/auth/session:rotate", "exact", "solid"),
+        (LOGIN, REFRESH, "receiver", "dashed"),
+        ("tests/test_session:test_a_token_is_refreshed", REFRESH, "receiver", "dashed"),
+    ]
+    callers = page.one("section[aria-label=Callers]")
+    assert "show_login" in callers.text
+    assert "src/web/login.py:8" in callers.text
+    assert len(callers.find_elements("css selector", ".stroke.receiver")) == 2
+    assert "rotate" in page.one("section[aria-label=Callees]").text
+
+
+def test_the_picture_grows_by_click(page):
+    page.open("/graph?of=rotate")
+    before = drawn(page)
+    drawing = page.one("#drawing")
+    ActionChains(page.driver).move_to_element_with_offset(drawing, *page.js(PLACE, REFRESH)).click().perform()
+    until(lambda: drawn(page) > before, "the picture grew")
+    page.shows("show_login", "#grown")
+    assert "2 more symbols" in page.text("#drawn-said")
+
+
+def test_keyboard_alone_asks_and_grows(page):
+    page.open("/graph")
+    page.press("rotate", Keys.ENTER)
+    before = drawn(page)
+    for _ in range(40):
+        page.press(Keys.TAB)
+        if page.js("return document.activeElement.dataset.grow") == REFRESH:
+            break
+    page.press(Keys.ENTER)
+    until(lambda: drawn(page) > before, "the picture grew")
+    page.shows("show_login", "#grown")
+
+
+def test_an_impact_is_a_tree(page):
+    page.open("/graph?of=rotate&way=impact")
+    assert drawn(page) == 4
+    [below] = page.all(".tree > li > details > .tree")
+    assert "show_login" in below.text
+    assert "refresh_token" in page.text(".tree > li > .leaf")
+    page.one(".tree > li > details > summary").click()
+    assert not below.is_displayed()
+
+
+def test_a_path_is_told_step_by_step(page):
+    page.open("/graph?of=show_login&to=rotate&way=path")
+    assert drawn(page) == 3
+    names = [one.text for one in page.all(".way > li > a.mono:first-of-type")]
+    assert [name for name in names if ".py" not in name] == [
+        "show_login",
+        "SessionStore.refresh_token",
+        "rotate",
+    ]
+    page.open("/graph?of=rotate&to=show_login&way=path")
+    page.shows("No chain of calls")
+
+
+@pytest.mark.parametrize("asked", [HOSTILE, "nothing_of_that_name"])
+def test_what_is_not_there_is_said_as_it_was_asked(page, asked):
+    page.open("/graph")
+    page.type("#of", asked)
+    page.press(Keys.ENTER)
+    page.shows("There is no")
+    page.shows(asked[:20])
+    assert page.one("#of").get_attribute("value") == asked
+
+
+def test_a_hostile_file_is_a_name_in_the_graph(page):
+    page.open("/graph?of=hostile_sentinel")
+    drawn(page)
+    page.shows(HOSTILE_NAME)
+    assert not page.all("main img")
+
+
+@pytest.mark.parametrize("way", ["around", "impact", "path"])
+def test_every_way_is_right_at_every_width_light_and_dark_and_for_who_does_not_see_it(page, way):
+    page.open(f"/graph?of=show_login&to=rotate&way={way}" if way == "path" else f"/graph?of=rotate&way={way}")
+    drawn(page)
+    for width, dark in ((360, True), (2560, False)):
+        page.size(width)
+        page.dark(dark)
+        assert page.overflows() <= 0, width
+        assert page.stumbles() == [], (width, dark)
