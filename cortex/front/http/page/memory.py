@@ -1,0 +1,293 @@
+"""The view of memory: notes in time, one note whole with all that became of it, sessions, quality
+and trends; and changes, each of which can be taken back. All of it is asked of the tools of memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping
+from itertools import groupby
+from typing import Any
+
+import orjson
+
+from cortex.front.http.page.frame import Part, View, Visit, text_of
+from cortex.front.tools.memory.fence import unfenced
+from ipc.errors import BadRequest, CortexError, NotFound
+
+Told = dict[str, Any]
+Query = Mapping[str, str]
+
+#: name of a tab → its title
+TABS = {
+    "notes": "Notes",
+    "sessions": "Sessions",
+    "quality": "Quality",
+    "trends": "Trends",
+    "changes": "Changes",
+}
+#: kinds of notes that the filter offers; others can be typed into the address
+KINDS = ("fact", "decision", "goal", "event", "pattern", "observation", "preference")
+#: notes, sessions and exchanges of a page, operations that are listed
+NOTES, SESSIONS, EXCHANGES, OPERATIONS = 50, 30, 20, 50
+#: notes whose quality is judged, tokens of that answer, groups and patterns that are shown
+JUDGED, TOKENS, GROUPS, PATTERNS = 200, 40_000, 10, 10
+#: spans that trends are offered for, in days, and how they are grouped
+SPANS, GROUPED = (7, 30, 90, 365), {"day": "day", "week": "week", "hour_of_day": "hour of the day"}
+#: what stands around a word in a snippet
+_MARK = "**"
+#: fields of a note that the page changes
+_EDITED = ("title", "body", "kind", "scope")
+
+
+async def show(visit: Visit) -> Told:
+    query = visit.query
+    tab = query.get("tab", "notes")
+    tab = tab if tab in TABS else "notes"
+    asked = {name: query.get(name, "") for name in ("q", "kind", "tag", "since", "until")}
+    values: Told = {"tab": tab, "tabs": TABS, "kinds": KINDS, "asked": asked, "found": {}, "fault": ""}
+    values |= {"note": None, "states": _STATES, "what": WHAT, "there": "cortex_store" in visit.hosted.tools}
+    if not values["there"]:
+        return values
+    try:
+        found, note = await asyncio.gather(_FOUND[tab](visit, query), _note(visit, query.get("note", "")))
+    except CortexError as error:  # the other tabs, and the other views, may still answer
+        return values | {"fault": str(error)}
+    return values | {"found": found, "note": note}
+
+
+#: what is said of a note that does not hold any more
+_STATES = {
+    "superseded": "Another note holds in its place.",
+    "archived": "It was put away: questions do not find it.",
+    "deleted": "It was forgotten: questions do not find it.",
+}
+
+
+async def _notes(visit: Visit, query: Query) -> Told:
+    """{"days": [(day, rows)], "next", "previous": offsets or None}."""
+    asked: Told = {"kind": query.get("kind", ""), "tags": [tag] if (tag := query.get("tag", "")) else []}
+    if question := query.get("q", "").strip():
+        told = await visit.call("memory_search", asked | {"query": question, "limit": NOTES})
+        rows = [_line(row) for row in told["results"]]
+        return {"days": [("", rows)] if rows else [], "next": None, "previous": None}
+    offset = _number(query.get("offset", ""))
+    span = {"since": query.get("since", ""), "until": query.get("until", "")}
+    page = {"limit": NOTES, "offset": offset, "newest_first": True}
+    told = await visit.call("memory_timeline", asked | span | page)
+    rows = [_line(row) for row in told["items"]]
+    return {
+        "days": [(day, list(some)) for day, some in groupby(rows, key=lambda row: row["at"][:10])],
+        "next": told.get("next_offset"),
+        "previous": max(0, offset - NOTES) if offset else None,
+    }
+
+
+def _line(row: Mapping[str, Any]) -> Told:
+    body = unfenced(row.get("body") or "")
+    rest = {"state": "", "flagged": "", "score": None}
+    return rest | dict(row) | {"body": body, "at": row.get("at") or row.get("created_at", "")}
+
+
+#: name of an operation → what people call it, where that is another word
+WHAT = {"put": "stored", "edit": "changed", "merge": "merged", "relate": "related"}
+
+
+async def _note(visit: Visit, number: str) -> Told | None:
+    """One note with its history and its quality; None where none is asked for."""
+    if not number:
+        return None
+    note, history, quality = await asyncio.gather(
+        visit.call("memory_show", {"node_id": number}),
+        visit.call("memory_history", {"node_id": number}),
+        visit.call("get_observation_quality", {"id": number}),
+    )
+    return (
+        _UNSAID
+        | note
+        | {
+            "read": await _is_read(visit, note["session"]),
+            "body": unfenced(note["body"]),
+            "edges": history["edges"],
+            "revisions": history["revisions"],
+            "operations": history["operations"],
+            "quality": quality,
+        }
+    )
+
+
+async def _is_read(visit: Visit, session: str) -> bool:
+    """Whether what was said in the session can be read."""
+    if not session:
+        return False
+    try:
+        await visit.call("memory_session", {"session_id": session, "limit": 1})
+    except NotFound:
+        return False
+    return True
+
+
+#: what only some notes say
+_UNSAID = dict.fromkeys(("flagged", "changed", "gone", "moved", "occurred_at", "valid_until"), "")
+
+
+async def _sessions(visit: Visit, query: Query) -> Told:
+    """{"session"} that is read, or {"rows", "next", "previous"}."""
+    if session := query.get("session", ""):
+        offset = _number(query.get("offset", ""))
+        asked = {"session_id": session, "offset": offset, "limit": EXCHANGES}
+        told = await visit.call("memory_session", asked)
+        previous = max(0, offset - EXCHANGES) if offset else None
+        return {"session": told, "next": told.get("next_offset"), "previous": previous}
+    if question := query.get("q", "").strip():
+        told = await visit.call("search_sessions", {"query": question, "limit": SESSIONS})
+        rows = [row | {"pieces": _pieces(unfenced(row["snippet"]))} for row in told["results"]]
+        return {"rows": rows, "next": None, "previous": None}
+    offset = _number(query.get("offset", ""))
+    told = await visit.call("list_sessions", {"limit": SESSIONS, "offset": offset, "max_tokens": TOKENS})
+    rows = [row | {"pieces": [], "at": row["last_msg_at"]} for row in told["results"]]
+    return {
+        "rows": rows,
+        "next": told.get("next_offset"),
+        "previous": max(0, offset - SESSIONS) if offset else None,
+    }
+
+
+def _pieces(snippet: str) -> list[tuple[str, bool]]:
+    """(text, whether it is what was asked for) of a snippet."""
+    return [(text, at % 2 == 1) for at, text in enumerate(snippet.split(_MARK)) if text]
+
+
+async def _quality(visit: Visit, _query: Query) -> Told:
+    """{"report", "groups", "patterns"}."""
+    report, groups, patterns = await asyncio.gather(
+        visit.call("get_data_quality_report", {"limit": JUDGED, "max_tokens": TOKENS}),
+        visit.call("suggest_consolidations", {"limit": GROUPS, "max_tokens": TOKENS}),
+        visit.call("get_patterns", {"limit": PATTERNS, "max_tokens": TOKENS}),
+    )
+    return {"report": report, "groups": groups["groups"], "patterns": patterns["patterns"]}
+
+
+async def _trends(visit: Visit, query: Query) -> Told:
+    """{"trends", "stats", "days", "by", "spans", "grouped", "plot": what the module draws}."""
+    days, by = _number(query.get("days", "")) or 30, query.get("by", "day")
+    days, by = min(max(days, 1), 365), by if by in GROUPED else "day"
+    trends, stats = await asyncio.gather(
+        visit.call("get_temporal_trends", {"days": days, "group_by": by, "max_tokens": TOKENS}),
+        visit.call("get_memory_stats", {}),
+    )
+    plot = {"labels": list(trends["distribution"]), "counts": list(trends["distribution"].values())}
+    return {
+        "trends": trends,
+        "stats": stats,
+        "days": days,
+        "by": by,
+        "spans": SPANS,
+        "grouped": GROUPED,
+        "plot": orjson.dumps(plot).decode(),
+    }
+
+
+async def _changes(visit: Visit, _query: Query) -> Told:
+    """{"operations"}: the newest that can be taken back."""
+    return await visit.call("memory_history", {"limit": OPERATIONS})
+
+
+_FOUND = {
+    "notes": _notes,
+    "sessions": _sessions,
+    "quality": _quality,
+    "trends": _trends,
+    "changes": _changes,
+}
+
+
+async def change(visit: Visit, body: Told) -> Told:
+    """{"message", "undo": what takes it back, "" for nothing}. `body`: {"what", "note", …}.
+
+    Raises BadRequest, Forbidden for who may only read, and what the tool raises.
+    """
+    what = text_of(body, "what")
+    if what not in _CHANGES:
+        raise BadRequest(f"A note cannot be {what[:40]!r}; it takes: {', '.join(_CHANGES)}.")
+    tool, make, told = _CHANGES[what]
+    asked = make(body)
+    number = str(uuid.uuid4())
+    answer = await visit.call(tool, asked if what == "undo" else asked | {"operation_id": number})
+    return {"message": told(answer), "undo": "" if what == "undo" else number}
+
+
+def _edit(body: Told) -> Told:
+    """The fields that were changed; tags by commas, facts line by line."""
+    asked: Told = {name: text_of(body, name) for name in _EDITED if name in body}
+    if "title" in asked and not asked["title"].strip():
+        raise BadRequest("A note needs a title.")
+    if "body" in asked and not asked["body"].strip():
+        raise BadRequest("A text cannot be emptied; say what holds, or forget the note.")
+    if "tags" in body:
+        asked["tags"] = [tag.strip() for tag in text_of(body, "tags").split(",") if tag.strip()]
+    if "facts" in body:
+        asked["facts"] = [fact.strip() for fact in text_of(body, "facts").splitlines() if fact.strip()]
+    if "importance" in body:
+        asked["importance"] = text_of(body, "importance")
+    if not asked:
+        raise BadRequest("Nothing was changed.")
+    return asked | {"id": _of(body)}
+
+
+def _of(body: Told, name: str = "note") -> str:
+    """A note's number or id. Raises BadRequest for none."""
+    if not (told := text_of(body, name).strip().removeprefix("#")):
+        raise BadRequest("Say which note: its number.")
+    return told
+
+
+def _supersede(body: Told) -> Told:
+    return {"ids": [_of(body)], "superseded_by": text_of(body, "by").strip().removeprefix("#")}
+
+
+def _merge(body: Told) -> Told:
+    return {"source_id": _of(body), "target_id": _of(body, "into")}
+
+
+def _undone(answer: Told) -> str:
+    titles = ", ".join(f"#{node['number']} {node['title']}" for node in answer["nodes"][:5])
+    return f"Taken back: {titles}" if titles else "Taken back."
+
+
+#: what is done → (its tool, what the tool is told, what its answer says to people)
+_CHANGES: Mapping[str, tuple[str, Callable[[Told], Told], Callable[[Told], str]]] = {
+    "edit": ("cortex_store", _edit, lambda answer: str(answer["message"])),
+    "forget": (
+        "cortex_store",
+        lambda body: {"id": _of(body), "state": "deleted"},
+        lambda answer: f"Forgotten: #{answer['number']}.",
+    ),
+    "restore": (
+        "cortex_store",
+        lambda body: {"id": _of(body), "state": "active"},
+        lambda answer: f"#{answer['number']} holds again.",
+    ),
+    "merge": (
+        "merge_observations",
+        _merge,
+        lambda answer: f"Merged #{answer['source_id']} into #{answer['target_id']} {answer['target_title']}",
+    ),
+    "supersede": ("bulk_mark_superseded", _supersede, lambda _answer: "Superseded: it holds no more."),
+    "undo": ("memory_undo", lambda body: {"undone": _of(body, "operation")}, _undone),
+}
+
+
+def _number(text: str) -> int:
+    """A number of an address, 0 for anything else."""
+    return int(text[:9]) if text.isascii() and text.isdecimal() else 0
+
+
+VIEW = View(
+    "memory",
+    "Memory",
+    show,
+    {"change": Part(change)},
+    styles=("memory.css", "vendor/uPlot.min.css"),
+)

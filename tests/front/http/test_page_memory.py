@@ -1,0 +1,237 @@
+"""Memory in a browser: read, changed, each change taken back; the store is asked what is so."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from cortex.front.http.tokens import add_named, remove_named
+from tests.front.conftest import MemoryInProcess
+from tests.front.http.browsing import HOSTILE
+from tests.waiting import BOUND_S, until
+
+
+@pytest.fixture
+def store(town):
+    """Store a note through the server; its number."""
+
+    def store(title, **more):
+        status, _, told = town.server.ask("POST", "/v1/tools/cortex_store", {"title": title, **more})
+        assert status == 200, told
+        return told["number"]
+
+    return store
+
+
+@pytest.fixture
+def note(town):
+    """A note as the store has it."""
+
+    def note(number):
+        status, _, told = town.server.ask("POST", "/v1/tools/get_observation", {"id": str(number)})
+        assert status == 200, told
+        return told
+
+    return note
+
+
+@pytest.fixture(scope="module")
+def session(town):
+    """A session that was read: what a person asked, and what was answered."""
+    said = {
+        "begins": True,
+        "at": 1_772_359_200_000,
+        "user": f"Why {HOSTILE}?",
+        "assistant": "Of the lighthouse.",
+    }
+    later = said | {"at": 1_772_359_300_000, "user": "And now?", "assistant": "Of the harbour."}
+    told = {"kind": "claude", "source_id": "session-1", "workstation": "here", "branch": "main"}
+    portion = {
+        "session": told | {"started_at": said["at"], "last_at": later["at"]},
+        "start": 0,
+        "place": {"offset": 10, "size": 10, "tail": ""},
+        "parts": [said, later],
+    }
+
+    async def take():
+        library = town.server.link.memory.library
+        reader = MemoryInProcess(library, channel="sessions", trust="user")
+        done = await reader.call("take_session", {"portion": portion}, writes=True)
+        library.memory.said.close()  # a worker does by the clock
+        return done["taken"]
+
+    assert asyncio.run_coroutine_threadsafe(take(), town.server.loop).result(BOUND_S)
+
+
+def said(page, words):
+    """Wait until it is said what was done."""
+    page.shows(words, "#done:not([hidden])")
+
+
+def test_notes_are_shown_in_time_and_what_would_be_markup_stays_text(page, store):
+    number = store(HOSTILE, body=f"A body, {HOSTILE}", facts=[HOSTILE], kind="goal", occurred_at="2026-01-02")
+    store("The lighthouse blinks twice", occurred_at="2026-01-01")
+    page.open("/memory?until=2026-01-03")
+    rows = [row.text for row in page.all(".notes > li")]
+    assert [HOSTILE in row for row in rows[:2]] == [True, False]
+    page.open("/memory?kind=goal")
+    page.one(".notes > li > a").click()
+    page.shows(f"A body, {HOSTILE}", "#note .text")
+    assert page.one("#note").get_attribute("data-note") == str(number)
+    assert page.text("#note-title") == f"#{number} {HOSTILE}"
+    assert not page.all("main img, main script")
+    page.open("/memory?q=how often does the lighthouse blink")
+    page.shows("The lighthouse blinks twice")
+    page.open("/memory?since=never")
+    page.shows("never", "[role=alert]")
+
+
+def test_an_edit_changes_the_store_is_a_revision_and_is_taken_back(page, store, note):
+    number = store("The port is 8080", body="Since the beginning.", tags=["ops"])
+    page.open(f"/memory?note={number}")
+    page.one("[data-opens=edit]").click()
+    page.type("#edit-title", "The port is 9090")
+    page.type("#edit-tags", "ops, net")
+    page.one("#edit button.main").click()
+    said(page, "Changed: tags, title.")
+    now = note(number)
+    assert (now["title"], now["concepts"]) == ("The port is 9090", ["ops", "net"])
+    page.shows("The port is 8080", ".revisions del")
+    page.one("#done-undo").click()
+    said(page, "Taken back")
+    assert note(number)["title"] == "The port is 8080"
+    page.one("[data-opens=edit]").click()
+    page.one("#edit button.main").click()
+    page.shows("Nothing was changed.", "#said")
+
+
+def test_keyboard_alone_forgets_a_note_and_brings_it_back(page, store, note):
+    number = store("The harbour freezes in February", kind="weather")
+    page.open(f"/memory?kind=weather&note={number}")
+    page.press(Keys.TAB, Keys.ENTER)  # to the content, past the frame
+    for _ in range(40):
+        page.press(Keys.TAB)
+        if page.js("return document.activeElement.dataset.change") == "forget":
+            break
+    page.press(Keys.ENTER)
+    said(page, f"Forgotten: #{number}.")
+    assert note(number)["state"] == "deleted"
+    page.shows("It was forgotten", "#note")
+    until(lambda: page.js("return document.activeElement.id") == "done-undo", "the way back has the focus")
+    page.press(Keys.ENTER)
+    said(page, "Taken back")
+    assert note(number)["state"] == "active"
+
+
+def test_two_that_say_the_same_are_merged_from_where_they_are_suggested(page, store, note):
+    body = "It answers 429 with a header that says how long to wait."
+    first = store("The payment provider limits us to twenty calls a second", body=body, tags=["a"])
+    second = store("The payment provider allows us twenty calls a second", body=body, tags=["b"])
+    page.open("/memory?tab=quality")
+    page.shows("How complete notes are")
+    page.one("button[data-change=merge]").click()
+    said(page, "Merged")
+    states = {one: note(one)["state"] for one in (first, second)}
+    assert sorted(states.values()) == ["active", "superseded"]
+    kept = next(one for one, state in states.items() if state == "active")
+    assert sorted(note(kept)["concepts"]) == ["a", "b"]
+    page.open("/memory?tab=changes")
+    page.one("button[data-change=undo]").click()
+    said(page, "Taken back")
+    assert {note(one)["state"] for one in (first, second)} == {"active"}
+
+
+def test_a_note_is_superseded_by_another_and_tells_its_relation(page, store, note):
+    old, new = store("We deploy on Fridays"), store("We deploy on Mondays")
+    page.open(f"/memory?note={old}")
+    page.one("[data-opens=supersede]").click()
+    page.type("#supersede-by", f"#{new}")
+    page.press(Keys.ENTER)
+    said(page, "Superseded")
+    assert (note(old)["state"], note(old)["superseded_by"]) == ("superseded", new)
+    page.shows("← supersedes", ".relations")
+    page.one(".relations a").click()
+    page.shows("We deploy on Mondays", "#note-title")
+
+
+def test_what_cannot_be_done_is_said_and_changes_nothing(page, store, note):
+    number = store("The mast is made of larch")
+    page.open(f"/memory?note={number}")
+    page.one("[data-opens=merge]").click()
+    page.type("#merge-into", "999999")
+    page.press(Keys.ENTER)
+    page.shows("There is no note '999999'", "#said")
+    assert note(number)["state"] == "active"
+    assert any("400" in one or "404" in one for one in page.faults())  # the browser logs the refusal
+
+
+def test_a_session_is_found_and_read_exchange_by_exchange(page, session):
+    page.open("/memory?tab=sessions&q=lighthouse harbour")
+    page.one(".notes mark")
+    page.one(".notes > li > a").click()
+    page.shows("Of the lighthouse.", ".exchanges > li:first-child")
+    page.shows(f"Why {HOSTILE}?", ".exchanges > li:first-child")
+    page.shows("Of the harbour.", ".exchanges > li:last-child")
+    page.open("/memory?tab=sessions")
+    page.shows("2 exchanges")
+
+
+def test_trends_are_drawn_and_told_as_a_table(page, store):
+    store("The tide was high today")
+    page.open("/memory?tab=trends&days=7")
+    page.one("#plot[data-state=drawn] canvas")
+    page.one("details > summary").click()
+    page.shows("Notes", "details table")
+    page.shows("In all")
+
+
+def test_a_memory_that_does_not_answer_is_one_sentence_in_its_view(server):
+    status, _, said = server.ask("GET", "/memory")
+    assert status == 200
+    assert b'role="alert"' in said
+
+
+def test_who_may_only_read_sees_no_buttons_and_is_refused(town, store, note):
+    number = store("The keel is of oak")
+    server = town.server
+    token = add_named("reader-of-the-page", "read", 0.0)
+    try:
+        path = server.ask("POST", "/enter", {}, Authorization=f"Bearer {token}")[2]["path"]
+        came = server.ask("GET", path, Authorization=None)[1]
+        own = {"Authorization": None, "Cookie": came["Set-Cookie"].partition(";")[0], "Origin": server.url}
+        status, _, said = server.ask("GET", f"/memory?note={number}", **own)
+        assert status == 200
+        assert b"The keel is of oak" in said
+        assert b"data-change" not in said
+        asked = {"what": "forget", "note": str(number)}
+        status, _, answer = server.ask(
+            "POST", "/page/memory/change", asked, Sec_Fetch_Site="same-origin", **own
+        )
+        assert (status, answer["error"]["code"]) == (403, "forbidden")
+        assert note(number)["state"] == "active"
+    finally:
+        remove_named("reader-of-the-page")
+
+
+@pytest.mark.parametrize(
+    "body", [{"what": "erase", "note": "1"}, {"what": "edit", "note": ""}, {"what": "edit", "note": 7}, {}]
+)
+def test_a_change_that_is_none_is_one_sentence(town, body):
+    status, _, answer = town.server.ask("POST", "/page/memory/change", body)
+    assert (status, answer["error"]["code"]) == (400, "bad_request")
+
+
+@pytest.mark.parametrize("asked", ["note", "tab=sessions", "tab=quality", "tab=trends", "tab=changes"])
+def test_every_part_is_right_at_every_width_light_and_dark_and_for_who_does_not_see_it(
+    page, store, session, asked
+):
+    number = store("The rudder is of steel", body="Since the storm.", facts=["It held."], tags=["ship"])
+    page.open(f"/memory?{asked}={number}" if asked == "note" else f"/memory?{asked}")
+    page.one("#main")
+    for width, dark in ((360, True), (2560, False)):
+        page.size(width)
+        page.dark(dark)
+        assert page.overflows() <= 0, width
+        assert page.stumbles() == [], (width, dark)
