@@ -94,8 +94,9 @@ class Gate:
         try:
             return self._tokens.bearer(shown.strip())
         except Wrong as wrong:
-            if pause := self._failures.note(time.monotonic()):
-                told = f"Too many wrong tokens were shown; the next one is looked at in {pause:.0f} s."
+            address = (scope.get("client") or ("",))[0]
+            if pause := self._failures.note(address, time.monotonic()):
+                told = "Too many wrong tokens came from here; `cortex token` prints the right one, which is taken at once."
                 raise Refused(429, "too_many", told, retry_after=f"{pause:.0f}") from wrong
             raise Refused(401, "unauthorized", str(wrong), **challenge) from wrong
 

@@ -14,6 +14,7 @@ import re
 import secrets
 import stat
 import time
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,8 @@ NAMED_BYTES_MAX = 1 << 20
 WRONG_MAX, PAUSE_MAX_S = 10, 300.0
 #: seconds without a wrong token after which they are forgotten
 FORGET_S = 900.0
+#: addresses whose wrong tokens are counted; the one that was silent longest is forgotten first
+ADDRESSES_MAX = 1024
 
 
 class Forbidden(BadRequest):
@@ -208,26 +211,39 @@ class Tokens:
         return self._named
 
 
+@dataclass(slots=True)
+class _Failing:
+    """The wrong tokens from one address; times are monotonic."""
+
+    count: int = 0
+    last: float = 0.0
+    until: float = 0.0
+
+
 class Failures:
-    """How often a wrong token was shown. Who shows a right one never waits."""
+    """How often wrong tokens were shown, by the address that they came from: what one does is told
+    to nobody else. Who shows a right one never waits.
+    """
 
     def __init__(self) -> None:
-        self._count = 0
-        self._last = 0.0
-        self._until = 0.0
+        self._failing: OrderedDict[str, _Failing] = OrderedDict()
 
-    def note(self, now: float) -> float:
+    def note(self, address: str, now: float) -> float:
         """One more, at `now` (monotonic): the seconds of the pause, 0 while there were few."""
-        if now - self._last > FORGET_S:
-            self._count = 0
-        self._last = now
-        if now < self._until:
-            return self._until - now
-        self._count += 1
-        if self._count <= WRONG_MAX:
+        one = self._failing.setdefault(address, _Failing())
+        self._failing.move_to_end(address)
+        if len(self._failing) > ADDRESSES_MAX:
+            self._failing.popitem(last=False)
+        if now - one.last > FORGET_S:
+            one.count = 0
+        one.last = now
+        if now < one.until:
+            return one.until - now
+        one.count += 1
+        if one.count <= WRONG_MAX:
             return 0.0
-        pause = min(PAUSE_MAX_S, 2.0 ** (self._count - WRONG_MAX))
-        self._until = now + pause
+        pause = min(PAUSE_MAX_S, 2.0 ** (one.count - WRONG_MAX))
+        one.until = now + pause
         return pause
 
 

@@ -141,14 +141,24 @@ def test_after_ten_wrong_tokens_the_wrong_ones_wait_and_a_right_one_never(own):
 
 def test_the_pause_grows_to_a_bound_and_is_forgotten():
     failures = Failures()
-    assert [failures.note(0.0) for _ in range(10)] == [0.0] * 10
+    assert [failures.note("one", 0.0) for _ in range(10)] == [0.0] * 10
     pauses, now = [], 0.0
     for _ in range(12):
-        pauses.append(failures.note(now))
+        pauses.append(failures.note("one", now))
         now += pauses[-1]
     assert pauses == sorted(pauses)
     assert (pauses[0], pauses[-1]) == (2.0, tokens.PAUSE_MAX_S)
-    assert failures.note(now + tokens.FORGET_S + 1.0) == 0.0
+    assert failures.note("one", now + tokens.FORGET_S + 1.0) == 0.0
+
+
+def test_what_one_address_shows_wrongly_is_told_to_no_other_and_bounded(monkeypatch):
+    monkeypatch.setattr(tokens, "ADDRESSES_MAX", 2)
+    failures = Failures()
+    assert [failures.note("one", 0.0) for _ in range(11)] == [0.0] * 10 + [2.0]
+    assert failures.note("two", 0.0) == 0.0
+    assert failures.note("one", 0.0) == 2.0
+    assert failures.note("three", 0.0) == 0.0
+    assert list(failures._failing) == ["one", "three"]
 
 
 def test_the_users_token_is_made_once_private_and_stands_in_no_answer(folder):
@@ -257,9 +267,12 @@ def test_a_client_that_never_reads_its_events_is_dropped(hasty, monkeypatch):
     from cortex.front.http.routes import events
 
     monkeypatch.setattr(events, "LOOK_S", 0.0)
+    busy = {"indexing": True, "pending": 0}
     numbers = iter(range(10**9))
     monkeypatch.setattr(
-        events, "look", lambda _hosted: {"generation": {"n": next(numbers), "fill": "x" * 65536}}
+        events,
+        "look",
+        lambda _hosted: {"generation": {"n": next(numbers), "fill": "x" * 65536}, "progress": busy},
     )
     line = socket.create_connection(("127.0.0.1", hasty.port), BOUND_S)
     with line:

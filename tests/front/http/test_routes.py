@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import http.client
 import re
+import threading
 
 import orjson
 import pytest
+import zmq
 
 from cortex import __version__
+from cortex.front.http.routes import events
+from cortex.front.http.tokens import add_named
 from cortex.front.link import Link
 from cortex.front.mcp.server import describe
+from cortex.indexer.run import index
+from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from ipc.client import Silent
 from ipc.errors import Damaged, Misconfigured, NotReady, Unavailable
+from ipc.events import Announcer
+from ipc.messages import Reload
 from tests.front.http.conftest import OFFERED, serving
+from tests.waiting import BOUND_S
 
 
 def test_a_search_has_the_shape_of_its_specification(server):
@@ -35,11 +45,18 @@ def test_a_search_takes_language_paths_and_asks_for_reasons(server):
 
 def test_the_state_of_the_index_is_told_in_percent(server):
     answer = server.ask("GET", "/v1/indexStatus")[2]
-    assert answer["repo"] == server.link.served.config.root.name
+    root = server.link.served.config.root
+    assert (answer["repo"], answer["project"]) == (str(root), root.name)
     percent = [answer[f"{name}_pct"] for name in ("zoekt", "faiss", "text", "vector", "graph")]
     assert percent == [100] * 5
     assert answer["files"] == 8
     assert answer["pending"] == 0
+
+
+def test_where_a_project_lies_is_told_to_its_user_alone(own, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    own.token = add_named("other", "admin", 0.0)
+    assert own.ask("GET", "/v1/indexStatus")[2]["repo"] == own.link.served.config.root.name
 
 
 def test_every_tool_is_listed_as_over_mcp(server):
@@ -184,6 +201,47 @@ def test_events_tell_the_generation_first(server):
         line.close()
 
 
+def test_what_is_published_is_told_at_once_and_not_at_the_next_look(serve, tmp_path, monkeypatch):
+    for pause in ("LOOK_S", "PROCESSES_S"):
+        monkeypatch.setattr(events, pause, 10 * BOUND_S)
+    (tmp_path / "first.py").write_text("def first(): pass\n")
+    served = serve(tmp_path)
+    with serving(served) as own:
+        line = http.client.HTTPConnection("127.0.0.1", own.port, timeout=BOUND_S)
+        line.request("GET", "/v1/events", headers={"Authorization": f"Bearer {own.token}"})
+        reply = line.getresponse()
+        told = (orjson.loads(one[6:]) for one in iter(reply.readline, b"") if one.startswith(b'data: {"gen'))
+        before = next(told)["generation"]
+        context = zmq.Context()
+        announcer = Announcer(context, served.config.runtime_dir)
+        publish(tmp_path, served)
+        ending = threading.Event()
+        saying = threading.Thread(target=lambda: repeat(announcer, before + 1, ending))
+        saying.start()
+        try:
+            assert next(told)["generation"] == before + 1
+        finally:
+            ending.set()
+            saying.join()
+            announcer.close()
+            context.term()
+            line.close()
+
+
+def publish(root, served):
+    (root / "second.py").write_text("def second(): pass\n")
+    index(served.config)
+    with contextlib.closing(Builder(served.config)) as builder:
+        while builder.refresh() is not None:
+            pass
+
+
+def repeat(announcer, generation, ending):
+    """A listener that connects late has missed what was announced before."""
+    while not ending.wait(0.05):
+        announcer.announce(Reload(generation))
+
+
 def test_a_project_is_asked_by_its_name_and_the_first_without_one(sample, serve, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
@@ -200,7 +258,7 @@ def test_a_project_is_asked_by_its_name_and_the_first_without_one(sample, serve,
         first = server.ask("POST", "/v1/search", {"query": "rotate"})[2]["hits"]
         second = server.ask("POST", "/v1/search", {"query": "rotate", "project": "other"})[2]["hits"]
         assert (first[0]["file"], second[0]["file"]) == ("src/auth/session.py", "only.py")
-        assert server.ask("GET", "/v1/indexStatus?project=other")[2]["repo"] == "other"
+        assert server.ask("GET", "/v1/indexStatus?project=other")[2]["project"] == "other"
         status, _, answer = server.ask("POST", "/v1/search", {"query": "x", "project": "/etc"})
         assert status == 404
         assert "other" in answer["error"]["message"]

@@ -86,7 +86,11 @@ class Routes:
         return await _ask(request, hosted, SEARCH, arguments)
 
     async def index_status(self, request: Request) -> Response:
-        return said(index_status(self._find(request, request.query_params.get(PROJECT, ""))))
+        hosted = self._find(request, request.query_params.get(PROJECT, ""))
+        bearer: Bearer = request.scope["bearer"]
+        # Where a project lies is its user's affair: a named token may be another machine's.
+        place = {} if bearer.name else {"repo": str(hosted.config.root)}
+        return said(index_status(hosted) | place)
 
     async def tools(self, request: Request) -> Response:
         hosted = self._find(request, request.query_params.get(PROJECT, ""))
@@ -117,6 +121,7 @@ def index_status(hosted: Hosted) -> dict[str, Any]:
     pending = freshness.pending(current)
     return {
         "repo": hosted.name,
+        "project": hosted.name,
         "zoekt_pct": whole,
         "faiss_pct": min(whole, with_vector),
         "text_pct": whole,

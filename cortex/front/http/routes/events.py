@@ -14,13 +14,17 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from cortex.ask.memory import Caller
+from cortex.front.http.hearing import Hearing
 from cortex.front.http.projects import Hosted, Projects, Voice
 from cortex.front.mcp.updates import CHANGES
 from cortex.processes import attach
 from ipc.errors import CortexError
 
-#: seconds between two looks at what happened, and between two at who runs
-LOOK_S, PROCESSES_S = 0.5, 2.0
+#: seconds between two looks at what happened while files are read or wait for it; what is published
+#: then is announced, and looked at at once
+LOOK_S = 0.5
+#: seconds between two looks at who runs, at memory, and at whether there is something to read
+PROCESSES_S = 2.0
 #: seconds after which a silent stream says that it is there
 SIGN_S = 15.0
 
@@ -49,6 +53,7 @@ async def _frames(hosted: Hosted, voice: Voice | None) -> AsyncIterator[bytes]:
     spoken = time.monotonic()
     looked = -PROCESSES_S
     with hosted.use():
+        hearing = _hearing(hosted)
         while True:
             now = time.monotonic()
             found = look(hosted)
@@ -65,7 +70,16 @@ async def _frames(hosted: Hosted, voice: Voice | None) -> AsyncIterator[bytes]:
             if now - spoken >= SIGN_S:
                 spoken = now
                 yield b": still here\n\n"
-            await asyncio.sleep(LOOK_S)
+            working = found["progress"]["indexing"] or found["progress"]["pending"]
+            await hearing.wait(LOOK_S if working else PROCESSES_S)
+
+
+def _hearing(hosted: Hosted) -> Hearing:
+    """The project's, which ends with its link."""
+    found = hosted.kept.get("hearing")
+    if not isinstance(found, Hearing):
+        found = hosted.kept["hearing"] = Hearing(hosted.config.runtime_dir)
+    return found
 
 
 def look(hosted: Hosted) -> dict[str, Any]:
