@@ -98,7 +98,9 @@ class Page:
         return until(lambda: self.all(css), css)[0]
 
     def text(self, css="main"):
-        return self.one(css).text
+        """What it says, in one step: between two it may be replaced."""
+        script = f"const found = document.querySelector({css!r}); return found ? [found.innerText] : null"
+        return until(lambda: self.js(script), css)[0]
 
     def shows(self, words, css="main"):
         """Wait until `words` are shown."""
