@@ -241,6 +241,13 @@ class Freshness:
         """
         return self._seen().files.keys()
 
+    def saved_ns(self, path: str) -> int:
+        """When a file was saved as the indexer has read it, in nanoseconds of the epoch; 0 for one
+        that it does not know.
+        """
+        known = self._seen().files.get(path)
+        return known.mtime_ns if known else 0
+
     def is_there(self, path: str) -> bool:
         """Whether there is such a file or folder below the root now."""
         return _below(path) and os.path.lexists(f"{self._root}/{path}")

@@ -16,6 +16,7 @@ import msgspec
 
 from cortex.ask.asking import FIRST_GENERATION_S, SETTLE_S, Asking
 from cortex.ask.freshness import Freshness
+from cortex.ask.meeting.catching import Catching
 from cortex.ask.meeting.history import History
 from cortex.ask.meeting.renames import Renames
 from cortex.ask.memory import GLANCE_S, Caller
@@ -52,6 +53,7 @@ class Link:
         self._start = start
         self._client = Client(config.runtime_dir)
         self._renames = Renames(config.root)
+        self._catching = Catching() if channel == "mcp" else None
         self._history = History(config.root) if channel == "mcp" and _keeps_commits(config) else None
         self._remembering = Remembering(
             lambda: config.data, start=start, glance_s=ONCE_S if channel == "cli" else GLANCE_S
@@ -83,6 +85,8 @@ class Link:
             await self._attachment.close()
         if self._history is not None:
             await self._history.close()
+        if self._catching is not None:
+            await self._catching.close()
         await self._remembering.close()
         await self._client.close()
 
@@ -135,6 +139,8 @@ class Link:
         asks = tool.asks(msgspec.structs.asdict(checked))
         if asks != "code" and self._history is not None:
             self._history.look(self._tell_commits)
+        if asks != "code" and self._catching is not None:
+            self._catching.look(self._asking(until, caller))
         if asks == "memory":  # which needs no index
             return await tool.call(self._asking(until, caller), checked)
         self._remembering.warm()

@@ -18,6 +18,7 @@ from cortex.memory import kinship, past
 from cortex.memory.library import Library
 from cortex.memory.meeting.history import take_commits, unknown_commits
 from cortex.memory.meeting.places import beside, filed, spoken
+from cortex.memory.meeting.unplaced import place, unplaced
 from cortex.memory.note import Scope, Source, State
 from cortex.memory.observations.rating import rate
 from cortex.memory.observations.table import arguments_of, carried_out, numbered, writes
@@ -231,6 +232,8 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("doctor", Library.doctor, writes=False, people=True),
         _operation("spoken", spoken, writes=False),
         _operation("beside", beside, writes=False),
+        _operation("unplaced", unplaced, writes=False),
+        _operation("place", place, writes=True),
         _operation("unknown_commits", unknown_commits, writes=False),
         _operation("take_commits", take_commits, writes=True),
         _operation("rate", rate, writes=True),

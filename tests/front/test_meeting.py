@@ -4,11 +4,13 @@ told beside the code that they are about.
 
 import asyncio
 import contextlib
+import os
 import subprocess
 from dataclasses import replace
 
 import pytest
 
+from cortex.ask.meeting.catching import Catching, catch_up
 from cortex.ask.meeting.renames import Renames
 from cortex.front.tools import PEOPLE, TOOLS
 from cortex.indexer.run import index
@@ -83,6 +85,16 @@ class Desk:
 
     def store(self, title="Tokens are rotated, never made anew", **arguments):
         return self.ask("cortex_store", title=title, **arguments)
+
+    def store_unindexed(self, **arguments):
+        """Store a note while nothing is indexed."""
+        tool = TOOLS["cortex_store"]
+        config = replace(self.served.config, root=self.root.parent / "elsewhere")
+        asking = replace(self.served.asking(config), memory=self.memory)
+        return asyncio.run(tool.call(asking, tool.check({"title": "Tokens are rotated"} | arguments)))
+
+    def catch_up(self):
+        return asyncio.run(catch_up(replace(self.served.asking(), memory=self.memory)))
 
     def show(self, stored):
         return self.ask("memory_show", node_id=stored["id"])
@@ -216,6 +228,49 @@ def test_a_place_that_is_gone_is_said(desk):
     desk.index()
     told = desk.show(stored)
     assert (told["stale"], told["gone"]) == (True, ["docs/auth.md"])
+
+
+def test_a_note_that_was_stored_before_its_project_was_indexed_turns_stale_once_it_is(desk):
+    stored = desk.store_unindexed(anchors=["SessionStore.refresh_token"], files=["./docs/auth.md"])
+    assert desk.show(stored)["metadata"]["anchors"] == ["SessionStore.refresh_token"]
+    assert desk.catch_up() == 1
+    told = desk.show(stored)
+    assert (told["metadata"]["anchors"], told["files"]) == ([REFRESH], ["docs/auth.md", SESSION])
+    assert "stale" not in told
+    assert desk.catch_up() == 0
+    desk.change(SESSION, "return rotate(token)", "return token")
+    desk.index()
+    assert desk.show(stored)["changed"] == [f"{SESSION}:11-11"]
+    desk.ask("memory_undo")
+    assert desk.show(stored)["state"] == "deleted"
+
+
+def test_a_window_looks_for_such_notes_once_for_each_generation(desk):
+    stored = desk.store_unindexed(files=[SESSION])
+    asking = replace(desk.served.asking(), memory=desk.memory)
+
+    async def look_twice():
+        catching = Catching()
+        catching.look(asking)
+        await catching._task
+        first = catching._task
+        catching.look(asking)
+        assert catching._task is first
+        await catching.close()
+
+    asyncio.run(look_twice())
+    [note] = desk.memory.library.memory.store.get([stored["id"]])
+    assert list(note.spoken) == [SESSION]
+
+
+def test_a_note_whose_file_was_saved_since_is_not_taken_for_what_it_says_now(desk):
+    stored = desk.store_unindexed(files=[SESSION])
+    later = (desk.root / SESSION).stat().st_mtime_ns + 3_600 * 10**9
+    desk.change(SESSION, "return rotate(token)", "return token")
+    os.utime(desk.root / SESSION, ns=(later, later))
+    desk.index()
+    assert desk.catch_up() == 0
+    assert desk.show(stored)["files"] == [SESSION]
 
 
 def test_no_file_is_read_because_a_note_names_it(desk, tmp_path):
