@@ -10,9 +10,14 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessColl
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from cortex.ask.freshness import Freshness
+from cortex.front.http.hour import Hour
 
 #: bounds of the histogram in seconds: a cached answer takes 2 ms, the default deadline is 10 s
 BOUNDS_S = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+#: what event streams ask for by themselves, over and over: it says nothing of what people and
+#: agents wait for
+UNASKED = frozenset(("memory_changes",))
 
 
 class Source(Protocol):
@@ -27,6 +32,8 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
+        #: how calls went in the last hour
+        self.hour = Hour()
         self._calls = Counter(
             "cortex_calls", "Calls by tool and outcome.", ("tool", "code"), registry=self._registry
         )
@@ -43,6 +50,8 @@ class Metrics:
         """One call of `tool`, which ended with `code` ("ok", or an error's)."""
         self._calls.labels(tool, code).inc()
         self._seconds.labels(tool).observe(seconds)
+        if tool not in UNASKED:
+            self.hour.note(tool, seconds, good=code == "ok")
 
     def watch(self, collector: Source) -> None:
         source: Any = collector

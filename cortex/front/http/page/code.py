@@ -16,6 +16,8 @@ from typing import Any
 COLOURED_MAX = 20_000
 #: our names of languages → Pygments', where they differ
 NAMES = {"csharp": "c#", "tsx": "tsx", "shell": "bash", "vue": "html", "protobuf": "protobuf"}
+#: what opens and closes a text over several lines
+QUOTES = '"""'
 #: words that are too short to be marked
 WORD_MIN = 3
 
@@ -90,8 +92,20 @@ def _coloured(text: str, language: str) -> Iterator[tuple[str, str]]:
     if len(text) > COLOURED_MAX:
         yield "", text
         return
-    for kind, part in _lexer(language).get_tokens(text):
-        yield _css(kind), part
+    before = _opened_before(text)
+    left = len(before)
+    for kind, part in _lexer(language).get_tokens(before + text):
+        if len(part) > left:
+            yield _css(kind), part[left:]
+        left = max(0, left - len(part))
+
+
+def _opened_before(text: str) -> str:
+    """What opened the text or comment in whose middle `text` begins; "" where it begins in none."""
+    if "*/" in text and not 0 <= text.find("/*") < text.find("*/"):
+        return "/*"
+    quoted = text.count(QUOTES) % 2 and text.partition(QUOTES)[2].partition("\n")[0].strip() == ""
+    return QUOTES if quoted and text.partition(QUOTES)[0].strip() else ""
 
 
 @functools.lru_cache(maxsize=64)

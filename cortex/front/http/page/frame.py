@@ -102,7 +102,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.globals |= {"version": __version__, "address": address}
-    made.filters |= {"thousands": lambda number: f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")}
+    made.filters |= {"thousands": thousands, "ago": ago}
     return made
 
 
@@ -119,6 +119,18 @@ def address(place: str, **query: object) -> str:
     """A local address: `place` below /, and what of `query` says something."""
     told = urlencode({name: value for name, value in query.items() if value not in ("", None)})
     return f"/{quote(place)}" + (f"?{told}" if told else "")
+
+
+def thousands(number: int) -> str:
+    return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def ago(seconds: float) -> str:
+    """A time in the unit that people would say."""
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
 
 
 def text_of(body: Mapping[str, Any], name: str, default: str = "") -> str:

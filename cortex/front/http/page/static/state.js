@@ -1,14 +1,64 @@
-// The view of the machinery: looks again when who runs has changed.
+// The view of the machinery: plots the last hour, follows who runs, shows the ends of logs.
 
 import { ask, byId, fill, on, say } from "./page.js";
+import { plot } from "./plot.js";
 
-let told = 0;
-on("workers", async () => {
-  told += 1;
-  if (told < 2) return;
+/** Milliseconds between two looks at the calls; who runs is told by events. */
+const LOOK = 10_000;
+
+async function into(element, part, asked) {
   try {
-    fill(byId("now"), await ask("now"));
+    fill(element, await ask(part, asked));
   } catch (error) {
     say(error.message, "wrong");
   }
+}
+
+const times = plot(byId("times"), [
+  { name: "95 of 100", color: "--bar", unit: " ms" },
+  { name: "half", color: "--quiet", unit: " ms", dash: [4, 3] },
+]);
+const calls = plot(byId("calls"), [
+  { name: "calls", color: "--bar", bars: true },
+  { name: "failed", color: "--wrong", bars: true },
+]);
+
+async function hour() {
+  let told;
+  try {
+    told = await ask("hour");
+  } catch (error) {
+    say(error.message, "wrong");
+    return;
+  }
+  times.set([told.at, told.p95_ms, told.p50_ms]);
+  calls.set([told.at, told.calls, told.faults]);
+  const all = told.calls.reduce((sum, one) => sum + one, 0);
+  const failed = told.faults.reduce((sum, one) => sum + one, 0);
+  const slowest = Math.max(0, ...told.p95_ms.filter((one) => one !== null));
+  byId("plot-words").textContent = all
+    ? `${all} calls, ${failed} failed; in the slowest minute 95 of 100 took at most ${slowest} ms.`
+    : "Nothing was asked in the last hour.";
+}
+
+function log() {
+  const of = byId("log-of");
+  if (of) into(byId("log"), "log", { name: of.value });
+}
+
+if (byId("checks")) into(byId("checks"), "checks");
+byId("log-of")?.addEventListener("change", log);
+byId("log-again")?.addEventListener("click", log);
+log();
+hour();
+setInterval(() => {
+  if (document.hidden) return;
+  hour();
+  into(byId("now"), "now");
+}, LOOK);
+
+let told = 0;
+on("workers", () => {
+  told += 1;
+  if (told > 1) into(byId("now"), "now");
 });

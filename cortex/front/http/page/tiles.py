@@ -1,0 +1,166 @@
+"""A project's files as a map of tiles: how large each is, and how much refers to it. No I/O here.
+
+Squarified treemaps (Bruls, Huizing, van Wijk, 2000): rows along the shorter side, each as long as
+its tiles become squarer by it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cortex.front.http.page.sources import Source
+
+#: of the whole map, in its own units
+WIDTH, HEIGHT = 1600.0, 640.0
+#: files that have a tile of their own; those that are smaller share one in their folder
+TILES_MAX = 1_500
+#: what a folder's name takes above its tiles, and how high a folder must be to have one
+NAME_HEIGHT, NAMED_FROM = 16.0, 48.0
+#: how many folders deep names are shown
+NAMED_DEPTH = 2
+#: width of a character of a name
+CHARACTER = 8.0
+#: steps of heat, from what nothing refers to
+HEATS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One file, or (`files` > 1) the small ones of a folder. `heat`: 0 to HEATS - 1."""
+
+    box: Box
+    path: str
+    lines: int
+    references: int
+    heat: int
+    files: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A folder's, over its tiles."""
+
+    box: Box
+    text: str
+
+
+@dataclass(slots=True)
+class _Node:
+    """A folder with its parts, or a file without."""
+
+    path: str
+    weight: int = 0
+    parts: dict[str, _Node] = field(default_factory=dict)
+    files: int = 0
+
+
+def tiles(sources: Sequence[Source], references: Mapping[str, int]) -> tuple[list[Tile], list[Name]]:
+    """The map of `sources`; `references`: path → how much refers to what it defines."""
+    most = max(references.values(), default=0)
+    made: list[Tile] = []
+    names: list[Name] = []
+    for item in _placed(_tree(sources), Box(0.0, 0.0, WIDTH, HEIGHT), 0):
+        if isinstance(item, Name):
+            names.append(item)
+            continue
+        node, box = item
+        count = references.get(node.path, 0)
+        made.append(Tile(box, node.path, node.weight, count, _heat(count, most), max(1, node.files)))
+    return made, names
+
+
+def _heat(count: int, most: int) -> int:
+    """By the logarithm: a few names have most of all references."""
+    if count <= 0 or most <= 0:
+        return 0
+    return min(HEATS - 1, 1 + int((HEATS - 1) * math.log1p(count) / math.log1p(most + 1)))
+
+
+def _tree(sources: Sequence[Source]) -> _Node:
+    root = _Node("")
+    order = sorted(sources, key=lambda one: -one.lines)
+    for at, one in enumerate(order):
+        node = root
+        folders = one.path.split("/")[:-1]
+        node.weight += one.lines
+        for depth in range(len(folders)):
+            node = node.parts.setdefault(f"{folders[depth]}/", _Node("/".join(folders[: depth + 1])))
+            node.weight += one.lines
+        if at < TILES_MAX:
+            node.parts[one.path] = _Node(one.path, one.lines)
+        else:
+            rest = node.parts.setdefault("", _Node(f"{node.path or '.'}/…"))
+            rest.weight += one.lines
+            rest.files += 1
+    return root
+
+
+def _placed(node: _Node, box: Box, depth: int) -> Iterator[tuple[_Node, Box] | Name]:
+    """Each file with its box, and each folder's name."""
+    if not node.parts:
+        if node.weight:
+            yield node, box
+        return
+    inner = box
+    text = node.path.rpartition("/")[2]
+    if 1 <= depth <= NAMED_DEPTH and box.height >= NAMED_FROM and box.width >= CHARACTER * (len(text) + 2):
+        yield Name(Box(box.x, box.y, box.width, NAME_HEIGHT), text)
+        inner = Box(box.x, box.y + NAME_HEIGHT, box.width, box.height - NAME_HEIGHT)
+    parts = sorted(node.parts.values(), key=lambda one: -one.weight)
+    for part, place in zip(parts, squarified([one.weight for one in parts], inner), strict=True):
+        yield from _placed(part, place, depth + 1)
+
+
+def squarified(weights: Sequence[int], box: Box) -> list[Box]:
+    """A box for each of `weights`, which fall; together they are `box`."""
+    whole = sum(weights)
+    if whole <= 0:
+        return [Box(box.x, box.y, 0.0, 0.0) for _ in weights]
+    scale = box.width * box.height / whole
+    areas = [weight * scale for weight in weights]
+    made: list[Box] = []
+    at = 0
+    while at < len(areas):
+        side = min(box.width, box.height)
+        end = at + 1
+        while end < len(areas) and _worst(areas[at : end + 1], side) <= _worst(areas[at:end], side):
+            end += 1
+        row, box = _row(areas[at:end], box)
+        made += row
+        at = end
+    return made
+
+
+def _worst(areas: Sequence[float], side: float) -> float:
+    """The ratio of the sides of the narrowest in a row along `side`."""
+    whole = sum(areas)
+    if whole <= 0 or side <= 0:
+        return math.inf
+    least, most = areas[-1], areas[0]
+    return max(side * side * most / (whole * whole), whole * whole / (side * side * max(least, 1e-9)))
+
+
+def _row(areas: Sequence[float], box: Box) -> tuple[list[Box], Box]:
+    """The boxes of one row along the shorter side, and what is left of `box`."""
+    whole = sum(areas)
+    upright = box.width >= box.height
+    thick = whole / max(box.height if upright else box.width, 1e-9)
+    made: list[Box] = []
+    at = box.y if upright else box.x
+    for area in areas:
+        long = area / max(thick, 1e-9)
+        made.append(Box(box.x, at, thick, long) if upright else Box(at, box.y, long, thick))
+        at += long
+    if upright:
+        return made, Box(box.x + thick, box.y, max(0.0, box.width - thick), box.height)
+    return made, Box(box.x, box.y + thick, box.width, max(0.0, box.height - thick))

@@ -1,0 +1,120 @@
+"""What the views are made of, without a browser: code and its marks, tiles, who may see what."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cortex.front.http.page import tiles
+from cortex.front.http.page.code import lines_of, spans_of
+from cortex.front.http.page.sources import Source
+from cortex.front.http.tokens import add_named
+
+
+def shown(lines):
+    return "\n".join("".join(piece.text for piece in line.pieces) for line in lines)
+
+
+def marked(lines):
+    return [piece.text for line in lines for piece in line.pieces if piece.marked]
+
+
+@given(st.text(max_size=200), st.sampled_from(["python", "go", "markdown", "", "no such language"]))
+def test_code_is_shown_as_it_is_whatever_is_in_it(text, language):
+    text = text.replace("\r", "")
+    lines = lines_of(text, language, 1, spans_of(text, ["ab", "0"], whole=True))
+    assert shown(lines).rstrip() == text.rstrip()
+
+
+def test_marks_cross_colours_and_lines_and_name_the_lines_that_they_are_on():
+    text = "def rotate(token):\n    return token\n"
+    lines = lines_of(text, "python", 7, [(4, 10), (8, 24)])
+    assert "".join(marked(lines)) == text[4:24].replace("\n", "")
+    assert [(line.number, line.hit) for line in lines] == [(7, True), (8, True)]
+    assert {piece.css for piece in lines[0].pieces} > {"k", "nf"}
+
+
+def test_a_piece_of_a_text_that_began_before_is_not_taken_for_code_inside_out():
+    lines = lines_of('    tail of it.\n    """\n    return 1\n', "python", 3)
+    assert [piece.css for piece in lines[2].pieces if piece.text == "return"] == ["k"]
+    lines = lines_of(" * end\n */\nint x = 1;\n", "c", 3)
+    assert [piece.css for piece in lines[2].pieces if piece.text == "int"] == ["kt"]
+
+
+def source(path, lines):
+    return Source(path, "python", 40 * lines, lines, True)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text("ab/", min_size=1, max_size=9).map(lambda t: t.strip("/") or "a"), st.integers(1, 5000)
+        ),
+        max_size=60,
+        unique_by=lambda one: one[0],
+    )
+)
+def test_tiles_are_as_large_as_files_are_long_and_none_is_outside(pairs):
+    pairs = [(f"{path}.py", lines) for path, lines in pairs]
+    made, _ = tiles.tiles([source(path, lines) for path, lines in pairs], {})
+    assert sorted((tile.path, tile.lines) for tile in made) == sorted(pairs)
+    for tile in made:
+        assert tile.box.x >= 0
+        assert tile.box.y >= 0
+        assert tile.box.x + tile.box.width <= tiles.WIDTH + 0.001
+        assert tile.box.y + tile.box.height <= tiles.HEIGHT + 0.001
+
+
+def test_tiles_of_one_folder_share_all_of_it_by_their_lines():
+    made, _ = tiles.tiles([source(f"{n}.py", n) for n in (10, 20, 70)], {"70.py": 9, "10.py": 1})
+    area = {tile.path: tile.box.width * tile.box.height for tile in made}
+    assert math.isclose(area["70.py"], 0.7 * tiles.WIDTH * tiles.HEIGHT)
+    assert {tile.path: tile.heat for tile in made} == {"70.py": tiles.HEATS - 1, "20.py": 0, "10.py": 2}
+
+
+def test_of_very_many_files_the_small_ones_share_a_tile_in_their_folder(monkeypatch):
+    monkeypatch.setattr(tiles, "TILES_MAX", 2)
+    made, _ = tiles.tiles([source(f"a/{n}.py", n) for n in (1, 2, 30, 40)], {})
+    assert sorted((tile.path, tile.lines, tile.files) for tile in made) == [
+        ("a/30.py", 30, 1),
+        ("a/40.py", 40, 1),
+        ("a/…", 3, 2),
+    ]
+
+
+@pytest.fixture
+def reader(own, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    own.token = add_named("reader", "read", 0.0)
+    return own
+
+
+@pytest.mark.parametrize(("part", "body"), [("checks", {}), ("log", {"name": "text"})])
+def test_only_the_owner_of_a_server_is_told_of_places_on_its_machine(reader, part, body):
+    assert reader.status("POST", f"/page/state/{part}", body) == 403
+    status, _, said = reader.ask("GET", "/state")
+    assert status == 200
+    assert b"log-of" not in said
+    status, _, said = reader.ask("GET", "/search")
+    assert b'data-root=""' in said
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("search/find", {"query": 1}, 400),
+        ("search/find", {"query": "x", "way": "luck"}, 400),
+        ("search/find", {"query": "x", "way": "structure"}, 400),
+        ("search/find", {"query": "(", "way": "expression"}, 400),
+        ("state/log", {"name": "../text"}, 400),
+        ("search/nothing", {}, 404),
+        ("nothing/find", {}, 404),
+    ],
+)
+def test_what_a_part_cannot_use_is_one_sentence(server, path, body, status):
+    got, _, answer = server.ask("POST", f"/page/{path}", body)
+    assert got == status
+    assert "\n" not in answer["error"]["message"]
