@@ -13,6 +13,9 @@ VISITED_MAX = 10_000
 STEP_MAX = 1_000
 #: strength below which an edge is no way to anything
 HIDDEN = 0.1
+#: who says of two notes only that they follow each other in a session: all that is said around a
+#: note counts for it already, and as nearness it would push out what is farther off
+_FOLLOWING = frozenset(("temporal_proximity",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +95,10 @@ class Links:
             step = following
         return Walk(found, tuple(edges.values()), truncated)
 
-    def near(self, anchors: Mapping[int, float], depth: int = 2, as_of: int = 0) -> dict[int, float]:
+    def near(self, anchors: Mapping[int, float], moment: int, depth: int = 2) -> dict[int, float]:
         """Note → how near it is to the anchors (note → how good it is, at most 1): the best over
-        the ways to it of the anchor's worth × the strengths of the edges ÷ (1 + steps). With
-        `as_of` the edges that were there at that moment.
+        the ways to it of the anchor's worth × the strengths of the edges ÷ (1 + steps), over edges
+        that held at the moment and say more than that two notes follow each other.
         """
         near: dict[int, float] = {}
         for anchor, worth in anchors.items():
@@ -103,9 +106,7 @@ class Links:
             for at in range(1, depth + 1):
                 following: list[int] = []
                 for number in step:
-                    for edge in self.of(number)[:STEP_MAX]:
-                        if as_of and edge.created_at > as_of:
-                            continue
+                    for edge in self._holding(number, moment)[:STEP_MAX]:
                         other = edge.target if edge.source == number else edge.source
                         left = edge.weight * edge.faded
                         strength = reach[number] * left if left >= HIDDEN else 0.0
@@ -115,3 +116,13 @@ class Links:
                             near[other] = max(near.get(other, 0.0), strength / (1 + at))
                 step = following
         return near
+
+    def _holding(self, number: int, moment: int) -> list[Edge]:
+        """The edges of a note that nearness goes along, the strongest first."""
+        return [
+            edge
+            for edge in self.of(number)
+            if edge.detection not in _FOLLOWING
+            and edge.created_at <= moment
+            and not 0 < edge.valid_until <= moment
+        ]

@@ -242,7 +242,7 @@ class Memory:
         if alpha < 1:
             starts = {one.number: min(1.0, one.score) for one in best[:ANCHORS]}
             starts |= dict.fromkeys(anchors, 1.0)
-            reached = self.links.near(starts, as_of=chosen.as_of)
+            reached = self.links.near(starts, chosen.as_of or now)
             near = {number: worth for number, worth in reached.items() if mask[number]}
             best = rank(replace(lanes, near=near), similar, self.catalog, alpha, now, limit)
         return best[:limit]

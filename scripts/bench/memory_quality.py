@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How well memory recalls what was said: LoCoMo's questions about long conversations, asked through
-`Library.recall`, beside plain tantivy in the same run, and what each lane earns.
+`Library.recall`, beside plain tantivy in the same run, what each lane earns, and how well the same
+is recalled when upkeep has gone over it.
 
     scripts/bench/memory_quality.py FOLDER [--ablation] [--json]
 
@@ -28,7 +29,8 @@ import report
 import tantivy
 
 from cortex.memory import ranking
-from cortex.memory.library import Library
+from cortex.memory.library import Library, finish
+from cortex.memory.upkeep.run import run_consolidation
 
 #: conversations that the ranking is built on, of ten
 BUILT_ON = 4
@@ -138,6 +140,12 @@ def recalling(memory: Library) -> Asking:
         return [known[row["id"]] for row in rows], chars
 
     return ask
+
+
+def look_after(memory: Library) -> None:
+    """All that upkeep does by the clock, until nothing is left to do."""
+    while finish(run_consolidation(memory))["remaining"]:
+        pass
 
 
 def plain(conversation: Conversation, neighbours: int) -> Asking:
@@ -258,6 +266,10 @@ def main() -> None:
         for name, left in ablations(pairs) if options.ablation else ():
             figures[name] = left
             show(name, left, categories=False)
+        for memory in memories:
+            look_after(memory)
+        figures["recall after upkeep"] = measure(pairs)
+        show("recall after upkeep", figures["recall after upkeep"])
         for memory in memories:
             memory.close()
     if options.json:

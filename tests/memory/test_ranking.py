@@ -3,9 +3,10 @@
 import pytest
 
 from cortex.memory import ranking
-from cortex.memory.library import Library
+from cortex.memory.library import Library, finish
 from cortex.memory.note import Note
 from cortex.memory.text import gist, question_words
+from cortex.memory.upkeep.run import run_consolidation
 from cortex.memory.words import HELD_WORDS, Words
 
 TURNS = ("Ada: the harbour was foggy", "Ben: we lit the lantern", "Ada: and heard a violin")
@@ -107,6 +108,27 @@ def test_what_a_session_of_several_notes_began_with_is_lifted(memory):
     opens = {row["title"]: row["explain"]["opens"] for row in rows}
     alone = "Ben: the violin needs strings"
     assert opens == {TURNS[0]: ranking.WEIGHTS["opens"], TURNS[1]: 0, TURNS[2]: 0, alone: 0}
+
+
+def test_that_two_notes_follow_each_other_counts_by_their_session_and_not_again_by_the_graph(memory):
+    before = [row["title"] for row in memory.recall(ASKED, alpha=0.4)]
+    finish(run_consolidation(memory, cycle="associations"))
+    edges = memory.traverse(memory.recall("lantern")[0]["id"], depth=1)["edges"]
+    assert {edge["relation"] for edge in edges} == {"parallel_context"}
+    after = memory.recall(ASKED, alpha=0.4, explain=True)
+    assert [row["title"] for row in after] == before
+    assert {row["explain"]["graph"] for row in after} == {0}
+
+
+def test_an_edge_that_holds_no_more_leads_nowhere(memory):
+    one, far = memory.recall("lantern")[0]["id"], memory.store("Imports take most of a cold start")["id"]
+    edge = {"source": one, "target": far, "relation": "leads_to"}
+    memory.import_records([{"edge": edge | {"valid_until": 1}}], trusted=True)
+    assert far in {node["id"] for node in memory.traverse(one)["nodes"]}
+    assert far not in [row["id"] for row in memory.recall("lantern", alpha=0.3)]
+    later = memory._memory.now() + 1_000_000
+    memory.import_records([{"edge": edge | {"relation": "causes", "valid_until": later}}], trusted=True)
+    assert far in [row["id"] for row in memory.recall("lantern", alpha=0.3)]
 
 
 def test_of_a_question_neither_pronouns_nor_what_contractions_leave_are_looked_for():
