@@ -3,10 +3,9 @@
 import pytest
 
 from cortex.memory import ranking
-from cortex.memory.library import Library, finish
+from cortex.memory.library import Library
 from cortex.memory.note import Note
 from cortex.memory.text import gist, question_words
-from cortex.memory.upkeep.run import run_consolidation
 from cortex.memory.words import HELD_WORDS, Words
 
 TURNS = ("Ada: the harbour was foggy", "Ben: we lit the lantern", "Ada: and heard a violin")
@@ -110,14 +109,14 @@ def test_what_a_session_of_several_notes_began_with_is_lifted(memory):
     assert opens == {TURNS[0]: ranking.WEIGHTS["opens"], TURNS[1]: 0, TURNS[2]: 0, alone: 0}
 
 
-def test_that_two_notes_follow_each_other_counts_by_their_session_and_not_again_by_the_graph(memory):
-    before = [row["title"] for row in memory.recall(ASKED, alpha=0.4)]
-    finish(run_consolidation(memory, cycle="associations"))
-    edges = memory.traverse(memory.recall("lantern")[0]["id"], depth=1)["edges"]
-    assert {edge["relation"] for edge in edges} == {"parallel_context"}
-    after = memory.recall(ASKED, alpha=0.4, explain=True)
-    assert [row["title"] for row in after] == before
-    assert {row["explain"]["graph"] for row in after} == {0}
+@pytest.mark.parametrize(("detection", "leads"), [("file_overlap", True), ("temporal_proximity", False)])
+def test_that_two_notes_follow_each_other_counts_by_their_session_and_not_as_an_edge(
+    memory, detection, leads
+):
+    one, far = memory.recall("lantern")[0]["id"], memory.store("Imports take most of a cold start")["id"]
+    edge = {"source": one, "target": far, "relation": "parallel_context", "detection": detection}
+    memory.import_records([{"edge": edge}], trusted=True)
+    assert (far in [row["id"] for row in memory.recall("lantern", alpha=0.3)]) is leads
 
 
 def test_an_edge_that_holds_no_more_leads_nowhere(memory):
