@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 
 from cortex.memory.doctor import warn_of_place
@@ -23,6 +24,9 @@ def run(data: DataFolder, *, replica: int = 0, bind: str = "") -> int:
     worker = MemoryWorker(data)
     with contextlib.suppress(CortexError):  # it says so to whoever asks
         worker.ready()
+    # to look through all that was opened takes 40 ms, which some question would wait for
+    gc.collect()
+    gc.freeze()
     try:
         return serve("memory", worker, data.runtime_dir, bind=bind)
     finally:

@@ -28,7 +28,7 @@ from cortex.memory.upkeep.traits import type_of
 from cortex.memory.upkeep.work import Steps, Work
 
 #: notes of one slice that are looked at; that are written at once
-LOOKED, WRITTEN = 200, 5
+LOOKED, WRITTEN = 100, 5
 #: a relevance that differs by less is the same
 SAME = 0.001
 #: days that a question is kept in the log of questions

@@ -27,8 +27,9 @@ CANDIDATES = 100
 EDGES_EACH = 50
 #: files of a note by which others are looked for
 FILES = 20
-#: the newest notes that are associated with each other, and edges that are written at once (2 ms)
-RECENT, WRITTEN = 100, 10
+#: the newest notes that are associated with each other, how many of them in one slice (2 ms), and
+#: edges that are written at once (2 ms)
+RECENT, AT_ONCE, WRITTEN = 100, 20, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,12 @@ def associate_newest(work: Work) -> Steps:
     by_number = {trait.number: trait for trait in traits}
     work.counts["compared"] = len(traits)
     altered = {trait.number for trait in traits if trait.stamp >= since}
-    found = (each for each in associate(traits, cosines) if not altered.isdisjoint(each.pair))
-    links = [each for each in found if _is_new(work, each)]
+    found: dict[tuple[int, int], Link] = {}
+    for at in range(0, len(traits), AT_ONCE):
+        near = associate(traits, cosines, range(at, min(at + AT_ONCE, len(traits))))
+        found |= {each.pair: each for each in near if not altered.isdisjoint(each.pair)}
+        yield
+    links = [found[pair] for pair in sorted(found) if _is_new(work, found[pair])]
     for at in range(0, len(links), WRITTEN):
         yield
         some = [each for each in links[at : at + WRITTEN] if _stand(work, each, by_number)]

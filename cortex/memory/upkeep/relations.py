@@ -141,12 +141,13 @@ def same_topic(newer: Trait, older: Trait, cosine: float) -> bool:
     return cosine >= TOPIC or jaccard(newer.words, older.words) >= TOPIC_WORDS
 
 
-def associate(traits: Sequence[Trait], cosines: Array) -> list[Link]:
+def associate(traits: Sequence[Trait], cosines: Array, some: Sequence[int] | None = None) -> list[Link]:
     """What work explains what was found out, and notes that share a theme: among all pairs, each
-    note with its PARTNERS nearest only. `cosines`: [n, n].
+    note (or those at `some` places) with its PARTNERS nearest only. `cosines`: [n, n].
     """
     found: dict[tuple[int, int], Link] = {}
-    for at, one in enumerate(traits):
+    for at in range(len(traits)) if some is None else some:
+        one = traits[at]
         near = (int(place) for place in np.argsort(-cosines[at], kind="stable") if place != at)
         for place in islice((place for place in near if one.meets(traits[place])), PARTNERS):
             newer, older = sorted((one, traits[place]), key=lambda trait: trait.order, reverse=True)
