@@ -86,6 +86,17 @@ def test_a_path_is_told_step_by_step(page):
     page.shows("No chain of calls")
 
 
+@pytest.mark.parametrize(
+    ("asked", "right"), [("of=show_login&to=rotat", "to"), ("of=rotat&to=rotate", "of"), ("of=rotat", "of")]
+)
+def test_a_name_that_may_mean_others_is_asked_about(page, asked, right):
+    page.open(f"/graph?way={'path' if 'to=' in asked else 'around'}&{asked}")
+    page.shows("Which rotat?")
+    page.one(".refs a").click()
+    drawn(page)
+    assert page.one(f"#{right}").get_attribute("value") == "src/auth/session:rotate"
+
+
 @pytest.mark.parametrize("asked", [HOSTILE, "nothing_of_that_name"])
 def test_what_is_not_there_is_said_as_it_was_asked(page, asked):
     page.open("/graph")

@@ -132,12 +132,14 @@ async def _impact(visit: Visit, asked: Asked) -> dict[str, Any]:
 
 
 async def _path(visit: Visit, asked: Asked) -> dict[str, Any]:
-    """{"steps": rows, "said", "candidates", "picture"}."""
+    """{"steps": rows, "said", "candidates", "unclear": of which end they are, "picture"}."""
     if not asked.to:
         return {}
-    told = await _graph(visit, "path", asked.of, to=asked.to)
+    itself, told = await asyncio.gather(
+        _graph(visit, "path", asked.of, to=asked.of), _graph(visit, "path", asked.of, to=asked.to)
+    )
     if not told["results"]:
-        return _nothing(told)
+        return _nothing(told) | {"unclear": "to" if itself["results"] else "of"}
     steps = [_row(one) for one in told["results"]]
     nodes = [row["node"] for row in steps]
     edges = [
@@ -152,7 +154,7 @@ async def _path(visit: Visit, asked: Asked) -> dict[str, Any]:
 
 
 #: what every answer has
-_NOTHING: dict[str, Any] = {"said": [], "candidates": [], "picture": None}
+_NOTHING: dict[str, Any] = {"said": [], "candidates": [], "unclear": "of", "picture": None}
 _FOUND = {"around": _around, "impact": _impact, "path": _path}
 
 

@@ -90,19 +90,33 @@ function placed(picture, graph, root) {
   return positions;
 }
 
-/** Beside what was clicked, where nothing stands yet. */
-function placeGrown(node, fresh, edges) {
-  const at = node.position();
+/** Whether a node stands where another one would be drawn. */
+function taken(node, position, others) {
+  return others.some((one) => {
+    const at = one.position();
+    return Math.abs(at.y - position.y) < 36 && Math.abs(at.x - position.x) < (one.width() + node.width()) / 2 + 12;
+  });
+}
+
+/** Beside what was clicked, who calls it on the left, as near as there is room. */
+function placeGrown(graph, node, fresh, edges) {
+  const { x, y } = node.position();
   const before = new Set(edges.filter((one) => one.to === node.id()).map((one) => one.from));
-  for (const side of [-1, 1]) {
-    const some = fresh.filter((one) => before.has(one.id()) === (side < 0));
-    some.forEach((one, index) => one.position({
-      x: at.x + side * 280, y: at.y + (index - (some.length - 1) / 2) * 42 + (side > 0 ? 14 : -14) }));
+  const others = graph.nodes().difference(fresh).toArray();
+  for (const one of fresh.toArray()) {
+    const position = { x: x + (before.has(one.id()) ? -280 : 280), y };
+    for (let step = 1; taken(one, position, others); step += 1) {
+      position.y = y + 42 * Math.ceil(step / 2) * (step % 2 ? 1 : -1);
+    }
+    one.position(position);
+    others.push(one);
   }
 }
 
 /** The same in words, below the lists. */
-function listGrown(name, fresh) {
+function listGrown(node, fresh, edges) {
+  const name = node.data("name");
+  const how = new Map(edges.flatMap((one) => [[one.to, "is called"], [one.from, "calls it"]]));
   const list = document.createElement("section");
   list.className = "sheet";
   list.setAttribute("aria-label", `Around ${name}`);
@@ -118,7 +132,10 @@ function listGrown(name, fresh) {
     link.className = "mono";
     link.href = `/graph?${new URLSearchParams({ project: document.body.dataset.project, of: one.data("id") })}`;
     link.textContent = one.data("name");
-    item.append(link, ` ${one.data("file")}`);
+    const told = document.createElement("span");
+    told.className = "quiet";
+    told.textContent = `${how.get(one.id()) ?? ""}, ${one.data("file")}`;
+    item.append(link, told);
     items.append(item);
   }
   list.append(header, items);
@@ -133,13 +150,13 @@ async function grow(graph, node) {
   try {
     const picture = await ask("grow", { of: node.id() });
     const fresh = graph.add(elements({ ...picture, center: "" }).filter((one) => !graph.getElementById(one.data.id).length));
-    placeGrown(node, fresh.nodes().toArray(), picture.edges);
+    placeGrown(graph, node, fresh.nodes(), picture.edges);
     graph.animate({ fit: { padding: 24 }, duration: STILL.matches ? 0 : 200 });
     const count = fresh.nodes().length;
     const hidden = picture.more.callers + picture.more.callees;
     told.textContent = `${node.data("name")}: ${count} more ${count === 1 ? "symbol" : "symbols"}`
       + (hidden ? `, and ${hidden} that are not shown.` : ".");
-    if (count) listGrown(node.data("name"), fresh.nodes().toArray());
+    if (count) listGrown(node, fresh.nodes().toArray(), picture.edges);
   } catch (error) {
     node.removeClass("grown");
     told.textContent = "";
