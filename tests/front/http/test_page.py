@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from selenium.webdriver.common.keys import Keys
 
 from cortex.front.http.page.views import VIEWS
 from tests.front.http.browsing import HOSTILE, HOSTILE_NAME
@@ -40,6 +41,29 @@ def test_each_way_of_searching_finds_marks_and_says_why(page, way, query, langua
     first = page.one("#results .result")
     assert first.find_elements("css selector", "mark")
     assert first.find_elements("css selector", ".why-row")
+
+
+def test_keys_alone_lead_to_the_field_along_the_results_and_past_the_frame(page):
+    page.open("/project")
+    page.press(Keys.TAB)
+    assert page.js("return document.activeElement.className") == "skip"
+    page.open("/search?way=words&q=rotate")
+    page.shows("src/auth/session.py", "#results")
+    page.js("document.activeElement.blur()")
+    page.press("/")
+    assert page.js("return document.activeElement.id") == "query"
+    page.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP)
+    assert page.js("return document.activeElement === document.querySelector('#results a.open')")
+    page.press(Keys.ARROW_UP)
+    assert page.js("return document.activeElement.id") == "query"
+
+
+def test_a_result_leads_to_its_line_in_the_editor_that_is_chosen(page):
+    page.open("/search?way=words&q=rotate")
+    page.shows("src/auth/session.py", "#results")
+    page.js("document.querySelector('#editor').value = 'copy'")
+    page.one("a.open[data-file='src/auth/session.py']").click()
+    page.shows(f"{page.town.served.config.root}/src/auth/session.py:", "#said")
 
 
 def test_names_and_contents_that_would_be_markup_stay_text(page):

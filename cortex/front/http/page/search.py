@@ -191,11 +191,21 @@ def _of_structure(rows: list[dict[str, Any]], language: str) -> list[Found]:
             (language, f"column {row['column']}"),
             "",
             code.lines_of(row["text"], language, row["start_line"], [(0, len(row["text"]))]),
-            [Bar(f"${name}", str(value), 0.0) for name, value in row.get("variables", {}).items()],
+            [Bar("has the shape", _length(row), 0.0), *_variables(row)],
             bool(row.get("stale")),
         )
         for row in rows
     ]
+
+
+def _length(row: Mapping[str, Any]) -> str:
+    lines = row["end_line"] - row["start_line"] + 1
+    return "1 line" if lines == 1 else f"{lines} lines"
+
+
+def _variables(row: Mapping[str, Any]) -> list[Bar]:
+    """What stands for each name of the pattern."""
+    return [Bar(f"${name}", str(value), 0.0) for name, value in row.get("variables", {}).items()]
 
 
 VIEW = View("search", "Search", show, {"find": Part(find, "results.html")})
