@@ -7,7 +7,7 @@ from cortex.front.tools.memory.fence import unfenced
 from cortex.memory.library import finish
 from cortex.memory.operations import carry_out
 from cortex.terms.observations import TOKEN_BYTES, TOKENS
-from ipc.errors import NotFound
+from ipc.errors import BadRequest, NotFound
 from tests.shop import BEGIN
 
 DAY = 86_400_000
@@ -79,6 +79,21 @@ def test_a_session_is_read_by_what_was_asked_in_it(said):
     assert (unfenced(second["narrative"]), second["type"]) == ("Five.", "exchange")
     (prompt,) = said.ask("search", type="prompts", query="rename button")["results"]
     assert unfenced(said.ask("get_observation", id=prompt["id"])["narrative"]) == "Renamed."
+
+
+def test_a_person_forgets_a_session_by_its_id_and_an_agent_cannot(said, open_window):
+    (row,) = said.ask("search_sessions", query="rename button")["results"]
+    with pytest.raises(BadRequest, match="Only people"):
+        said.ask("memory_forget", node_id=row["id"], hard=True)
+    told = open_window(channel="cli", trust="user").ask("memory_forget", node_id=row["id"], hard=True)
+    assert told["message"] == "Forgotten for good: 1 session, 1 exchange."
+    assert said.ask("search_sessions", query="rename button")["results"] == []
+    with pytest.raises(NotFound):
+        said.ask("get_observation", id=row["exchange_id"])
+    (left,) = said.ask("list_sessions")["results"]
+    with pytest.raises(NotFound, match="--hard"):
+        said.ask("memory_forget", node_id=left["id"])
+    assert said.ask("list_sessions")["total_count"] == 1
 
 
 def test_what_is_no_exchange_is_named(said):

@@ -98,14 +98,15 @@ def _tells(note: Note, exchange: Row[Any]) -> bool:
 def erase(records: Records, said: Said, key: bytes) -> int:
     """Remove it; how many exchanges that were. They are not taken in again, from no file."""
     connection, hashes = records.connection, set[str]()
-    gone = {row.number: row for row in said.exchanges}
+    gone = {row.number: (row.at, row.user_text) for row in said.exchanges}
+    connection.execute(delete(EXCHANGE).where(EXCHANGE.c.number.in_(gone)))
     for session in said.sessions:
         hashes.add(session_hash(key, session.workstation, session.source_id))
-        own = select(EXCHANGE).where(EXCHANGE.c.session == session.number)
-        gone |= {row.number: row for row in connection.execute(own)}
-    for number, row in gone.items():
-        hashes.add(exchange_hash(key, row.at, row.user_text))
-        connection.execute(delete(EXCHANGE).where(EXCHANGE.c.number == number))
+        own = select(EXCHANGE.c.number, EXCHANGE.c.at, EXCHANGE.c.user_text)
+        rows = connection.execute(own.where(EXCHANGE.c.session == session.number))
+        gone |= {number: (at, asked) for number, at, asked in rows}
+    for number, (at, asked) in gone.items():
+        hashes.add(exchange_hash(key, at, asked))
         records.log(EXCHANGES, number)
     for row in said.exchanges:
         left = {"exchange_count": SESSION.c.exchange_count - 1}
@@ -113,7 +114,7 @@ def erase(records: Records, said: Said, key: bytes) -> int:
             left["counts"] = row.counts | {GOES_ON: NOWHERE}
         connection.execute(update(SESSION).where(SESSION.c.number == row.session).values(**left))
     numbers = [row.number for row in said.sessions]
-    connection.execute(delete(SESSION).where(SESSION.c.number.in_(numbers)))
+    connection.execute(delete(SESSION).where(SESSION.c.number.in_(numbers)))  # and their exchanges
     remember(connection, hashes, records.now)
     return len(gone)
 

@@ -14,7 +14,7 @@ from cortex.front.tools.code.search import cortex_search
 from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, given
 from cortex.front.tools.memory.judging import judged
 from cortex.settings.identity import identity_of
-from ipc.errors import BadRequest
+from ipc.errors import BadRequest, NotFound
 
 Id = Annotated[str, Meta(description="A note's number or id.")]
 
@@ -63,7 +63,12 @@ async def memory_forget(
         return await asking.remember("erase", {"node_ids": [node_id], "back_ups": backups}, writes=True)
     if backups:
         raise BadRequest("`backups` goes with `hard`: a note that is only marked stays in the back-ups.")
-    return await asking.remember("forget", {"node_id": node_id}, writes=True)
+    try:
+        return await asking.remember("forget", {"node_id": node_id}, writes=True)
+    except NotFound as error:
+        if "-" not in node_id:
+            raise
+        raise NotFound(f"{error} What was said in a session is forgotten for good alone: --hard.") from error
 
 
 async def memory_import(
