@@ -331,6 +331,38 @@ def test_a_rollout_of_codex_tells_its_exchanges_once(tmp_path):
     assert folder_of(path, codex) == "/home/ada/shop"
 
 
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "Chunk ID: x\nProcess exited with code 0\nOutput:\n[main 1a2b3c4] Back off\n 1 file changed",
+        json.dumps({"output": "[main 1a2b3c4] Back off\n 1 file changed", "metadata": {"exit_code": 0}}),
+    ],
+)
+def test_a_rollout_tells_the_commits_that_git_says_it_made(tmp_path, printed):
+    def call(which, command):
+        arguments = json.dumps({"cmd": command})
+        return codex_line(
+            "response_item", type="function_call", name="exec_command", call_id=which, arguments=arguments
+        )
+
+    def output(which, said):
+        return codex_line("response_item", type="function_call_output", call_id=which, output=said)
+
+    path = write(
+        tmp_path / "rollout-1.jsonl",
+        codex_line("session_meta", id="s1", cwd="/tmp/repo"),
+        codex_message("user", "commit it"),
+        call("a", "cat notes"),
+        output("a", "[main 9999999] was not made here"),
+        call("b", "git add -A && git commit -m 'Back off'"),
+        output("b", printed),
+        output("b", "[main 8888888] told twice"),
+    )
+    portion = read_portion(path, codex, Place())
+    assert portion.parts[0]["commits"] == ("1a2b3c4",)
+    assert portion.counts == {"known": 7}
+
+
 def test_a_rollout_that_tells_events_alone_is_read_as_well(tmp_path):
     path = write(
         tmp_path / "rollout-1.jsonl",

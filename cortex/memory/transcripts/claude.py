@@ -5,13 +5,19 @@ that a session started. docs/MEMORY.md describes their lines.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from cortex.memory.transcripts.exchanges import Gathering
-from cortex.memory.transcripts.listing import folders_in, jsonl_in, moment_of, text_of
+from cortex.memory.transcripts.listing import (
+    commits_in,
+    folders_in,
+    jsonl_in,
+    may_commit,
+    moment_of,
+    text_of,
+)
 
 NAME = "claude"
 #: the variable that names another folder than ~/.claude
@@ -25,11 +31,6 @@ _SILENT = frozenset(
 _MODIFIES = frozenset(("Edit", "MultiEdit", "Write", "NotebookEdit"))
 _READS = frozenset(("Read", "NotebookRead"))
 _PATHS = ("file_path", "notebook_path", "path")
-_COMMITS = re.compile(r"\bgit\b[^\n;&|]{0,200}\bcommit\b")
-#: how git says that it made a commit
-_MADE = re.compile(r"^\[[^\]\n]{1,200}? ([0-9a-f]{7,40})\] ", re.MULTILINE)
-#: characters of a result that are looked at
-_RESULT_CHARS = 4_000
 
 
 def folder(home: Path, environ: Mapping[str, str]) -> Path:
@@ -109,7 +110,7 @@ def _tool(block: Mapping[str, Any], told: Gathering) -> None:
     if name in _MODIFIES or name in _READS:
         path = next((given[key] for key in _PATHS if isinstance(given.get(key), str)), "")
         told.handle(path, modified=name in _MODIFIES)
-    elif name == "Bash" and _COMMITS.search(text_of(given.get("command"))[:_RESULT_CHARS]):
+    elif name == "Bash" and may_commit(text_of(given.get("command"))):
         told.committing.add(text_of(block.get("id")))
 
 
@@ -121,5 +122,5 @@ def _result(block: Mapping[str, Any], told: Gathering) -> None:
     content = block.get("content")
     if isinstance(content, list):
         content = "\n".join(text_of(each.get("text")) for each in content if isinstance(each, dict))
-    for found in _MADE.finditer(text_of(content)[:_RESULT_CHARS]):
-        told.commit(found[1])
+    for name in commits_in(text_of(content)):
+        told.commit(name)

@@ -10,8 +10,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from cortex.memory.transcripts.exchanges import Gathering
-from cortex.memory.transcripts.listing import folders_in, jsonl_in, moment_of, text_of
+from cortex.memory.transcripts.listing import (
+    commits_in,
+    folders_in,
+    jsonl_in,
+    may_commit,
+    moment_of,
+    text_of,
+)
 
 NAME = "codex"
 #: the variable that names another folder than ~/.codex
@@ -23,6 +32,7 @@ _SILENT_ITEMS = frozenset(
     "tool_search_call tool_search_output image_generation_call".split()
 )
 _CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call"))
+_RESULTS = frozenset(("function_call_output", "custom_tool_call_output"))
 #: how a patch names the files that it changes
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.{1,1024})$", re.MULTILINE)
 #: how the program's own texts begin that it tells as if a person said them
@@ -104,10 +114,29 @@ def _item(payload: Mapping[str, Any], told: Gathering, at: int) -> bool:
     if kind in _CALLS:
         told.use(text_of(payload.get("name")) or "shell")
         call = text_of(payload.get("arguments")) or text_of(payload.get("input"))
+        action = payload.get("action")
+        ran = action.get("command") if isinstance(action, dict) else None
+        if may_commit(call or " ".join(map(text_of, ran or ()))):
+            told.committing.add(text_of(payload.get("call_id")))
         for found in _PATCHED.finditer(call[:_CALL_CHARS].replace("\\n", "\n")):
             told.handle(found[1].strip(), modified=True)
         return True
+    if kind in _RESULTS:
+        _result(payload, told)
     return kind in _SILENT_ITEMS
+
+
+def _result(payload: Mapping[str, Any], told: Gathering) -> None:
+    """What a call printed is not kept; of git's, which commit it made."""
+    call = text_of(payload.get("call_id"))
+    if not call or call not in told.committing:
+        return
+    told.committing.discard(call)
+    printed = text_of(payload.get("output"))
+    if printed.startswith("{"):  # as older programs wrote it
+        printed = text_of(orjson.loads(printed).get("output"))
+    for name in commits_in(printed):
+        told.commit(name)
 
 
 def _asked(text: str, told: Gathering, at: int) -> None:

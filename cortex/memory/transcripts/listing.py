@@ -1,9 +1,12 @@
-"""What the formats share: where files are, and values of a line that may be anything."""
+"""What the formats share: where files are, values of a line that may be anything, and how git's
+commits look in a shell.
+"""
 
 from __future__ import annotations
 
+import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,11 @@ from cortex.system import files
 
 #: what a file of lines of JSON is called
 _ENDING = ".jsonl"
+#: a command that may commit, and how git says that it made one
+_COMMITS = re.compile(r"\bgit\b[^\n;&|]{0,200}\bcommit\b")
+_MADE = re.compile(r"^\[[^\]\n]{1,200}? ([0-9a-f]{7,40})\] ", re.MULTILINE)
+#: characters of a command and of what it printed that are looked at
+_SHELL_CHARS = 4_000
 
 
 def folders_in(folder: Path) -> Iterator[Path]:
@@ -32,6 +40,15 @@ def _in(folder: Path) -> Iterator[tuple[Path, Any]]:
     except OSError:
         return
     yield from ((folder / name, listed[name]) for name in sorted(listed))
+
+
+def may_commit(command: str) -> bool:
+    return bool(_COMMITS.search(command[:_SHELL_CHARS]))
+
+
+def commits_in(printed: str) -> Iterable[str]:
+    """The hashes of the commits that git says it made."""
+    return (found[1] for found in _MADE.finditer(printed[:_SHELL_CHARS]))
 
 
 def text_of(value: Any) -> str:
