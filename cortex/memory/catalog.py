@@ -199,6 +199,15 @@ class Catalog:
             columns["there"][number] and _STATES[columns["state"][number]] == "active"
         )
 
+    def sees(self, number: int, chosen: Selection) -> bool:
+        """Whether a question comes by a note: it is in its project and states, whatever its kind,
+        labels and time are.
+        """
+        columns = self._columns
+        own = not chosen.project or columns["project"][number] == self._projects.get(chosen.project, -1)
+        there = columns["there"][number] and _STATES[columns["state"][number]] in chosen.states
+        return bool(there and (own or columns["everywhere"][number]))
+
     def count(self, numbers: Iterable[int], column: str) -> None:
         """Once more used, or shown."""
         self._columns[column][list(numbers)] += 1

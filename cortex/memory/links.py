@@ -95,10 +95,13 @@ class Links:
             step = following
         return Walk(found, tuple(edges.values()), truncated)
 
-    def near(self, anchors: Mapping[int, float], moment: int, depth: int = 2) -> dict[int, float]:
+    def near(
+        self, anchors: Mapping[int, float], moment: int, sees: Callable[[int], bool], depth: int = 2
+    ) -> dict[int, float]:
         """Note → how near it is to the anchors (note → how good it is, at most 1): the best over
         the ways to it of the anchor's worth × the strengths of the edges ÷ (1 + steps), over edges
-        that held at the moment and say more than that two notes follow each other.
+        that held at the moment and say more than that two notes follow each other, and over notes
+        that `sees` lets by.
         """
         near: dict[int, float] = {}
         for anchor, worth in anchors.items():
@@ -112,7 +115,8 @@ class Links:
                         strength = reach[number] * left if left >= HIDDEN else 0.0
                         if strength > reach.get(other, 0.0) and len(reach) < VISITED_MAX:
                             reach[other] = strength
-                            following.append(other)
+                            if at < depth and sees(other):
+                                following.append(other)
                             near[other] = max(near.get(other, 0.0), strength / (1 + at))
                 step = following
         return near

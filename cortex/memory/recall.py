@@ -241,11 +241,21 @@ class Memory:
         best = rank(lanes, similar, self.catalog, 1.0, now, max(limit, ANCHORS))
         if alpha < 1:
             starts = {one.number: min(1.0, one.score) for one in best[:ANCHORS]}
-            starts |= dict.fromkeys(anchors, 1.0)
-            reached = self.links.near(starts, chosen.as_of or now)
+            reached = self._near(starts | dict.fromkeys(anchors, 1.0), chosen, then, now)
             near = {number: worth for number, worth in reached.items() if mask[number]}
             best = rank(replace(lanes, near=near), similar, self.catalog, alpha, now, limit)
         return best[:limit]
+
+    def _near(
+        self, starts: Mapping[int, float], chosen: Selection, then: Mapping[int, Note], now: int
+    ) -> dict[int, float]:
+        """What is near to notes in the graph, by notes of any kind that the question may see."""
+        wide = Selection(project=chosen.project, states=chosen.states)
+        return self.links.near(
+            starts,
+            chosen.as_of or now,
+            lambda at: wide.takes(then[at]) if at in then else self.catalog.sees(at, wide),
+        )
 
     def then(self, moment: int) -> dict[int, Note]:
         """The notes that read otherwise at the moment, as they were; none for no moment."""

@@ -119,6 +119,18 @@ def test_that_two_notes_follow_each_other_counts_by_their_session_and_not_as_an_
     assert (far in [row["id"] for row in memory.recall("lantern", alpha=0.3)]) is leads
 
 
+def test_a_note_that_was_forgotten_leads_nowhere(memory):
+    one = memory.recall("lantern")[0]["id"]
+    between, far = (memory.store(title)["id"] for title in ("Rollouts are slow", "Imports take long"))
+    memory.relate(one, between)
+    memory.relate(between, far)
+    assert far in [row["id"] for row in memory.recall("lantern", alpha=0.3, kind="fact")]
+    memory.edit(between, kind="decision")
+    assert far in [row["id"] for row in memory.recall("lantern", alpha=0.3)]
+    memory.forget(between)
+    assert far not in [row["id"] for row in memory.recall("lantern", alpha=0.3)]
+
+
 def test_an_edge_that_holds_no_more_leads_nowhere(memory):
     one, far = memory.recall("lantern")[0]["id"], memory.store("Imports take most of a cold start")["id"]
     edge = {"source": one, "target": far, "relation": "leads_to"}
