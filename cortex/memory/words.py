@@ -247,9 +247,8 @@ class Words:
     def _scores(self, query: Query, limit: int) -> tuple[Array, Array]:
         """Of the best in tantivy: notes (int64 [n]) and their scores (float64 [n])."""
         hits = self._searcher.search(query, limit, count=False).hits
-        scores, addresses = zip(*hits, strict=True) if hits else ((), ())
-        told = self._searcher.fast_field_values("number", list(addresses))
-        return np.array(told, np.int64), np.array(scores, np.float64)
+        told = self._searcher.fast_field_values("number", [address for _, address in hits])
+        return np.array(told, np.int64), np.array([score for score, _ in hits], np.float64)
 
     def ideal(self, words: Sequence[str]) -> float:
         """About the score of a note of usual length that holds each of the words once."""

@@ -3,7 +3,8 @@
 
     scripts/bench/memory_same.py OTHER_CHECKOUT --folder DIR [--notes 1000 100000] [--json]
 
-The folder is that of memory.py, which puts the notes there. Scores may differ by their last digit.
+The folder is that of memory.py, which puts the notes there, made by the older of the two. Scores
+may differ in their third digit.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import argparse
 import itertools
 import os
 import random
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,10 +54,15 @@ def answers(folder: Path) -> list[Any]:
 
 
 def of_checkout(checkout: Path, folder: Path) -> list[Any]:
-    """The answers of the code in a checkout, by this program."""
+    """The answers of the code in a checkout, by this program, over a copy: a newer one changes the
+    store so that an older one does not open it any more.
+    """
     paths = os.pathsep.join(map(str, (checkout, Path(__file__).parent)))
-    command = [sys.executable, "-P", __file__, "--answer", str(folder)]
-    done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, stdout=subprocess.PIPE, check=True)
+    with tempfile.TemporaryDirectory(prefix="cortex-same-") as place:
+        copy = shutil.copytree(folder, Path(place).resolve() / "notes")
+        command = [sys.executable, "-P", __file__, "--answer", str(copy)]
+        environment = os.environ | {"PYTHONPATH": paths}
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
     told: list[Any] = orjson.loads(done.stdout)
     return told
 
