@@ -1,5 +1,6 @@
 """The life of a project, made up from a seed: sessions over some weeks, with what is known of each
-observation. Duplicates, decisions that were replaced, secrets and another project are among them.
+observation. Duplicates, decisions that were replaced, files that were changed since, secrets and
+another project are among them.
 """
 
 from __future__ import annotations
@@ -7,7 +8,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+from cortex.ask.meeting.spoken import Text
+from cortex.memory.library import Library, finish
+from cortex.memory.note import Source
+from cortex.memory.operations import carry_out
 
 DAY_MS, MINUTE_MS = 86_400_000, 60_000
 BEGIN = 1_760_000_000_000  # 2025-10-09T08:53:20Z, a Thursday
@@ -16,6 +23,8 @@ CONCEPTS = ("network", "storage", "gotcha", "security", "how-it-works", "testing
 FILES = tuple(
     f"src/{room}/{name}.py" for room in ("net", "cart", "auth", "ui") for name in ("main", "store", "queue")
 )
+#: files that were changed after all was told
+CHANGED = frozenset(FILES[::3])
 PARTS = "cart checkout login search invoice upload export mailer scheduler cache router parser".split()
 VERBS = "retries drops keeps reads writes splits merges sorts counts hides".split()
 THINGS = "sessions prices tokens images totals headers rows letters orders cookies addresses labels".split()
@@ -89,7 +98,13 @@ def _observe(  # noqa: PLR0917
     }
     life.told.append({"note": note, "at": moment, "session": session, "project": project})
     if project == "shop":
-        life.notes[title] = note | {"obs_type": obs_type, "at": moment, "session": session, "state": "active"}
+        life.notes[title] = note | {
+            "obs_type": obs_type,
+            "at": moment,
+            "session": session,
+            "state": "active",
+            "step": number,
+        }
 
 
 def _tell_again(life: Life, chance: random.Random, moment: int, session: str) -> None:
@@ -187,6 +202,11 @@ def plant(life: Life) -> Planted:
             moment = life.end + at * DAY_MS + place * MINUTE_MS
             note |= {"facts": [f"The password is {SECRET}"]}
             life.told.append({"note": note, "at": moment, "session": f"planted-{at}", "project": "shop"})
+            state = "superseded" if title in {old for old, *_ in (*_CORRECTED, *_UNDONE)} else "active"
+            more = {"at": moment, "state": state, "tags": [], "importance": 0.5, "body": ""}
+            life.notes[title] = (
+                note | more | {"obs_type": obs_type or "discovery", "session": f"planted-{at}"}
+            )
     life.end += 2 * DAY_MS
     return Planted(
         frozenset(_CORRECTED),
@@ -194,3 +214,46 @@ def plant(life: Life) -> Planted:
         frozenset(_ALIKE),
         frozenset(_RECURRING),
     )
+
+
+def write_project(root: Path) -> None:
+    """The files of the project as they are in the end."""
+    for path in FILES:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(_text(path, "later" if path in CHANGED else "first"))
+
+
+def _text(path: str, when: str) -> bytes:
+    return f'"""{path}."""\n\nWHEN = "{when}"\nPLACE = "{path}"\n'.encode()
+
+
+def tell(library: Library, life: Life) -> dict[str, int]:
+    """Store all that was told, each at its moment, and what was said in the sessions: title →
+    number.
+    """
+    numbers: dict[str, int] = {}
+    for one in life.told:
+        _set_clock(library, one["at"])
+        whose = library.of(project=one["project"], source=Source("claude", one["session"], "mcp", "agent"))
+        said = {path: Text.of(_text(path, "first")).all_spoken() for path in one["note"].get("files", ())}
+        supersedes = [numbers[title] for title in one.get("supersedes", ())]
+        made = whose.store(**one["note"], spoken=said, supersedes=supersedes)
+        numbers.setdefault(one["note"]["title"], made["number"])
+    _set_clock(library, life.end)
+    for at, name in enumerate(sorted({one["session"] for one in life.told})):
+        asked = f"Please reach milestone{word_of(at)} and tell me"
+        part = {"begins": True, "at": BEGIN + at, "user": asked, "assistant": f"It is done, {name}."}
+        session = {"kind": "claude", "source_id": name, "workstation": "w", "file": f"/{name}"}
+        portion = {"session": session, "start": 0, "place": {"offset": 9, "size": 9, "tail": ""}}
+        finish(carry_out(library, "take_session", {"portion": portion | {"parts": [part]}}, project="shop"))  # type: ignore[arg-type]
+    library.memory.said.commit(wait=True)
+    return numbers
+
+
+def _set_clock(library: Library, moment: int) -> None:
+    library.memory.now = library.memory.store._now = lambda: moment  # type: ignore[misc]
+
+
+def word_of(number: int) -> str:
+    """A word that stands for a number."""
+    return "".join("bcdfghklmn"[int(digit)] + "aeiou"[int(digit) % 5] for digit in str(number))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How long each tool of observations takes after the life of a project, made up from a seed as in
-tests/life.py, and whether lists and counts are what is known of that life.
+tests/life.py, and which of the forty do not answer what is known of that life (tests/known.py).
 
     scripts/bench/memory_life.py [--days 90] [--sessions 40] [--observations 2000] [--json]
 """
@@ -12,17 +12,19 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import report
 
 from cortex.memory.library import Library, finish
-from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
-from cortex.terms.observations import PREFIX, REQUIRED, ROWS
+from cortex.terms.observations import REQUIRED, ROWS
 
 sys.path.insert(0, str(report.ROOT))
-from tests.life import TYPES, Life, live
+from tests.conftest import open_project
+from tests.front.conftest import Window
+from tests.front.test_meeting import Desk
+from tests.known import CHECKS, Known, is_stale
+from tests.life import live, plant, tell, write_project
 
 #: calls of each tool that are measured
 CALLS = 20
@@ -36,25 +38,9 @@ ASKED = {
 }
 
 
-def tell(library: Library, life: Life) -> dict[str, int]:
-    """Store all that was told, each at its moment: title → number."""
-    numbers: dict[str, int] = {}
-    for one in life.told:
-        moment = one["at"]
-        library.memory.now = library.memory.store._now = lambda at=moment: at  # type: ignore[misc]
-        whose = library.of(project=one["project"], source=Source("claude", one["session"], "mcp", "agent"))
-        made = whose.store(**one["note"], supersedes=[numbers[title] for title in one.get("supersedes", ())])
-        numbers.setdefault(one["note"]["title"], made["number"])
-    return numbers
-
-
-def ask(library: Library, name: str, **given: Any) -> dict[str, Any]:
-    answer = carry_out(library, f"{PREFIX}{name}", given, project="shop")
-    return answer if isinstance(answer, dict) else finish(answer)
-
-
-def measure(library: Library, numbers: dict[str, int]) -> list[report.Figures]:
+def measure(known: Known) -> list[report.Figures]:
     """A row for each tool that only reads."""
+    numbers = known.numbers
     some, rows = list(numbers.values()), []
     for name, row in ROWS.items():
         if row.writes:
@@ -67,20 +53,34 @@ def measure(library: Library, numbers: dict[str, int]) -> list[report.Figures]:
                 argument: given[argument] for argument, value in row.arguments.items() if value is REQUIRED
             }
             began = time.perf_counter()
-            ask(library, name, **needed)
+            known.ask(name, **needed)
             took.append(time.perf_counter() - began)
         rows.append(report.summarise(name, took))
     return rows
 
 
-def differences(library: Library, life: Life) -> int:
-    """How many lists are not what is known."""
-    active = [note for note in life.notes.values() if note["state"] == "active"]
-    wanted = {obs_type: sum(note["obs_type"] == obs_type for note in active) for obs_type in TYPES}
-    told = {obs_type: ask(library, "find_by_type", type=obs_type)["total_count"] for obs_type in TYPES}
-    trends = ask(library, "get_temporal_trends", days=min(365, life.days + 1))
-    wrong = sum(told[name] != wanted[name] for name in wanted)
-    return wrong + (trends["summary"]["total_observations"] != len(life.notes))
+def differences(known: Known) -> list[str]:
+    """The tools that do not answer what is known."""
+    wrong = []
+    for name in ROWS:
+        try:
+            CHECKS[name](known)
+        except AssertionError as error:
+            wrong.append(name)
+            print(f"{name}: {str(error).partition(chr(10))[0][:300]}", file=sys.stderr)
+    return wrong
+
+
+def look_after(library: Library) -> report.Figures:
+    """Upkeep until nothing is left: how long it took, and what it made."""
+    began, edges = time.perf_counter(), 0
+    while True:
+        told = finish(carry_out(library, "run_consolidation", {}, project="shop"))
+        edges += told["steps"]["relations"].get("edges", 0)
+        if not told["remaining"]:
+            break
+    took = round(time.perf_counter() - began, 2)
+    return {"upkeep_s": took, "edges": edges}
 
 
 def main() -> None:
@@ -95,17 +95,22 @@ def main() -> None:
     figures = report.begin("memory-life")
     report.print_machine(figures)
     life = live(options.days, options.sessions, options.observations)
+    planted = plant(life)
     with tempfile.TemporaryDirectory() as made, Library.open(Path(made) / "memory") as library:
+        root = Path(made) / "project"
+        write_project(root)
         began = time.perf_counter()
         numbers = tell(library, life)
         figures["stored_s"] = round(time.perf_counter() - began, 2)
-        library.memory.now = library.memory.store._now = lambda: life.end  # type: ignore[misc]
         figures |= {"notes": len(life.notes), "replaced": len(life.replaced), "told_twice": len(life.doubled)}
-        figures["differences"] = differences(library, life)
-        figures["tools"] = measure(library, numbers)
-    report.print_figures(
-        {name: figures[name] for name in ("notes", "replaced", "told_twice", "stored_s", "differences")}
-    )
+        figures |= {"stale": sum(map(is_stale, life.notes.values())), **look_after(library)}
+        desk = Desk(open_project(root), Window(library, root, project="shop").memory)
+        known = Known(desk.ask, life, planted, numbers)
+        figures["checked"] = len(CHECKS)
+        figures["differences"] = differences(known)
+        figures["tools"] = measure(known)
+    names = "notes replaced told_twice stale stored_s upkeep_s edges checked differences".split()
+    report.print_figures({name: figures[name] for name in names})
     report.print_table(
         ("tool", "calls", "p50 ms", "p95 ms", "p99 ms"), [tuple(row.values()) for row in figures["tools"]]
     )

@@ -5,8 +5,7 @@ import pytest
 
 from cortex.memory.library import Library, finish
 from cortex.memory.operations import carry_out
-from tests.front.test_life import tell
-from tests.life import SECRET, live, plant
+from tests.life import SECRET, live, plant, tell
 
 LIFE = live(days=3, sessions=3, observations=40, seed=4)
 PLANTED = plant(LIFE)

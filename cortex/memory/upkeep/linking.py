@@ -13,7 +13,15 @@ from cortex.memory.note import Edge
 from cortex.memory.records import Records
 from cortex.memory.tables import NOTE, NOTE_FILE
 from cortex.memory.upkeep.conflicts import Conflict, judge
-from cortex.memory.upkeep.relations import AUTOMATIC, PAIRWISE, SIMILAR, Link, associate, relate
+from cortex.memory.upkeep.relations import (
+    ASSOCIATED,
+    AUTOMATIC,
+    PAIRWISE,
+    SIMILAR,
+    Link,
+    associate,
+    relate,
+)
 from cortex.memory.upkeep.state import ASSOCIATIONS, RELATIONS
 from cortex.memory.upkeep.traits import Trait
 from cortex.memory.upkeep.work import EDGES_MAX, Steps, Work, changed
@@ -229,11 +237,15 @@ def _flag(pair: _Pair, told: Conflict) -> Link:
 
 
 def _is_gone(edge: Edge, wanted: dict[int, Link | None], number: int) -> bool:
-    """Whether the detectors do not say any more what the edge does."""
+    """Whether the detectors do not say any more what the edge does; an association gives way to
+    whatever they say.
+    """
     other = _other(edge, number)
+    one = wanted.get(other)
+    if edge.detection == ASSOCIATED:
+        return one is not None
     if edge.detection not in PAIRWISE or other not in wanted:
         return False
-    one = wanted[other]
     return one is None or (one.source, one.target, one.relation) != (edge.source, edge.target, edge.relation)
 
 

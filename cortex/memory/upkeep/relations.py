@@ -27,7 +27,8 @@ PAIRWISE = (
     "embedding_similarity",
     "negation",
 )
-AUTOMATIC = frozenset((*PAIRWISE, "creative_association", "correction", "opposition"))
+ASSOCIATED = "creative_association"
+AUTOMATIC = frozenset((*PAIRWISE, ASSOCIATED, "correction", "opposition"))
 #: confidence below which nothing is said: what `find_related_observations` shows at least
 LEAST = 0.5
 #: cosine from which on two notes are similar, are about one topic, are not strangers. The built-in
@@ -175,9 +176,9 @@ def _associated(newer: Trait, older: Trait, cosine: float) -> Link | None:
     types = {newer.type, older.type}
     if types & known and types & work and cosine > EXPLAINS_FROM:
         first, second = (newer, older) if newer.type in known else (older, newer)
-        return _link(first, second, "explains", EXPLAINS, "creative_association", f"cosine {cosine:.2f}")
+        return _link(first, second, "explains", EXPLAINS, ASSOCIATED, f"cosine {cosine:.2f}")
     if cosine > THEME_FROM:
-        return _link(newer, older, "shares_theme", cosine, "creative_association", f"cosine {cosine:.2f}")
+        return _link(newer, older, "shares_theme", cosine, ASSOCIATED, f"cosine {cosine:.2f}")
     return None
 
 

@@ -11,7 +11,9 @@ from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
 from cortex.memory.recall import Memory
 from cortex.memory.serving import MemoryWorker
+from cortex.memory.upkeep.linking import associate_newest
 from cortex.memory.upkeep.scores import DAY_MS
+from cortex.memory.upkeep.work import Work
 from cortex.settings.data import DataFolder
 from cortex.settings.table import Memory as Settings
 from ipc.errors import BadRequest, Unavailable
@@ -148,6 +150,15 @@ def test_what_is_superseded_is_kept_with_the_time_until_which_it_was_believed(me
     assert title in [row["title"] for row in memory.search("where are sessions kept", as_of=before)]
     old = memory.memory.store.need(1)
     assert (old.state, old.superseded_by, old.valid_until) == ("superseded", 2, clock.now)
+
+
+def test_what_was_associated_before_it_was_looked_at_is_ended_and_related_all_the_same(memory):
+    fill(memory)
+    list(associate_newest(Work(memory.memory, NOW)))
+    assert {"creative_association"} == set(edges(memory).values())
+    run(memory)
+    assert EXPECTED.items() <= edges(memory).items()
+    assert [number for number, state in states(memory).items() if state != "active"] == [1, 3]
 
 
 def test_a_second_run_changes_nothing_even_when_it_begins_anew(data, clock):
