@@ -23,7 +23,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 ROOT = Path(__file__).resolve().parent.parent
 #: what the picture shows: a question in the way that people ask
-QUESTION = "how are wrong tokens slowed down"
+QUESTION = "where are search results ranked"
 WIDTH, HEIGHT = 1280, 800
 #: bytes that a picture in a README may have
 BYTES_MAX = 300_000

@@ -40,6 +40,10 @@ def test_marks_cross_colours_and_lines_and_name_the_lines_that_they_are_on():
 def test_a_piece_of_a_text_that_began_before_is_not_taken_for_code_inside_out():
     lines = lines_of('    tail of it.\n    """\n    return 1\n', "python", 3)
     assert [piece.css for piece in lines[2].pieces if piece.text == "return"] == ["k"]
+    lines = lines_of('    """\n    if token := given():\n        return token\n', "python", 3)
+    assert [piece.css for piece in lines[2].pieces if piece.text == "return"] == ["k"]
+    lines = lines_of('"""\nWhat this module is for\n', "python", 1)
+    assert len(lines[1].pieces) == 1
     lines = lines_of(" * end\n */\nint x = 1;\n", "c", 3)
     assert [piece.css for piece in lines[2].pieces if piece.text == "int"] == ["kt"]
 
@@ -103,12 +107,25 @@ def test_only_the_owner_of_a_server_is_told_of_places_on_its_machine(reader, par
 
 
 @pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"query": "x", "way": "structure"}, b"Choose a language"),
+        ({"query": "(", "way": "expression"}, b"notice odd"),
+        ({"query": '"half', "way": "words"}, b"notice odd"),
+    ],
+)
+def test_half_of_a_question_is_told_beside_the_field_and_is_no_error(server, body, told):
+    status, _, said = server.ask("POST", "/page/search/find", body)
+    assert status == 200
+    assert told in said
+
+
+@pytest.mark.parametrize(
     ("path", "body", "status"),
     [
         ("search/find", {"query": 1}, 400),
         ("search/find", {"query": "x", "way": "luck"}, 400),
-        ("search/find", {"query": "x", "way": "structure"}, 400),
-        ("search/find", {"query": "(", "way": "expression"}, 400),
+        ("search/find", {"query": "x", "way": []}, 400),
         ("state/log", {"name": "../text"}, 400),
         ("search/nothing", {}, 404),
         ("nothing/find", {}, 404),

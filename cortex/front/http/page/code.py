@@ -104,8 +104,12 @@ def _opened_before(text: str) -> str:
     """What opened the text or comment in whose middle `text` begins; "" where it begins in none."""
     if "*/" in text and not 0 <= text.find("/*") < text.find("*/"):
         return "/*"
-    quoted = text.count(QUOTES) % 2 and text.partition(QUOTES)[2].partition("\n")[0].strip() == ""
-    return QUOTES if quoted and text.partition(QUOTES)[0].strip() else ""
+    told, _, after = text.partition(QUOTES)
+    line, _, below = after.partition("\n")
+    if text.count(QUOTES) % 2 == 0 or line.strip():
+        return ""
+    follows_code = any(sign in below.partition("\n")[0] for sign in "=():[")
+    return QUOTES if told.strip() or follows_code else ""
 
 
 @functools.lru_cache(maxsize=64)

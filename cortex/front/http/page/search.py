@@ -79,20 +79,26 @@ async def show(visit: Visit) -> dict[str, Any]:
 
 
 async def find(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
-    """What is found: {"found", "total", "took_ms", "suggestion", "query"}. Raises BadRequest, and
+    """What is found: {"query", "found", "total", "took_ms", "suggestion", "fault"}; the last is why
+    nothing can be: half of a question is none, and no error of who types. Raises BadRequest, and
     what the tools raise.
     """
     way, query = text_of(body, "way", "meaning"), text_of(body, "query").strip()
     if way not in WAYS:
         raise BadRequest(f"`way` must be one of: {', '.join(WAYS)}.")
+    nothing = {"query": query, "found": [], "total": 0, "took_ms": 0, "suggestion": "", "fault": ""}
     if not query:
-        return {"query": "", "found": [], "total": 0, "took_ms": 0, "suggestion": "", "way": way}
-    answer = await visit.call(*_question(way, query, body))
+        return nothing
+    tool, asked = _question(way, query, body)
+    if way == "structure" and not asked["language"]:
+        return nothing | {"fault": "Choose a language: a structure is one of its grammar."}
+    try:
+        answer = await visit.call(tool, asked)
+    except BadRequest as error:
+        return nothing | {"fault": str(error)}
     rows = answer["results"]
-    made = _of_structure(rows, text_of(body, "language")) if way == "structure" else _of_chunks(rows, query)
-    return {
-        "query": query,
-        "way": way,
+    made = _of_structure(rows, asked["language"]) if way == "structure" else _of_chunks(rows, query)
+    return nothing | {
         "found": made,
         "total": answer.get("total_found", len(made)),
         "took_ms": answer.get("metadata", {}).get("took_ms", 0),
@@ -105,8 +111,6 @@ def _question(way: str, query: str, body: Mapping[str, Any]) -> tuple[str, dict[
     language, path, kind = (text_of(body, name).strip() for name in ("language", "path", "kind"))
     paths = {"paths": [path]} if path else {}
     if way == "structure":
-        if not language:
-            raise BadRequest("Choose a language: a structure is one of its grammar.")
         return "cortex_pattern", {"pattern": query, "language": language, "limit": SHOWN} | paths
     asked: dict[str, Any] = {"query": query, "limit": SHOWN, "detail": "snippet"} | paths
     if language:

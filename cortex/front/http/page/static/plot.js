@@ -7,6 +7,9 @@ const HEIGHT = 150;
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+const clock = (seconds) =>
+  new Date(1000 * seconds).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+
 /** A plot in `element` of `series`: {name, color (a custom property), unit, bars, dash}. `set` gives
  *  it its columns, the first of which are seconds since 1970. It is drawn again when its place or
  *  the colours change. */
@@ -22,7 +25,7 @@ export function plot(element, series) {
       cursor: { y: false, points: { size: 5 } },
       legend: { show: false },
       scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] } },
-      axes: [{ ...axis, size: 26 }, { ...axis, size: 44, splits: undefined }],
+      axes: [{ ...axis, size: 26, values: (_plot, times) => times.map(clock) }, { ...axis, size: 44 }],
       series: [
         {},
         ...series.map((one) => ({
