@@ -167,6 +167,16 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(page, store, note):
     assert any("400" in one or "404" in one for one in page.faults())  # the browser logs the refusal
 
 
+def test_what_an_agent_stores_meanwhile_is_said(page, store):
+    page.open("/memory")
+    page.one("#changed[data-state=followed]")
+    assert not page.one("#changed").is_displayed()
+    store("The anchor weighs a ton")
+    page.shows("Memory changed since this was shown.", "#changed:not([hidden])")
+    page.one("#changed a").click()
+    page.shows("The anchor weighs a ton", ".notes")
+
+
 def test_a_session_is_found_and_read_exchange_by_exchange(page, session):
     page.open("/memory?tab=sessions&q=lighthouse harbour")
     page.one(".notes mark")

@@ -116,8 +116,9 @@ showDone();
 const place = byId("plot");
 if (place) plot(place);
 
-let first = true;
+// The first event says how memory is; each further one that it is not as it is shown any more.
+const later = byId("changed");
 on("memory", () => {
-  if (!first) byId("changed").hidden = false;
-  first = false;
+  if (later.dataset.state === "followed") later.hidden = false;
+  later.dataset.state = "followed";
 });
