@@ -113,6 +113,9 @@ def test_a_set_that_is_killed_under_many_askers_is_told_and_made_again_and_a_bri
     assert all(best(answer) == "auth/login.py" for status, _, answer in told if status == 200)
     until(served.whole, "it is whole again")
     assert asyncio.run(asyncio.wait_for(bridged(project, served.url), BOUND_S))
+    status = until(lambda: (found := project.status())["running"] and found, "the set says who it is")
+    assert {told[:2] for told in without_workers(status, served)} == {(503, "1")}
+    until(served.whole, "the workers are there again")
 
 
 def test_a_server_that_is_told_to_end_answers_what_it_was_asked(project, served):
@@ -144,6 +147,18 @@ def test_a_server_in_the_set_is_named_opens_the_page_and_ends_with_it(project, m
     assert project.run("down").returncode == 0
     project.nothing_left()
     assert "cortex serve" in project.run("open", "--print").stderr
+
+
+def without_workers(status, served):
+    """What those are told who ask while every worker is dead and nobody makes another."""
+    os.kill(status["pid"], signal.SIGSTOP)
+    try:
+        for one in status["processes"]:
+            os.kill(one["pid"], signal.SIGKILL)
+        with concurrent.futures.ThreadPoolExecutor(ASKERS) as askers:
+            return [asked.result() for asked in [askers.submit(served.search) for _ in range(ASKERS)]]
+    finally:
+        os.kill(status["pid"], signal.SIGCONT)
 
 
 def best(answer):

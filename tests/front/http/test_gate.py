@@ -12,6 +12,7 @@ import time
 import pytest
 
 from cortex.front.http import connections, gate, tokens
+from cortex.front.http import serving as serving_module
 from cortex.front.http.gate import ANSWERED_MAX, BODY_BYTES_MAX
 from cortex.front.http.tokens import Failures, Tokens, add_named, own_token, remove_named
 from ipc.errors import Misconfigured, NotFound
@@ -334,6 +335,18 @@ def test_the_end_answers_what_it_has_and_takes_nothing_new(sample):
             until(lambda: not _accepts(server.port), "nothing new is taken")
             server.loop.call_soon_threadsafe(hold.set)
             assert line.recv(12) == b"HTTP/1.1 200"
+
+
+def test_the_end_waits_no_longer_than_it_says_for_a_call_that_does_not_end(sample, monkeypatch):
+    monkeypatch.setattr(serving_module, "ANSWER_S", 1)
+    with serving(sample) as server:
+        server.link.hold = asyncio.Event()
+        with socket.create_connection(("127.0.0.1", server.port), BOUND_S) as line:
+            line.sendall(_question(server))
+            until(lambda: server.link.asked, "the question is asked")
+            server.end()
+            assert not line.recv(12).startswith(b"HTTP/1.1 200")
+    assert server.link.cancelled == 1
 
 
 def test_the_end_waits_for_no_stream(sample):
