@@ -170,6 +170,12 @@ def test_openapi_describes_every_tool_by_its_own_schema(server):
     assert described["security"] == [{"token": []}]
 
 
+def test_every_operation_of_openapi_has_a_name_of_its_own(server):
+    paths = server.ask("GET", "/openapi.json")[2]["paths"]
+    names = [one["operationId"] for methods in paths.values() for one in methods.values()]
+    assert len(names) == len(set(names)) > len(OFFERED)
+
+
 def test_docs_are_a_page_that_runs_and_loads_nothing(server):
     _, headers, page = server.ask("GET", "/docs")
     assert "default-src 'none'" in headers["Content-Security-Policy"]

@@ -66,7 +66,7 @@ def openapi(hosted: Hosted) -> dict[str, Any]:
     search = SEARCH.schema | {"properties": SEARCH.schema["properties"] | {PROJECT: {"type": "string"}}}
     paths: dict[str, Any] = {
         "/health": {"get": _operation("health", "Whether it answers.") | {"security": []}},
-        "/v1/search": {"post": _operation("search", SEARCH.description, search)},
+        "/v1/search": {"post": _operation("searchCode", SEARCH.description, search)},
         "/v1/indexStatus": {"get": _operation("indexStatus", "How much is indexed.") | {"parameters": of}},
         "/v1/tools": {"get": _operation("tools", "Every tool with its schema.") | {"parameters": of}},
     }

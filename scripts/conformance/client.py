@@ -1,0 +1,94 @@
+"""Makes a client of /openapi.json by a generator of others, and asks a server with it.
+
+    python scripts/conformance/client.py
+
+The document is checked by openapi-spec-validator; the client is openapi-python-client's, in an
+environment of its own. Every operation must be in it, without a warning.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from pathlib import Path
+
+import orjson
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "bench"))
+
+from environments import lines_of, python_with  # noqa: E402 - scripts are no package
+from latency import write_project  # noqa: E402
+from product import Listening, listening, scratch, wait_whole  # noqa: E402
+
+#: chunks of the project that is asked about
+CHUNKS = 120
+#: what is run with the generated client: URL, token
+PROGRAM = """
+import sys
+from made.client import AuthenticatedClient
+from made.api.default import cortex_exact, index_status, search_code, tools
+from made.models import CortexExactBody, SearchCodeBody
+
+with AuthenticatedClient(base_url=sys.argv[1], token=sys.argv[2], raise_on_unexpected_status=True) as client:
+    found = search_code.sync_detailed(client=client, body=SearchCodeBody.from_dict({"query": "open a session"}))
+    exact = cortex_exact.sync_detailed(client=client, body=CortexExactBody.from_dict({"query": "session"}))
+    wrong = cortex_exact.sync_detailed(client=client, body=CortexExactBody.from_dict({"query": ""}))
+    told = [index_status.sync_detailed(client=client), tools.sync_detailed(client=client)]
+assert found.parsed["hits"] and exact.parsed["results"], (found, exact)
+assert wrong.status_code == 400 and wrong.parsed.error.code == "bad_query", wrong
+assert [one.status_code for one in told] == [200, 200], told
+print("the generated client searched, asked a tool, was told what was wrong, and read the status")
+"""
+
+
+def check(server: Listening, folder: Path) -> int:
+    """How many operations the client has. Raises SystemExit for what is wrong."""
+    python = python_with("openapi", lines_of(HERE / "client.lock"))
+    asked = urllib.request.Request(
+        f"{server.url}/openapi.json", headers={"Authorization": f"Bearer {server.token}"}
+    )
+    document = folder / "openapi.json"
+    with urllib.request.urlopen(asked, timeout=30.0) as reply:
+        document.write_bytes(reply.read())
+    run([python.parent / "openapi-spec-validator", document], folder)
+    generate = [python.parent / "openapi-python-client", "generate", "--path", document, "--meta", "none"]
+    settings = folder / "generator.yml"
+    settings.write_text("post_hooks: []\n")
+    said = run([*generate, "--output-path", folder / "made", "--config", settings], folder)
+    if "WARNING" in said:
+        raise SystemExit(said)
+    run([python, "-c", PROGRAM, server.url, server.token], folder)
+    wanted = sum(len(methods) for methods in orjson.loads(document.read_bytes())["paths"].values())
+    made = len(list((folder / "made" / "api").rglob("[!_]*.py")))
+    if made != wanted:
+        raise SystemExit(f"{made} of {wanted} operations are in the client")
+    return made
+
+
+def run(command: list[object], folder: Path) -> str:
+    done = subprocess.run(
+        [str(part) for part in command], cwd=folder, capture_output=True, text=True, check=False
+    )
+    print(done.stdout.strip())
+    if done.returncode:
+        raise SystemExit(f"{command[0]} failed: {done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    with scratch() as root, tempfile.TemporaryDirectory(prefix="cortex-openapi-") as folder:
+        write_project(root, CHUNKS)
+        with listening(root) as server:
+            asyncio.run(wait_whole(root))
+            made = check(server, Path(folder))
+    print(f"openapi: valid, {made} operations in the generated client")
+
+
+if __name__ == "__main__":
+    main()
