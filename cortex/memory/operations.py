@@ -111,6 +111,8 @@ def carry_out(
         raise BadRequest("`project` is 'all'; a note belongs to one project, or to all with scope `global`.")
     whose = library.of(project="" if project == ALL else project, source=source)
     began = time.monotonic()
+    if source is not None:
+        whose.memory.queries.tally.heard[source.channel] = whose.memory.now()
     told = operation.function(whose, **given)
     told = {"results": told} if isinstance(told, list) else told
     if given.get("query") and isinstance(told, dict):

@@ -4,6 +4,8 @@ import orjson
 import pytest
 
 from cortex.memory.library import finish
+from cortex.memory.note import Source
+from cortex.memory.operations import carry_out
 from ipc.errors import BadRequest
 from tests.shop import BEGIN, DAY_MS, record
 
@@ -90,6 +92,10 @@ def test_the_health_of_memory_is_that_of_its_parts(window, library):
     assert (told["overall_status"], told["health_score"]) == ("healthy", 100)
     workers = told["subsystems"]["workers"]["metrics"]
     assert workers["lock_owner"] == workers["memory"]["pid"]
+    assert workers["sessions"] == {"heartbeat": None, "lag": 0}
+    carry_out(library, "followed", {}, source=Source(channel="sessions"))
+    heard = window.ask("check_system_health")["subsystems"]["workers"]["metrics"]["sessions"]
+    assert heard["heartbeat"] is not None
     assert told["subsystems"]["indexes"]["metrics"]["lag"] == {"words": 0, "vectors": 0, "edges": 0}
     library.memory.vectors.drop([1, 2])
     sick = window.ask("check_system_health")

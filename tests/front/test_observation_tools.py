@@ -263,6 +263,9 @@ def test_a_ranking_is_explained_by_the_numbers_that_made_it(window):
     for one, other in zip(told["explanations"], recalled, strict=True):
         assert one["parts"] == other["explain"]
         assert sum(one["parts"].values()) == pytest.approx(one["score"], abs=2e-3)
+        assert sum(one["score_breakdown"].values()) == pytest.approx(one["score"], abs=2e-3)
+        by_meaning = one["parts"]["meaning"] + one["parts"]["alone"]
+        assert one["score_breakdown"]["vector_similarity"] == pytest.approx(by_meaning, abs=2e-4)
     assert any("title" in one["matched_fields"] for one in told["explanations"])
 
 

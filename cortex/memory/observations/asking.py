@@ -39,6 +39,12 @@ Answer = dict[str, Any]
 
 #: whose relations are told: what was replaced is known by what replaced it
 NOT_DELETED: tuple[State, ...] = ("active", "superseded", "archived")
+#: what a score is broken down to → its parts; all others are what the words of the question match
+BREAKDOWN: Mapping[str, tuple[str, ...]] = {
+    "vector_similarity": ("meaning", "alone"),
+    "importance": ("importance", "relevance", "use"),
+    "recency": ("recency",),
+}
 #: tool → the types that count for more in it, and the concepts that do
 PRIORS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "decisions": (("decision",), ()),
@@ -290,12 +296,7 @@ def explain_search_ranking(library: Library, given: Given) -> Answer:
                 "title": told(one.note.title),
                 "type": type_of(one.note),
                 "score": round(one.score, 4),
-                "score_breakdown": {
-                    "vector_similarity": parts["meaning"],
-                    "text_match": round(sum(one.parts[lane] for lane in WEIGHTS if lane != "meaning"), 4),
-                    "importance": parts["importance"],
-                    "recency": parts["recency"],
-                },
+                "score_breakdown": broken_down(one.parts),
                 "parts": parts,
                 "lanes": {lane: {"rank": places[lane][at], "value": parts[lane]} for lane in WEIGHTS},
                 "matched_fields": matched_fields(one.note, asked),
@@ -308,6 +309,15 @@ def explain_search_ranking(library: Library, given: Given) -> Answer:
         "explanations": rows,
         "tips": _tips(rows, asked),
     }
+
+
+def broken_down(parts: Mapping[str, float]) -> dict[str, float]:
+    """The parts of a score in the four of BREAKDOWN, which add up to it as well."""
+    of = {part: name for name, some in BREAKDOWN.items() for part in some}
+    summed = dict.fromkeys(("vector_similarity", "text_match", "importance", "recency"), 0.0)
+    for part, value in parts.items():
+        summed[of.get(part, "text_match")] += value
+    return {name: round(value, 4) for name, value in summed.items()}
 
 
 def _places(values: list[float]) -> list[int]:

@@ -18,8 +18,9 @@ from cortex.memory.database import LOCK
 from cortex.memory.library import Library
 from cortex.memory.note import Note
 from cortex.memory.observations.rows import type_of
-from cortex.memory.tables import EDGE, EXCHANGE, NOTE, PATTERN, PATTERN_NOTE, SESSION, UPKEEP
+from cortex.memory.tables import CHANGE, EDGE, EXCHANGE, NOTE, PATTERN, PATTERN_NOTE, SESSION, UPKEEP
 from cortex.memory.times import say_moment
+from cortex.memory.transcripts.intake import EXCHANGES
 from cortex.memory.upkeep.state import MERGED
 from cortex.system import files
 from ipc.errors import Damaged
@@ -35,6 +36,8 @@ STATUSES = ((90, "healthy"), (60, "degraded"), (0, "unhealthy"))
 QUIET_MS, STALE_SHARE, FREE_BYTES_MIN = 7 * 86_400_000, 0.2, 500_000_000
 #: seconds for a look at the database's tables: the worker answers nothing else meanwhile
 GLANCE_S = 0.05
+#: the channel of who reads sessions
+READER = "sessions"
 #: bytes that a lock's file may have
 _LOCK_BYTES = 64
 
@@ -214,12 +217,19 @@ def _sessions(library: Library) -> Answer:
 
 
 def _workers(library: Library) -> Answer:
-    """Who serves this: its heartbeat is that it answers. `lock_owner`: who holds the folder."""
+    """Who serves this: its heartbeat is that it answers; when the reader of sessions was heard
+    last, and how many exchanges of it are not searchable yet. `lock_owner`: who holds the folder.
+    """
     memory = library.memory
     raw = files.read_ours(memory.store.database.path.with_name(LOCK), _LOCK_BYTES)
     owner = int(raw) if raw.strip().isdigit() else None
+    with memory.store.database.read() as connection:
+        new = (CHANGE.c.what == EXCHANGES) & (CHANGE.c.number > memory.said.reached)
+        untold = connection.execute(select(func.count()).select_from(CHANGE).where(new)).scalar_one()
+    heard = memory.queries.tally.heard.get(READER)
     metrics = {
         "memory": {"pid": os.getpid(), "heartbeat": say_moment(memory.now())},
+        "sessions": {"heartbeat": say_moment(heard) if heard else None, "lag": untold},
         "lock_owner": owner,
         "questions_waiting_for_the_log": memory.queries.waiting,
     }

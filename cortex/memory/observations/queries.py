@@ -27,13 +27,16 @@ _SLOW_MS = 200.0
 
 @dataclass(slots=True)
 class Tally:
-    """Since the store was opened: how many were asked, how long they took together."""
+    """Since the store was opened: how many were asked, how long they took together; `heard`:
+    channel → when something was asked through it last.
+    """
 
     searches: int = 0
     took_ms: float = 0.0
     slow: int = 0
     errors: int = 0
     by_tool: Counter[str] = field(default_factory=Counter)
+    heard: dict[str, int] = field(default_factory=dict)
 
 
 class Queries:
