@@ -213,7 +213,7 @@ def read_session(library: Library, *, session_id: str, offset: int = 0, limit: i
         "last_msg_at": say_moment(row.last_at) if row.last_at else "",
         "exchange_count": total,
         "exchanges": [_exchange(one) for one in said],
-        "notes": titles_of(library.memory.store.notes_by_number(numbers)),
+        "notes": titles_of(library.memory.store.notes_by_number(sorted(_seen(library, set(numbers))))),
     } | ({"next_offset": reached} if reached < total else {})
 
 

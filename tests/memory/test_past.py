@@ -3,6 +3,7 @@
 import pytest
 
 from cortex.memory.library import Library
+from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
 from ipc.errors import BadRequest, NotFound
 from tests.told_sessions import agent, user
@@ -86,6 +87,8 @@ def test_a_session_is_read_page_by_page_with_the_notes_that_came_of_it(life):
         agent("Because of the herd."),
     )
     life.read()
+    others = {"title": "A note of another project from a session of that name"}
+    carry_out(life.worker.ready(), "store", others, project="there", source=Source(session="s1"))
     told = life.ask("read_session", session_id="s1", limit=1)
     assert (told["exchange_count"], told["next_offset"]) == (2, 1)
     [first] = told["exchanges"]
