@@ -30,7 +30,7 @@ ENOUGH = 200
 #: vectors up to which each is compared (0.08 µs each, and four times that where they are taken out
 #: of others); of more, their sketch (0.015 µs each) proposes so many and one in so many of them,
 #: and the vectors decide
-EXACT_MAX, PROPOSED, PROPOSED_EACH = 20_000, 500, 100
+EXACT_MAX, PROPOSED, PROPOSED_EACH = 20_000, 500, 200
 #: of many values, those that mean, deviation and a bound are taken from
 SAMPLE = 2_000
 #: rows are taken out of all when they are fewer than one in so many; else all are compared
