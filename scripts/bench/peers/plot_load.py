@@ -12,6 +12,7 @@ mpl.use("svg")
 mpl.rcParams |= {"svg.hashsalt": "cortex", "svg.fonttype": "none", "font.size": 10}
 
 from matplotlib import pyplot as plt  # noqa: E402 - after the settings
+from matplotlib.ticker import LogFormatter  # noqa: E402
 
 #: what the mixes of load.py are called in the picture
 CALLED = {"day": "a day of agents", "search": "/v1/search"}
@@ -24,10 +25,8 @@ def main() -> None:
         found = json.loads(result.read_bytes())
         for mix, called in CALLED.items():
             rows = [row for row in found["rows"] if row["mix"] == mix]
-            label, at = (
-                f"{called}, {found['files']:,} files".replace(",", " "),
-                [row["clients"] for row in rows],
-            )
+            files = f"{found['files']:,}".replace(",", " ")
+            label, at = f"{called}, {files} files", [row["clients"] for row in rows]
             above.plot(at, [row["calls_s"] for row in rows], marker="o", label=label)
             below.plot(at, [row["p95_ms"] for row in rows], marker="o", label=label)
     clients = sorted(
@@ -41,6 +40,8 @@ def main() -> None:
         axes.grid(visible=True, alpha=0.3)
     above.set_ylim(bottom=0)
     below.set_yscale("log")
+    for formatted in (below.yaxis.set_major_formatter, below.yaxis.set_minor_formatter):
+        formatted(LogFormatter(minor_thresholds=(2, 0.5)))
     above.legend(fontsize=8)
     machine = found["machine"]
     figure.suptitle(
