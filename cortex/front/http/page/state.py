@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from cortex.front.http.page.frame import Part, View, Visit, text_of
 from cortex.front.http.tokens import Forbidden
-from cortex.processes import attach
 from cortex.processes.names import MEMORY, PROJECT
 from cortex.settings.config import Config
 from cortex.system import files
@@ -33,16 +31,15 @@ async def show(visit: Visit) -> dict[str, Any]:
 
 
 async def now(visit: Visit, _body: dict[str, Any]) -> dict[str, Any]:
-    """Who runs: {"sets": ((name, whether it runs, its problem, its processes), …)}."""
-    config = visit.hosted.config
-    code, memory = await asyncio.gather(
-        asyncio.to_thread(attach.set_status, config), asyncio.to_thread(_memory_set, config)
-    )
-    current = visit.hosted.freshness.current()
+    """Who runs, and which generation each worker answers from, as `cortex status` says it."""
+    from cortex.front.cli.status import collect
+
+    found = await collect(visit.hosted.config)
     return {
-        "sets": (("project", code), ("memory", memory)),
-        "generation": current.number,
-        "published_at": current.published_at,
+        "sets": (("project", found["set"]), ("memory", found["memory"]["set"])),
+        "generation": found["index"]["generation"],
+        "workers": {name: one.get("generation") for name, one in found["workers"].items()},
+        "warnings": found["warnings"] if visit.bearer.may("admin") else (),
         "tools": visit.hosted.metrics.hour.tools(),
     }
 
@@ -80,13 +77,6 @@ async def log(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 def _check_owner(visit: Visit) -> None:
     if not visit.bearer.may("admin"):
         raise Forbidden("This is told to who owns the server; your token may not see it.")
-
-
-def _memory_set(config: Config) -> Mapping[str, Any]:
-    try:
-        return attach.set_status(config.data)
-    except CortexError as error:  # its folder may be set wrongly
-        return {"running": False, "problem": str(error), "processes": []}
 
 
 def _end_of(config: Config, name: str) -> list[str]:
