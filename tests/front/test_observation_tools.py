@@ -28,6 +28,11 @@ def test_a_search_keeps_the_order_of_its_scores_which_are_not_0(window):
     assert [row["id"] for row in found] == [
         row["number"] for row in window.ask("memory_search", query="retries back off with jitter")["results"]
     ]
+    several = window.ask("search", query="how do we retry")["results"]
+    scores, ids = [row["score"] for row in several], [row["id"] for row in several]
+    assert len(scores) == len(set(scores)) > 2
+    assert scores == sorted(scores, reverse=True)
+    assert ids not in (sorted(ids), sorted(ids, reverse=True))
 
 
 @pytest.mark.usefixtures("shop")

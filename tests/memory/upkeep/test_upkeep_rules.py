@@ -250,6 +250,7 @@ def test_a_pattern_needs_three_notes_of_two_sessions_each_counted_once():
     assert not is_one([once] * 5)
     assert not is_one([flaky(at, "monday") for at in range(5)])
     assert not is_one([once, flaky(2, "tuesday")])
+    assert not is_one([once, once, flaky(2, "tuesday")])
     three = [once, flaky(2, "tuesday"), flaky(3, "monday")]
     assert is_one(three)
     told = describe(three, "", 3)
