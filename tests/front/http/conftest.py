@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import orjson
+import psutil
 import pytest
 
 from cortex.front.http.serving import Place, listen, run
 from cortex.front.tools import choose
 from cortex.settings.table import Server as Settings
 from tests.front.test_mcp import Twin
-from tests.waiting import BOUND_S
+from tests.waiting import BOUND_S, until
 
 TOKEN = "a-token-of-these-tests"
 #: the tools that a server has where nothing else is set
@@ -86,6 +87,17 @@ class Server:
             said = reply.read()
             kind = reply.headers.get("Content-Type", "")
             return reply.status, reply.headers, orjson.loads(said) if said and "json" in kind else said
+
+    def held(self):
+        """(tasks of the server's loop, descriptors of this process)"""
+        counted = []
+        self.loop.call_soon_threadsafe(lambda: counted.append(len(asyncio.all_tasks(self.loop))))
+        until(lambda: counted, "the loop answers")
+        return counted[0], psutil.Process().num_fds()
+
+    def left(self, before):
+        """Wait until no more is held than `before`."""
+        until(lambda: all(now <= then for now, then in zip(self.held(), before, strict=True)), before)
 
     def status(self, method, path, body=None, **headers):
         return self.ask(method, path, body, **headers)[0]

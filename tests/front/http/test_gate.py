@@ -317,11 +317,11 @@ def test_more_than_are_answered_wait_and_more_than_may_wait_are_told_to_come_aga
 
 def test_many_connects_and_disconnects_leave_nothing_behind(own):
     assert own.status("POST", "/v1/search", {"query": "rotate"}) == 200
-    before = _tasks(own)
+    before = own.held()
     for _ in range(200):
         with socket.create_connection(("127.0.0.1", own.port), BOUND_S) as line:
             line.sendall(_question(own))
-    until(lambda: _tasks(own) <= before, "no task is left")
+    own.left(before)
     assert own.status("GET", "/v1/tools") == 200
 
 
@@ -387,13 +387,6 @@ def _until_refused(server):
 def _requests(server, state):
     text = server.ask("GET", "/metrics")[2].decode()
     return int(float(text.partition(f'cortex_requests{{state="{state}"}} ')[2].partition("\n")[0]))
-
-
-def _tasks(server):
-    counted = []
-    server.loop.call_soon_threadsafe(lambda: counted.append(len(asyncio.all_tasks(server.loop))))
-    until(lambda: counted, "the loop answers")
-    return counted[0]
 
 
 def _accepts(port):

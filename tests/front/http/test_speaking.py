@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import http.client
 import logging
 
 import httpx2
@@ -180,6 +181,21 @@ def test_a_session_that_was_ended_or_never_was_is_not_found(own):
     assert own.status("DELETE", "/mcp", Mcp_Session_Id=session) == 200
     assert own.status("POST", "/mcp", LIST, Accept=ACCEPT, Mcp_Session_Id=session) == 404
     assert own.status("POST", "/mcp", LIST, Accept=ACCEPT, Mcp_Session_Id="invented") == 404
+
+
+def test_sessions_and_streams_that_their_clients_left_leave_nothing_behind(own):
+    own.status("DELETE", "/mcp", Mcp_Session_Id=opened(own))
+    before = own.held()
+    for _ in range(10):
+        session = opened(own)
+        asked = {"Authorization": f"Bearer {TOKEN}", "Accept": "text/event-stream", "Mcp-Session-Id": session}
+        for path in ("/mcp", "/sse"):
+            line = http.client.HTTPConnection("127.0.0.1", own.port, timeout=BOUND_S)
+            line.request("GET", path, headers=asked)
+            assert line.getresponse().status == 200
+            line.close()
+        assert own.status("DELETE", "/mcp", Mcp_Session_Id=session) == 200
+    own.left(before)
 
 
 def test_what_is_no_message_of_mcp_is_refused_and_the_next_is_answered(server):
