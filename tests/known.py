@@ -416,12 +416,12 @@ def _importance(known: Known) -> None:
 
 @of("analyze_search_patterns")
 def _asked(known: Known) -> None:
-    for _ in range(3):
-        known.ask("search", query="volcanoes under quartz")
+    found = [len(known.ask("search", query="volcanoes under quartz")["results"]) for _ in range(3)]
     told = known.ask("analyze_search_patterns", top_n=50, max_tokens=50_000)["top_queries"]
     [row] = [one for one in told if one["query"] == "volcanoes under quartz"]
     assert row["count"] % 3 == 0
-    assert row["zero_result_count"] == row["count"]
+    assert row["avg_results"] == found[0]
+    assert row["zero_result_count"] == (0 if found[0] else row["count"])
 
 
 @of("run_consolidation")

@@ -9,8 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
+import numpy as np
 from sqlalchemy import String, cast, exists, or_, select
 
+from cortex.memory.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.meeting.places import GIT
 from cortex.memory.note import Note, anchored, anchors_of, checked
@@ -19,8 +21,9 @@ from cortex.memory.tables import NOTE, NOTE_FILE
 from cortex.memory.transcripts.changed import CHANNEL as CHANGED
 from ipc.errors import BadRequest, TooLarge
 
-#: notes that are told of, and that are placed, at once
-NOTES_MAX = 200
+#: notes that are told of, and that are placed, at once; the newest that are looked through: some
+#: 5 ms of the worker, which answers nothing else meanwhile
+NOTES_MAX, LOOKED = 200, 500
 
 
 class Placed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,24 +38,27 @@ class Placed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def unplaced(library: Library) -> dict[str, Any]:
-    """{"notes": [{"number", "at", "files", "anchors"}]}: the newest notes of this project that hold
-    and name places of which nothing is known; commits, and what a session changed, are none.
+    """{"notes": [{"number", "at", "files", "anchors"}]}: of the newest LOOKED notes those of this
+    project that hold, and name places of which nothing is known; commits, and what a session
+    changed, are none.
     """
     named = or_(
         exists().where(NOTE_FILE.c.note == NOTE.c.number),
         cast(NOTE.c.metadata, String).contains('"anchors"'),
     )
+    store, catalog = library.memory.store, library.memory.catalog
+    mask = catalog.mask(Selection(project=library.project))
+    newest = np.flatnonzero(mask)[-LOOKED:].tolist()
     query = select(NOTE.c.number).where(
+        NOTE.c.number.in_(newest),
         NOTE.c.project == library.project,
-        NOTE.c.state == "active",
         NOTE.c.channel.not_in((GIT, CHANGED)),
         cast(NOTE.c.spoken, String) == "{}",
         named,
     )
-    store = library.memory.store
     with store.database.read() as connection:
-        newest = query.order_by(NOTE.c.number.desc()).limit(NOTES_MAX)
-        numbers = list(connection.execute(newest).scalars())
+        placed = query.order_by(NOTE.c.number.desc()).limit(NOTES_MAX)
+        numbers = list(connection.execute(placed).scalars())
     return {
         "notes": [
             {
