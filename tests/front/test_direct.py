@@ -162,6 +162,23 @@ def test_a_call_that_has_to_wait_for_the_first_index_is_left_to_the_sdk(sample, 
     assert [orjson.loads(line)["id"] for line in lines] == [0, 1]
 
 
+def test_a_tool_of_memory_waits_for_no_index(sample, tmp_path):
+    link = Slow(sample)
+    link.freshness = Freshness(Config(root=tmp_path))
+
+    async def talk(say, hear, lines):
+        for message in (initialize(), INITIALIZED, call(1, "cortex_exact", query="store")):
+            await say(message)
+        await say(call(2, "cortex_recall", query="retries"))
+        told = orjson.loads(await hear())
+        return told, [orjson.loads((await anext(lines)).text)["method"] for _ in range(3)]
+
+    told, left = converse(link, talk)
+    assert told["id"] == 2
+    assert "no way to memory" in told["error"]["message"]  # as this link has none
+    assert left == ["initialize", "notifications/initialized", "tools/call"]
+
+
 def test_without_a_project_everything_is_left_to_the_sdk(sample):
     async def run():
         early = Direct(TOOLS, None, None)

@@ -190,9 +190,9 @@ class Direct:
         if request.id in self._asked:
             return None
         with contextlib.suppress(msgspec.ValidationError):
-            if request.method == "tools/call" and self._greeted and self._serves():
+            if request.method == "tools/call" and self._greeted and len(self._answering) < CALLS_MAX:
                 call = msgspec.convert(request.params, _Call)
-                return self._call(call) if call.name in self._tools else None
+                return self._call(call) if call.name in self._tools and self._serves(call) else None
             if self._imported:
                 return None
             if request.method == "initialize" and not self._greeted:
@@ -201,13 +201,15 @@ class Direct:
                 return self._list()
         return None
 
-    def _serves(self) -> bool:
-        """Whether there is an index to answer from, and room. A call that waits for the first one
-        has its time from its beginning, in which that cannot be there this early.
+    def _serves(self, call: _Call) -> bool:
+        """Whether there is an index to answer from, or the tool needs none. A call that waits for
+        the first one has its time from its beginning, in which that cannot be there this early.
         """
         assert self._link is not None
         freshness = self._link.freshness
-        return len(self._answering) < CALLS_MAX and freshness.serves(freshness.current())
+        if freshness.serves(freshness.current()):
+            return True
+        return self._imported and self._tools[call.name].asks({}) == "memory"
 
     def _hear(self, hello: _Hello) -> Coroutine[Any, Any, Message] | None:
         assert self._link is not None
