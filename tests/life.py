@@ -26,7 +26,9 @@ FILES = tuple(
 #: files that were changed after all was told
 CHANGED = frozenset(FILES[::3])
 PARTS = "cart checkout login search invoice upload export mailer scheduler cache router parser".split()
-VERBS = "retries drops keeps reads writes splits merges sorts counts hides".split()
+VERBS = (
+    "retries drops keeps reads writes rounds copies sorts counts hides".split()
+)  # none is the opposite of another
 THINGS = "sessions prices tokens images totals headers rows letters orders cookies addresses labels".split()
 TOPICS = "database queue language hosting logging testing styling search mail payments".split()
 CHOICES = "Alpha Bravo Charlie Delta Echo Foxtrot Golf Hotel".split()
