@@ -338,38 +338,26 @@ def _slope(points: Sequence[tuple[float, float]]) -> float:
     return round(sum((a - x) * (b - y) for a, b in points) / spread, 2) if spread else 0.0
 
 
-def show(result: Figures) -> None:
-    print_machine(result)
-    for size in result["sizes"]:
-        one, largest = size["highest_of_one_mb"]
-        print(f"\n{size['files']} files, {size['chunks']} chunks")
-        print(
-            f"searchable after {size['searchable_s']} s (chunk files {size['written_s']}, nothing done after "
-            f"{size['settled_s']}); memory meanwhile {size['highest_mb']} MB, of one process {largest} ({one}); "
-            f"disk {size['disk_mb']} MB (chunk files {size['chunk_files_mb']}, index {size['index_mb']}, graph "
-            f"{size['graph_mb']}); warm start {size['warm_start_s']} s"
-        )
-        if "semble" in size:
-            print("semble: " + ", ".join(f"{name} {value}" for name, value in size["semble"].items()))
-        keys = ("case", "runs", "p50_ms", "p95_ms", "p99_ms", "cpu_ms")
-        print_table(
-            ("question", "runs", "p50", "p95", "p99 ms", "cpu ms"),
-            [tuple(map(row.get, keys)) for row in size["questions"]],
-        )
-        rest = [
-            (
-                name,
-                size["rest_mb"].get(name, round(sum(size["rest_mb"].values()), 1)),
-                row["percent"],
-                row["wakes"],
-            )
-            for name, row in size["rest"].items()
-        ]
-        print_table(("at rest", "MB", "% of a core", "wakes a minute"), rest)
-        if "growth" in size:
-            print("growth: " + str(size["growth"]))
-    if result["exponents"]:
-        print("\nexponents: " + ", ".join(f"{name} {value}" for name, value in result["exponents"].items()))
+def show(size: Figures) -> None:
+    """What one size takes."""
+    one, largest = size["highest_of_one_mb"]
+    print(f"\n{size['files']} files, {size['chunks']} chunks")
+    print(
+        f"searchable after {size['searchable_s']} s (chunk files {size['written_s']}, nothing done after "
+        f"{size['settled_s']}); memory meanwhile {size['highest_mb']} MB, of one process {largest} ({one}); "
+        f"disk {size['disk_mb']} MB (chunk files {size['chunk_files_mb']}, index {size['index_mb']}, graph "
+        f"{size['graph_mb']}); warm start {size['warm_start_s']} s"
+    )
+    if "semble" in size:
+        print("semble: " + ", ".join(f"{name} {value}" for name, value in size["semble"].items()))
+    keys = ("case", "runs", "p50_ms", "p95_ms", "p99_ms", "cpu_ms")
+    rows = [tuple(map(row.get, keys)) for row in size["questions"]]
+    print_table(("question", "runs", "p50", "p95", "p99 ms", "cpu ms"), rows)
+    memory = size["rest_mb"] | {"all": round(sum(size["rest_mb"].values()), 1)}
+    rest = [(name, memory.get(name), row["percent"], row["wakes"]) for name, row in size["rest"].items()]
+    print_table(("at rest", "MB", "% of a core", "wakes a minute"), rest)
+    if "growth" in size:
+        print(f"growth: {size['growth']}")
 
 
 def main() -> None:
@@ -384,9 +372,14 @@ def main() -> None:
     parser.add_argument("--semble-model", default="", metavar="DIR")
     add_json(parser)
     options = parser.parse_args()
-    result = begin("speed") | {"sizes": [measure(options, files) for files in options.files]}
+    result = begin("speed") | {"sizes": []}
+    print_machine(result)
+    for files in options.files:
+        result["sizes"].append(measure(options, files))
+        show(result["sizes"][-1])
     result["exponents"] = exponents(result["sizes"])
-    show(result)
+    told = ", ".join(f"{name} {value}" for name, value in result["exponents"].items())
+    print(f"\nexponents: {told or 'of one size there is none'}")
     if options.json:
         write(result)
 
