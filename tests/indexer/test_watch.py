@@ -297,9 +297,22 @@ def spoil(path: Path, how: str) -> None:
     if how == "junk":
         path.write_bytes(b"\0" * 40)
         return
-    path.unlink()
-    if how == "folder":
-        (path / "inside").mkdir(parents=True)
+    if how == "gone":
+        path.unlink()
+        return
+    folder = path.with_name("a folder")
+    (folder / "inside").mkdir(parents=True)
+    until(lambda: took_its_place(folder, path))
+
+
+def took_its_place(folder: Path, path: Path) -> bool:
+    """What is written all the time may be there again before the folder is."""
+    path.unlink(missing_ok=True)
+    try:
+        folder.rename(path)
+    except OSError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("how", ["junk", "folder", "gone"])
