@@ -329,3 +329,45 @@ def test_a_line_that_has_begun_is_said_to_its_end_although_it_is_cancelled():
 
     lines = asyncio.run(asyncio.wait_for(run(*os.pipe()), BOUND_S))
     assert lines == [b"a" * 300_000 + b"\n", b"b\n"]
+
+
+def test_a_request_whose_number_no_answer_can_hold_is_left_to_the_sdk(sample):
+    asked = orjson.dumps(call(0, "cortex_exact", query="store")).decode()
+    text = asked.replace('"id":0', f'"id":{1 << 64}')
+
+    async def heard():
+        async for line in arrive([initialize(), INITIALIZED]):
+            yield line
+        yield Line(text)
+
+    async def run():
+        direct = Direct(TOOLS, Twin(sample), None)
+        direct.end()
+        direct.begin(heard())
+        return [line.text async for line in direct]
+
+    assert asyncio.run(asyncio.wait_for(run(), BOUND_S))[-1] == text
+
+
+@pytest.mark.parametrize("depth", [300, 5_000])
+def test_what_is_nested_too_deeply_is_refused_as_the_sdk_does_and_reading_goes_on(sample, depth):
+    text = '{"jsonrpc":"2.0","id":1,"method":"ping","params":' + '{"a":' * depth + "1" + "}" * (depth + 1)
+
+    async def heard():
+        yield Line(orjson.dumps(initialize()).decode())
+        yield Line(orjson.dumps(INITIALIZED).decode())
+        yield Line(text)
+        yield Line(orjson.dumps(call(2, "cortex_exact", query="store", limit=1)).decode())
+
+    async def run(read, write):
+        direct = Direct(TOOLS, Twin(sample), Wire(write, BOUND_S))
+        direct.made.set()
+        direct.end()
+        direct.begin(heard())
+        with os.fdopen(read, "rb") as told, os.fdopen(write, "wb"):
+            left = [line.text async for line in direct]
+            return left, orjson.loads(await asyncio.to_thread(told.readline))["id"]
+
+    left, answered = asyncio.run(asyncio.wait_for(run(*os.pipe()), BOUND_S))
+    assert left[2:] == [text]
+    assert answered == 2

@@ -189,7 +189,7 @@ class Direct:
         """What answers it; None for what is left to the SDK."""
         if request.id in self._asked:
             return None
-        with contextlib.suppress(msgspec.ValidationError):
+        with contextlib.suppress(msgspec.ValidationError, RecursionError):
             if request.method == "tools/call" and self._greeted and len(self._answering) < CALLS_MAX:
                 call = msgspec.convert(request.params, _Call)
                 return self._call(call) if call.name in self._tools and self._serves(call) else None
@@ -279,9 +279,11 @@ def _read(line: Line) -> _Request | None:
     if line.cut or len(line.text) > CHARS_MAX:
         return None
     try:
-        return _REQUESTS.decode(line.text)
-    except msgspec.DecodeError:
+        request = _REQUESTS.decode(line.text)
+    except (msgspec.DecodeError, RecursionError):  # nested as deeply as no message is
         return None
+    # A number of more bits could be read, and not be written into the answer.
+    return None if isinstance(request.id, int) and abs(request.id) >> 63 else request
 
 
 def head_of(number: str | int) -> str:
