@@ -222,8 +222,9 @@ class Slow(Twin):
 
 
 def converse(link, talk):
-    """What `talk` returns, which gets a function that says a message, one that takes the next line
-    that is said to the client, and the lines that are the SDK's, which is there and never answers.
+    """What `talk` returns, which gets a function that says a message, or several in one go, one
+    that takes the next line that is said to the client, and the lines that are the SDK's, which is
+    there and never answers.
     """
 
     async def run(read, write):
@@ -231,7 +232,8 @@ def converse(link, talk):
 
         async def heard():
             while (message := await said.get()) is not None:
-                yield Line(orjson.dumps(message).decode())
+                for one in message if isinstance(message, list) else [message]:
+                    yield Line(orjson.dumps(one).decode())
 
         with os.fdopen(read, "rb") as told, os.fdopen(write, "wb"):
             direct = Direct(TOOLS, link, Wire(write, BOUND_S))
@@ -290,11 +292,28 @@ def test_a_cancelled_call_is_given_up_and_nothing_is_said_to_it(sample):
         assert link.given_up == 0
         await say(cancel)
         await say(call(1, "cortex_exact", query="store", limit=1))  # the id is free again
-        return second, orjson.loads(await hear())
+        return second, orjson.loads(await hear()), link.given_up  # the end gives all up
 
-    second, last = converse(link, talk)
-    assert (second, last["id"], link.given_up) == (2, 1, 1)
+    second, last, given_up = converse(link, talk)
+    assert (second, last["id"], given_up) == (2, 1, 1)
     assert "results" in last["result"]["content"][0]["text"]
+
+
+def test_an_id_that_is_used_again_at_once_can_be_cancelled_again(sample):
+    link = Slow(sample)
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+
+    async def talk(say, hear, _lines):
+        for message in (initialize(), INITIALIZED, call(1, "cortex_outline")):
+            await say(message)
+        await link.begun.acquire()
+        await say([cancel, call(1, "cortex_outline")])
+        await link.begun.acquire()
+        await say(cancel)
+        await say(call(2, "cortex_exact", query="store", limit=1))
+        return orjson.loads(await hear())["id"], link.given_up
+
+    assert converse(link, talk) == (2, 2)
 
 
 def test_more_calls_than_are_answered_at_a_time_are_left_to_the_sdk(sample):

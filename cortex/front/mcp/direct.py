@@ -223,7 +223,8 @@ class Direct:
         try:
             said = await answer
         finally:
-            self._asked.pop(number, None)
+            if self._asked.get(number) is asyncio.current_task():  # a cancelled one's id may be another's
+                del self._asked[number]
         await self._say({"id": number} | said)
 
     async def _say(self, message: Message) -> None:
