@@ -41,10 +41,11 @@ class Histories:
             if stop():
                 break
             history, looked = self._known.get(project, (None, float("-inf")))
-            if time.monotonic() - looked < LOOK_S or not self._keeps(project, place):
+            if time.monotonic() - looked < LOOK_S:
                 continue
             history = history or History(Path(place))
-            brought += await history.bring(self._tell(project))
+            if self._keeps(project, place):
+                brought += await history.bring(self._tell(project))
             self._known[project] = history, time.monotonic()
         return brought
 

@@ -161,6 +161,17 @@ def test_who_reads_sessions_hands_over_commits_where_the_person_keeps_them(life,
     assert life.read() == 0
 
 
+def test_a_project_whose_commits_are_not_kept_is_looked_at_as_seldom_as_others(life):
+    committed(life, "Back off with jitter")
+    life.project = identity_of(life.shop)
+    life.worker.call(MemoryCall("stats", {}, False, "", life.project, "", "", "cli", str(life.shop)))
+    life.follower = Follower(life.call, Memory(sessions="off", git=True), {}, None)
+    away = life.shop.rename(life.shop.with_name("away"))
+    assert life.read() == 0
+    away.rename(life.shop)
+    assert life.read() == 0  # it was looked at just now
+
+
 def changing(life, *paths, asked="mend the retries", at="2026-03-01T10:00:00Z", **more):
     uses = [
         {"type": "tool_use", "name": "Edit", "input": {"file_path": str(life.shop / path)}} for path in paths
