@@ -138,9 +138,10 @@ def test_a_server_in_the_set_is_named_opens_the_page_and_ends_with_it(project, m
     monkeypatch.setenv("CORTEX_TOKEN", TOKEN)
     monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "0")
     assert project.run("up", "--detach", "--http").returncode == 0
-    served = until(lambda: orjson.loads(project.run("status", "--json").stdout)["http"], "it is served")
+    link = project.run("open", "--print").stdout.strip()  # at once: it waits for what is being started
+    served = orjson.loads(project.run("status", "--json").stdout)["http"]
     assert project.member("http")["state"] == "running"
-    link = project.run("open", "--print").stdout.strip()
+    assert served
     assert link.startswith(served)
     with urllib.request.urlopen(link, timeout=BOUND_S) as reply:
         assert "HttpOnly" in reply.headers["Set-Cookie"]

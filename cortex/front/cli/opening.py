@@ -5,16 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from argparse import Namespace
 
 from cortex.front.cli.parser import Parser
+from cortex.processes.names import HTTP
 from cortex.settings import config as configuration
+from cortex.settings.config import Config
 from cortex.settings.home import is_loopback
 from cortex.system.terminal import shown
 from ipc.errors import EXIT_OK, Unavailable
 
 #: seconds that a server has to answer
 ANSWER_S = 5.0
+#: seconds in which a server that is being started has to be there; between two looks
+START_S, LOOK_S = 20.0, 0.1
 
 
 def declare(parser: Parser) -> None:
@@ -30,7 +35,7 @@ def run(options: Namespace) -> int:
     url = options.server.rstrip("/")
     if not url:
         config = configuration.load(options.project)
-        url = served_at(config)
+        url = served_at(config) or _started(config)
         if not url:
             raise Unavailable(
                 f"No server shows {config.root}; start one: `cortex serve`, or `cortex up --detach --http`."
@@ -43,6 +48,19 @@ def run(options: Namespace) -> int:
         with contextlib.suppress(webbrowser.Error):
             webbrowser.open(link)
     return EXIT_OK
+
+
+def _started(config: Config) -> str:
+    """The server that the running set has begun to start, once it is there; "" for none."""
+    from cortex.front.http.noted import served_at
+    from cortex.processes import attach
+
+    until = time.monotonic() + START_S
+    while any(one["name"] == HTTP for one in attach.set_status(config).get("processes", ())):
+        if (url := served_at(config)) or time.monotonic() >= until:
+            return url
+        time.sleep(LOOK_S)
+    return ""
 
 
 def invite(url: str, token: str) -> str:
