@@ -65,13 +65,17 @@ def ranks(corpus, serve):
     """Question → the rank of its first relevant file, 0 for none; questions whose files are all
     gone are not in it.
     """
-    served = serve(corpus)
+    # One loop for all of them: asyncio.run prints its task with the whole answer when it ends.
+    return asyncio.run(_ranks(serve(corpus), corpus))
+
+
+async def _ranks(served, corpus):
     found = {}
     for query in load()[1]:
         relevant = {path for path in query["relevant"] if (corpus / path).exists()}
         if relevant:
             question = Search(query["query"], limit=DEPTH, detail="location")
-            _, answer = asyncio.run(find(served.asking(), question))
+            _, answer = await find(served.asking(), question)
             files = list(dict.fromkeys(one.hit.path for one in answer.hits))
             found[query["query"]] = next((at for at, path in enumerate(files, 1) if path in relevant), 0)
     return found
