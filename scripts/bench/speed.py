@@ -68,13 +68,15 @@ def index(config: Config) -> Figures:
     """Until the chunk files are written, until all is searchable, until nothing is done; memory."""
     freshness, root = Freshness(config), config.root
     with usage.Highest(root) as highest, Server([CORTEX, "mcp", "--project", str(root)]) as front:
-        began, written, searchable = front.started, 0.0, 0.0
+        began, seen, written, searchable = front.started, False, 0.0, 0.0
         while not searchable:
             now = time.perf_counter() - began
             if now > INDEX_S:
                 raise SystemExit(f"{root} was not searchable in {INDEX_S:.0f} s")
             progress = freshness.progress()
-            written = written or (now if progress.all_read else 0.0)
+            seen = seen or progress.indexing
+            over = progress.all_read or (seen and not progress.indexing)
+            written = written or (now if over else 0.0)
             searchable = now if freshness.serves_all(freshness.current()) else 0.0
             time.sleep(LOOK_S)
         settled = _settle(freshness, root) - began
