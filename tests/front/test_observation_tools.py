@@ -129,6 +129,20 @@ def test_a_timeline_is_around_its_anchor_in_the_order_of_time(window):
         assert (told["anchor_id"], told["earlier"], told["later"]) == (anchor["id"], 0, 5)
 
 
+def test_a_timeline_around_a_title_is_around_the_note_of_that_title(window, fill):
+    louder = "The scheduler writes rows in step 1516"
+    fill(
+        record("The scheduler writes rows in step 1", 0, importance=0.1),
+        record(louder, 1, importance=1.0, body="The scheduler writes rows in step 1, step by step."),
+    )
+    question = "the scheduler  writes rows in step 1"
+    assert window.ask("search", query=question)["results"][0]["title"] == louder
+    told = window.ask("get_timeline_by_query", query=question)
+    assert [row["title"] for row in told["results"] if row.get("anchor")] == [
+        "The scheduler writes rows in step 1"
+    ]
+
+
 @pytest.mark.usefixtures("shop")
 def test_without_an_anchor_a_timeline_is_what_lies_between_two_dates(window):
     told = window.ask("timeline", dateStart="2023-11-16T00:00:00Z", dateEnd="2023-11-18T00:00:00Z")

@@ -45,6 +45,9 @@ BREAKDOWN: Mapping[str, tuple[str, ...]] = {
     "importance": ("importance", "relevance", "use"),
     "recency": ("recency",),
 }
+#: notes among which one whose title is the question is looked for: what was told more often than it
+#: may rank before it
+_NAMESAKES = 10
 #: tool → the types that count for more in it, and the concepts that do
 PRIORS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "decisions": (("decision",), ()),
@@ -169,9 +172,14 @@ def _anchor(library: Library, given: Given, chosen: Selection) -> Note | None:
     if given.get("anchor_id"):
         return memory.store.need(given["anchor_id"])
     if given.get("query"):
-        best = memory.recall(given["query"], chosen, 1)
-        return best[0].note if best else None
+        found = [one.note for one in memory.recall(given["query"], chosen, _NAMESAKES)]
+        asked = _folded(given["query"])
+        return next((note for note in found if _folded(note.title) == asked), found[0] if found else None)
     return None
+
+
+def _folded(title: str) -> str:
+    return " ".join(title.casefold().split())
 
 
 def _span(library: Library, given: Given, chosen: Selection) -> Answer:
