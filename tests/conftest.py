@@ -29,7 +29,7 @@ from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from ipc.codec import decode, encode
 from ipc.errors import CortexError, Unavailable
-from workers.embed import EmbedWorker
+from workers import vector
 
 # What a drawn example takes says how busy the machine is, and nothing about the code.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -107,7 +107,7 @@ def open_project(root: Path, *, graph: bool = True) -> Served:
         while builder.refresh() is not None:
             pass
     names = [name for name in ENGINES if graph or name != "graph"]
-    opened = {"embed": EmbedWorker(config)} | {name: EngineWorker(name, config) for name in names}
+    opened = {name: EngineWorker(name, config) for name in names} | {"vector": vector.make(config)}
     for worker in opened.values():
         worker.reload()
     return Served(config, opened)

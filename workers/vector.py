@@ -1,11 +1,36 @@
-"""The vector worker: VectorSearch, Fetch and Locate, from the newest generation."""
+"""The vector worker: VectorSearch, Fetch and Locate, from the newest generation; with a quick
+embedder MeaningSearch, too.
+"""
 
 from __future__ import annotations
 
+import contextlib
+
+from cortex.embedders import open_embedder
 from cortex.engines.serving import EngineWorker
 from cortex.settings.config import Config
+from ipc.errors import CortexError
+from ipc.messages import MeaningSearch, Message, VectorSearch
 from ipc.service import serve
 
 
+def make(config: Config) -> EngineWorker:
+    """The worker; with a quick embedder it embeds questions itself."""
+    worker = EngineWorker("vector", config)
+    if not config.embedding.quick:
+        return worker
+
+    def answer(request: MeaningSearch) -> Message:
+        embedder = open_embedder(config)  # opened once for each process
+        (vector,) = embedder.embed([request.query], "query")
+        near = VectorSearch(vector, embedder.identity, request.limit, request.filters, request.generation)
+        return worker.handlers[VectorSearch](near)
+
+    worker.handlers[MeaningSearch] = answer
+    with contextlib.suppress(CortexError):  # the first question says what is wrong
+        open_embedder(config)
+    return worker
+
+
 def run(config: Config, *, replica: int = 0, bind: str = "") -> int:
-    return serve("vector", EngineWorker("vector", config), config.runtime_dir, replica=replica, bind=bind)
+    return serve("vector", make(config), config.runtime_dir, replica=replica, bind=bind)

@@ -1,7 +1,8 @@
 """The answer of cortex_search: two lanes are asked at once and ranked together.
 
-The lane of the words is the text worker's; that of the meaning is the embed worker's and then the
-vector worker's. An answer needs one of them. The ranking itself is in cortex/ranking.
+The lane of the words is the text worker's; that of the meaning is the vector worker's, which
+embeds the question itself where that is quick: else the embed worker is asked first. An answer
+needs one of them. The ranking itself is in cortex/ranking.
 """
 
 from __future__ import annotations
@@ -18,7 +19,18 @@ from cortex.ask.questions import NO_FILTERS, Search, budget, fitting
 from cortex.ask.showing import entries, notes, show
 from cortex.ranking import Ranked, Reading, cite, define, rank, rank_by_cosine, read, weigh
 from ipc.errors import CortexError
-from ipc.messages import Embed, Embedded, Fetch, Locate, Located, Show, Signals, TextSignals, VectorSearch
+from ipc.messages import (
+    Embed,
+    Embedded,
+    Fetch,
+    Locate,
+    Located,
+    MeaningSearch,
+    Show,
+    Signals,
+    TextSignals,
+    VectorSearch,
+)
 
 #: chunks that each lane of the text worker returns, and the vector worker: at least, and for each
 #: hit of the answer. Higher numbers cost time on both sides and rank no better (docs/RANKING.md)
@@ -179,12 +191,15 @@ async def _words(turn: Turn, question: Search) -> Signals | None:
 
 
 async def _vectors(turn: Turn, question: Search) -> Signals | None:
-    embedded = await turn.lane("embed", Embed((question.query,)), Embedded)
-    if embedded is None:
-        return None
     limit = question.limit + 1
     if question.mode != "semantic":
         limit = max(VECTOR_CANDIDATES, VECTOR_CANDIDATES_PER_HIT * limit)
+    if turn.asking.config.embedding.quick:
+        meaning = MeaningSearch(question.query, limit, question.filters, turn.generation.number)
+        return await turn.lane("vector", meaning, Signals)
+    embedded = await turn.lane("embed", Embed((question.query,)), Embedded)
+    if embedded is None:
+        return None
     request = VectorSearch(
         embedded.vectors[0], embedded.model, limit, question.filters, turn.generation.number
     )

@@ -61,6 +61,8 @@ class Kind:
         )
 
 
+#: the one that is there where embedding a question is slow, or done elsewhere
+EMBED = "embed"
 #: the one that is there for server.auto_index only
 INDEXER = "indexer"
 #: the one that is there where it was asked for only (`cortex up --http`)
@@ -75,7 +77,7 @@ PROJECT = Kind(
     "cortex",
     (
         Process("text", "cortex-worker", ("text",), stage=2),
-        Process("embed", "cortex-worker", ("embed",), stage=2),
+        Process(EMBED, "cortex-worker", (EMBED,), stage=2),
         Process("vector", "cortex-worker", ("vector",), stage=2),
         Process("graph", "cortex-worker", ("graph",), stage=2),
         Process("watcher", "cortex-worker", ("watcher",), stage=1),

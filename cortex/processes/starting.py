@@ -12,7 +12,7 @@ from cortex import __version__
 from cortex.generation.contract import chunk_folders, files_in, folder_of
 from cortex.generation.current import CURRENT
 from cortex.processes.child import SetSpec
-from cortex.processes.names import HTTP, INDEXER, MEMORY, PROJECT, SESSIONS, Kind
+from cortex.processes.names import EMBED, HTTP, INDEXER, MEMORY, PROJECT, SESSIONS, Kind
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.home import PROJECT_FOLDER, open_home, open_runtime
@@ -57,13 +57,18 @@ def _at_once(owner: Owner) -> int | None:
     return max(1, count_cores() - 1)
 
 
+def unneeded(owner: Owner, *, http: bool = False) -> tuple[str, ...]:
+    """The processes that a set of this configuration does without; `http` as in `spec_of`."""
+    if isinstance(owner, Config):
+        needed = {EMBED: not owner.embedding.quick, INDEXER: owner.server.auto_index, HTTP: http}
+    else:
+        needed = {SESSIONS: owner.settings.sessions != "off"}
+    return tuple(name for name, wanted in needed.items() if not wanted)
+
+
 def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
     """`http`: with the server of HTTP."""
-    if isinstance(owner, Config):
-        idle_exit_s, without = owner.server.idle_exit_s, () if owner.server.auto_index else (INDEXER,)
-        without = without if http else (*without, HTTP)
-    else:
-        idle_exit_s, without = owner.idle_exit_s, (SESSIONS,) if owner.settings.sessions == "off" else ()
+    idle_exit_s = owner.server.idle_exit_s if isinstance(owner, Config) else owner.idle_exit_s
     return SetSpec(
         kind=kind_of(owner).name,
         root=str(owner.root),
@@ -71,7 +76,7 @@ def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
         run_dir=str(owner.run_dir),
         config=owner.hash(),
         protocol=PROTOCOL,
-        without=without,
+        without=unneeded(owner, http=http),
         idle_exit_s=idle_exit_s if idle_exit else None,
         at_once=_at_once(owner),
     )

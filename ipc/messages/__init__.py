@@ -31,6 +31,7 @@ from ipc.messages.search import (
     Locate,
     Located,
     MatchType,
+    MeaningSearch,
     Mode,
     Place,
     Show,
@@ -48,6 +49,7 @@ Message = (
     | Embed
     | Embedded
     | VectorSearch
+    | MeaningSearch
     | TextSignals
     | Signals
     | ExactSearch
@@ -88,6 +90,7 @@ __all__ = [
     "Locate",
     "Located",
     "MatchType",
+    "MeaningSearch",
     "MemoryAnswer",
     "MemoryCall",
     "Message",

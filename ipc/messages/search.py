@@ -75,6 +75,22 @@ class VectorSearch:
 
 
 @dataclass(frozen=True, slots=True)
+class MeaningSearch:
+    """Asks the vector worker for the `limit` chunks nearest to what `query` means.
+
+    It embeds the question itself, which only one with a quick embedder does; `generation` as in
+    VectorSearch.
+    """
+
+    repeatable = True
+
+    query: str
+    limit: int
+    filters: Filters = Filters()
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class TextSignals:
     """Asks the text worker for the ranking signals of a free-text `query`.
 

@@ -43,7 +43,7 @@ from ipc.errors import CortexError
 from ipc.messages import Message
 
 #: who answers a question about code
-WORKERS = ("text", "embed", "vector", "graph")
+WORKERS = ("text", "vector", "graph")
 REPLICAS = (1, 2, 4)
 #: different questions
 QUESTIONS = 300

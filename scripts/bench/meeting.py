@@ -39,7 +39,7 @@ from cortex.memory.library import Library
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from ipc.codec import decode, encode
-from workers.embed import EmbedWorker
+from workers import vector
 
 #: what of this repository is asked about
 SOURCES = ("cortex", "ipc", "workers", "docs", "README.md")
@@ -58,8 +58,8 @@ class Workers:
     """The project's workers in this process."""
 
     def __init__(self, config: Config) -> None:
-        self.workers: dict[str, Any] = {"embed": EmbedWorker(config)}
-        self.workers |= {name: EngineWorker(name, config) for name in ENGINES}
+        self.workers: dict[str, Any] = {name: EngineWorker(name, config) for name in ENGINES}
+        self.workers["vector"] = vector.make(config)
         for worker in self.workers.values():
             worker.reload()
 

@@ -40,7 +40,7 @@ from cortex.ask.freshness import Freshness
 from cortex.processes import attach
 from cortex.settings.config import Config
 from ipc.client import Client
-from ipc.messages import Embed, Embedded, Fetch, GetStatus, Signals, TextSignals, VectorSearch
+from ipc.messages import Fetch, GetStatus, MeaningSearch, Signals, TextSignals
 
 PEER = "semble==0.7.0"
 #: calls before anything counts
@@ -172,7 +172,7 @@ def ask(config: Config, drawn: dict[str, list[str]], count: int) -> list[Figures
 async def hops(config: Config, questions: Sequence[str], count: int) -> list[Figures]:
     """The workers of a search one by one, over ZeroMQ, and a round trip that does nothing."""
     client, rows, number = Client(config.runtime_dir), [], Freshness(config).current().number
-    taken: dict[str, list[float]] = {name: [] for name in ("status", "embed", "text", "vector", "fetch")}
+    taken: dict[str, list[float]] = {name: [] for name in ("status", "text", "vector", "fetch")}
 
     async def one(name: str, worker: str, message: Any) -> Any:
         began = time.perf_counter()
@@ -183,12 +183,9 @@ async def hops(config: Config, questions: Sequence[str], count: int) -> list[Fig
     try:
         for at in range(WARM_UP + count):
             question = questions[at % len(questions)]
-            await one("status", "embed", GetStatus())
-            embedded = await one("embed", "embed", Embed((question,)))
-            assert isinstance(embedded, Embedded)
+            await one("status", "vector", GetStatus())
             words = await one("text", "text", TextSignals(question, 90, generation=number))
-            asked = VectorSearch(embedded.vectors[0], embedded.model, 45, generation=number)
-            found = await one("vector", "vector", asked)
+            found = await one("vector", "vector", MeaningSearch(question, 45, generation=number))
             assert isinstance(words, Signals)
             assert isinstance(found, Signals)
             keys = tuple(hit.key for hit in (*words.hits, *found.hits))[:5]

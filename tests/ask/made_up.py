@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import replace
 
 import numpy as np
 import orjson
@@ -13,6 +14,7 @@ from cortex.ask.freshness import Freshness
 from cortex.ask.questions import Exact, Search
 from cortex.generation import current as generations
 from cortex.generation.current import Generation, SegmentRef
+from cortex.settings.table import Embedding
 from ipc.codec import decode, encode
 from ipc.errors import BY_CODE, CortexError, NotReady, Unavailable
 from ipc.messages import (
@@ -24,6 +26,7 @@ from ipc.messages import (
     Failure,
     Fetch,
     Hit,
+    MeaningSearch,
     Signals,
     TextSignals,
     VectorSearch,
@@ -81,7 +84,7 @@ class Workers:
         match request:
             case Embed():
                 return Embedded("fake@1", np.ones((1, 4), np.float32))
-            case VectorSearch():
+            case VectorSearch() | MeaningSearch():
                 values = np.array([[0.9, 0.5, 0.1]], np.float32)
                 stats = {"cosine_mean": 0.2, "cosine_std": 0.2, "rows": 3.0, "left_out": 0.0}
                 return Signals(self.generation, HITS, ("cosine",), values, stats)
@@ -112,6 +115,11 @@ def publish(config, number=1, sequence=5):
     made = Generation(number=number, segments=(SegmentRef("s", 3, 3),), sequence=sequence)
     generations.publish(config.index_dir, made)
     return made
+
+
+def remote(config):
+    """The same project, whose questions are embedded elsewhere."""
+    return replace(config, embedding=Embedding("http", "http://localhost:8121/embed"))
 
 
 def asking(config, workers, deadline_s=10.0, settled=0.0):

@@ -11,10 +11,11 @@ from ipc.messages import (
     ExactSearch,
     Fetch,
     Filters,
+    MeaningSearch,
     TextSignals,
     VectorSearch,
 )
-from tests.ask.made_up import BODIES, Workers, exact, found, publish, search
+from tests.ask.made_up import BODIES, Workers, exact, found, publish, remote, search
 
 
 def test_an_answer_fuses_both_lanes_and_carries_the_chunks_as_they_are(config):
@@ -38,8 +39,17 @@ def test_semantic_mode_asks_no_words_and_answers_with_cosines(config):
 def test_the_words_do_not_wait_for_the_vector(config):
     publish(config)
     workers = Workers()
-    search(config, workers)
+    search(remote(config), workers)
     assert {type(asked) for asked in workers.asked[:2]} == {TextSignals, Embed}
+
+
+def test_with_the_built_in_embedder_the_vector_worker_is_asked_with_the_question_itself(config):
+    publish(config)
+    workers = Workers()
+    filters = Filters(tags=("go",))
+    search(config, workers, mode="semantic", filters=filters)
+    assert workers.asked[0] == MeaningSearch("words", 16, filters, 1)
+    assert not [asked for asked in workers.asked if isinstance(asked, Embed | VectorSearch)]
 
 
 @pytest.mark.parametrize("worker", ["embed", "vector", "text"])
@@ -47,7 +57,7 @@ def test_a_lane_that_fails_is_left_out_and_named(config, worker):
     publish(config)
     workers = Workers()
     workers.faults[worker] = Unavailable(f"The {worker} worker is not running.")
-    answer = search(config, workers)
+    answer = search(remote(config), workers)
     assert answer["index"]["degraded"] == [worker]
     assert answer["index"]["message"] == f"The {worker} worker is not running."
     assert answer["total"] == 3
@@ -58,7 +68,7 @@ def test_a_silent_lane_costs_its_share_of_the_deadline_and_no_more(config, worke
     publish(config)
     workers = Workers()
     workers.silent = {worker}
-    short = Config(root=config.root, server=type(config.server)(deadline_s=0.5))
+    short = remote(Config(root=config.root, server=type(config.server)(deadline_s=0.5)))
     answer = search(short, workers, deadline_s=0.5)
     assert answer["index"]["degraded"] == [worker]
     assert found(answer)[0] == ("a.py" if worker == "text" else "b.py")
@@ -80,7 +90,7 @@ def test_without_a_lane_that_can_answer_the_question_fails_with_a_sentence(confi
         name: Unavailable(f"The {name} worker is not running; see `cortex status`.") for name in down
     }
     with pytest.raises(Unavailable, match=r"worker is not running; see `cortex status`\."):
-        search(config, workers, mode=mode)
+        search(remote(config), workers, mode=mode)
 
 
 def test_semantic_mode_does_not_need_the_words(config):
@@ -155,7 +165,7 @@ def test_a_lane_that_stays_behind_is_left_out(config):
 
     class Behind(Workers):
         def answer(self, request):
-            if isinstance(request, VectorSearch):
+            if isinstance(request, MeaningSearch):
                 raise NotReady("Generation 1 is not open here.")
             return super().answer(request)
 
@@ -244,7 +254,7 @@ def test_filters_and_detail_reach_the_workers(config):
     search(config, workers, filters=filters, detail="snippet")
     exact(config, workers, filters=filters, detail="location", offset=3)
     asked = {type(request): request for request in workers.asked}
-    assert asked[TextSignals].filters == asked[VectorSearch].filters == asked[ExactSearch].filters == filters
+    assert asked[TextSignals].filters == asked[MeaningSearch].filters == asked[ExactSearch].filters == filters
     assert (asked[Fetch].detail, asked[Fetch].query) == ("snippet", "words")
     assert (asked[ExactSearch].detail, asked[ExactSearch].offset) == ("location", 3)
 

@@ -12,6 +12,7 @@ import pytest
 from cortex.ask.explore import explore
 from cortex.ask.questions import Explore
 from ipc.errors import BadRequest, Unavailable
+from tests.ask.made_up import remote
 
 SHOP = {
     "shop/server.py": '''"""Takes raw requests from the network."""
@@ -243,7 +244,7 @@ def test_what_cannot_be_asked_is_refused_with_a_sentence(shop, question, sentenc
         ask(shop, **question)
 
 
-@pytest.mark.parametrize("worker", ["graph", "text", "vector", "embed"])
+@pytest.mark.parametrize("worker", ["graph", "text", "vector"])
 def test_a_worker_that_is_away_is_named_and_the_rest_still_answers(shop, worker):
     shop.faults[worker] = Unavailable(f"The {worker} worker is not running.")
     try:
@@ -392,7 +393,7 @@ def test_a_silent_lane_leaves_time_for_the_others(shop):
                 raise Unavailable("The embed worker is silent.")
             return await shop.ask(worker, message, deadline_s)
 
-    config = replace(shop.config, server=replace(shop.config.server, deadline_s=2.0))
+    config = replace(remote(shop.config), server=replace(shop.config.server, deadline_s=2.0))
     asking = replace(shop.asking(config), client=Slow(), until=time.monotonic() + 30.0)
     answer = asyncio.run(explore(asking, Explore(QUESTION)))
     assert answer["functions"]

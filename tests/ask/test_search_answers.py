@@ -17,7 +17,7 @@ from cortex.front.tools import TOOLS, instruct
 from cortex.ranking.weights import WITH_VECTORS, WITHOUT_VECTORS
 from cortex.settings.config import Fusion
 from ipc.errors import Unavailable
-from ipc.messages import Embed, Filters, TextSignals, VectorSearch
+from ipc.messages import Filters, TextSignals, VectorSearch
 
 QUESTION = "how is a token refreshed before it expires"
 
@@ -102,8 +102,8 @@ def test_semantic_mode_is_pure_cosine_and_asks_no_words(sample):
     sample.asked.clear()
     answer = search(sample, mode="semantic", explain=True, limit=50)
     assert not [one for one in sample.asked if isinstance(one, TextSignals)]
-    embedded = sample.workers["embed"].embed(Embed((QUESTION,)))
-    question = VectorSearch(embedded.vectors[0], embedded.model, 50)
+    embedder = open_static()
+    question = VectorSearch(embedder.embed([QUESTION])[0], embedder.identity, 50)
     found = sample.workers["vector"].handlers[VectorSearch](question)
     cosines = dict(zip([hit.id for hit in found.hits], found.values[0].tolist(), strict=True))
     assert answer["results"]
@@ -132,7 +132,7 @@ def test_the_weight_of_the_words_in_the_configuration_is_honoured_by_both_tools(
     assert scores(answer) != scores(search(sample))
 
 
-@pytest.mark.parametrize(("away", "source"), [("text", "vec"), ("vector", "lex"), ("embed", "lex")])
+@pytest.mark.parametrize(("away", "source"), [("text", "vec"), ("vector", "lex")])
 def test_source_names_the_lane_that_answered(sample, away, source):
     sample.faults[away] = Unavailable(f"The {away} worker is not running.")
     try:
@@ -216,7 +216,7 @@ def test_a_file_that_a_question_names_comes_first_unless_a_filter_leaves_it_out(
 def test_an_ordinary_question_asks_nothing_more_than_its_lanes(sample):
     sample.asked.clear()
     search(sample)
-    assert [type(one).__name__ for one in sample.asked] == ["TextSignals", "Embed", "VectorSearch", "Fetch"]
+    assert [type(one).__name__ for one in sample.asked] == ["TextSignals", "MeaningSearch", "Fetch"]
 
 
 ROUNDING = '''def round_rate(rate):

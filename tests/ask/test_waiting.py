@@ -17,10 +17,10 @@ from ipc.client import Silent
 from ipc.errors import BadRequest, Unavailable
 from ipc.messages import (
     Embed,
+    MeaningSearch,
     Reload,
-    VectorSearch,
 )
-from tests.ask.made_up import Workers, asking, exact, plain, publish, search
+from tests.ask.made_up import Workers, asking, exact, plain, publish, remote, search
 
 
 def test_before_the_first_generation_the_answer_is_a_sentence(config):
@@ -107,7 +107,7 @@ def test_a_chunk_count_without_vectors_is_said(config):
     class Partly(Workers):
         def answer(self, request):
             reply = super().answer(request)
-            if isinstance(request, VectorSearch):
+            if isinstance(request, MeaningSearch):
                 reply.stats["left_out"] = 12.0
             return reply
 
@@ -137,7 +137,7 @@ def test_a_worker_that_says_why_it_cannot_answer_is_not_waited_for_while_workers
     publish(config)
     workers = Workers()
     workers.faults["embed"] = Unavailable("http://localhost:8121/embed refused the connection.")
-    made = asking(config, workers, deadline_s=600.0, settled=time.monotonic() + 600)
+    made = asking(remote(config), workers, deadline_s=600.0, settled=time.monotonic() + 600)
     answer = asyncio.run(asyncio.wait_for(searching.search(made, Search("words")), 60))
     assert answer["results"]
     assert answer["index"]["degraded"] == ["embed"]

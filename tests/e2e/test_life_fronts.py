@@ -51,7 +51,7 @@ def test_two_fronts_that_start_at_the_same_moment_share_one_set(project):
                 part
                 for process in project.processes()
                 for part in process.cmdline()
-                if part in ("embed", "vector", "text", "watcher", "cortex.processes.supervisor")
+                if part in ("vector", "text", "watcher", "cortex.processes.supervisor")
             )
             assert set(running.values()) == {1}
             checked.set()
@@ -123,7 +123,7 @@ def test_a_killed_front_is_noticed_and_leaves_nothing_behind(project):
         "mcp", "--project", str(project.root), stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     until(lambda: project.status().get("fronts") == 1, "a front attached")
-    for name in ("embed", "vector", "text", "watcher"):
+    for name in ("vector", "text", "watcher"):
         project.member(name)
     front.kill()
     front.communicate()
@@ -240,9 +240,7 @@ def test_the_procfile_and_a_front_share_the_workers_and_the_front_goes_on_alone(
     async def ask():
         async with project.front() as front:
             await front.whole()
-            assert {project.members()[name]["state"] for name in ("embed", "vector", "text", "watcher")} == {
-                "held"
-            }
+            assert {project.members()[name]["state"] for name in ("vector", "text", "watcher")} == {"held"}
             honcho.terminate()
             honcho.wait()
             await front.whole()

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.e2e
 CLIENTS = 8
 
 
-@pytest.mark.parametrize("name", ["embed", "vector", "text", "watcher", "indexer"])
+@pytest.mark.parametrize("name", ["vector", "text", "watcher", "indexer"])
 def test_a_killed_worker_gives_no_wrong_answer_and_is_replaced(project, facts, name):
     async def ask():
         async with project.front() as front:

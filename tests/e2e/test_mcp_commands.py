@@ -59,7 +59,8 @@ def test_a_project_is_indexed_searched_and_shown_from_the_shell(project):
     status = project.run("status", "--json")
     shown = json.loads(status.stdout)
     assert (status.returncode, shown["set"]["running"], shown["index"]["chunks"] > 3) == (0, True, True)
-    assert {"embed", "vector", "text", "watcher"} <= set(shown["workers"])
+    assert set(shown["workers"]) == {"vector", "text", "graph", "watcher"}
+    assert shown["index"]["degraded"] == []
 
     assert project.run("down").returncode == 0
     assert "No workers are running" in project.run("down").stdout

@@ -7,9 +7,11 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import numpy as np
 import orjson
 import pytest
 
+from cortex.embedders.static import open_static
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding, Server
 from ipc.errors import Misconfigured, Unavailable
@@ -69,6 +71,12 @@ def test_what_came_back_is_used_without_a_restart(tmp_path):
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def test_started_by_hand_it_answers_with_the_built_in_embedder(tmp_path):
+    embedded = EmbedWorker(Config(root=tmp_path)).embed(QUESTION)
+    assert embedded.model == open_static().identity
+    assert np.array_equal(embedded.vectors, open_static().embed(["a question"]))
 
 
 def test_vectors_of_another_size_are_told_with_both_numbers_in_every_answer(tmp_path):

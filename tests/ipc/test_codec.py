@@ -24,6 +24,7 @@ from ipc.messages import (
     Hit,
     Locate,
     Located,
+    MeaningSearch,
     MemoryAnswer,
     MemoryCall,
     Message,
@@ -69,6 +70,7 @@ EXAMPLES = [
         "store", {"title": "naïve 🦊", "tags": ["a"]}, True, "0190-op", "9f2c", "claude", "s", "mcp", "/ä"
     ),
     MemoryAnswer({"id": "0190", "message": "Stored"}),
+    MeaningSearch("naïve 🦊", 5, Filters(tags=("go",)), 4),
     Reload(9),
 ]
 
@@ -91,7 +93,7 @@ def test_every_message_comes_back_as_it_went(message):
 
 def test_questions_may_be_sent_again_and_nothing_else_says_so():
     questions = {
-        *(GetStatus, Embed, VectorSearch, TextSignals, ExactSearch, Fetch, Locate, Show),
+        *(GetStatus, Embed, VectorSearch, MeaningSearch, TextSignals, ExactSearch, Fetch, Locate, Show),
         *(GraphSearch, OutlineSearch, PatternSearch, NameSearch, MemoryCall),
     }
     assert {type(m) for m in EXAMPLES if is_repeatable(m)} == questions

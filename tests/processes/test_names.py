@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from cortex.embedders import EMBEDDERS
 from cortex.processes import starting
 from cortex.processes.child import SetSpec
-from cortex.processes.names import HTTP, INDEXER, KINDS, MEMORY, PROJECT, SESSIONS
+from cortex.processes.names import EMBED, HTTP, INDEXER, KINDS, MEMORY, PROJECT, SESSIONS
 from cortex.settings.config import Config, Server
 from cortex.settings.data import DataFolder
-from cortex.settings.table import Memory
+from cortex.settings.table import Embedding, Memory, Provider
 from ipc.errors import Misconfigured
 from workers.memory import run as run_memory
 
@@ -41,11 +42,21 @@ def test_who_writes_is_stopped_first_then_who_announces_then_who_answers() -> No
 
 
 def test_without_automatic_indexing_no_indexer_is_started(config: Config) -> None:
-    made = starting.spec_of(config, idle_exit=True, http=True)
+    remote = dataclasses.replace(config, embedding=Embedding("http"))
+    made = starting.spec_of(remote, idle_exit=True, http=True)
     assert list(made.command_lines()) == [one.name for one in PROJECT.processes]
     assert HTTP not in starting.spec_of(config, idle_exit=True).command_lines()
-    without = starting.spec_of(dataclasses.replace(config, server=Server(auto_index=False)), idle_exit=True)
+    without = starting.spec_of(dataclasses.replace(remote, server=Server(auto_index=False)), idle_exit=True)
     assert set(without.command_lines()) == set(PROJECT.workers)
+
+
+@pytest.mark.parametrize("provider", sorted(set(EMBEDDERS) - {"static"}))
+def test_only_where_embedding_is_slow_or_done_elsewhere_an_embed_worker_is_started(
+    config: Config, provider: Provider
+) -> None:
+    assert EMBED not in starting.spec_of(config, idle_exit=True).command_lines()
+    remote = dataclasses.replace(config, embedding=Embedding(provider))
+    assert EMBED in starting.spec_of(remote, idle_exit=True).command_lines()
 
 
 def test_a_set_of_memory_belongs_to_its_data_folder(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from cortex.generation.contract import chunk_folders, graph_folders
 from cortex.generation.current import Generation
 from cortex.generation.damage import UNREADABLE
 from cortex.generation.manifest import Listing, Noted
-from cortex.processes import attach
+from cortex.processes import attach, starting
 from cortex.processes.names import MEMORY, PROJECT
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
@@ -37,7 +37,9 @@ ANSWER_S = 2.0
 async def collect(config: Config) -> dict[str, Any]:
     """Everything, as one JSON-able dict: "set", "workers", "index", "warnings"."""
     found = await asyncio.to_thread(attach.set_status, config)
-    workers = await _ask_all(config.runtime_dir, PROJECT.workers) if found["running"] else {}
+    unneeded = starting.unneeded(config)
+    needed = [name for name in PROJECT.workers if name not in unneeded]
+    workers = await _ask_all(config.runtime_dir, needed) if found["running"] else {}
     freshness = Freshness(config)
     generation = freshness.current()
     watcher = workers.get("watcher", {}).get("info", {})
