@@ -18,6 +18,9 @@ from ipc.messages import Message
 #: messages; an announcer never waits for a slow listener, the oldest hints are dropped
 QUEUE_MESSAGES_MAX = 100
 NAME = "events.sock"
+#: milliseconds between two tries to connect: the first, and at most; it doubles in between, so one
+#: that was away for a moment is heard again after as long
+RECONNECT_MS, RECONNECT_MAX_MS = 100, 10_000
 
 
 class Announcer:
@@ -45,7 +48,8 @@ class Listener:
         self.socket.setsockopt(zmq.LINGER, 0)
         self.socket.setsockopt(zmq.RCVHWM, QUEUE_MESSAGES_MAX)
         self.socket.setsockopt(zmq.SUBSCRIBE, b"")
-        self.socket.setsockopt(zmq.RECONNECT_IVL, 100)
+        self.socket.setsockopt(zmq.RECONNECT_IVL, RECONNECT_MS)
+        self.socket.setsockopt(zmq.RECONNECT_IVL_MAX, RECONNECT_MAX_MS)
         self.socket.connect(f"ipc://{runtime_dir / NAME}")
 
     def drain(self) -> list[Message]:

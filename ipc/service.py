@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import logging
+import math
 import os
 import signal
 import threading
@@ -32,9 +33,9 @@ from ipc.messages import Failure, GetStatus, Message, Status
 
 log = logging.getLogger(__name__)
 
-#: seconds between two looks at CURRENT, by the clock: a busy worker would never come to one that
-#: waits for idleness
-CHECK_S = 1.0
+#: seconds between two looks at the disk by the clock, at most. What is published is told by an
+#: event, and a question names its generation: the clock is for what neither has told
+CHECK_S = 10.0
 #: seconds that a stopping worker goes on answering what has already arrived
 DRAIN_S = 1.0
 #: seconds of processor time that every question may use, however soon its asker gives up: the first
@@ -57,8 +58,10 @@ class Worker(Protocol):
     def handlers(self) -> Mapping[type, Handler]: ...
 
     def reload(self) -> bool:
-        """Look at what is published and swap if it is newer; True when swapped. Called once a
-        second, so what is to be done by the clock is done here.
+        """Look at what is published and swap if it is newer; True when swapped. Called at each
+        event and every CHECK_S, so what is to be done by the clock is done here. One that has
+        `patience()` says how many seconds may pass between two calls while something waits for the
+        next.
 
         Bad files never raise.
         """
@@ -242,16 +245,18 @@ class _Loop:
         poller.register(self.socket, zmq.POLLIN)
         poller.register(listener.socket, zmq.POLLIN)
         poller.register(wake, zmq.POLLIN)
-        checked = 0.0
+        patience = getattr(self.worker, "patience", _usual_patience)
+        checked = -CHECK_S
         while not stop.is_set():
-            ready = dict(poller.poll(0 if self.unfinished else int(CHECK_S * 1000)))
+            left_s = max(0.0, checked + patience() - time.monotonic())
+            ready = dict(poller.poll(0 if self.unfinished else math.ceil(1000 * left_s)))
             news = listener.socket in ready and bool(listener.drain())
-            if news or time.monotonic() - checked >= CHECK_S:
+            if news or time.monotonic() - checked >= patience():
                 _reload(self.worker)
                 self._begin_background()
                 checked = time.monotonic()
-            if self.socket in ready:
-                self._answer_waiting(checked + CHECK_S)
+            if self.socket in ready:  # a busy worker would never come to a look that waits for idleness
+                self._answer_waiting(checked + patience())
             if self.unfinished:
                 self._go_on()
         self._answer_waiting(time.monotonic() + DRAIN_S)
@@ -311,6 +316,10 @@ class _Loop:
             return
         with contextlib.suppress(zmq.Again):
             self.socket.send_multipart([identity, *reply_frames(reply, request)], zmq.NOBLOCK)
+
+
+def _usual_patience() -> float:
+    return CHECK_S
 
 
 def _reload(worker: Worker) -> None:

@@ -15,7 +15,7 @@ from cortex.embedders import Embedder, open_embedder
 from cortex.settings.config import Config
 from ipc.errors import CortexError, TooLarge
 from ipc.messages import Embed, Embedded, Message, Status
-from ipc.service import Identity, serve
+from ipc.service import CHECK_S, Identity, serve
 
 #: texts in one request; a question is one
 TEXTS_MAX = 1024
@@ -51,6 +51,9 @@ class EmbedWorker:
             with contextlib.suppress(CortexError), self._noticing():
                 self._embedder = open_embedder(self._config)
         return False
+
+    def patience(self) -> float:
+        return PAUSE_S if self._embedder is None else CHECK_S
 
     @contextlib.contextmanager
     def _noticing(self) -> Iterator[None]:

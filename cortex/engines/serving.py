@@ -18,7 +18,7 @@ from cortex.generation.snapshots import Snapshots
 from cortex.settings.config import Config
 from ipc.errors import NotReady
 from ipc.messages import Message, Status
-from ipc.service import Identity
+from ipc.service import CHECK_S, Identity
 
 #: seconds between two looks at the files that answers are made from: a look at 60 takes 0.1 ms
 CHECKED_S = 0.1
@@ -89,7 +89,11 @@ class EngineWorker:
     def reload(self) -> bool:
         return self._snapshots.reload()
 
+    def patience(self) -> float:
+        return min(CHECK_S, self._snapshots.patience)
+
     def status(self) -> Status:
+        self.reload()
         generation = self._snapshots.generation
         info = self._engine.status(generation.tokens.get(self._name, ""), generation)
         info |= {"fault": self._snapshots.fault}

@@ -6,6 +6,7 @@ They are swapped atomically and never changed.
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,9 @@ S = TypeVar("S")
 
 #: seconds that the generation before the current one stays open, for questions that are under way
 KEEP_S = 2.0
+#: seconds after which one that could not be opened is tried again, and after which a question for
+#: the newest one looks whether it still is
+AGAIN_S = 1.0
 #: readings of CURRENT before a generation that vanishes under us is given up until the next look
 TRIES = 3
 
@@ -42,7 +46,7 @@ class Snapshots(Generic[S]):
         self._open = open_snapshot
         self._on_damage = on_damage
         self._opened: dict[int, tuple[Published, S]] = {}
-        self._swapped_at = 0.0
+        self._swapped_at = self._looked_at = 0.0
         self.generation = EMPTY
         #: why the published generation is not served, in one sentence; "" when it is
         self.fault = ""
@@ -53,6 +57,7 @@ class Snapshots(Generic[S]):
         A damaged one is logged and left alone.
         """
         self._close_old()
+        self._looked_at = time.monotonic()
         number = 0
         try:
             for left in reversed(range(TRIES)):
@@ -94,6 +99,13 @@ class Snapshots(Generic[S]):
             current = self.generation.number
             self._opened = {current: self._opened[current]}
 
+    @property
+    def patience(self) -> float:
+        """Seconds that may pass until `reload` is called again."""
+        if self.fault:
+            return AGAIN_S
+        return KEEP_S if len(self._opened) > 1 else math.inf
+
     def has(self, number: int) -> bool:
         return number in self._opened
 
@@ -106,7 +118,8 @@ class Snapshots(Generic[S]):
 
         Raises NotReady when it is not open.
         """
-        if number not in self._opened and number != self.generation.number:
+        newest = not number and time.monotonic() - self._looked_at >= AGAIN_S
+        if newest or (number not in self._opened and number != self.generation.number):
             self.reload()  # the asker may have seen a newer CURRENT than we have
         number = self.number_of(number)
         if not number:

@@ -30,7 +30,7 @@ from cortex.system import files
 from ipc.errors import BadRequest, CortexError, Damaged, Occupied, Unavailable
 from ipc.locks import hold
 from ipc.messages import MemoryAnswer, MemoryCall, Message, Status
-from ipc.service import Identity, Slices
+from ipc.service import CHECK_S, Identity, Slices
 
 log = logging.getLogger(__name__)
 
@@ -219,6 +219,12 @@ class MemoryWorker:
                 self._render()
         self._copy_when_due()
         return False
+
+    def patience(self) -> float:
+        """Seconds between two calls of `reload`: a second while there is something to be kept."""
+        if self._library is None:
+            return CHECK_S
+        return PAUSE_S if self._changed or self._to_brief or self._library.memory.said.unfound else CHECK_S
 
     def _render(self) -> None:
         """One briefing at a time of those that may tell something else now, in quiet."""

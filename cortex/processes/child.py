@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import signal
 import subprocess
@@ -133,6 +134,11 @@ class Child:
     @property
     def pid(self) -> int:
         return self._process.pid if self._process else 0
+
+    @property
+    def due(self) -> float:
+        """When `tend` has something to do by the clock (monotonic): its end is told by a signal."""
+        return self._due if self._process is None and self.state in ("waiting", "held") else math.inf
 
     def comes_up(self, now: float) -> bool:
         """Whether it was started a moment ago and does not answer yet."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import selectors
 import signal
@@ -20,16 +21,18 @@ from typing import Any
 
 from cortex import __version__
 from cortex.processes.child import STOP_S, Child, SetSpec, trim_log
+from cortex.system.notices import ITSELF, Notices
 from cortex.system.terminal import in_line
 from ipc.errors import EXIT_FAILED, EXIT_HOME_GONE, EXIT_OK, EXIT_USAGE, Misconfigured
 from ipc.locks import POLL_S, Lock, clear_place, holder_of, try_lock
 
-#: seconds between two looks at children that nobody announced as dead, and at what is due
-TICK_S = 0.25
-#: the same while some wait for others to come up
+#: seconds between two looks by the clock at children, at the folders and at the size of the logs:
+#: ends of children are told by a signal, and what becomes of the folders by the system
+CHECK_S = 10.0
+#: the same where the system tells nothing of folders
+BLIND_CHECK_S = 1.0
+#: seconds between two looks while some processes wait for others to come up
 COMING_UP_TICK_S = 0.02
-#: seconds between two looks at the folders, and at the size of the logs
-CHECK_S = 1.0
 #: seconds that a new supervisor waits for the lock of one that is stopping
 LOCK_S = 20.0
 #: seconds that a new set waits for the front that started it; one that lost a race may have no
@@ -68,6 +71,8 @@ class Supervisor:
         self._reason = ""
         self._exit = EXIT_OK
         self._identity: tuple[Any, ...] = ()
+        self._notices: Notices | None = None
+        self._checked = 0.0
 
     def run(self, lock_s: float = LOCK_S) -> int:
         """Hold the lock, start everything, serve until told to stop; the exit code.
@@ -78,26 +83,61 @@ class Supervisor:
             # Another supervisor was quicker: there is a set, which is all that was asked for.
             return EXIT_OK
         wake, listener = self._wake_up(), self._listen()
+        self._follow()
         self._identity = self._look()
         say(f"supervisor {os.getpid()} of {self.spec.root}: version {__version__}, {self.spec.config}")
-        checked = 0.0
         try:
             while not self._reason:
                 now = time.monotonic()
                 self._tend(now)
-                if now - checked >= CHECK_S:
-                    checked = now
+                if now - self._checked >= self._check_s:
                     self._check(now)
-                for key, _ in self._selector.select(COMING_UP_TICK_S if self._later else TICK_S):
+                self._count_fronts(now)
+                for key, _ in self._selector.select(0 if self._reason else self._left(now)):
                     if key.fileobj is wake:
                         wake.recv(64)
                     elif key.fileobj is listener:
                         self._accept(listener)
+                    elif key.fileobj is self._notices:
+                        self._notices.take()
+                        self._checked = -math.inf
                     else:
                         self._read(key.fileobj)  # type: ignore[arg-type]
         finally:
             self._end(listener)
         return self._exit
+
+    @property
+    def _check_s(self) -> float:
+        return BLIND_CHECK_S if self._notices is None else CHECK_S
+
+    def _left(self, now: float) -> float:
+        """Seconds until something is to be done by the clock."""
+        if self._later:
+            return COMING_UP_TICK_S
+        due = [self._checked + self._check_s, *(child.due for child in self._children.values())]
+        if not self._fronts and self._idle_exit_s is not None:
+            due.append(self._idle_since + self._idle_limit_s)
+        return max(0.0, min(due) - now)
+
+    @property
+    def _idle_limit_s(self) -> float:
+        """Seconds without a front after which the set ends."""
+        return self._idle_exit_s or 0.0 if self._had_front else GRACE_S
+
+    def _follow(self) -> None:
+        """Have the system tell what becomes of what this set stands on."""
+        try:
+            self._notices = Notices()
+            for path in self._paths():
+                self._notices.watch(path, ITSELF)
+        except OSError as error:
+            say(f"cannot watch the folders by events ({error}); looking by the clock")
+            if self._notices is not None:
+                self._notices.close()
+            self._notices = None
+        else:
+            self._selector.register(self._notices, selectors.EVENT_READ)
 
     def _take_lock(self, lock_s: float) -> bool:
         path = os.path.join(self.spec.runtime_dir, "set.lock")
@@ -165,17 +205,21 @@ class Supervisor:
         return most is None or sum(child.comes_up(now) for child in self._children.values()) < most
 
     def _look(self) -> tuple[Any, ...]:
-        """Identities of what this set stands on: lock, socket, its folder and that of its logs."""
-        paths = (
+        """Identities of what this set stands on."""
+        return tuple(_identity(path) for path in self._paths())
+
+    def _paths(self) -> tuple[str, ...]:
+        """What this set stands on: lock, socket, its folder and that of its logs."""
+        return (
             os.path.join(self.spec.runtime_dir, "set.lock"),
             socket_path(self.spec.runtime_dir),
             self.spec.root,
             os.path.dirname(self.spec.run_dir),
             self.spec.run_dir,
         )
-        return tuple(_identity(path) for path in paths)
 
     def _check(self, now: float) -> None:
+        self._checked = now
         for child in self._children.values():
             trim_log(child.log_path)
         lock, sock, root, *home = self._look()
@@ -185,12 +229,13 @@ class Supervisor:
             self._stop(f"{self.spec.of_kind.folder} was moved or deleted")
         elif tuple(home) != self._identity[3:]:
             self._stop("the folder of its logs was replaced", EXIT_HOME_GONE)
-        if self._fronts:
-            self._idle_since = now
-        elif self._idle_exit_s is not None:
+
+    def _count_fronts(self, now: float) -> None:
+        """End without any, after a while."""
+        if not self._fronts and self._idle_exit_s is not None:
             if self._waiting and (self._had_front or now - self._started > GRACE_S):
                 self._stop("a front of another version or configuration takes over")
-            elif now - self._idle_since >= (self._idle_exit_s if self._had_front else GRACE_S):
+            elif now - self._idle_since >= self._idle_limit_s:
                 self._stop(f"no front for {now - self._idle_since:.0f} s")
 
     def _accept(self, listener: socket.socket) -> None:
@@ -221,7 +266,9 @@ class Supervisor:
             self._drop(connection)  # gone, or does not read: a line fits every socket buffer
 
     def _drop(self, connection: socket.socket) -> None:
-        self._fronts.discard(connection)
+        if connection in self._fronts:
+            self._fronts.remove(connection)
+            self._idle_since = time.monotonic()
         self._waiting.discard(connection)
         if self._lines.pop(connection, None) is not None:
             self._selector.unregister(connection)
@@ -286,6 +333,7 @@ class Supervisor:
             "fronts": len(self._fronts),
             "waiting": len(self._waiting),
             "refused_lines": self._refused,
+            "watching": "polling" if self._notices is None else "events",
             "processes": [child.status(now) for child in self._children.values()],
         }
 
@@ -314,6 +362,8 @@ class Supervisor:
         say("stopped")
         signal.set_wakeup_fd(-1)
         self._selector.close()
+        if self._notices is not None:
+            self._notices.close()
 
 
 def socket_path(runtime_dir: str) -> str:

@@ -1,15 +1,19 @@
 """A worker that a thread of a program serves, and long work that lets questions pass."""
 
 import asyncio
+import itertools
 import os
 import threading
 
 import pytest
+import zmq
 
 from ipc.client import Client
 from ipc.errors import BadRequest, Misconfigured
-from ipc.messages import Embed, GetStatus, MemoryAnswer, MemoryCall, Status
+from ipc.events import Announcer
+from ipc.messages import Embed, GetStatus, MemoryAnswer, MemoryCall, Reload, Status
 from ipc.service import Serving
+from tests.waiting import until_async
 
 #: seconds that an answer may take; it bounds a failure, not a pass
 BOUND_S = 60.0
@@ -22,6 +26,7 @@ class Worker:
         self.asked, self.closed, self.thread = 0, False, threading.current_thread()
         self.handlers = {MemoryCall: self.call}
         self.began, self.laid = False, threading.Event()
+        self.looks, self.patient_s = 0, 3600.0
 
     def call(self, request):
         if request.operation == "long":
@@ -49,7 +54,11 @@ class Worker:
         raise BadRequest("It cannot be done.")
 
     def reload(self):
+        self.looks += 1
         return False
+
+    def patience(self):
+        return self.patient_s
 
     def status(self):
         return Status("memory", os.getpid(), "0", "", 0, 0.0)
@@ -71,7 +80,7 @@ def served(tmp_path):
     serving.close()
     serving.close()
     assert made[0].closed
-    assert not list(tmp_path.glob("*.sock"))
+    assert not list(tmp_path.glob("memory.*.sock"))
 
 
 def talk(folder, conversation):
@@ -133,6 +142,41 @@ def test_a_worker_that_cannot_be_made_leaves_the_place_free(tmp_path):
     for _ in range(2):
         with pytest.raises(BadRequest, match="no store"):
             Serving("memory", refuse, tmp_path)
+
+
+def test_the_disk_is_looked_at_by_the_clock_only_while_something_waits_for_it(served, tmp_path):
+    async def conversation(ask):
+        served.patient_s = 0.001
+        await ask(GetStatus())
+        await until_async(lambda: served.looks > 5)
+        served.patient_s = 3600.0
+        await ask(GetStatus())  # the loop has come by, and waits for nothing any more
+        looks = served.looks
+        for _ in range(20):
+            await ask(GetStatus())
+        return looks
+
+    looks = talk(tmp_path, conversation)
+    assert served.looks == looks
+
+
+def test_an_event_is_a_reason_to_look_at_once(served, tmp_path):
+    async def conversation(ask):
+        await ask(GetStatus())
+        before = served.looks
+        context = zmq.Context()
+        announcer = Announcer(context, tmp_path)
+        try:
+            for number in itertools.count(1):  # until it has connected
+                announcer.announce(Reload(number))
+                await ask(GetStatus())
+                if served.looks > before:
+                    return True
+        finally:
+            announcer.close()
+            context.term()
+
+    assert talk(tmp_path, conversation)
 
 
 def test_what_it_does_not_answer_is_refused(served, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import os
 import shutil
 import signal
@@ -17,7 +18,7 @@ import pytest
 from cortex.generation.formats import LOCK
 from cortex.processes import attach
 from cortex.processes.child import COMING_UP_S
-from cortex.processes.supervisor import Supervisor
+from cortex.processes.supervisor import BLIND_CHECK_S, CHECK_S, Supervisor
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, open_runtime
 from ipc.errors import EXIT_OCCUPIED, Misconfigured, Unavailable
@@ -207,6 +208,40 @@ def test_the_set_ends_when_the_project_is_moved(config: Config) -> None:
     config.root.rename(config.root.parent / "elsewhere")
     assert supervisor.wait(BOUND_S) == 0
     assert not processes_of(config.root)
+
+
+def test_a_supervisor_that_rests_has_nothing_to_do_by_the_clock(config: Config) -> None:
+    open_home(config)
+    config.run_dir.mkdir(exist_ok=True)
+    supervisor = Supervisor(spec(config, text=OBEDIENT))
+    try:
+        supervisor._tend(1000.0)
+        supervisor._tend(1001.0)
+        supervisor._take_lock(0.0)
+        supervisor._listen()
+        supervisor._follow()
+        supervisor._check(1001.0)
+        assert supervisor.status()["watching"] == "events"
+        assert supervisor._left(1001.0) == CHECK_S
+        supervisor._notices = None
+        assert supervisor._left(1001.0) == BLIND_CHECK_S < CHECK_S
+    finally:
+        for one in supervisor._children.values():
+            one.terminate()
+            one.wait(time.monotonic() + BOUND_S)
+
+
+def test_a_supervisor_without_events_looks_by_the_clock_and_says_so(
+    config: Config, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def refuse() -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("cortex.processes.supervisor.Notices", refuse)
+    supervisor = Supervisor(spec(config))
+    supervisor._follow()
+    assert supervisor.status()["watching"] == "polling"
+    assert "looking by the clock" in capfd.readouterr().err
 
 
 def test_stop_says_whether_there_was_anything_to_stop(config: Config) -> None:

@@ -26,6 +26,7 @@ from cortex.engines.vector.engine import VectorEngine
 from cortex.engines.vector.usearch import Limits as VectorLimits
 from cortex.engines.vector.usearch import check_vectors
 from cortex.generation import current as generations
+from cortex.generation import snapshots
 from cortex.generation.current import EMPTY, KEY_BYTES
 from cortex.generation.damage import mark, take_marks
 from cortex.generation.read import open_rows
@@ -36,6 +37,7 @@ from cortex.settings import config as configuration
 from cortex.system import files
 from ipc.errors import BadQuery, NotReady, Unavailable
 from ipc.messages import ExactSearch, GraphSearch, VectorSearch
+from ipc.service import CHECK_S
 
 CHUNKS = 12
 
@@ -482,6 +484,31 @@ def test_a_reader_takes_up_another_generation_of_the_same_number(index):
     index.workers["text"].reload()
     found = index.workers["text"].handlers[ExactSearch](ExactSearch("handler_7", generation=current.number))
     assert found.hits == ()
+
+
+def test_a_reader_to_whom_no_event_came_looks_when_it_is_asked_for_the_newest(index, monkeypatch):
+    monkeypatch.setattr(snapshots, "AGAIN_S", 0.0)
+    index.ask()
+    write(index.config, 3)
+    while index.builder.refresh() is not None:
+        pass
+    assert index.workers["text"].handlers[ExactSearch](ExactSearch("handler_7")).hits == ()
+
+
+def test_a_reader_is_in_no_hurry_but_while_something_waits_for_its_next_look(index, monkeypatch):
+    worker = index.workers["text"]
+    with monkeypatch.context() as patch:
+        patch.setattr(snapshots, "KEEP_S", 0.0)
+        for _ in range(2):
+            worker.reload()
+    assert worker.patience() == CHECK_S
+    write(index.config, 3)
+    while index.builder.refresh() is not None:
+        pass
+    worker.reload()  # the one before is to be closed
+    assert worker.patience() == snapshots.KEEP_S < CHECK_S
+    worker._snapshots.fault = "cannot be opened"
+    assert worker.patience() == snapshots.AGAIN_S < CHECK_S
 
 
 def test_a_reader_gives_no_answer_from_files_that_were_changed_under_it(index, monkeypatch):

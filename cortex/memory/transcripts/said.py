@@ -78,6 +78,11 @@ class Said:
     def behind(self) -> bool:
         return self.reached < self._store.reached
 
+    @property
+    def unfound(self) -> bool:
+        """Whether `catch_up` has something to do: to take in, or to have found what is taken in."""
+        return self.behind or self._writer is not None or self._committing is not None
+
     def follow(self) -> Iterator[None]:
         """Take in what changed in the store since, in slices; later, while a thread commits."""
         self._end_commit(wait=False)
