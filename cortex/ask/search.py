@@ -242,7 +242,7 @@ def _rank(
         assert vector is not None
         ranked = rank_by_cosine(vector, limit)
     else:
-        vector = vector if vector is not None and vector.hits else None
+        vector = vector if vector is not None and len(vector) else None
         weights = weigh(vectors=vector is not None, bm25_weight=turn.asking.config.fusion.bm25_weight)
         ranked = rank(question.query, text, vector, weights, limit, named=named)
     floor = question.min_score

@@ -95,22 +95,7 @@ class Rows:
 
     def ids(self, ordinals: Array) -> list[str]:
         """The chunk ids of the rows at `ordinals`, in their order."""
-        out = [""] * len(ordinals)
-        segments = np.searchsorted(self.starts, ordinals, side="right") - 1
-        for at in np.unique(segments).tolist():
-            arrays = self.segments[at].arrays
-            here = np.flatnonzero(segments == at)
-            rows = ordinals[here] - self.starts[at]
-            data = memoryview(arrays["id_bytes"])
-            spans = zip(
-                here.tolist(),
-                arrays["id_offsets"][rows].tolist(),
-                arrays["id_offsets"][rows + 1].tolist(),
-                strict=True,
-            )
-            for place, begin, end in spans:
-                out[place] = bytes(data[begin:end]).decode()
-        return out
+        return [raw.decode() for raw in self.cuts("id", ordinals)]
 
     def chunk(self, ordinal: int, text: str | None = None) -> bytes:
         """The JSON object of the chunk, without its embedding.
@@ -128,11 +113,13 @@ class Rows:
         """The text of the chunk as it is stored: UTF-8, and a line feed."""
         return self._cut(ordinal, "text")
 
-    def cuts(self, what: Literal["chunk", "text"], ordinals: Array) -> list[bytes]:
-        """Of many rows, in their order: `raw_text`, or the JSON of the chunk without its text."""
+    def cuts(self, what: Literal["chunk", "id", "text"], ordinals: Array) -> list[bytes]:
+        """Of many rows, in their order: `raw_text`, the id, or the JSON of the chunk without its
+        text.
+        """
         out = [b""] * len(ordinals)
         of_row = np.searchsorted(self.starts, ordinals, side="right") - 1
-        for at in np.unique(of_row).tolist():
+        for at in set(of_row.tolist()):
             arrays, here = self.segments[at].arrays, np.flatnonzero(of_row == at)
             rows, data = ordinals[here] - self.starts[at], memoryview(arrays[f"{what}_bytes"])
             edges = (arrays[f"{what}_offsets"][rows + after].tolist() for after in (0, 1))

@@ -2,7 +2,7 @@
 docs/RANKING.md explains it.
 
 Pure and deterministic: the same signals in any order give the same ranking; ties are broken by
-chunk id.
+chunk id. All of it is columns: objects are made of what is returned alone.
 """
 
 from __future__ import annotations
@@ -10,25 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from cortex.ranking.weights import Weights
-from cortex.terms.paths import (
-    asks_for_tests,
-    folder_share,
-    is_example,
-    is_foreign,
-    is_test,
-    question_words,
-    stem_share,
-    superseded,
-)
+from cortex.terms.paths import asks_for_tests, question_words, say, share, superseded
 from cortex.terms.records import covers
 from ipc.arrays import Array
 from ipc.messages import Hit, Signals
+from ipc.messages.signals import FILE, KIND
 
 Source = Literal["lex", "vec", "both"]
 
@@ -44,11 +36,14 @@ ASKED_PENALTY = 0.25
 #: good, 0.95 at all
 STEEPNESS = 6.0
 
+#: those of words, that of meaning
 _LANES = ("body", "path", "defs", "comments", "defx", "cosine")
 #: what both workers tell of each chunk, found by words or not
 _ABOUT = ("file_references", "foreign")
 #: what the question names (pasted.py): files, and lines of them
 _NAMED = ("cited", "line")
+#: the place of each among the columns of the candidates
+_AT = {name: at for at, name in enumerate((*_LANES, *_ABOUT, *_NAMED))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +57,8 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A hit, its score (0-1, higher is better, falling along the list) and the terms that made it.
+    """A hit, its score (0-1, higher is better, falling along the list) and the signals that made
+    it, by `names`, with their `values` and `weights`.
 
     `place` is 1 for the best chunk of its file, 2 for the next; from 2 on the score is `factor` ×
     the lowest score of a first place. `total` is the sum of `terms`.
@@ -71,12 +67,18 @@ class Ranked:
     hit: Hit
     score: float
     source: Source
-    terms: tuple[Term, ...]
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+    weights: tuple[float, ...]
     total: float
     place: int = 1
     factor: float = 1.0
     #: the score of a sum of 0
     base: float = 0.0
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        return tuple(map(Term, self.names, self.values, self.weights))
 
     def explanation(self) -> dict[str, Any]:
         """Each signal with its value, weight and product; the products add up to `sum`, and `base`
@@ -103,35 +105,59 @@ class Ranked:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Candidates:
-    """Every chunk that a lane named, by id, as columns; `file` is its file's place in `paths`."""
+    """Every chunk that a lane named, once, the chunks of a file together; n of m files."""
 
-    hits: list[Hit]
-    lanes: dict[str, Array]  #: float64 [n]; "cosine" is NaN where the vector lane has none
+    #: the replies, and for each chunk which of them tells of it, and as what number there
+    replies: Sequence[Signals]
+    reply: Array
+    at: Array
+    keys: Array
+    lanes: Array  #: float64 [len(_AT), n]; "cosine" is NaN where the vector lane has none
     covering: Array  #: bool [n]: of the kinds that hold each line of a file once
-    file: Array  #: int64 [n]
+    documents: Array  #: bool [n]
+    file: Array  #: int64 [n], ascending: the place in `paths`
+    starts: Array  #: int64 [m]: the first chunk of each file
     paths: list[str]
 
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def lane(self, name: str) -> Array:
+        values: Array = self.lanes[_AT[name]]
+        return values
+
+    def hit(self, at: int) -> Hit:
+        return self.replies[int(self.reply[at])].hit(int(self.at[at]))
+
+    @cached_property
+    def ties(self) -> Array:
+        """I64 [n]: the order of the ids, and of the keys where one id is of several chunks."""
+        pairs = zip(self.reply.tolist(), self.at.tolist(), self.keys.tolist(), strict=True)
+        ids = [(self.replies[reply].id(at), key) for reply, at, key in pairs]
+        out = np.empty(len(ids), np.int64)
+        out[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+        return out
+
     def source(self, at: int) -> Source:
-        if math.isnan(self.lanes["cosine"][at]):
+        values = self.lanes[:, at]
+        if math.isnan(values[_AT["cosine"]]):
             return "lex"
-        return "both" if any(self.lanes[lane][at] > 0 for lane in (*_LANES[:-1], "cited")) else "vec"
+        words = any(values[_AT[lane]] > 0 for lane in (*_LANES[:-1], "cited"))
+        return "both" if words else "vec"
 
     def best(self, values: Array) -> Array:
-        """The highest of `values` in each file."""
-        out = np.full(len(self.paths), -np.inf)
-        np.maximum.at(out, self.file, values)
-        return out
+        """The highest of `values` […, n] in each file."""
+        highest: Array = np.maximum.reduceat(values, self.starts, axis=-1)
+        return highest
 
     def top(self, lane: str) -> Array:
         """Each file's TOP_CHUNKS best (covering ones if it has any) added, ÷ the largest sum."""
-        has = np.zeros(len(self.paths), bool)
-        has[self.file[self.covering]] = True
-        values = np.where(self.covering | ~has[self.file], self.lanes[lane], 0.0)
+        has = np.logical_or.reduceat(self.covering, self.starts)
+        values = np.where(self.covering | ~has[self.file], self.lane(lane), 0.0)
         order = np.lexsort((-values, self.file))
-        files = self.file[order]
-        place = np.arange(len(order)) - np.searchsorted(files, files)
+        place = np.arange(len(order)) - self.starts[self.file]
         kept = order[place < TOP_CHUNKS]
         return _shares(np.bincount(self.file[kept], weights=values[kept], minlength=len(self.paths)))
 
@@ -167,11 +193,11 @@ def rank(
     A lane that did not answer is None. `named` are the signals of what the question names
     (pasted.py). Scores fall along the list.
     """
-    found = _collect([signals for signals in (text, vector, *named) if signals is not None])
-    if not found.hits:
+    found = _collect([signals for signals in (text, vector, *named) if signals is not None and len(signals)])
+    if found is None:
         return []
     cosines = _distribution(vector)
-    cosine = np.where(np.isnan(found.lanes["cosine"]), cosines.missing, found.lanes["cosine"])
+    cosine = np.where(np.isnan(found.lane("cosine")), cosines.missing, found.lane("cosine"))
     signals = _signals(question, found, cosines.z(found.best(cosine)))
     scales = np.array([getattr(weights, name) for name in signals])
     values = np.array(list(signals.values()))
@@ -180,123 +206,148 @@ def rank(
     positive = float(scales[usual & (scales > 0)].sum()) or 1.0
     totals = (values * scales[:, None]).sum(axis=0)
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
-    strength = _shares(found.lanes["body"]) + cosine
+    strength = _shares(found.lane("body")) + cosine
     shown = _pick(found, strength)
-    order = np.lexsort((shown, -totals))
-    terms = {
-        at: tuple(
-            Term(name, float(value), float(scale))
-            for name, value, scale in zip(signals, values[:, at], scales, strict=True)
-        )
-        for at in order[:limit].tolist()
-    }
+    order = np.lexsort((found.ties[shown], -totals))[:limit].tolist()
+    names, counts = tuple(signals), tuple(scales.tolist())
     first = [
         Ranked(
-            hit=found.hits[shown[at]],
+            hit=found.hit(shown[at]),
             score=_squash(float(totals[at]), positive),
             source=found.source(shown[at]),
-            terms=terms[at],
+            names=names,
+            values=tuple(values[:, at].tolist()),
+            weights=counts,
             total=float(totals[at]),
             base=_squash(0.0, positive),
         )
-        for at in order[:limit].tolist()
+        for at in order
     ]
     if len(first) == limit:
         return first
-    by_file = dict(zip(order.tolist(), first, strict=True))
+    by_file = dict(zip(order, first, strict=True))
     return first + _more(found, by_file, strength, np.setdiff1d(np.arange(len(strength)), shown), limit)
 
 
 def rank_by_cosine(vector: Signals, limit: int) -> list[Ranked]:
     """Pure cosine, chunk by chunk; a cosine below 0 scores 0."""
-    cosines = vector.values[vector.names.index("cosine")].tolist()
-    best = sorted(
-        zip(cosines, vector.hits, strict=True), key=lambda pair: (-pair[0], pair[1].id, pair[1].key)
-    )
+    cosines = vector.row("cosine").tolist()
+    keys = vector.keys.tolist()
+    best = sorted(range(len(cosines)), key=lambda at: (-cosines[at], vector.id(at), keys[at]))
     return [
         Ranked(
-            hit=hit,
-            score=min(1.0, max(0.0, cosine)),
+            hit=vector.hit(at),
+            score=min(1.0, max(0.0, cosines[at])),
             source="vec",
-            terms=(Term("cosine", cosine, 1.0),),
-            total=cosine,
+            names=("cosine",),
+            values=(cosines[at],),
+            weights=(1.0,),
+            total=cosines[at],
         )
-        for cosine, hit in best[:limit]
+        for at in best[:limit]
     ]
 
 
-def _collect(replies: Sequence[Signals]) -> _Candidates:
-    """One candidate for each row key that any lane names. In order of the ids: the replies' own
-    order has no say.
+def _collect(replies: Sequence[Signals]) -> _Candidates | None:
+    """One candidate for each row key that any lane names: the replies' own order has no say. None
+    for no candidate.
     """
-    found = {hit.key: hit for signals in replies for hit in signals.hits}
-    hits = sorted(found.values(), key=attrgetter("id", "key"))
-    places = {hit.key: at for at, hit in enumerate(hits)}
-    lanes = {lane: np.zeros(len(hits)) for lane in (*_LANES, *_ABOUT, *_NAMED)}
-    lanes["cosine"].fill(np.nan)
-    for signals in replies:
-        at = [places[hit.key] for hit in signals.hits]
-        for name, row in zip(signals.names, signals.values, strict=True):
-            if name in lanes:
-                lanes[name][at] = np.fmax(lanes[name][at], row)
+    if not replies:
+        return None
+    told = np.concatenate([signals.keys for signals in replies])
+    keys, first, places = np.unique(told, return_index=True, return_inverse=True)
     files: dict[str, int] = {}
-    # A chunk without a path stands for itself.
-    file = [files.setdefault(hit.path or f"\0{hit.id}", len(files)) for hit in hits]
+    file = np.concatenate([_files_of(signals, files) for signals in replies])[first]
+    order = np.argsort(file, kind="stable")
+    lanes = np.zeros((len(_AT), len(keys)))
+    lanes[_AT["cosine"]].fill(np.nan)
+    back = np.argsort(order)  # where a key's candidate is
+    begin = 0
+    for signals in replies:
+        at = back[places[begin : begin + len(signals)]]
+        begin += len(signals)
+        known = [number for number, name in enumerate(signals.names) if name in _AT]
+        rows = np.array([_AT[signals.names[number]] for number in known])[:, None]
+        lanes[rows, at] = np.fmax(lanes[rows, at], signals.values[known])
+    first, file = first[order], file[order]
+    reply = np.repeat(np.arange(len(replies)), [len(signals) for signals in replies])
+    number = np.concatenate([np.arange(len(signals)) for signals in replies])
+    kinds = [np.array([covers(kind) for kind in signals.kinds])[signals.rows[KIND]] for signals in replies]
+    texts = [
+        np.array([kind == "documentation" for kind in signals.kinds])[signals.rows[KIND]]
+        for signals in replies
+    ]
     return _Candidates(
-        hits=hits,
+        replies=replies,
+        reply=reply[first],
+        at=number[first],
+        keys=keys[order],
         lanes=lanes,
-        covering=np.array([covers(hit.chunk_type) for hit in hits], bool),
-        file=np.array(file, np.int64),
+        covering=np.concatenate(kinds)[first],
+        documents=np.concatenate(texts)[first],
+        file=file,
+        starts=np.flatnonzero(np.diff(file, prepend=-1)),
         paths=[path if path[0] != "\0" else "" for path in files],
     )
 
 
+def _files_of(signals: Signals, files: dict[str, int]) -> Array:
+    """I64 [n]: the number in `files`, which it adds to, of each candidate's file. A chunk without a
+    path stands for itself.
+    """
+    numbers = np.array([files.setdefault(path, len(files)) if path else -1 for path in signals.paths])
+    out: Array = numbers[signals.rows[FILE]]
+    for at in np.flatnonzero(out < 0).tolist():
+        out[at] = files.setdefault(f"\0{signals.id(at).decode()}", len(files))
+    return out
+
+
 def _distribution(vector: Signals | None) -> _Cosines:
-    if vector is None or not vector.hits:
+    if vector is None or not len(vector):
         return _Cosines(0.0, 0.0, 0.0)
     mean = vector.stats.get("cosine_mean", 0.0)
     missing = mean
-    if len(vector.hits) < vector.stats.get("rows", 0.0):
+    if len(vector) < vector.stats.get("rows", 0.0):
         # The lane was cut: what it left out lies between the mean and its last cosine.
-        missing = (mean + float(vector.values[vector.names.index("cosine")].min())) / 2
+        missing = (mean + float(vector.row("cosine").min())) / 2
     return _Cosines(mean, vector.stats.get("cosine_std", 0.0), missing)
 
 
 def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]:
     """Signal → its value for each file, in the order in which they are explained."""
-    words = question_words(question)
+    words, said = question_words(question), [say(path) for path in found.paths]
     penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
+    test, example, foreign = np.array([one.kinds for one in said]).T
+    best = dict(zip(_AT, found.best(found.lanes), strict=True))
     # Of an ordinary question it says nothing, and is not among what is explained.
-    cited = {"cited": found.best(found.lanes["cited"])} if found.lanes["cited"].any() else {}
+    cited = {"cited": best["cited"]} if best["cited"].any() else {}
     return {
         "ctop3": found.top("body"),
-        "path": _shares(found.best(found.lanes["path"])),
-        "sshare": np.array([stem_share(path, words) for path in found.paths]),
-        "folders": np.array([folder_share(path, words) for path in found.paths]),
+        "path": _shares(best["path"]),
+        "sshare": np.array([share(one.stem, words) for one in said]),
+        "folders": np.array([share(one.folders, words) for one in said]),
         "defs": found.top("defs"),
-        "comments": _shares(found.best(_comments(found))),
-        "defx": found.best(found.lanes["defx"]),
+        "comments": _shares(_comments(found, best["comments"])),
+        "defx": best["defx"],
         "smax": smax,
-        "refs": _shares(np.log1p(found.best(found.lanes["file_references"]))),
-        "test": penalty * np.array([is_test(path) for path in found.paths], float),
-        "example": penalty * np.array([is_example(path) for path in found.paths], float),
-        "foreign": _foreign(found),
-        "superseded": np.array(superseded(found.paths, question), float),
+        "refs": _shares(np.log1p(best["file_references"])),
+        "test": penalty * test,
+        "example": penalty * example,
+        # its chunks are tagged as generated or vendored, or its path says so
+        "foreign": np.fmax(best["foreign"], foreign),
+        "superseded": np.array(superseded(said, question), float),
         **cited,
     }
 
 
-def _foreign(found: _Candidates) -> Array:
-    """1 for a file whose chunks are tagged as generated or vendored, or whose path says so."""
-    return np.fmax(found.best(found.lanes["foreign"]), [is_foreign(path) for path in found.paths])
-
-
-def _comments(found: _Candidates) -> Array:
-    """The comments' BM25 of each chunk. A document is all comment, which would count its text
-    twice; so it has none, unless the candidates are documents only.
+def _comments(found: _Candidates, best: Array) -> Array:
+    """The comments' BM25 of each file, `best` of all its chunks. A document is all comment, which
+    would count its text twice; so it has none, unless the candidates are documents only.
     """
-    documents = np.array([hit.chunk_type == "documentation" for hit in found.hits], bool)
-    return found.lanes["comments"] if documents.all() else np.where(documents, 0.0, found.lanes["comments"])
+    documents = found.documents
+    if documents.all() or not documents.any():
+        return best
+    return found.best(np.where(documents, 0.0, found.lane("comments")))
 
 
 def _shares(values: Array) -> Array:
@@ -308,11 +359,11 @@ def _pick(found: _Candidates, strength: Array) -> Array:
     """Each file's place of the chunk that stands for it: the one with the named line, else of those
     that hold the asked definition, if any, the best.
     """
-    defx = found.lanes["defx"]
+    defx = found.lane("defx")
     other = defx < found.best(defx)[found.file]
-    order = np.lexsort((~found.covering, -strength, other, -found.lanes["line"], found.file))
-    _, starts = np.unique(found.file[order], return_index=True)
-    return order[starts]
+    order = np.lexsort((found.ties, ~found.covering, -strength, other, -found.lane("line"), found.file))
+    picked: Array = order[found.starts]
+    return picked
 
 
 def _more(
@@ -320,7 +371,8 @@ def _more(
 ) -> list[Ranked]:
     """Further chunks of the shown files, best first, below the lowest score of a first place."""
     floor = min(one.score for one in by_file.values())
-    rest = rest[np.lexsort((~found.covering[rest], -strength[rest]))][: limit - len(by_file)]
+    order = np.lexsort((found.ties[rest], ~found.covering[rest], -strength[rest]))
+    rest = rest[order][: limit - len(by_file)]
     places: dict[int, int] = {}
     out = []
     for at in rest.tolist():
@@ -329,10 +381,12 @@ def _more(
         factor = min(1.0, max(0.0, float(strength[at]) / 2))
         out.append(
             Ranked(
-                hit=found.hits[at],
+                hit=found.hit(at),
                 score=floor * factor,
                 source=found.source(at),
-                terms=by_file[file].terms,
+                names=by_file[file].names,
+                values=by_file[file].values,
+                weights=by_file[file].weights,
                 total=by_file[file].total,
                 place=places[file],
                 factor=factor,

@@ -18,7 +18,7 @@ import numpy as np
 from cortex.ranking import traces
 from cortex.ranking.traces import ENDING, KNOWN, START, Frame, clean, is_foreign, stem
 from cortex.terms import tokens
-from ipc.messages import Hit, Located, Place, Signals
+from ipc.messages import Hit, Located, Place, Signals, signals_of
 
 #: a text without any of these marks, and shorter than this, is not looked at
 _TELLS = re.compile(r"[\n`/\\]|\(\)|\.\w+[:(]\d")
@@ -134,20 +134,20 @@ def cite(places: Sequence[Place], located: Located) -> Signals | None:
         return None
     rows = [[worth for _, worth, _ in best.values()], [line for _, _, line in best.values()]]
     hits = tuple(hit for hit, _, _ in best.values())
-    return Signals(located.generation, hits, ("cited", "line"), np.array(rows, np.float32))
+    return signals_of(located.generation, hits, ("cited", "line"), np.array(rows, np.float32))
 
 
 def define(found: Signals, place: int) -> Signals | None:
     """The signal "defx" of what defines the name that was asked for, number `place` of the
     question's; None when nothing does, or so much that the name tells nothing.
     """
-    values = found.values[found.names.index("defx")]
+    values = found.row("defx")
     defining = np.flatnonzero(values)
     if not 0 < len(defining) <= DEFINITIONS_MAX:
         return None
-    hits = tuple(found.hits[at] for at in defining.tolist())
+    hits = [found.hit(at) for at in defining.tolist()]
     share = NAME_SHARE / (1 + place / 2)
-    return Signals(found.generation, hits, ("defx",), (share * values[defining]).reshape(1, -1))
+    return signals_of(found.generation, hits, ("defx",), (share * values[defining]).reshape(1, -1))
 
 
 def _bounded(text: str) -> str:

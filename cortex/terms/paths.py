@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from cortex.terms import tokens
 
@@ -156,50 +157,53 @@ def page_of(path: str) -> tuple[str, bool]:
 
 
 def question_words(question: str) -> frozenset[str]:
-    """The stems and joined forms that `stem_share` looks for."""
+    """The stems and joined forms that `share` looks for."""
     return frozenset(tokens.lane_words(question))
 
 
-def stem_share(path: str, words: frozenset[str]) -> float:
-    """The share (0-1) of the file stem's parts that the question holds."""
-    stems = _stems(path)
-    return sum(map(words.__contains__, stems)) / len(stems) if stems else 0.0
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a path says to a ranking, whatever was asked: the parts of its file's stem and, each
+    once, of its folders' names, as `question_words` has them.
+    """
+
+    #: is it a test's, an example's, somebody else's
+    kinds: tuple[float, float, float]
+    stem: tuple[str, ...]
+    folders: tuple[str, ...]
+    #: what comes before the first folder that is named as a version, and its number
+    version: tuple[str, int] | None
 
 
-def folder_share(path: str, words: frozenset[str]) -> float:
-    """The share (0-1) of the distinct parts of the folders' names that the question holds."""
-    parts = _folder_stems(path)
-    return len(parts & words) / len(parts) if parts else 0.0
+@functools.lru_cache(_MEMO)
+def say(path: str) -> Said:
+    *folders, _name = path.split("/")
+    parts = (tokens.lane_text([part]) for folder in folders for part in tokens.part_words(folder))
+    version = _VERSION_FOLDER.search(path)
+    return Said(
+        kinds=(float(is_test(path)), float(is_example(path)), float(is_foreign(path))),
+        stem=tuple(tokens.lane_text([part]) for part in _stem_parts(path)),
+        folders=tuple(dict.fromkeys(parts)),
+        version=(version[1], int(version[2])) if version is not None else None,
+    )
 
 
-def superseded(paths: Iterable[str], question: str) -> list[bool]:
+def share(parts: tuple[str, ...], words: frozenset[str]) -> float:
+    """The share (0-1) of the parts of a name that the question holds."""
+    return sum(map(words.__contains__, parts)) / len(parts) if parts else 0.0
+
+
+def superseded(paths: Iterable[Said], question: str) -> list[bool]:
     """For each path: is it in a folder like `v3` while another is in a `v4` or later beside it?
 
     Never where the question names a version itself.
     """
-    found = [_version_folder(path) for path in paths]
+    found = [path.version for path in paths]
     newest: dict[str, int] = {}
     for before, number in filter(None, found):
         newest[before] = max(newest.get(before, 0), number)
     asked = _VERSION.search(question) is not None
     return [one is not None and not asked and one[1] < newest[one[0]] for one in found]
-
-
-@functools.lru_cache(_MEMO)
-def _version_folder(path: str) -> tuple[str, int] | None:
-    found = _VERSION_FOLDER.search(path)
-    return (found[1], int(found[2])) if found is not None else None
-
-
-@functools.lru_cache(_MEMO)
-def _folder_stems(path: str) -> frozenset[str]:
-    *folders, _name = path.split("/")
-    return frozenset(tokens.lane_text([part]) for folder in folders for part in tokens.part_words(folder))
-
-
-@functools.lru_cache(_MEMO)
-def _stems(path: str) -> tuple[str, ...]:
-    return tuple(tokens.lane_text([part]) for part in _stem_parts(path))
 
 
 def _stem_parts(path: str) -> list[str]:

@@ -27,7 +27,6 @@ from ipc.messages.search import (
     ExactSearch,
     Fetch,
     Filters,
-    Hit,
     Locate,
     Located,
     MatchType,
@@ -36,11 +35,11 @@ from ipc.messages.search import (
     Place,
     Show,
     Shown,
-    Signals,
     Spot,
     TextSignals,
     VectorSearch,
 )
+from ipc.messages.signals import Hit, Signals, signals_of
 
 Message = (
     Failure
@@ -108,4 +107,5 @@ __all__ = [
     "TextSignals",
     "VectorSearch",
     "is_repeatable",
+    "signals_of",
 ]

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ipc.arrays import Array
 from ipc.messages.control import Blobs
+from ipc.messages.signals import Hit
 
 Mode = Literal["query", "passage"]
 Detail = Literal["full", "snippet", "location"]
@@ -43,18 +44,6 @@ class Filters:
     paths: tuple[str, ...] = ()
     exclude_paths: tuple[str, ...] = ()
     language: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """Where a chunk lies. `key` is the row key: unique over all time in one index."""
-
-    key: int
-    id: str
-    chunk_type: str
-    path: str
-    start_line: int
-    end_line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +92,6 @@ class TextSignals:
     limit: int
     filters: Filters = Filters()
     generation: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Signals:
-    """Candidates with the value of each signal: `values` float32 [len(names), len(hits)].
-
-    A value is 0 where a lane has none. `stats` holds what a ranking needs beside them (mean and
-    deviation of the cosines, number of files, …).
-    """
-
-    generation: int
-    hits: tuple[Hit, ...]
-    names: tuple[str, ...]
-    values: Array
-    stats: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from ipc.messages import (
     Fetch,
     Hit,
     MeaningSearch,
-    Signals,
     TextSignals,
     VectorSearch,
+    signals_of,
 )
 
 HITS = tuple(
@@ -87,9 +87,9 @@ class Workers:
             case VectorSearch() | MeaningSearch():
                 values = np.array([[0.9, 0.5, 0.1]], np.float32)
                 stats = {"cosine_mean": 0.2, "cosine_std": 0.2, "rows": 3.0, "left_out": 0.0}
-                return Signals(self.generation, HITS, ("cosine",), values, stats)
+                return signals_of(self.generation, HITS, ("cosine",), values, stats)
             case TextSignals():
-                return Signals(self.generation, HITS, ("body",), np.array([[1.0, 9.0, 0.0]], np.float32))
+                return signals_of(self.generation, HITS, ("body",), np.array([[1.0, 9.0, 0.0]], np.float32))
             case Fetch():
                 return Chunks(
                     self.generation, False, tuple(self.chunks.get(key, b"") for key in request.keys)

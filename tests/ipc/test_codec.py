@@ -41,6 +41,7 @@ from ipc.messages import (
     TextSignals,
     VectorSearch,
     is_repeatable,
+    signals_of,
 )
 
 HIT = Hit(key=2**60, id="code-a.py#f~1", chunk_type="code", path="a.py", start_line=1, end_line=9)
@@ -52,7 +53,7 @@ EXAMPLES = [
     Embedded("m@1", np.arange(6, dtype="<f4").reshape(2, 3)),
     VectorSearch(np.ones(3, "<f4"), "m@1", 5, Filters(tags=("go",), paths=("src/**",)), 4),
     TextSignals("auth", 400),
-    Signals(3, (HIT,), ("cosine",), np.array([[0.5]], "<f4"), {"cosine_mean": 0.1}),
+    signals_of(3, (HIT,), ("cosine",), np.array([[0.5]], "<f4"), {"cosine_mean": 0.1}),
     ExactSearch('"error handling"', "phrase", 15, 0, Filters(chunk_types=("code",))),
     ExactHits(3, "exact", (HIT,), (0.5,), (("<em>a</em>",),), ((3,),), 1, False, "", (b"{}",)),
     Fetch((1, 2), "snippet", 100, "q", 3),

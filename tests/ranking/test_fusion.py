@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.ranking import rank, rank_by_cosine, weigh
-from ipc.messages import Hit, Signals
+from ipc.messages import Hit, signals_of
 
 LANES = ("body", "path", "defs", "comments", "defx")
 
@@ -31,13 +31,13 @@ def text(*rows):
     for at, (_, lanes) in enumerate(rows):
         for name, value in lanes.items():
             values[LANES.index(name), at] = value
-    return Signals(generation=1, hits=tuple(h for h, _ in rows), names=LANES, values=values)
+    return signals_of(generation=1, hits=tuple(h for h, _ in rows), names=LANES, values=values)
 
 
 def vector(*rows, mean=0.1, std=0.1, total=1000):
     values = np.array([[cosine for _, cosine in rows]], np.float32)
     stats = {"cosine_mean": mean, "cosine_std": std, "rows": float(total)}
-    return Signals(
+    return signals_of(
         generation=1, hits=tuple(h for h, _ in rows), names=("cosine",), values=values, stats=stats
     )
 
@@ -67,11 +67,11 @@ def test_what_more_files_refer_to_comes_first_whichever_lane_found_it():
     used, unused = hit(1, "used.py"), hit(2, "unused.py")
     values = np.array([[0.5, 0.5], [7, 0]], np.float32)
     names = ("cosine", "file_references")
-    lane = Signals(
+    lane = signals_of(
         1, (unused, used), names, values[:, ::-1], {"cosine_mean": 0.1, "cosine_std": 0.1, "rows": 2.0}
     )
     assert paths(rank("words", None, lane, weigh(vectors=True), 2)) == ["used.py", "unused.py"]
-    words = Signals(1, (unused, used), ("body", "file_references"), values[:, ::-1], {})
+    words = signals_of(1, (unused, used), ("body", "file_references"), values[:, ::-1], {})
     assert paths(rank("words", words, None, weigh(vectors=False), 2)) == ["used.py", "unused.py"]
 
 
@@ -79,9 +79,9 @@ def test_what_is_tagged_as_generated_or_vendored_comes_behind_whichever_lane_fou
     own, copy = hit(1, "own.py"), hit(2, "copy.py")
     values = np.array([[0.8, 0.9], [0, 1]], np.float32)
     stats = {"cosine_mean": 0.1, "cosine_std": 0.1, "rows": 2.0}
-    lane = Signals(1, (own, copy), ("cosine", "foreign"), values, stats)
+    lane = signals_of(1, (own, copy), ("cosine", "foreign"), values, stats)
     assert paths(rank("words", None, lane, weigh(vectors=True), 2)) == ["own.py", "copy.py"]
-    words = Signals(1, (own, copy), ("body", "foreign"), values, {})
+    words = signals_of(1, (own, copy), ("body", "foreign"), values, {})
     assert paths(rank("words", words, None, weigh(vectors=False), 2)) == ["own.py", "copy.py"]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from cortex.ranking import rank, weigh
 from cortex.terms.tokens import lane_words
-from ipc.messages import Hit, Signals
+from ipc.messages import Hit, signals_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "ranking.json"
 
@@ -60,7 +60,7 @@ def signals(question):
             defx.append(1.0 if chunk.startswith(f"class {question}:") else 0.0)
             cosine.append(len(words & set(have)) / (len(words) * len(have)) ** 0.5)
     zero = [0.0] * len(hits)
-    text = Signals(
+    text = signals_of(
         1,
         tuple(hits),
         ("body", "path", "defs", "comments", "defx"),
@@ -71,7 +71,7 @@ def signals(question):
         "cosine_std": float(np.std(cosine)),
         "rows": float(len(hits)),
     }
-    return text, Signals(1, tuple(hits), ("cosine",), np.array([cosine], np.float32), stats)
+    return text, signals_of(1, tuple(hits), ("cosine",), np.array([cosine], np.float32), stats)
 
 
 def answer(question, *, vectors):

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.ranking import cite, define, rank, read, weigh
-from ipc.messages import Hit, Located, Place, Signals, Spot
+from ipc.messages import Hit, Located, Place, Spot, signals_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "pasted_texts.json"
 
@@ -109,7 +109,7 @@ def test_a_name_that_several_files_have_counts_less_and_one_of_many_not_at_all()
 
 def signals(*values):
     hits = tuple(Hit(at, f"c{at}", "code", f"{at}.py", 1, 9) for at in range(len(values)))
-    return Signals(1, hits, ("body", "defx"), np.array([[1.0] * len(values), values], np.float32))
+    return signals_of(1, hits, ("body", "defx"), np.array([[1.0] * len(values), values], np.float32))
 
 
 def test_what_defines_a_name_of_a_question_counts_less_than_where_the_name_is_the_question():
@@ -127,8 +127,8 @@ def test_a_cited_file_comes_first_with_the_chunk_that_holds_the_line():
         Hit(2, "a2", "code", "a.py", 10, 19),
         Hit(3, "b", "code", "b.py", 1, 9),
     ]
-    lexical = Signals(1, tuple(texts), ("body",), np.array([[5.0, 1.0, 9.0]], np.float32))
-    named = Signals(1, (texts[1],), ("cited", "line"), np.array([[1.0], [1.0]], np.float32))
+    lexical = signals_of(1, tuple(texts), ("body",), np.array([[5.0, 1.0, 9.0]], np.float32))
+    named = signals_of(1, (texts[1],), ("cited", "line"), np.array([[1.0], [1.0]], np.float32))
     found = rank("words", lexical, None, weigh(vectors=False), 3, named=[named])
     assert [one.hit.id for one in found] == ["a2", "b", "a1"]
     explained = found[0].explanation()
@@ -142,7 +142,7 @@ def test_a_cited_file_comes_first_with_the_chunk_that_holds_the_line():
 
 def test_a_file_that_only_the_question_names_is_a_result():
     hit = Hit(7, "x", "code", "x.py", 1, 9)
-    named = Signals(1, (hit,), ("cited", "line"), np.array([[1.0], [0.0]], np.float32))
+    named = signals_of(1, (hit,), ("cited", "line"), np.array([[1.0], [0.0]], np.float32))
     (found,) = rank("x.py", None, None, weigh(vectors=False), 3, named=[named])
     assert (found.hit.id, found.source) == ("x", "lex")
 

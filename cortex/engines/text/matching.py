@@ -67,6 +67,10 @@ class Matching:
         live = ordinals >= 0
         return Found(ordinals[live], scores[live]), count_of(result)
 
+    def locate(self, keys: Array) -> Array:
+        """As Rows.locate."""
+        return self._places.locate(keys)
+
     def known(self, node: Node) -> Array | None:
         """Bool [all rows]: all live rows that match, when the word table can tell; else None."""
         return self._combined(node) if all(find_known(leaf) for leaf in leaves(node, excluded=True)) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import tantivy
@@ -30,93 +30,119 @@ _TYPE, _FUNCTION, _FOLDED = 1.0, 0.5, 0.7
 #: fields of every kind of chunk: they stand in for the lanes where no covering chunk is searched
 _VIEW_FIELDS = {"body": "parts", "path": "file_path", "defs": "symbols"}
 
-_NOTHING = (np.zeros(0, np.int64), np.zeros(0, np.float32))
+#: what is looked for: the number of a lane, its query, and the rows that may be found
+_Wanted = tuple[int, Query, Array]
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|#|->|/)[^\W\d]\w*)*(?:\(\))?")
 
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
-    """How a lane is filtered: by `query` inside the search, or (when most rows pass) by `mask` over
-    `rows` after it.
+    """How lanes are filtered: by `query` inside the search, or (when most rows pass) by `mask` over
+    the rows after it. Made once for each set of filters: it looks at all rows.
 
     A list of some thousand paths inside a query takes 7 ms for each lane, the mask next to nothing.
     """
 
-    rows: Rows
     mask: Array
+    #: the share of the rows that pass
+    share: float
     query: Query | None
+    #: of the rows that pass, the views that stand for their files; None where there is none
+    views: Array | None
+    #: whether a chunk passes that has lanes
+    has_lanes: bool
+    #: as Rows.locate
+    locate: Callable[[Array], Array]
 
-    @property
-    def share(self) -> float:
-        """The share of the rows that pass."""
-        return float(self.mask.mean()) if len(self.mask) else 1.0
 
-
-def make_sieve(rows: Rows, filters: Filters, query: Callable[[], Query | None]) -> Sieve:
-    by_mask = Sieve(rows, rows.mask(filters), None)
-    if filters == Filters() or by_mask.share >= MASK_SHARE:
-        return by_mask
-    return replace(by_mask, query=query())
+def make_sieve(
+    rows: Rows,
+    filters: Filters,
+    query: Callable[[], Query | None],
+    alone: Array,
+    locate: Callable[[Array], Array],
+) -> Sieve:
+    """`alone`: bool [all rows], the views that stand for their files."""
+    mask = rows.mask(filters)
+    share = float(mask.mean()) if len(mask) else 1.0
+    by_mask = filters == Filters() or share >= MASK_SHARE
+    has_lanes = _has_lanes(rows, mask)
+    views = mask & alone if has_lanes else mask
+    return Sieve(mask, share, None if by_mask else query(), views if views.any() else None, has_lanes, locate)
 
 
 def find_lanes(
-    index: tantivy.Index, searcher: tantivy.Searcher, question: str, limit: int, sieves: tuple[Sieve, Array]
+    index: tantivy.Index,
+    searcher: tantivy.Searcher,
+    question: str,
+    limit: int,
+    sieve: Sieve,
 ) -> tuple[Array, Array]:
     """(i64 [m] ordinals, float32 [lanes, m] values): the best `limit` chunks of each lane, 0 where
-    a lane has none. `sieves`: the question's, and bool [all rows], the views that stand for their
-    files.
+    a lane has none.
     """
     schema = index.schema
-    sieve, alone = sieves
-    by_lanes = _has_lanes(sieve)
-    found = [_NOTHING] * len(LANES)
-    if by_lanes:
+    wanted: list[_Wanted] = []
+    if sieve.has_lanes:
         words = tokens.lane_words(question)[:_WORDS_MAX]
         queries = {lane: _lane_query(schema, name, words) for lane, name in schema_of.LANE_FIELDS.items()}
         queries["defx"] = _defined(schema, question)
-        found = [
-            _best(searcher, query, limit, sieve) if (query := queries.get(lane)) else _NOTHING
-            for lane in LANES
+        wanted += [
+            (at, query, sieve.mask)
+            for at, lane in enumerate(LANES)
+            if (query := queries.get(lane)) is not None
         ]
-    views = replace(sieve, mask=sieve.mask & alone) if by_lanes else sieve
-    if views.mask.any():
+    if sieve.views is not None:
         words = tokens.part_words(question)[:_WORDS_MAX]
         for at, lane in enumerate(LANES):
-            if (name := _VIEW_FIELDS.get(lane)) and (query := _lane_query(schema, name, words)):
-                found[at] = _both(found[at], _best(searcher, query, limit, views))
-    ordinals = np.unique(np.concatenate([ordinals for ordinals, _ in found]))
+            if (name := _VIEW_FIELDS.get(lane)) and (query := _lane_query(schema, name, words)) is not None:
+                wanted.append((at, query, sieve.views))
+    found = _best(searcher, wanted, limit, sieve)
+    ordinals = np.unique(np.concatenate([mine for _, mine, _ in found])) if found else np.zeros(0, np.int64)
     values = np.zeros((len(LANES), len(ordinals)), np.float32)
-    for row, (mine, scores) in enumerate(found):
-        values[row, np.searchsorted(ordinals, mine)] = scores
+    for at, mine, scores in found:
+        values[at, np.searchsorted(ordinals, mine)] = scores
     return ordinals, values
 
 
-def _both(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
-    return np.concatenate((one[0], other[0])), np.concatenate((one[1], other[1]))
-
-
-def _has_lanes(sieve: Sieve) -> bool:
-    """Whether a covering chunk passes the sieve: only those have lanes. A filter may ask for views
-    alone, and chunk files of another program may hold nothing else.
+def _has_lanes(rows: Rows, mask: Array) -> bool:
+    """Whether a covering chunk passes: only those have lanes. A filter may ask for views alone, and
+    chunk files of another program may hold nothing else.
     """
-    names = sieve.rows.names["type"]
-    covering = [at for at, name in enumerate(names) if covers(name)]
-    return bool((np.isin(sieve.rows.columns["type"], covering) & sieve.mask).any())
+    covering = [at for at, name in enumerate(rows.names["type"]) if covers(name)]
+    return bool((np.isin(rows.columns["type"], covering) & mask).any())
 
 
-def _best(searcher: tantivy.Searcher, query: Query, limit: int, sieve: Sieve) -> tuple[Array, Array]:
-    """The best `limit` rows that pass the sieve: hits are fetched until there are enough."""
+def _best(
+    searcher: tantivy.Searcher, wanted: list[_Wanted], limit: int, sieve: Sieve
+) -> list[tuple[int, Array, Array]]:
+    """(lane, ordinals, scores) of each that is wanted: the best `limit` rows that pass. Hits are
+    fetched until there are enough; the keys of all are read at once.
+    """
     fetch = limit if sieve.query is not None else int(limit / max(sieve.share, MASK_SHARE)) + 1
-    while True:
-        hits = searcher.search(filtered(query, sieve.query), fetch, count=False).hits
-        keys = searcher.fast_field_values("key", [address for _, address in hits])
-        ordinals = sieve.rows.locate(np.array(keys, np.uint64))
-        kept = sieve.mask[ordinals] & (ordinals >= 0)
-        if kept.sum() >= limit or len(hits) < fetch:
-            scores = np.array([score for score, _ in hits], np.float32)
-            return ordinals[kept][:limit], scores[kept][:limit]
+    found: list[tuple[int, Array, Array]] = []
+    while wanted:
+        hits = [
+            searcher.search(filtered(query, sieve.query), fetch, count=False).hits for _, query, _ in wanted
+        ]
+        keys = searcher.fast_field_values("key", [address for some in hits for _, address in some])
+        scores = np.array([score for some in hits for score, _ in some], np.float32)
+        ordinals = sieve.locate(np.array(keys, np.uint64))
+        short: list[_Wanted] = []
+        begin = 0
+        for one, some in zip(wanted, hits, strict=True):
+            own = slice(begin, begin + len(some))
+            begin += len(some)
+            mine = ordinals[own]
+            kept = one[2][mine] & (mine >= 0)
+            if len(some) < fetch or kept.sum() >= limit:
+                found.append((one[0], mine[kept][:limit], scores[own][kept][:limit]))
+            else:
+                short.append(one)
+        wanted = short
         fetch *= 4
+    return found
 
 
 def _lane_query(schema: tantivy.Schema, name: str, words: list[str]) -> Query | None:

@@ -56,7 +56,9 @@ from cortex.engines.text.verify import Expression, compile_expression
 from cortex.engines.text.whole import META, reading
 from cortex.engines.text.words import Words
 from cortex.engines.text.writer import TextWriter, open_index
-from cortex.generation.read import ABOUT, Rows
+from cortex.generation.candidates import tell
+from cortex.generation.filters import MASKS_MAX
+from cortex.generation.read import Rows
 from cortex.query.check import check_query
 from cortex.query.code import read_query
 from cortex.query.parse import Parsed
@@ -118,27 +120,38 @@ class TextSnapshot:
         self._matching = Matching(index.schema, self._searcher, rows, self._words)
         self._paths = frozenset(rows.path_names)
         self._kept: dict[Filters, tantivy.Query | None] = {}
+        self._sieves: dict[Filters, text_signals.Sieve] = {}
 
     def signals(self, request: TextSignals) -> Signals:
         """The best `limit` chunks of each lane. Raises BadQuery for an empty query."""
         check_query(request.query)
         limit = max(1, request.limit)
-        filters = request.filters
-        sieve = text_signals.make_sieve(self._rows, filters, lambda: self._filters(filters))
         ordinals, values = text_signals.find_lanes(
-            self._index, self._searcher, request.query, limit, (sieve, self._folds.alone)
+            self._index,
+            self._searcher,
+            request.query,
+            limit,
+            self._sieve(request.filters),
         )
-        stats = {
-            f"{name}_max": float(row.max(initial=0.0))
-            for name, row in zip(text_signals.LANES, values, strict=True)
-        }
-        return Signals(
-            generation=self._rows.generation,
-            hits=self._rows.hits(ordinals),
-            names=(*text_signals.LANES, *ABOUT),
-            values=np.vstack((values, self._rows.about(ordinals))),
-            stats={**stats, "files": float(len(self._paths)), "chunks": float(self._searcher.num_docs)},
-        )
+        most = values.max(axis=1, initial=0.0).tolist()
+        stats = {f"{name}_max": value for name, value in zip(text_signals.LANES, most, strict=True)}
+        stats |= {"files": float(len(self._paths)), "chunks": float(self._searcher.num_docs)}
+        return tell(self._rows, ordinals, text_signals.LANES, values, stats)
+
+    def _sieve(self, filters: Filters) -> text_signals.Sieve:
+        known = self._sieves.get(filters)
+        if known is None:
+            if len(self._sieves) >= MASKS_MAX:
+                self._sieves.clear()
+            known = text_signals.make_sieve(
+                self._rows,
+                filters,
+                lambda: self._filters(filters),
+                self._folds.alone,
+                self._matching.locate,
+            )
+            self._sieves[filters] = known
+        return known
 
     def search(self, request: ExactSearch) -> ExactHits:
         """Answer a keyword query. Raises BadQuery for one that cannot be read."""

@@ -18,7 +18,8 @@ import numkong
 import numpy as np
 from usearch.index import Index
 
-from cortex.generation.read import ABOUT, Rows
+from cortex.generation.candidates import tell
+from cortex.generation.read import Rows
 from cortex.system import files
 from ipc.arrays import Array
 from ipc.errors import BadRequest, Damaged, NotReady
@@ -87,18 +88,10 @@ class VectorSnapshot:
         ordinals, scores, stats = walked or self._scan(query, mask, matching, wanted)
         stats |= {"rows": float(usable.sum()), "left_out": float(self.rows.live_count - usable.sum())}
         # Best first; equal scores by chunk id.
-        found = sorted(
-            zip(self.rows.hits(ordinals), scores.tolist(), range(len(ordinals)), strict=True),
-            key=lambda one: (-one[1], one[0].id),
-        )[:wanted]
-        chosen = np.array([at for _, _, at in found], np.int64)
-        return Signals(
-            generation=self.rows.generation,
-            hits=tuple(hit for hit, _, _ in found),
-            names=("cosine", *ABOUT),
-            values=np.vstack((scores[chosen], self.rows.about(ordinals[chosen]))).astype(np.float32),
-            stats=stats,
-        )
+        found = zip(scores.tolist(), self.rows.ids(ordinals), range(len(ordinals)), strict=True)
+        best = sorted(found, key=lambda one: (-one[0], one[1]))[:wanted]
+        chosen = np.array([at for _, _, at in best], np.int64)
+        return tell(self.rows, ordinals[chosen], ("cosine",), scores[chosen], stats)
 
     def _query(self, request: VectorSearch) -> Array:
         vector = np.asarray(request.vector, np.float32).ravel()

@@ -1,0 +1,76 @@
+"""Ranking over columns gives what ranking object by object gives, to the last bit."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex.ranking import rank, weigh
+from ipc.messages import Hit, signals_of
+from tests.ranking import plain
+
+LANES = ("body", "path", "defs", "comments", "defx", "file_references", "foreign")
+PATHS = (
+    *("", "src/reader.py", "src/v3/reader.ts", "src/v4/reader.ts", "tests/test_reader.py"),
+    *("examples/reader/index.js", "vendor/reader.c", "docs/reader.md", "a/b_pb2.py", "lib/Provider.java"),
+)
+KINDS = ("code", "definitions", "documentation", "config")
+QUESTIONS = ("how does the reader read v3", "Provider", "a test of the reader", "lib", "the reader of src")
+
+few = st.sampled_from([0.0, 0.25, 1.0, 1.0, 3.0])
+chunks = st.lists(
+    st.tuples(
+        st.sampled_from(PATHS),
+        st.sampled_from(KINDS),
+        st.integers(0, 6),
+        st.none() | st.fixed_dictionaries(dict.fromkeys(LANES, few)),
+        st.none() | st.sampled_from([-0.5, 0.1, 0.1, 0.3, 0.9]),
+        st.none() | st.tuples(st.sampled_from([0.0, 0.6, 1.0]), st.sampled_from([0.0, 1.0])),
+    ),
+    max_size=30,
+)
+
+
+def replies(rows, random):
+    """The signals of the words, of the meaning and of what is named, each in an order of its own.
+
+    Ids are of several rows, and in another order than the keys.
+    """
+    keys = random.sample(range(1, 1000), len(rows))
+    hits = [
+        Hit(key, f"c{name}", kind, path, name, name + 9)
+        for key, (path, kind, name, *_) in zip(keys, rows, strict=True)
+    ]
+
+    def of(which, names, value, stats=None):
+        own = [at for at in range(len(rows)) if rows[at][which] is not None]
+        random.shuffle(own)
+        values = np.array([value(rows[at][which]) for at in own], np.float32).reshape(-1, len(names)).T
+        return signals_of(1, [hits[at] for at in own], names, values, stats)
+
+    words = of(3, LANES, lambda lanes: [lanes[name] for name in LANES])
+    stats = {"cosine_mean": 0.1, "cosine_std": 0.2, "rows": float(random.choice([5, 1000]))}
+    meaning = of(4, ("cosine",), lambda cosine: [cosine], stats)
+    return words, meaning, of(5, ("cited", "line"), list)
+
+
+def told(ranked):
+    return [
+        (one.hit, one.score, one.source, one.total, one.place, one.factor, one.base) for one in ranked
+    ] + [(term.name, term.value, term.weight) for one in ranked for term in one.terms]
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    chunks,
+    st.sampled_from(QUESTIONS),
+    st.randoms(use_true_random=False),
+    st.integers(1, 40),
+    st.integers(0, 7),
+)
+def test_columns_are_ranked_as_objects_are(rows, question, random, limit, which):
+    words, meaning, named = replies(rows, random)
+    lanes = (words if which & 1 else None, meaning if which & 2 else None)
+    weights = weigh(vectors=lanes[1] is not None)
+    also = [named] if which & 4 else []
+    found = rank(question, *lanes, weights, limit, named=also)
+    assert told(found) == told(plain.rank(question, *lanes, weights, limit, named=also))
