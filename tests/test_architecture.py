@@ -66,6 +66,7 @@ ALONE = {
     "sqlalchemy": ("cortex.memory",),
     "alembic": ("cortex.memory",),
     "usearch": ("cortex.engines.vector",),
+    "zstandard": ("cortex.system.zstd",),
     "onnxruntime": ("cortex.embedders",),
     "tokenizers": ("cortex.embedders",),
     "argparse": ("cortex.front.cli", "workers"),

@@ -2,9 +2,9 @@
 cortex/engines/graph/arrays.py.
 
 A segment holds one graph file: `strings` (UTF-8, one after the other) with `string_ends` and
-`string_keys`; nodes as string numbers of id, kind and file, their lines and depth, their JSON, and
-the keys of the names that they are found by; edges as string numbers, with lines. An ambiguous edge
-is in as many rows as it has candidates, one after the other.
+`string_keys`; nodes as string numbers of id, kind and file, their lines and depth, their JSON,
+packed, and the keys of the names that they are found by; edges as string numbers, with lines. An
+ambiguous edge is in as many rows as it has candidates, one after the other.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from cortex.generation import packing
 from cortex.generation.damage import UNREADABLE
 from cortex.generation.segment import write_segment
 from cortex.terms.ids import above, depth, keys_of, split, split_short
@@ -93,7 +94,7 @@ def write_graph(path: Path, raw: bytes) -> None:
         for node in nodes
     ]
     edges = _edge_rows(data.edges, strings)
-    bodies = [bytes(node) for node in data.nodes]
+    bodies = packing.pack([bytes(node) for node in data.nodes])
     sections = {
         "nodes": np.array(heads, "<i4").reshape(len(heads), NODE_COLUMNS),
         "node_json": np.frombuffer(b"".join(bodies), np.uint8),

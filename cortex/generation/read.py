@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 import orjson
 
+from cortex.generation import packing
 from cortex.generation.current import Generation, segment_files
 from cortex.generation.filters import Masks, tagged
 from cortex.generation.references import COUNTS, count_rows
@@ -103,7 +104,9 @@ class Rows:
         Its `text` is looked up if it is not given.
         """
         text = self.text(ordinal) if text is None else text
-        return b'%b,"text":%b}' % (self._cut(ordinal, "chunk")[:-1], orjson.dumps(text))
+        segment, frame = self._cut(ordinal, "chunk")
+        (about,) = packing.unpack(segment.path, [frame])
+        return b'%b,"text":%b}' % (about[:-1], orjson.dumps(text))
 
     def text(self, ordinal: int) -> str:
         """The text of the chunk."""
@@ -111,7 +114,7 @@ class Rows:
 
     def raw_text(self, ordinal: int) -> bytes:
         """The text of the chunk as it is stored: UTF-8, and a line feed."""
-        return self._cut(ordinal, "text")
+        return bytes(self._cut(ordinal, "text")[1])
 
     def cuts(self, what: Literal["chunk", "id", "text"], ordinals: Array) -> list[bytes]:
         """Of many rows, in their order: `raw_text`, the id, or the JSON of the chunk without its
@@ -120,19 +123,23 @@ class Rows:
         out = [b""] * len(ordinals)
         of_row = np.searchsorted(self.starts, ordinals, side="right") - 1
         for at in set(of_row.tolist()):
-            arrays, here = self.segments[at].arrays, np.flatnonzero(of_row == at)
+            segment, here = self.segments[at], np.flatnonzero(of_row == at)
+            arrays = segment.arrays
             rows, data = ordinals[here] - self.starts[at], memoryview(arrays[f"{what}_bytes"])
             edges = (arrays[f"{what}_offsets"][rows + after].tolist() for after in (0, 1))
-            for place, begin, end in zip(here.tolist(), *edges, strict=True):
-                out[place] = bytes(data[begin:end])
+            parts = [data[begin:end] for begin, end in zip(*edges, strict=True)]
+            found = packing.unpack(segment.path, parts) if what == "chunk" else map(bytes, parts)
+            for place, one in zip(here.tolist(), found, strict=True):
+                out[place] = one
         return out
 
-    def _cut(self, ordinal: int, what: str) -> bytes:
+    def _cut(self, ordinal: int, what: str) -> tuple[Segment, memoryview]:
+        """The segment of a row, and what of it lies there."""
         at = int(np.searchsorted(self.starts, ordinal, side="right")) - 1
-        arrays = self.segments[at].arrays
+        segment = self.segments[at]
         row = ordinal - int(self.starts[at])
-        begin, end = arrays[f"{what}_offsets"][row : row + 2]
-        return arrays[f"{what}_bytes"][begin:end].tobytes()
+        begin, end = segment.arrays[f"{what}_offsets"][row : row + 2].tolist()
+        return segment, segment.bytes_of(f"{what}_bytes")[begin:end]
 
     def lines_of(self, file: int) -> Array:
         """I64: the live rows that together hold each line of the file with the ordinal `file` among

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.generation import trigrams, words
+from cortex.generation import packing, trigrams, words
 from cortex.generation.segment import write_segment
 from cortex.terms.records import covers
 from ipc.arrays import Array
@@ -49,6 +49,7 @@ def write_rows(path: Path, rows: Sequence[Row], dimensions: int) -> int:
         table.add(row)
         bodies.append(orjson.dumps({name: value for name, value in row.chunk.items() if name != "text"}))
         texts.append(f"{row.chunk.get('text') or ''}\n".encode())
+    bodies = packing.pack(bodies)
     ids = [str(row.chunk["id"]).encode() for row in rows]
     arrays = {
         "keys": np.array([row.key for row in rows], "<u8"),

@@ -1,8 +1,11 @@
 """Rows over several segments answer as one table, and merging changes nothing that is live."""
 
+import dataclasses
 import hashlib
+from importlib import resources
 
 import numpy as np
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +16,8 @@ from cortex.generation.postings import blocks_of
 from cortex.generation.read import open_rows
 from cortex.generation.segment import open_segment, write_segment
 from cortex.generation.write import Row, write_rows
-from ipc.errors import BadRequest
+from cortex.settings.config import INDEX_FORMAT
+from ipc.errors import BadRequest, Damaged
 from ipc.messages import Filters
 
 DIMENSIONS = 8
@@ -61,6 +65,35 @@ def test_rows_are_found_by_key_and_deleted_ones_are_not(tmp_path):
     assert rows.hit(int(ordinals[4])).id == "chunk-8"
     assert b'"chunk-8"' in rows.chunk(int(ordinals[4]))
     assert rows.live_count == 6
+
+
+def test_the_json_of_chunks_lies_packed_and_comes_back_as_it_was(tmp_path):
+    written = [row(key, text=f"func F{key}()") for key in range(1, 200)]
+    generation = publish(tmp_path, written)
+    rows = open_rows(generation, tmp_path)
+    assert [orjson.loads(rows.chunk(at)) for at in range(len(rows))] == [one.chunk for one in written]
+    alone = [rows.chunk(at) for at in (7, 3)]
+    assert [
+        b'%b,"text":' % about[:-1] in whole
+        for about, whole in zip(rows.cuts("chunk", np.array([7, 3])), alone, strict=True)
+    ] == [True, True]
+    plain = sum(len(orjson.dumps({**one.chunk, "text": ""})) for one in written)
+    assert len(rows.segments[0].bytes_of("chunk_bytes")) < 0.4 * plain
+
+
+def test_json_that_changed_under_a_reader_is_damage(tmp_path):
+    rows = open_rows(publish(tmp_path, [row(1)]), tmp_path)
+    (segment,) = rows.segments
+    broken = dataclasses.replace(
+        segment, arrays=segment.arrays | {"chunk_bytes": np.zeros_like(segment.arrays["chunk_bytes"])}
+    )
+    with pytest.raises(Damaged, match="s0: No whole zstd frame"):
+        dataclasses.replace(rows, segments=(broken,)).chunk(0)
+
+
+def test_what_is_packed_by_one_dictionary_belongs_to_one_format():
+    raw = resources.files("cortex.generation").joinpath("json.dict").read_bytes()
+    assert (INDEX_FORMAT, hashlib.sha256(raw).hexdigest()[:16]) == (9, "b74ea1a349dd823f")
 
 
 def test_hits_of_many_rows_are_those_of_each(tmp_path):

@@ -43,6 +43,10 @@ ALLOWED = {
     ("cortex.embedders.static", "(folder / 'model.json').read_bytes"): PACKAGE,
     ("cortex.embedders.static", "(folder / 'vocab.json').read_bytes"): PACKAGE,
     ("cortex.embedders.static", "np.load"): PACKAGE,
+    (
+        "cortex.generation.packing",
+        "resources.files('cortex.generation').joinpath('json.dict').read_bytes",
+    ): PACKAGE,
     ("cortex.graph.facts.extract", "folder.joinpath(f'{name}.scm').read_text"): PACKAGE,
     (
         "cortex.indexer.syntax.parse",

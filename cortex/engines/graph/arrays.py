@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import orjson
 
+from cortex.generation import packing
 from cortex.generation.graph import EDGE_COLUMNS, NODE_COLUMNS
 from cortex.generation.segment import Segment, open_segment
 from cortex.system import allocator
@@ -125,11 +126,10 @@ class Graph:
 
     def node_json(self, row: int) -> dict[str, Any]:
         part, inner = self.places[row].tolist()
-        arrays = self.names.segments[part].arrays
-        begin = int(arrays["node_ends"][inner - 1]) if inner else 0
-        found: dict[str, Any] = orjson.loads(
-            arrays["node_json"][begin : int(arrays["node_ends"][inner])].tobytes()
-        )
+        segment = self.names.segments[part]
+        begin, end = (int(segment.arrays["node_ends"][at]) if at >= 0 else 0 for at in (inner - 1, inner))
+        (raw,) = packing.unpack(segment.path, [segment.bytes_of("node_json")[begin:end]])
+        found: dict[str, Any] = orjson.loads(raw)
         return found
 
     def kind(self, number: int) -> str:

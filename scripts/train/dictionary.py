@@ -1,0 +1,64 @@
+"""Trains the dictionary by which the index packs the JSON of chunks and of nodes.
+
+    python -m scripts.train.dictionary FOLDER… --out FILE
+
+Each FOLDER is a project's folder in the cache, indexed, with its `chunks` and `graph`. Whoever
+replaces cortex/generation/json.dict raises INDEX_FORMAT: what was packed by it cannot be read by
+another.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import zstandard
+
+#: bytes of the dictionary: eight times as many save 4 % more
+DICTIONARY_BYTES = 8192
+#: chunks, and nodes, of one project: a large one should not outweigh the others
+SAMPLES = 250
+#: what a row keeps elsewhere
+ELSEWHERE = frozenset({"text", "embedding"})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--out", required=True, type=Path)
+    asked = parser.parse_args()
+    samples = [one for folder in sorted(asked.folders) for one in samples_of(folder)]
+    random.Random(0).shuffle(samples)
+    trained = zstandard.train_dictionary(DICTIONARY_BYTES, samples)
+    asked.out.write_bytes(trained.as_bytes())
+    print(f"{asked.out}: {len(trained)} bytes from {len(samples)} samples")
+
+
+def samples_of(folder: Path) -> list[bytes]:
+    """Of one project, as rows and segments of the graph hold them."""
+    draw = random.Random(0)
+    chunks = [
+        {name: value for name, value in chunk.items() if name not in ELSEWHERE}
+        for data in _files(folder / "chunks")
+        for chunk in data["chunks"]
+    ]
+    nodes = [node for data in _files(folder / "graph") for node in data["nodes"]]
+    return [
+        orjson.dumps(one) for kind in (chunks, nodes) for one in draw.sample(kind, min(SAMPLES, len(kind)))
+    ]
+
+
+def _files(folder: Path) -> Iterator[dict[str, Any]]:
+    for path in sorted(folder.glob("*.json*")):
+        raw = path.read_bytes()
+        yield orjson.loads(zstandard.decompress(raw) if path.suffix == ".zst" else raw)
+
+
+if __name__ == "__main__":
+    main()
