@@ -40,6 +40,7 @@ from cortex.graph.facts.chains import (
 from cortex.graph.facts.facts import Base, Binding, Definition, Extension, Facts, Import, Parameter, Reference
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported
+from cortex.graph.facts.macros import calls
 from cortex.graph.facts.types import alternatives
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -195,6 +196,8 @@ class _Sweep:
             self._bind(captures)
         elif what == "call":
             self._call(node, captures["callee"][0])
+        elif what == "macro.body":
+            self._macro(node)
         elif what == "jsx":
             if (name := chain_of(node, self.syntax))[:1].isupper() or "." in name:
                 self._refer("call", name, node)
@@ -227,6 +230,9 @@ class _Sweep:
                 self._open(_Open(name, kind, "", -1, node, name_node))
             return
         scope, parent = frame.qualified, frame.index
+        if kind == "macro":  # known from there on in every file that reads this one
+            kind, scope, parent = "function", "", -1
+            frame = self.stack[0]
         if frame.kind == "container":
             parent = -1
         if owners := captures.get("owner"):
@@ -372,6 +378,13 @@ class _Sweep:
             member = child_of(callee, shape[1]) or callee
         self._refer("call", chain, member, count)
 
+    def _macro(self, body: Node) -> None:
+        """The calls that a C macro's text makes wherever it is used."""
+        row, column = body.start_point
+        for chain, line, at in calls(text_of(body)):
+            place = (row + 1 + line, at if line else column + at)
+            self.references.append(Reference("call", chain, self.stack[-1].index, *place, body.start_byte))
+
     def _refer(self, kind: str, chain: str, node: Node, arguments: int = -1) -> None:
         if split(chain)[1] in (UNKNOWN, LITERAL, ""):
             return
@@ -456,6 +469,10 @@ def _flags(node: Node) -> tuple[str, ...]:
         names = [text.partition("(")[0].rpartition(".")[2] for text in texts]
         return tuple(name for name in names if name in FLAGS or name == "setter")
     found = {child.type for child in node.children if child.type == "static"}
+    if node.type == "preproc_function_def":
+        found.add("macro")
+    elif any(one.type == "storage_class_specifier" and one.text == b"static" for one in node.children):
+        found.add("static")
     parameters = node.child_by_field_name("parameters") if node.type == "method_declaration" else None
     for first in parameters.named_children[:1] if parameters is not None else ():
         if any(child.type == "modifier" and child.text == b"this" for child in first.children):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import msgspec
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 8
+FACTS_VERSION = 9
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in

@@ -78,7 +78,9 @@ _JS_NAMES = frozenset(
 )
 
 _C: dict[str, Any] = {
-    "names": frozenset({"identifier", "field_identifier", "type_identifier", "namespace_identifier", "this"}),
+    "names": frozenset(
+        "identifier field_identifier type_identifier namespace_identifier this preproc_arg".split()
+    ),
     "members": {"field_expression": ("argument", "field"), "qualified_identifier": ("scope", "name")},
     "calls": {"call_expression": "function"},
     "news": {"new_expression": "type", "compound_literal_expression": "type"},

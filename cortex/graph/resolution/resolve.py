@@ -30,6 +30,8 @@ CANDIDATES_MAX = 12
 STAGES_MAX = 16
 #: families in which a type has several methods of one name
 _OVERLOADING = frozenset({"jvm", "csharp", "c", "swift"})
+#: families in which a later definition of a name replaces the earlier one
+_REPLACING = frozenset({"python", "script", "ruby"})
 
 #: methods of the languages' own types: a call of one on an unknown receiver says nothing about the
 #: project
@@ -296,12 +298,26 @@ class _Resolver:
             yield from self._found(one, self._callable(values, -1), "receiver")
 
     def _found(self, one: Reference, refs: list[Ref], confidence: str) -> Iterator[Edge]:
-        if len(refs) == 1:
-            yield self._edge(
-                one.scope, self.project.id_of(refs[0]), "calls", (one.line, one.column), confidence
-            )
+        if len(refs) == 1 or self._are_twins(refs):
+            for ref in refs:
+                yield self._edge(
+                    one.scope, self.project.id_of(ref), "calls", (one.line, one.column), confidence
+                )
         elif refs:
             yield self._ambiguous(one, refs, confidence)
+
+    def _are_twins(self, refs: Sequence[Ref]) -> bool:
+        """Whether these are one function that is written several times, for each system once or in
+        the branches of a condition: a call of it is a call of each.
+        """
+        if self.rules.family in _REPLACING:
+            return False
+        shapes = set()
+        for ref in refs:
+            one = self.project.definition(ref)
+            types = () if self.facts.language == "c" else tuple(each.type for each in one.parameters)
+            shapes.add((self.project.home(ref[0]), one.qualified, one.kind in TYPE_KINDS, types))
+        return len(shapes) == 1
 
     def _is_constant(self, value: Value) -> bool:
         return value.tag == "def" and self.project.definition(value.ref).kind == "constant"
@@ -315,6 +331,8 @@ class _Resolver:
         ]
         if len(refs) > 1 and len({self._type_name(ref) for ref in refs}) == 1:
             refs = refs[:1]  # one type that is opened again, or written in parts
+        if len(refs) > 1 and self.facts.language == "c":  # a struct's name is no function's
+            refs = [ref for ref in refs if self.project.definition(ref).kind in CALLABLE_KINDS] or refs
         if len(refs) > 1 and arguments >= 0:
             fitting = [ref for ref in refs if len(self.project.definition(ref).parameters) == arguments]
             refs = fitting or refs

@@ -10,11 +10,31 @@ from cortex.graph.facts.facts import OBJECT, Binding, Import
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Place
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, How, Recursion, Value
+from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, How, Recursion, Value
 from cortex.terms.kinds import TYPE_KINDS
 
+#: the home of all files of C and C++
+C_HOME = "c:"
+#: files of C and C++ that others read
+HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp")
+#: definitions of one name (a function for each system, overloads) that are told apart
+TWINS_MAX = 12
 #: imports that are followed through re-exports
 HOPS_MAX = 12
+
+
+def near(refs: list[Ref], path: str) -> list[Ref]:
+    """Those whose folders share most of their beginning with the folder of `path`."""
+    if len(refs) < 2:
+        return refs
+    parts = path.split("/")[:-1]
+
+    def shared(ref: Ref) -> int:
+        pairs = enumerate(zip(ref[0].split("/")[:-1], parts, strict=False))
+        return next((at for at, (one, other) in pairs if one != other), min(len(parts), ref[0].count("/")))
+
+    most = max(map(shared, refs))
+    return [ref for ref in refs if shared(ref) == most]
 
 
 class Meanings(Protocol):
@@ -251,7 +271,31 @@ class Scopes:
             if self.project.definition(ref).kind != "constant"
         ]
         here = [ref for ref in found if ref[0] == path]
-        return tuple(Value("def", *ref) for ref in self.bodies(here or found))[:VALUES_MAX]
+        if not here and path and home == C_HOME:
+            found = self._linked(found, path)
+        return tuple(Value("def", *ref) for ref in self.bodies(here or found))[:TWINS_MAX]
+
+    def _linked(self, refs: list[Ref], path: str) -> list[Ref]:
+        """Of C's definitions of one name those that a file can mean: without what other files keep
+        to themselves, and the nearest of several by their folders (`unix/x.c` for `unix/y.c`; both
+        `unix/x.c` and `win/x.c` for a file above them).
+        """
+        seen = [ref for ref in refs if not self._private(ref)]
+        if len(seen) < len(refs):
+            project = self.project
+            read = {project.find_module(one.module, path) for one in project.index(path).facts.imports}
+            seen = [ref for ref in refs if ref in seen or ref[0] in read]
+        if len(seen) < 2:
+            return seen
+        types = [ref for ref in seen if self.project.definition(ref).kind in TYPE_KINDS]
+        return [*near(types, path), *near([ref for ref in seen if ref not in types], path)]
+
+    def _private(self, ref: Ref) -> bool:
+        """C's `static` functions and macros, unless in a header."""
+        if ref[0].endswith(HEADERS):
+            return False
+        flags = self.project.definition(ref).flags
+        return "static" in flags or "macro" in flags
 
     def bodies(self, refs: list[Ref]) -> list[Ref]:
         """Without the declarations of what is defined as well (C++)."""

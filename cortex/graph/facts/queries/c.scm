@@ -5,7 +5,11 @@
 (union_specifier name: (_) @name body: (_)) @def.struct
 (enum_specifier name: (_) @name body: (_)) @def.type
 (type_definition declarator: (type_identifier) @name) @def.type
-(translation_unit (preproc_def name: (_) @name) @def.constant)
+(preproc_function_def name: (_) @name) @def.macro
+(preproc_def name: (_) @name value: (_)) @def.constant
+(preproc_def name: (_) @bind.name value: (_) @bind.value (#match? @bind.value "^[A-Za-z_][A-Za-z0-9_]*[ \\t]*$"))
+(preproc_params (identifier) @param.name)
+(preproc_function_def value: (_) @macro.body)
 
 (function_definition type: (_) @returns)
 (parameter_declaration type: (_) @param.type declarator: [(identifier) @param.name (pointer_declarator (identifier) @param.name) (pointer_declarator (pointer_declarator (identifier) @param.name)) (array_declarator (identifier) @param.name)])

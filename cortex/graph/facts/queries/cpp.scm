@@ -15,6 +15,11 @@
 (function_definition declarator: (_ (function_declarator declarator: (qualified_identifier) @name))) @def.function
 (field_declaration declarator: (function_declarator declarator: (field_identifier) @name)) @def.declared
 (field_declaration declarator: (_ (function_declarator declarator: (field_identifier) @name))) @def.declared
+(preproc_function_def name: (_) @name) @def.macro
+(preproc_def name: (_) @name value: (_)) @def.constant
+(preproc_def name: (_) @bind.name value: (_) @bind.value (#match? @bind.value "^[A-Za-z_][A-Za-z0-9_]*[ \\t]*$"))
+(preproc_params (identifier) @param.name)
+(preproc_function_def value: (_) @macro.body)
 
 (base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @base.extends)
 (function_definition type: (_) @returns)
