@@ -104,11 +104,12 @@ def names(folder: Name) -> list[str]:
 
 
 @contextlib.contextmanager
-def replacing(path: Name, *, sync: bool = False) -> Iterator[BinaryIO]:
+def replacing(path: Name, *, sync: bool = False, mode: int | None = None) -> Iterator[BinaryIO]:
     """A new file to be written, renamed over `path` at the end of the `with`: readers see the old
     or the new one.
 
     `sync` has the system write the file to the disk first, so that a power cut leaves no empty one.
+    `mode` is for what is not ours alone; without it nobody else can read the file.
     A folder that stands at `path` is moved aside, with all that is in it. When the body or the
     rename fails, the new file is removed, `path` stays as it was, and what was raised goes on.
     Raises OSError when it cannot be made.
@@ -118,6 +119,8 @@ def replacing(path: Name, *, sync: bool = False) -> Iterator[BinaryIO]:
         try:
             with os.fdopen(descriptor, "wb") as file:
                 yield file
+                if mode is not None:
+                    os.fchmod(descriptor, mode)
                 if sync:
                     file.flush()
                     os.fsync(descriptor)
@@ -146,9 +149,9 @@ def replacing_by_name(path: Name) -> Iterator[Path]:
         raise
 
 
-def replace(path: Name, raw: bytes, *, sync: bool = False) -> None:
+def replace(path: Name, raw: bytes, *, sync: bool = False, mode: int | None = None) -> None:
     """Make `raw` the content of `path` by one rename, as `replacing` does. Raises OSError."""
-    with replacing(path, sync=sync) as file:
+    with replacing(path, sync=sync, mode=mode) as file:
         file.write(raw)
 
 
@@ -209,6 +212,14 @@ def remove(path: Name) -> None:
     """Remove a file, or a link itself; one that is not there is removed. Raises OSError."""
     with contextlib.suppress(FileNotFoundError), _ours(path) as (folder, name):
         os.unlink(name, dir_fd=folder)
+
+
+def remove_empty(folder: Name) -> None:
+    """Remove a folder in which nothing is; one that holds something, or is none, stays. Raises
+    OSError for one in a folder of others.
+    """
+    with _ours(folder) as (parent, name), contextlib.suppress(OSError):
+        os.rmdir(name, dir_fd=parent)
 
 
 def remove_tree(path: Name) -> None:

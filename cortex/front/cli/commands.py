@@ -41,8 +41,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 def run(arguments: list[str]) -> int:
     """Run one command; the exit code. Raises CortexError, and SystemExit for wrong usage."""
-    at = _before_command(arguments)
-    before, words = arguments[:at], arguments[at:]
+    before, words = _before_command(arguments)
     named = 2 if words[:1] and words[0] in GROUPS else 1
     if command := find(" ".join(words[:named])):
         return command.run(command.parser().read([*before, *words[named:]]))
@@ -52,12 +51,14 @@ def run(arguments: list[str]) -> int:
     return EXIT_USAGE
 
 
-def _before_command(arguments: list[str]) -> int:
-    """How many stand before the command: `cortex --project DIR search …`, as with git."""
-    at = 0
+def _before_command(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """(what stands before the command, the rest): `cortex --project DIR search …`, as with git."""
+    at, before = 0, []
     while at < len(arguments) and arguments[at].partition("=")[0] in EVERYWHERE:
-        at += EVERYWHERE.get(arguments[at], 1)
-    return at
+        count = EVERYWHERE.get(arguments[at], 1)
+        before.append("=".join(arguments[at : at + count]))
+        at += count
+    return before, arguments[at:]
 
 
 def find(name: str) -> Command | None:
@@ -250,9 +251,53 @@ def completion(options: Namespace) -> int:
     return EXIT_OK
 
 
+def _install_options(parser: Parser) -> None:
+    _agent_options(parser, "the agents to connect; default: those that are there")
+    parser.add_argument("--user", action="store_true", help="for all your projects (the default)")
+    parser.add_argument(
+        "--memory-hooks", action="store_true", help="also have Claude Code tell what happens in its sessions"
+    )
+    parser.add_argument("--list", action="store_true", help="list the agents that are known, and end")
+
+
+def _uninstall_options(parser: Parser) -> None:
+    _agent_options(parser, "the agents to disconnect; default: all that were connected")
+
+
+def _agent_options(parser: Parser, agents: str) -> None:
+    parser.add_argument("agents", nargs="*", metavar="AGENT", help=agents)
+    parser.add_argument("-y", "--yes", action="store_true", help="write without asking")
+    parser.add_argument("--print", dest="only_print", action="store_true", help="show it, and write nothing")
+
+
+def install(options: Namespace) -> int:
+    from cortex.front.cli import install as installing
+
+    return installing.install(options)
+
+
+def uninstall(options: Namespace) -> int:
+    from cortex.front.cli import install as installing
+
+    return installing.uninstall(options)
+
+
 COMMANDS = (
     Command("init", "Make .cortex/config.yml with the defaults, and show how to connect an agent.", init),
     Command("index", "Index the project, and return when all of it is served.", index, _index_options),
+    Command(
+        "install",
+        "Connect the coding agents that are there: shows each change of their files, and asks.",
+        install,
+        _install_options,
+        bare_project=True,
+    ),
+    Command(
+        "uninstall",
+        "Take out of agents' files exactly what `cortex install` put in.",
+        uninstall,
+        _uninstall_options,
+    ),
     Command("mcp", "Serve MCP over standard input and output (alias: stdio).", mcp, _mcp_options),
     Command(
         "up",

@@ -56,7 +56,9 @@ class Check:
 
 
 def examine(project: str | None) -> list[Check]:
-    """All checks, in the order in which faults are best mended. Starts nothing."""
+    """All checks, in the order in which faults are best mended. Starts nothing but
+    what connected agents would start.
+    """
     checks = [_python(), _packages()]
     try:
         config = configuration.load(project)
@@ -76,6 +78,7 @@ def examine(project: str | None) -> list[Check]:
         ("start", _start),
         ("workers", _workers),
         ("memory", _memory),
+        ("agents", _agents),
     ):
         checks.append(_look(name, look, config))
     return checks
@@ -88,6 +91,27 @@ def _look(name: str, look: Callable[[Config], tuple[State, str]], config: Config
         return Check(name, "wrong", str(error))
     except OSError as error:
         return Check(name, "wrong", f"{error.strerror or error}: {error.filename or ''}")
+
+
+def _agents(config: Config) -> tuple[State, str]:
+    """Which agents have an entry, and whether what it starts answers a question."""
+    from cortex.front.agents import connected
+
+    found = list(connected.entries(config.root))
+    if not found:
+        return "fine", "none is connected; `cortex install` connects those that are there"
+    tried: dict[tuple[str, ...], str] = {}
+    told, wrong = [], []
+    for entry in found:
+        named = f"{entry.agent.title} ({entry.path})"
+        try:
+            version = tried.get(entry.command) or connected.try_out(entry.command, config.root)
+        except CortexError as error:
+            wrong.append(f"{named}: {error}; `cortex install {entry.agent.name}` writes it anew")
+        else:
+            tried[entry.command] = version
+            told.append(f"{named} answers, version {version}")
+    return ("wrong" if wrong else "fine"), "; ".join([*wrong, *told])
 
 
 def _python() -> Check:

@@ -47,14 +47,19 @@ def declare_uninstall(parser: Parser) -> None:
     parser.add_argument("--print", dest="only_print", action="store_true", help="show it, and write nothing")
 
 
-def install(options: Namespace) -> int:
-    """Add the entry; what is there stays."""
-    data = configuration.load_data({"memory": {"data_dir": options.data_dir}} if options.data_dir else None)
+def own_arguments(data_dir: str | None = None) -> list[str]:
+    """What the program is to be told about this person's memory. Raises Misconfigured."""
+    data = configuration.load_data({"memory": {"data_dir": data_dir}} if data_dir else None)
     if data.settings.sessions == "off":
         raise Misconfigured(
             "memory.sessions is off, so nothing would be kept of what hooks tell; set it to project or all."
         )
-    own = [] if data.settings.data_dir == Memory().data_dir else ["--data-dir", str(data.root)]
+    return [] if data.settings.data_dir == Memory().data_dir else ["--data-dir", str(data.root)]
+
+
+def install(options: Namespace) -> int:
+    """Add the entry; what is there stays."""
+    own = own_arguments(options.data_dir)
     path = settings_path()
     settings = read(path)
     return _write(path, settings, installed(settings, own), options)
@@ -97,16 +102,24 @@ def read(path: Path) -> dict[str, Any]:
 
 def installed(settings: Mapping[str, Any], own: list[str]) -> dict[str, Any]:
     """The settings with our entry for each event; one of ours that is there already is replaced."""
-    beside = shutil.which(PROGRAM, path=os.path.dirname(sys.executable))
-    program = [beside] if beside else [sys.executable, "-P", "-m", MODULE]
     clean = without(settings)
     hooks = dict(clean.get("hooks", {}))
+    for event, entry in entries(own).items():
+        hooks[event] = [*hooks.get(event, []), entry]
+    return clean | {"hooks": hooks}
+
+
+def entries(own: list[str]) -> dict[str, dict[str, Any]]:
+    """Event → our entry; `own`: arguments that the program is given beside the event."""
+    beside = shutil.which(PROGRAM, path=os.path.dirname(sys.executable))
+    program = [beside] if beside else [sys.executable, "-P", "-m", MODULE]
+    made = {}
     for event, word in EVENTS.items():
         command = shlex.join([*program, word, *own])
         entry: dict[str, Any] = {"matcher": "*"} if event == "PostToolUse" else {}
         entry["hooks"] = [{"type": "command", "command": command, "timeout": TIMEOUT_S}]
-        hooks[event] = [*hooks.get(event, []), entry]
-    return clean | {"hooks": hooks}
+        made[event] = entry
+    return made
 
 
 def without(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,7 +164,7 @@ def _write(path: Path, before: dict[str, Any], after: dict[str, Any], options: N
     print(shown(f"{path} will be:\n{raw}" if not options.only_print else raw))
     if options.only_print:
         return EXIT_OK
-    if not options.yes and not _agreed():
+    if not options.yes and not agreed("Write it?"):
         print("Nothing was written.", file=sys.stderr)
         return EXIT_NOTHING
     try:
@@ -163,8 +176,9 @@ def _write(path: Path, before: dict[str, Any], after: dict[str, Any], options: N
     return EXIT_OK
 
 
-def _agreed() -> bool:
+def agreed(question: str) -> bool:
+    """What a person at the terminal says; nobody there says no."""
     if not sys.stdin.isatty():
         return False
-    print("Write it? [y/N] ", end="", flush=True)
+    print(f"{question} [y/N] ", end="", flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

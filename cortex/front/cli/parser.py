@@ -98,6 +98,9 @@ class Command:
     description: str = ""
     #: the words after the command's name in its usage; None: made from what is declared
     usage: str | None = None
+    #: whether --project may stand without a folder, for the one that is found from the working
+    #: folder
+    bare_project: bool = False
 
     def parser(self) -> Parser:
         """A parser of this command alone: the others need not be made."""
@@ -119,7 +122,10 @@ class Command:
 
     def _fill(self, parser: Parser) -> None:
         self.declare(parser)
-        parser.add_folder("--project", help="the project's folder; default: found from the working folder")
+        project: dict[str, Any] = {"nargs": "?", "const": ".", "metavar": "=DIR"} if self.bare_project else {}
+        parser.add_folder(
+            "--project", help="the project's folder; default: found from the working folder", **project
+        )
         parser.add_argument(
             "--yes-really",
             action=_Really,

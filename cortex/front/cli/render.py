@@ -66,6 +66,7 @@ def agent_snippets(root: Path) -> str:
     command = Path(sys.argv[0]).resolve() if Path(sys.argv[0]).name == "cortex" else "cortex"
     server = orjson.dumps({"command": str(command), "args": ["mcp", "--project", str(root)]}).decode()
     return (
+        "\n`cortex install` connects the agents that are there. By hand:"
         f"\nClaude Code:  claude mcp add cortex -- {command} mcp --project {root}"
         f'\nCursor        (.cursor/mcp.json):  {{"mcpServers": {{"cortex": {server}}}}}'
         f'\nVS Code       (.vscode/mcp.json):  {{"servers": {{"cortex": {server}}}}}'

@@ -1,0 +1,272 @@
+"""What connecting and disconnecting agents changes in their files: texts before and after, and
+nothing is written here but by `write`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cortex.front.agents import edits, record, rules
+from cortex.front.agents.table import Agent, Scope, Written
+from cortex.settings.home import place, user_home
+from cortex.system import files
+
+#: bytes of a file of settings or rules; Claude Code's own grows with its history
+BYTES_MAX = 16 << 20
+#: where an agent keeps what needs no consent, and what an allowed tool is called there
+_ALLOWED, _TOOL = ("permissions", "allow"), "mcp__cortex__{}"
+#: rights of a new file: a project's are read by others too, and nothing secret is in any of them
+_NEW = 0o644
+
+
+@dataclass(slots=True)
+class File:
+    """One file as it is and as it will be; None: it is not there."""
+
+    path: Path
+    before: str | None
+    after: str | None
+    #: what is put in, and whether anything was taken out that was put in before
+    added: list[record.Entry] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Plan:
+    """All that will be changed; `kept`: the entries that stay as they were recorded; `refused`:
+    sentences about what cannot be done.
+    """
+
+    files: dict[Path, File]
+    kept: list[record.Entry]
+    refused: list[str]
+    #: folders that were made for files that go
+    left: list[str] = field(default_factory=list)
+
+    @property
+    def changes(self) -> list[File]:
+        return [file for file in self.files.values() if file.after != file.before]
+
+
+def reading_tools() -> list[str]:
+    """The tools that change nothing, of those that agents are given by default."""
+    from cortex.front.tools import TOOLSETS
+
+    names = [line.name for name in ("code", "memory") for line in TOOLSETS[name] if line.reads]
+    return list(dict.fromkeys(names))
+
+
+def settings_base() -> Path:
+    """Where programs keep their settings on this system. Raises Misconfigured."""
+    if sys.platform == "darwin":
+        return Path(user_home(), "Library", "Application Support")
+    if sys.platform == "win32":
+        return Path(place("APPDATA") or os.path.join(user_home(), "AppData", "Roaming"))
+    return Path(place("XDG_CONFIG_HOME") or os.path.join(user_home(), ".config"))
+
+
+def locate(path: str, root: Path) -> Path:
+    """The file that a path of the table is; links of the person's own are followed."""
+    if path.startswith("~/.config/"):
+        found = Path(place("XDG_CONFIG_HOME") or os.path.join(user_home(), ".config"), path[10:])
+    elif path.startswith("~/"):
+        found = Path(user_home(), path[2:])
+    elif path.startswith("%/"):
+        found = settings_base() / path[2:]
+    else:
+        found = root / path
+    return Path(os.path.realpath(found))
+
+
+# --- in ---
+
+
+def connect(
+    chosen: Sequence[tuple[Agent, Scope]],
+    command: Sequence[str],
+    root: Path,
+    hooks: Mapping[str, Any] | None = None,
+) -> Plan:
+    """What connects the agents; `hooks`: event → what an agent that tells events is to run then.
+
+    Raises Misconfigured.
+    """
+    plan = Plan({}, record.read(), [])
+    for agent, scope in chosen:
+        _serve(plan, agent, scope, command, root)
+        if scope.allows:
+            allowed = [_TOOL.format(name) for name in reading_tools()]
+            allow = partial(edits.json_items, keys=_ALLOWED, items=allowed)
+            _put(plan, agent, locate(scope.allows, root), allow, ())
+            for event, entry in (hooks or {}).items():
+                tell = partial(edits.json_items, keys=("hooks", event), items=[entry])
+                _put(plan, agent, locate(scope.allows, root), tell, ())
+        for written in (scope.rules, scope.subagent):
+            if written is not None:
+                _tell(plan, agent, written, root)
+    return plan
+
+
+def _serve(plan: Plan, agent: Agent, scope: Scope, command: Sequence[str], root: Path) -> None:
+    server = scope.server
+    value = server.shape(command, reading_tools())
+    way = {"json": edits.json_entry, "toml": edits.toml_table, "yaml": edits.yaml_entry}[server.form]
+    keys = server.keys if server.form == "json" else ()
+    _put(plan, agent, locate(server.path, root), partial(way, keys=server.keys, value=value), keys)
+
+
+def _tell(plan: Plan, agent: Agent, written: Written, root: Path) -> None:
+    path = locate(written.path, root)
+    if not written.head:
+        section = partial(edits.section, body=rules.section(), begin=rules.BEGIN)
+        _put(plan, agent, path, section, ())
+        return
+    body = written.head + rules.RULES
+
+    def own(text: str) -> edits.Piece | None:
+        if text == body:
+            return None
+        if text:
+            raise edits.NotUnderstoodError("it holds something else")
+        return edits.Piece(0, body)
+
+    _put(plan, agent, path, own, ())
+
+
+def _put(
+    plan: Plan,
+    agent: Agent,
+    path: Path,
+    make: Callable[[str], edits.Piece | None],
+    keys: Sequence[str],
+) -> None:
+    """Put what `make` makes into the file; what was put in before and differs goes."""
+    older: list[record.Entry] = []
+    try:
+        file = _file(plan, path)
+        text = file.after or ""
+        try:
+            piece = make(text)
+        except edits.NotUnderstoodError:
+            older = [entry for entry in plan.kept if entry.path == str(path) and agent.name in entry.agents]
+            if not older:
+                raise
+            for entry in reversed(older):
+                _cut(plan, file, entry)
+            text = file.after or ""
+            piece = make(text)
+    except (edits.NotUnderstoodError, OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        plan.refused.append(
+            f"{agent.title}: {path} stays as it is, because {why}; mend it and install again, or see "
+            f"{agent.docs}."
+        )
+        return
+    if piece is None:
+        for entry in (*plan.kept, *file.added):
+            if entry.path == str(path) and entry.piece in text and agent.name not in entry.agents:
+                entry.agents.append(agent.name)
+        return
+    file.after = piece.into(text)
+    made = file.before is None or any(entry.created for entry in older)
+    folders = _missing_folders(path) or [folder for entry in older for folder in entry.folders]
+    file.added.append(record.Entry(str(path), piece.text, [agent.name], list(keys), made, folders))
+
+
+def _file(plan: Plan, path: Path) -> File:
+    """Raises OSError, and UnicodeDecodeError for what is no text."""
+    if path not in plan.files:
+        try:
+            raw: bytes | None = files.read_plain(path, BYTES_MAX + 1)
+        except FileNotFoundError:
+            raw = None
+        if raw is not None and len(raw) > BYTES_MAX:
+            raise OSError(0, f"it has more than {BYTES_MAX >> 20} MB")
+        text = None if raw is None else raw.decode()
+        plan.files[path] = File(path, text, text)
+    return plan.files[path]
+
+
+def _missing_folders(path: Path) -> list[str]:
+    missing = []
+    for folder in path.parents:
+        if folder.exists():
+            break
+        missing.append(str(folder))
+    return missing
+
+
+# --- out ---
+
+
+def disconnect(names: Iterable[str]) -> Plan:
+    """What takes out all that is recorded for the agents. Raises Misconfigured."""
+    plan, gone = Plan({}, record.read(), []), set(names)
+    for entry in reversed(plan.kept.copy()):
+        if not gone & set(entry.agents):
+            continue
+        entry.agents = [name for name in entry.agents if name not in gone]
+        if entry.agents:
+            continue
+        try:
+            _cut(plan, _file(plan, Path(entry.path)), entry)
+        except (edits.NotUnderstoodError, OSError, UnicodeDecodeError) as error:
+            plan.kept.remove(entry)
+            why = error.strerror if isinstance(error, OSError) else error
+            plan.refused.append(f"{entry.path} stays as it is, because {why}; take our part out yourself.")
+    return plan
+
+
+def _cut(plan: Plan, file: File, entry: record.Entry) -> None:
+    """Take a recorded piece out of the file. Raises NotUnderstoodError when it is no longer as it
+    was.
+    """
+    text = file.after
+    if text is not None:
+        if text.count(entry.piece) == 1:
+            text = text.replace(entry.piece, "")
+        elif entry.keys:
+            text = edits.without_json_entry(text, entry.keys)
+        elif entry.piece.lstrip().startswith(rules.BEGIN):
+            text = _without_section(text)
+        else:
+            raise edits.NotUnderstoodError("what was put in has been edited")
+        file.after = None if entry.created and text.strip() in ("", "{}") else text
+    plan.kept.remove(entry)
+    if file.after is None:
+        file.added = []
+        plan.left += entry.folders
+
+
+def _without_section(text: str) -> str:
+    before, begin, rest = text.partition(rules.BEGIN)
+    _, end, after = rest.partition(rules.END)
+    if not (begin and end):
+        raise edits.NotUnderstoodError("the section that was put in has lost its first or last line")
+    return before + after.lstrip("\r\n")
+
+
+# --- onto the disk ---
+
+
+def write(plan: Plan) -> None:
+    """Write what changes, and the record of it first: what is recorded and was not written is
+    nothing to take out. Raises OSError.
+    """
+    record.write(plan.kept + [entry for file in plan.files.values() for entry in file.added])
+    for file in plan.changes:
+        if file.after is None:
+            files.remove(file.path)
+            continue
+        was = None if file.before is None else stat.S_IMODE(os.stat(file.path).st_mode)
+        files.make_folder(file.path.parent, anywhere=True)
+        files.replace(file.path, file.after.encode(), sync=True, mode=was or _NEW)
+    for folder in plan.left:
+        if os.path.isdir(folder):
+            files.remove_empty(folder)

@@ -1,0 +1,130 @@
+"""`cortex install` and `uninstall`: Cortex in the settings of the agents that are there."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from cortex.front.agents import plan as planning
+from cortex.front.agents import record
+from cortex.front.agents.table import AGENTS, BY_NAME, Agent, Scope
+from cortex.front.cli import hooks
+from cortex.settings.home import find_root
+from cortex.system.terminal import shown
+from ipc.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
+
+PROGRAM = "cortex"
+
+
+def install(options: Namespace) -> int:
+    """Show what changes, ask, and write it."""
+    if options.list:
+        for agent in AGENTS:
+            there = "there" if is_there(agent) else "     "
+            print(f"{agent.name:<15} {there}  {agent.title}, {agent.docs}")
+        return EXIT_OK
+    if options.user and options.project:
+        raise Misconfigured("--user and --project are two ways; choose one.")
+    root = find_root(options.project or None)[0] if options.project else Path.cwd()
+    chosen = _chosen(options.agents, in_project=bool(options.project))
+    if not chosen:
+        print("No agent was found here; name one (`cortex install --list` shows them).", file=sys.stderr)
+        return EXIT_NOTHING
+    command = [_program(shared=bool(options.project)), "mcp"]
+    told = hooks.entries(hooks.own_arguments()) if options.memory_hooks else {}
+    plan = planning.connect(chosen, command, root, told)
+    done = _carry_out(plan, options, "connected")
+    for agent, _ in chosen:
+        if agent.note and not options.only_print:
+            print(f"{agent.title}: {agent.note}.")
+    return done
+
+
+def uninstall(options: Namespace) -> int:
+    """Take out what was put in."""
+    known = {name for entry in record.read() for name in entry.agents}
+    for name in options.agents:
+        _find(name)
+    names = set(options.agents) & known if options.agents else known
+    if not names:
+        print("Nothing is installed.")
+        return EXIT_OK
+    return _carry_out(planning.disconnect(names), options, "disconnected")
+
+
+def is_there(agent: Agent) -> bool:
+    """Whether its program is on the PATH or its folder is there."""
+    if agent.program and shutil.which(agent.program):
+        return True
+    return any(planning.locate(sign, Path()).is_dir() for sign in agent.signs)
+
+
+def _chosen(names: Sequence[str], *, in_project: bool) -> list[tuple[Agent, Scope]]:
+    """The agents and the scope of each; one that has only the other gets that, and says so."""
+    agents = [_find(name) for name in names] if names else [agent for agent in AGENTS if is_there(agent)]
+    chosen = []
+    for agent in agents:
+        scope, other = (agent.project, agent.user) if in_project else (agent.user, agent.project)
+        if scope is not None:
+            chosen.append((agent, scope))
+        elif names and other is not None:
+            where = "for all projects" if in_project else "in a project: add --project"
+            raise Misconfigured(f"{agent.title} can only be connected {where}.")
+    return chosen
+
+
+def _find(name: str) -> Agent:
+    agent = BY_NAME.get(name.lower().replace(" ", "-"))
+    if agent is None:
+        near = difflib.get_close_matches(name, BY_NAME, 1)
+        hint = f"Did you mean {near[0]}?" if near else "`cortex install --list` shows them."
+        raise Misconfigured(f"No agent is called {name!r}. {hint}")
+    return agent
+
+
+def _program(*, shared: bool) -> str:
+    """How agents start us. What teammates share names no folder of this machine."""
+    found = shutil.which(PROGRAM)
+    if shared and found:
+        return PROGRAM
+    beside = shutil.which(PROGRAM, path=os.path.dirname(sys.executable))
+    if found and (beside is None or os.path.realpath(found) == os.path.realpath(beside)):
+        return found
+    if beside is None:
+        raise Misconfigured("The program cortex is not on the PATH; install the package, or add its folder.")
+    return beside
+
+
+def _carry_out(plan: planning.Plan, options: Namespace, done: str) -> int:
+    for refused in plan.refused:
+        print(shown(f"cortex: {refused}"), file=sys.stderr)
+    changes = plan.changes
+    for file in changes:
+        print(shown(_difference(file)), end="")
+    if not changes:
+        print("Everything is as it should be.")
+        return EXIT_NOTHING if plan.refused else EXIT_OK
+    if options.only_print:
+        return EXIT_OK
+    if not options.yes and not hooks.agreed("Write this?"):
+        print("Nothing was written.", file=sys.stderr)
+        return EXIT_NOTHING
+    try:
+        planning.write(plan)
+    except OSError as error:
+        where = error.filename or "the file"
+        raise Misconfigured(f"Cannot write {where}: {error.strerror or error}; make it writable.") from error
+    print(f"{len(changes)} {'file' if len(changes) == 1 else 'files'} written, {done}; restart the agent.")
+    return EXIT_NOTHING if plan.refused else EXIT_OK
+
+
+def _difference(file: planning.File) -> str:
+    before, after = (file.before or "").splitlines(), (file.after or "").splitlines()
+    old = str(file.path) if file.before is not None else os.devnull
+    new = str(file.path) if file.after is not None else os.devnull
+    return "".join(f"{line}\n" for line in difflib.unified_diff(before, after, old, new, lineterm=""))

@@ -1,0 +1,253 @@
+"""`cortex install` and `uninstall` in a scratch home folder: each agent's format, and every byte
+back.
+"""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cortex.front.agents import connected, edits, rules
+from cortex.front.agents.plan import locate, reading_tools
+from cortex.front.agents.table import AGENTS, NAME, Agent
+from cortex.front.cli import commands
+from ipc.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
+
+#: files as their owners have them: comments, trailing commas, an order of their own
+BEFORE = {
+    "json": '{\n    // mine\n    "theme": "dark", /* not bright */\n    "deep": {"a": [1, 2,], },\n}\n',
+    "toml": '# mine\nmodel = "o3"  # the large one\n\n[mcp_servers.git]\ncommand = "git"\n',
+    "yaml": "# mine\nmodel: large   # really\nextensions:\n  dev: # keep\n    enabled: true\nmcpServers:\n  - name: git\n    command: git\n",
+}
+SCOPES = [
+    pytest.param(agent, scope, id=f"{agent.name}-{scope}")
+    for agent in AGENTS
+    for scope in ("user", "project")
+    if getattr(agent, scope)
+]
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    monkeypatch.chdir(project)
+    return folder
+
+
+def every_byte(*folders: Path) -> dict[str, bytes]:
+    """What is there, folders as well."""
+    found = (path for folder in folders for path in folder.rglob("*"))
+    return {str(path): path.read_bytes() if path.is_file() else b"/" for path in found}
+
+
+def put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+    return path
+
+
+def run(*words: str) -> int:
+    return commands.run([*words])
+
+
+def entry(agent: Agent, scope: str, root: Path):
+    server = getattr(agent, scope).server
+    text = locate(server.path, root).read_text()
+    if server.form == "json":
+        return edits.json_value(text, server.keys)
+    found = tomllib.loads(text) if server.form == "toml" else yaml.safe_load(text)
+    for key in server.keys:
+        found = found[key]
+    return next(each for each in found if each["name"] == NAME) if isinstance(found, list) else found
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["beside-others", "from-nothing"])
+@pytest.mark.parametrize(("agent", "scope"), SCOPES)
+def test_an_agent_is_connected_once_and_every_byte_comes_back(agent, scope, there, home, capsys):
+    project = Path.cwd()
+    place = getattr(agent, scope)
+    if there:
+        put(locate(place.server.path, project), BEFORE[place.server.form])
+        if place.rules and not place.rules.head:
+            put(locate(place.rules.path, project), "# House rules\r\n\r\nBe kind.\r\n")
+        if place.allows:
+            put(locate(place.allows, project), '{"permissions": {"allow": ["Bash(ls:*)"]}, "model": "x"}')
+    before = every_byte(home, project)
+    where = ["--project"] if scope == "project" else []
+
+    assert run("install", agent.name, "--yes", *where) == EXIT_OK
+    found = entry(agent, scope, project)
+    command = connected._command(found)
+    assert command[0].endswith("cortex")
+    assert command[1] == "mcp"
+    if there:
+        now = iter(locate(place.server.path, project).read_text().splitlines())
+        assert all(line in now for line in BEFORE[place.server.form].splitlines())
+    if place.rules:
+        assert rules.RULES.splitlines()[0] in locate(place.rules.path, project).read_text()
+    written = every_byte(home, project)
+    assert run("install", agent.name, "--yes", *where) == EXIT_OK
+    assert "Everything is as it should be" in capsys.readouterr().out
+    assert every_byte(home, project) == written
+
+    assert run("uninstall", "--yes") == EXIT_OK
+    assert every_byte(home, project) == before
+
+
+def test_those_that_are_there_are_found_and_a_section_that_two_share_goes_with_the_last(home, capsys):
+    for sign in (".codex", ".config/opencode", ".claude"):
+        (home / sign).mkdir(parents=True)
+    before = every_byte(home, Path.cwd())
+    assert run("install", "--project", "--yes", "--memory-hooks") == EXIT_OK
+    settings = json.loads(Path(".claude/settings.json").read_text())
+    allowed = settings["permissions"]["allow"]
+    assert allowed == [f"mcp__cortex__{name}" for name in reading_tools()]
+    assert "mcp__cortex__cortex_store" not in allowed
+    assert set(settings["hooks"]) >= {"SessionStart", "Stop"}
+    assert Path("AGENTS.md").read_text().count(rules.BEGIN) == 1
+    assert run("uninstall", "codex", "--yes") == EXIT_OK
+    assert not Path(".codex").exists()
+    assert rules.BEGIN in Path("AGENTS.md").read_text()
+    assert run("uninstall", "--yes") == EXIT_OK
+    assert every_byte(home, Path.cwd()) == before
+    capsys.readouterr()
+    assert run("uninstall") == EXIT_OK
+    assert "Nothing is installed" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("home")
+def test_nothing_is_written_unless_it_is_agreed_to(capsys):
+    assert run("install", "cursor", "--project") == EXIT_NOTHING
+    assert run("install", "cursor", "--project", "--print") == EXIT_OK
+    assert '+      "type": "stdio"' in capsys.readouterr().out
+    assert every_byte(Path.cwd()) == {str(Path.cwd() / ".git"): b"/"}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("[1]", "no JSON object"),
+        ('{"mcpServers": {"cortex": {"command": "mine"}}}', 'another "cortex"'),
+        ('{"mcpServers": []}', "no object"),
+        ('{"mcpServers": {', "no JSON object"),
+    ],
+)
+def test_a_file_that_is_not_understood_stays_and_the_sentence_says_why(home, capsys, text, why):
+    path = put(home / ".cursor" / "mcp.json", text)
+    assert run("install", "cursor", "--yes") == EXIT_NOTHING
+    assert path.read_text() == text
+    said = capsys.readouterr().err
+    assert str(path) in said
+    assert why in said
+
+
+def test_what_was_edited_since_keeps_the_edits(home, capsys):
+    assert run("install", "cursor", "codex", "--yes") == EXIT_OK
+    servers = home / ".cursor" / "mcp.json"
+    told = json.loads(servers.read_text())
+    told["mcpServers"]["git"] = {"command": "git"}
+    servers.write_text(json.dumps(told, indent=4))
+    agents = home / ".codex" / "AGENTS.md"
+    agents.write_text("Mine.\n\n" + agents.read_text().replace("callers", "who calls"))
+    config = home / ".codex" / "config.toml"
+    config.write_text(config.read_text().replace("args", "args   "))
+    assert run("uninstall", "--yes") == EXIT_NOTHING
+    assert json.loads(servers.read_text()) == {"mcpServers": {"git": {"command": "git"}}}
+    assert agents.read_text() == "Mine.\n\n"
+    assert "mcp_servers.cortex" in config.read_text()
+    assert f"{config} stays as it is" in capsys.readouterr().err
+
+
+def test_another_program_takes_the_place_of_the_one_before(home, tmp_path, monkeypatch):
+    assert run("install", "cursor", "--yes") == EXIT_OK
+    for name in ("cortex",):
+        put(tmp_path / "bin" / name, "#!/bin/sh\n").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr("sys.executable", str(tmp_path / "bin" / "python"))
+    assert run("install", "cursor", "--yes") == EXIT_OK
+    told = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"]
+    assert told["cortex"]["command"] == str(tmp_path / "bin" / "cortex")
+    assert run("uninstall", "--yes") == EXIT_OK
+    assert not (home / ".cursor").exists()
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("cursr",), "Did you mean cursor"),
+        (("kiro",), "only be connected in a project"),
+        (("goose", "--project"), "only be connected for all projects"),
+        (("cursor", "--user", "--project"), "choose one"),
+    ],
+)
+def test_what_cannot_be_connected_so_is_one_sentence(words, why):
+    with pytest.raises(Misconfigured, match=why):
+        run("install", *words)
+
+
+def test_links_and_rights_of_a_file_stay(home, tmp_path):
+    real = put(tmp_path / "dotfiles" / "mcp.json", "{}\n")
+    real.chmod(0o640)
+    link = home / ".cursor" / "mcp.json"
+    link.parent.mkdir()
+    link.symlink_to(real)
+    assert run("install", "cursor", "--yes") == EXIT_OK
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert "cortex" in real.read_text()
+    assert run("uninstall", "--yes") == EXIT_OK
+    assert real.read_text() == "{}\n"
+
+
+def test_rules_take_at_most_two_hundred_tokens():
+    assert len(rules.section()) / 4 <= 200
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.dictionaries(st.text(max_size=6), VALUES, max_size=4),
+    st.sampled_from([None, 0, 1, 2, 4, "\t"]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_in_any_object_the_entry_is_added_and_the_rest_stays(value, indent, ascii_only, windows):
+    value = {key: each for key, each in value.items() if key != "mcpServers"}
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+    text = text.replace("\n", "\r\n") if windows else text
+    piece = edits.json_entry(text, ("mcpServers", "cortex"), {"command": "x", "args": ["mcp"]})
+    after = piece.into(text)
+    assert json.loads(after) == {"mcpServers": {"cortex": {"command": "x", "args": ["mcp"]}}} | value
+    assert after[: piece.at] + after[piece.at + len(piece.text) :] == text
+    assert edits.json_entry(after, ("mcpServers", "cortex"), {"command": "x", "args": ["mcp"]}) is None
+    assert json.loads(edits.without_json_entry(after, ("mcpServers",))) == value
+
+
+def test_doctor_says_who_is_connected_and_what_does_not_start(home):
+    put(home / ".cursor" / "mcp.json", '{"mcpServers": {"cortex": {"command": "/nowhere/cortex"}}}')
+    put(
+        home / ".codex" / "config.toml",
+        '[mcp_servers.cortex]\ncommand = "sh"\nargs = ["-c", "echo broken >&2"]\n',
+    )
+    found = {each.agent.name: each for each in connected.entries(Path.cwd())}
+    assert set(found) == {"cursor", "codex"}
+    with pytest.raises(Exception, match="cannot be started: No such file"):
+        connected.try_out(found["cursor"].command, Path.cwd())
+    with pytest.raises(Exception, match="it ended: broken"):
+        connected.try_out(found["codex"].command, Path.cwd())
