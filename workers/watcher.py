@@ -5,22 +5,18 @@ The only writer of an index.
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import zmq
-from watchdog.events import FileSystemEvent, FileSystemEventHandler
-from watchdog.observers import Observer
 
 from cortex import __version__
-from cortex.generation.contract import chunk_folders, graph_folders, is_linked
+from cortex.generation.contract import chunk_folders
 from cortex.publish.builder import Builder
+from cortex.publish.following import BLIND_LOOK_S, Following
 from cortex.settings.config import Config
 from ipc.errors import CortexError
 from ipc.events import Announcer
@@ -28,14 +24,7 @@ from ipc.messages import Message, Reload, Status
 from ipc.service import Identity, serve
 
 log = logging.getLogger(__name__)
-# watchdog calls it an error when a watch ends while an event of it is being read.
-logging.getLogger("watchdog.observers.inotify").addFilter(
-    lambda record: "called when the thread is inactive" not in record.getMessage()
-)
 
-#: seconds between two looks at the disk by the clock, for events that were lost or never come
-#: (network folders)
-LOOK_S = 1.0
 #: a burst that never pauses is published after this many debounce times
 BURST_MAX = 4
 #: share of the quiet time after which what has changed is built already, to be published at its
@@ -48,23 +37,15 @@ REST_S, RESTS_MAX = 0.1, 8
 RETRY_S, RETRY_MAX_S = 1.0, 30.0
 
 
-class WatcherWorker(FileSystemEventHandler):
+class WatcherWorker:
     """Publishes in a thread of its own; the serving thread answers GetStatus meanwhile."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._identity = Identity("watcher", __version__, config.hash())
         self._builder = Builder(config)
-        self._seen = threading.Event()
-        self._last_event = 0.0
+        self._following = Following(config)
         self._stop = threading.Event()
-        self._observer: Any = None
-        #: watched folder → its device and inode, and watchdog's handle of the watch
-        self._watched: dict[Path, tuple[tuple[int, int], Any]] = {}
-        #: folders that were removed
-        self._ended: set[Path] = set()
-        #: the folders that the system refused to watch, as they were
-        self._refused: dict[Path, tuple[int, int]] = {}
         self._fault = ""
         #: how often in a row upkeep was left for later
         self._rests = 0
@@ -77,20 +58,10 @@ class WatcherWorker(FileSystemEventHandler):
     def stop(self) -> None:
         """End after the publish that is under way."""
         self._stop.set()
-        self._seen.set()
+        self._following.stop()
         self._thread.join()
-        self._unwatch()
+        self._following.close()
         self._builder.close()
-
-    def on_any_event(self, event: FileSystemEvent) -> None:
-        """Called by watchdog's thread. Reading is no change."""
-        if event.event_type in ("opened", "closed_no_write"):
-            return
-        if event.is_directory and event.event_type == "deleted":
-            self._ended.add(Path(os.fsdecode(event.src_path)))
-        if any(str(path).endswith(".json") for path in (event.src_path, event.dest_path)):
-            self._last_event = time.monotonic()
-            self._seen.set()
 
     def reload(self) -> bool:
         return False
@@ -105,7 +76,7 @@ class WatcherWorker(FileSystemEventHandler):
             "chunk_files": len(generation.files),
             "sequence": generation.sequence,
             "model": generation.model,
-            "watching": "events" if self._observer is not None else "polling",
+            "watching": "events" if self._following.by_events else "polling",
             "warnings": list(self._builder.warnings),
             "foreign_files": self._foreign_files(),
             "fault": self._fault,
@@ -126,7 +97,7 @@ class WatcherWorker(FileSystemEventHandler):
         try:
             while not self._stop.is_set():
                 try:
-                    self._watch()  # first: while changes follow each other, publishing goes on and on
+                    self._follow()  # first: while changes follow each other, publishing goes on and on
                     self._publish_all(announcer)
                     self._fault, retry_s = "", RETRY_S
                     self._wait_for_change()
@@ -159,23 +130,35 @@ class WatcherWorker(FileSystemEventHandler):
                     1000 * (time.monotonic() - started),
                 )
             self._builder.tidy()
-            if not generation.backlog and self._rests < RESTS_MAX and self._seen.wait(REST_S):
+            if not generation.backlog and self._rests < RESTS_MAX and self._changes_within(REST_S):
                 self._rests += 1
                 return
             self._rests = 0
+
+    def _changes_within(self, seconds: float) -> bool:
+        until = time.monotonic() + seconds
+        while not (self._following.changed or self._stop.is_set()) and time.monotonic() < until:
+            self._following.wait(until - time.monotonic())
+        return self._following.changed
+
+    def _follow(self) -> None:
+        self._following.touched = False
+        self._following.follow(self._builder.folders)
 
     def _wait_for_change(self) -> None:
         """Return after a burst of events and `debounce_ms` of quiet, or when the clock says so.
 
         What has changed is built before the quiet time is over: then there is only to publish it.
         """
-        if not self._seen.wait(LOOK_S):
+        if not self._heard():
             return
+        following = self._following
         debounce_s = self._config.server.debounce_ms / 1000
         first = time.monotonic()
         prepared, prepared_for = 0, 0.0
         while not self._stop.is_set():
-            now, last = time.monotonic(), self._last_event
+            following.wait(0.0)
+            now, last = time.monotonic(), following.changed_at
             if now - last >= debounce_s or now - first >= BURST_MAX * debounce_s:
                 break
             left_s = debounce_s - (now - last)
@@ -187,47 +170,37 @@ class WatcherWorker(FileSystemEventHandler):
                     prepared_for = 0.0 if built is not None and built.backlog else last
                     continue
             self._stop.wait(min(left_s, 0.1) or 0.001)
-        self._seen.clear()
+        following.changed = False
 
-    def _watch(self) -> None:
-        """Watch the folders of the chunk files and the graph files by events; again when they are
-        other folders than before; by the clock while there are none.
+    def _heard(self) -> bool:
+        """Whether chunk files have changed; False when the clock says to look, or when something
+        else has happened that is to be looked at.
         """
-        folders: dict[Path, tuple[int, int]] = {}
-        for one in (*chunk_folders(self._config), *graph_folders(self._config)):
-            with contextlib.suppress(OSError):
-                info = one.path.stat()
-                if not is_linked(one.path, one.root):
-                    folders[one.path] = (info.st_dev, info.st_ino)
-        if folders and folders == self._refused:
-            return
-        ended = self._watched.keys() & self._ended  # one made anew may have the inode of the old
-        self._ended -= ended
-        ended |= {path for path, (at, _) in self._watched.items() if folders.get(path) != at}
-        for path in ended:
-            self._observer.unschedule(self._watched.pop(path)[1])
-        try:
-            for path, at in folders.items():
-                if path not in self._watched:
-                    self._watched[path] = at, self._follow(path)
-                    self._seen.set()  # what happened in it before is told by no event
-            self._refused = {}
-        except OSError as error:  # inotify limits, network file systems
-            log.warning("cannot watch %s by events (%s); looking by the clock", path, error)
-            self._refused = folders
-            self._unwatch()
+        following = self._following
+        until = time.monotonic() + (BLIND_LOOK_S if self._builder.is_busy() else following.look_s)
+        while not following.changed:
+            left_s = until - time.monotonic()
+            if left_s <= 0 or self._stop.is_set() or self._is_to_be_looked_at():
+                return False
+            following.wait(left_s)
+        return True
 
-    def _follow(self, folder: Path) -> Any:
-        if self._observer is None:
-            self._observer = Observer()
-            self._observer.start()
-        return self._observer.schedule(self, os.fspath(folder), recursive=False)
-
-    def _unwatch(self) -> None:
-        if self._observer is not None:
-            self._observer.stop()
-            self._observer.join(5)
-        self._observer, self._watched = None, {}
+    def _is_to_be_looked_at(self) -> bool:
+        """Whether a reader calls something damaged, the indexer has come further, or what is
+        published was touched by somebody else.
+        """
+        following = self._following
+        if following.marked:
+            following.marked = False
+            return True
+        if following.told:
+            following.told = False
+            if self._builder.is_behind():
+                return True
+        if following.touched:  # by this process, mostly
+            self._follow()
+            return self._builder.was_changed()
+        return False
 
 
 def run(config: Config, *, replica: int = 0, bind: str = "") -> int:

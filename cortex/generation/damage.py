@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -39,6 +40,8 @@ _ERRNOS = frozenset(
 #: an error of its own
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
 
+#: names of marks in the folder of the project's processes
+MARK = re.compile(r"damaged-[^/]+\.json")
 #: bytes of a mark: a sentence with a path
 _MARK_BYTES_MAX = 65_536
 

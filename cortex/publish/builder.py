@@ -105,6 +105,27 @@ class Builder:
         return (*self._manager.warnings(), *self._graph.warnings())
 
     @property
+    def folders(self) -> frozenset[Path]:
+        """Those that hold the files of what is published."""
+        return self._intact.folders
+
+    def was_changed(self) -> bool:
+        """Whether what is published is not as it was written. Raises OSError that says nothing
+        about a file.
+        """
+        return self._lock.lost or bool(self._intact.changed())
+
+    def is_behind(self) -> bool:
+        """Whether the indexer has completed more than is published."""
+        return _indexer_sequence(self._config) > self.current.sequence
+
+    def is_busy(self) -> bool:
+        """Whether something ends soon of which no event tells: an index that is being built, or a
+        pause after a mending.
+        """
+        return self._intact.pauses or any(getattr(one, "building", False) for one in self._engines.values())
+
+    @property
     def generators(self) -> dict[str, str]:
         return dict(self._manager.generators)
 

@@ -51,6 +51,11 @@ class Intact:
         self._seen = look(self._files(generation))
         self._current = generation if generation.number else None
 
+    @property
+    def folders(self) -> frozenset[Path]:
+        """Those that hold the files which are to stay as they are."""
+        return frozenset((self._dir, *(path.parent for path in self._seen)))
+
     def _files(self, generation: Generation) -> Iterator[Path]:
         yield from (self._dir / "segments" / name for name in segment_files(generation))
         for name, engine in self._engines.items():
@@ -71,6 +76,11 @@ class Intact:
             if not is_damage(error):
                 raise
             return False
+
+    @property
+    def pauses(self) -> bool:
+        """Whether marks are left alone; they are looked at soon afterwards."""
+        return time.monotonic() < self._quiet_until + self._usual_pause_s
 
     def marked(self, generation: Generation) -> dict[str, str]:
         """Engine → why a reader says that it cannot read what was built for `generation`."""

@@ -15,13 +15,13 @@ from workers.watcher import WatcherWorker
 def test_the_watcher_sees_both_folders_by_events_as_soon_as_they_are_there(config):
     watcher = WatcherWorker(config)
     try:
-        watcher._watch()
-        assert set(watcher._watched) == {config.chunks_dir}
+        watcher._follow()
+        assert {config.chunks_dir, config.graph_dir} & set(watcher._following._watched) == {config.chunks_dir}
         config.graph_dir.mkdir(parents=True)
-        watcher._watch()
-        assert set(watcher._watched) == {config.chunks_dir, config.graph_dir}
+        watcher._follow()
+        assert {config.chunks_dir, config.graph_dir} <= set(watcher._following._watched)
     finally:
-        watcher._unwatch()
+        watcher._following.close()
         watcher._builder.close()
 
 

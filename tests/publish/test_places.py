@@ -202,13 +202,17 @@ def test_the_watcher_sees_the_folders_in_the_project_too_and_no_link(project, tm
     (project.root / ".cortex" / "graph").symlink_to(tmp_path / "elsewhere")
     watcher = WatcherWorker(project)
     try:
-        watcher._watch()
-        assert set(watcher._watched) == {project.root / ".cortex" / "chunks"}
+        watcher._follow()
+        within = {
+            path for path in watcher._following._watched if path.is_relative_to(project.root / ".cortex")
+        }
+        assert within == {project.root / ".cortex" / "chunks"}
+        assert tmp_path / "elsewhere" not in watcher._following._watched
         while watcher._builder.refresh() is not None:
             pass
         assert watcher.status().info["foreign_files"] == [".cortex/chunks/theirs.json"]
     finally:
-        watcher._unwatch()
+        watcher._following.close()
         watcher._builder.close()
 
 

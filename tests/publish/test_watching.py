@@ -1,17 +1,25 @@
 """The watcher's watches: folders come, go and are made anew while files are written in them."""
 
 import contextlib
+import errno
 import itertools
 import json
 import logging
+import os
 import shutil
 import threading
 import time
 
+import msgspec
 import pytest
 
+from cortex.generation import damage
+from cortex.publish import following
 from cortex.settings import config as configuration
 from cortex.settings.home import open_runtime
+from cortex.system import files
+from cortex.system.notices import Notice
+from cortex.terms.records import IndexerState
 from tests.waiting import BOUND_S, until
 from workers.watcher import WatcherWorker
 
@@ -27,7 +35,7 @@ def config(tmp_path):
 def watcher(config):
     made = WatcherWorker(config)
     yield made
-    made._unwatch()
+    made._following.close()
     made._builder.close()
 
 
@@ -43,38 +51,156 @@ def test_watches_that_end_while_files_are_written_are_no_errors(config, watcher,
     thread = threading.Thread(target=write)
     thread.start()
     try:
-        with caplog.at_level(logging.WARNING, logger="watchdog"):
+        with caplog.at_level(logging.WARNING, logger="cortex.publish"):
             for _ in range(30):
                 config.graph_dir.mkdir(exist_ok=True)
-                watcher._watch()
+                watcher._follow()
                 shutil.rmtree(config.graph_dir, ignore_errors=True)
-                watcher._watch()
-            watcher._unwatch()
+                watcher._follow()
+            watcher._following.close()
     finally:
         stop.set()
         thread.join()
     assert [record.getMessage() for record in caplog.records] == []
 
 
+def heard(watcher):
+    """Whether the watcher hears of a change before its clock says to look."""
+
+    def come():
+        watcher._following.wait(0.0)
+        if watcher._following.touched:
+            watcher._follow()
+        return watcher._following.changed
+
+    return until(come)
+
+
 def test_a_folder_that_is_made_anew_is_watched_again(config, watcher):
+    watcher._follow()
     for _ in range(3):
-        watcher._watch()
-        watcher._seen.clear()
+        watcher._following.changed = False
         (config.chunks_dir / "a.json").write_text("{}")
-        assert watcher._seen.wait(BOUND_S)
+        assert heard(watcher)
         shutil.rmtree(config.chunks_dir)
         config.chunks_dir.mkdir()  # often with the inode of the one before
-        until(lambda: config.chunks_dir in watcher._ended)
+        watcher._following.changed = False
+        assert heard(watcher)  # what happened in it before it was watched, nobody has told
+
+
+@pytest.mark.parametrize("kind", ["chunks", "graph"])
+def test_a_folder_that_another_program_makes_is_watched_as_soon_as_it_is_there(config, watcher, kind):
+    watcher._follow()
+    watcher._following.changed = False
+    (config.root / ".cortex" / kind).mkdir(parents=True)
+    assert heard(watcher)
+    watcher._following.changed = False
+    (config.root / ".cortex" / kind / "a.json").write_text("{}")
+    assert heard(watcher)
+
+
+def test_what_is_read_or_is_no_chunk_file_is_no_change(config, watcher):
+    (config.chunks_dir / "a.json").write_text("{}")
+    watcher._follow()
+    watcher._following.changed = watcher._following.touched = False
+    (config.chunks_dir / "a.json").read_text()
+    (config.chunks_dir / "notes.txt").write_text("x")
+    (config.chunks_dir / ".a.json.tmp").write_text("x")
+    (config.root / "main.py").write_text("x")
+    watcher._following.wait(0.0)
+    assert not watcher._following.changed
+    assert not watcher._following.touched
+
+
+def publish(config, watcher):
+    (config.chunks_dir / "a.json").write_text(json.dumps([{"id": "x", "text": "def x(): ..."}]))
+    while watcher._builder.refresh() is not None:
+        pass
+    watcher._builder.tidy()
+    watcher._follow()
+    watcher._following.wait(0.0)
+    watcher._following.changed = False
+
+
+@pytest.mark.parametrize("name", ["CURRENT", "segments", "text"])
+def test_damage_to_what_is_published_is_heard_of(config, watcher, name):
+    publish(config, watcher)
+    assert not watcher._is_to_be_looked_at()
+    (path,) = [config.index_dir / name] if name == "CURRENT" else damageable(config.index_dir / name)
+    path.write_bytes(b"junk")
+    watcher._following.wait(0.0)
+    assert watcher._is_to_be_looked_at()
+    assert watcher._builder.refresh() is not None
+    watcher._builder.tidy()
+    watcher._following.wait(0.0)
+    assert not watcher._is_to_be_looked_at()
+
+
+def damageable(folder):
+    found = sorted(path for path in folder.rglob("*") if path.suffix in (".seg", ".term"))
+    return [path for path in found if path.parent.name != "writer"][-1:]
+
+
+def test_what_a_publish_writes_by_itself_is_no_reason_to_read_everything_again(config, watcher):
+    publish(config, watcher)
+    assert watcher._following.touched
+    assert not watcher._is_to_be_looked_at()
+    assert not watcher._following.touched
+
+
+def test_a_mark_of_a_reader_and_what_the_indexer_says_are_heard_of(config, watcher):
+    publish(config, watcher)
+    damage.mark(config.run_dir, "text", watcher._builder.current.number, "junk")
+    watcher._following.wait(0.0)
+    assert watcher._is_to_be_looked_at()
+    state = IndexerState("idle", 0, 0, watcher._builder.current.sequence + 1, time.time(), os.getpid())
+    files.replace(config.indexer_state, msgspec.json.encode(state))
+    watcher._following.wait(0.0)
+    assert watcher._is_to_be_looked_at()
+    files.replace(config.indexer_state, msgspec.json.encode(state))
+    while watcher._builder.refresh() is not None:
+        pass
+    watcher._following.wait(0.0)
+    assert not watcher._is_to_be_looked_at()
+
+
+def test_a_watcher_that_is_told_nothing_looks_once_a_second_and_says_so(config, monkeypatch, caplog):
+    def refuse():
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(following, "Notices", refuse)
+    watcher = WatcherWorker(config)
+    try:
+        assert watcher.status().info["watching"] == "polling"
+        watcher._follow()
+        assert watcher._following.look_s == following.BLIND_LOOK_S < following.LOOK_S
+        assert "looking by the clock" in caplog.text
+    finally:
+        watcher._builder.close()
+
+
+def test_on_a_network_folder_it_looks_once_a_second(config, watcher, monkeypatch):
+    monkeypatch.setattr(following, "file_system", lambda _: "nfs4")
+    watcher._follow()
+    assert watcher.status().info["watching"] == "polling"
+    assert watcher._following.look_s == following.BLIND_LOOK_S
+
+
+def test_more_than_the_system_could_keep_is_anything(watcher):
+    watcher._following._take(Notice(""))
+    assert watcher._following.changed
+    assert watcher._following.touched
+    assert watcher._following.marked
 
 
 def test_a_change_is_built_in_the_quiet_time_and_published_at_its_end(config, watcher):
-    watcher._watch()
+    watcher._follow()
     builder, deadline = watcher._builder, time.monotonic() + BOUND_S
     for attempt in itertools.count(1):  # a machine that stands still longer than the quiet time: again
         chunks = [{"id": f"x{at}", "text": "def x(): ..."} for at in range(attempt)]
         (config.chunks_dir / "a.json").write_text(json.dumps(chunks))
-        assert watcher._seen.wait(BOUND_S)
-        watcher._last_event = time.monotonic()
+        assert heard(watcher)
+        watcher._following.changed_at = time.monotonic()
         watcher._wait_for_change()
         assert builder.current.rows == attempt - 1
         prepared = builder._built.rows
@@ -89,11 +215,11 @@ def test_folders_are_watched_before_anything_is_published(config, monkeypatch):
     watcher, watched = WatcherWorker(config), []
     refresh = watcher._builder.refresh
     monkeypatch.setattr(
-        watcher._builder, "refresh", lambda: watched.append(set(watcher._watched)) or refresh()
+        watcher._builder, "refresh", lambda: watched.append(set(watcher._following._watched)) or refresh()
     )
     watcher.start()
     try:
         until(lambda: watched)
     finally:
         watcher.stop()
-    assert watched[0] == {config.chunks_dir}
+    assert config.chunks_dir in watched[0]
