@@ -166,13 +166,12 @@ class Rows:
         return np.concatenate([segment.arrays[name] for segment in self.segments])
 
     def vectors(self, ordinals: Array) -> Array:
-        """float32 [m, dimensions] of the rows at `ordinals` (ascending or not)."""
-        out = np.zeros((len(ordinals), self.dimensions), np.float32)
+        """float16 [m, dimensions] of the rows at `ordinals` (ascending or not)."""
+        out = np.zeros((len(ordinals), self.dimensions), np.float16)
         at = np.searchsorted(self.starts, ordinals, side="right") - 1
-        for index, segment in enumerate(self.segments):
+        for index in np.unique(at).tolist():
             here = np.flatnonzero(at == index)
-            if len(here):
-                out[here] = segment.arrays["vectors"][ordinals[here] - self.starts[index]]
+            out[here] = self.segments[index].arrays["vectors"][ordinals[here] - self.starts[index]]
         return out
 
     def mask(self, filters: Filters) -> Array:

@@ -59,6 +59,13 @@ class Segment:
         """Whether the file at `path` is still the one that was opened, untouched."""
         return look([self.path])[self.path] == self._opened
 
+    def let_go(self) -> None:
+        """Have the pages that were read count as this process's no more: they stay in the system's
+        cache, and what an answer needs of them is there again in microseconds.
+        """
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
+
     def bytes_of(self, name: str) -> memoryview:
         """Section `name` as bytes, without a copy."""
         return self.arrays[name].data.cast("B") if self.arrays[name].size else memoryview(b"")
@@ -137,16 +144,9 @@ def open_segment(path: Path) -> Segment:
         end = offset + length
     if end != size:
         raise Damaged(f"{path}: {size - end} stray bytes at the end.")
-    _let_go(mapped)
-    return Segment(path=path, meta=header["meta"], arrays=arrays, _map=mapped, _opened=seal(info))
-
-
-def _let_go(mapped: mmap.mmap) -> None:
-    """Have the pages that were read to be checked count as this process's no more: they stay in the
-    system's cache, and what an answer needs of them is there again in microseconds.
-    """
-    if hasattr(mmap, "MADV_DONTNEED"):
-        mapped.madvise(mmap.MADV_DONTNEED)
+    opened = Segment(path=path, meta=header["meta"], arrays=arrays, _map=mapped, _opened=seal(info))
+    opened.let_go()  # of what was read to be checked
+    return opened
 
 
 def _read_header(path: Path, mapped: mmap.mmap, size: int) -> dict[str, Any]:

@@ -5,12 +5,14 @@ HNSW proposes and the scan decides.
 import dataclasses
 import os
 
+import numkong
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.engines.vector import usearch
+from cortex.engines.vector.coarse import Coarse
 from cortex.engines.vector.usearch import Limits, build_vectors, open_vectors, same_model
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.read import open_rows
@@ -50,6 +52,48 @@ def publish(folder, vectors, *, cut=None, first=1, model="m@1"):
 def unit(seed, count):
     vectors = np.random.default_rng(seed).standard_normal((count, DIMENSIONS)).astype(np.float32)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    spread=st.sampled_from([0.0, 1e-4, 1e-3, 1e-2, 1.0]),
+    limit=st.integers(1, 30),
+    chunk_types=st.sampled_from([(), ("code",)]),
+)
+def test_what_bytes_propose_holds_all_that_comparing_each_row_finds(
+    tmp_path_factory, seed, spread, limit, chunk_types
+):
+    """Also where rows are so near to one another that bytes cannot tell them apart."""
+    vectors = unit(seed, 1) + spread * unit(seed + 1, 300)
+    rows = publish(tmp_path_factory.mktemp("v"), vectors, cut=200)
+    query, filters = unit(seed + 2, 1)[0], Filters(chunk_types=chunk_types)
+    answer = open_vectors(rows, tmp_path_factory.mktemp("h")).search(
+        VectorSearch(query, "m@1", limit, filters)
+    )
+    every = np.flatnonzero(rows.mask(filters))
+    half = query.astype(np.float16)[None]
+    cosines = np.asarray(numkong.cdist(half, rows.vectors(every), metric="dot"), np.float32).ravel()
+    best = sorted(zip(-cosines, rows.ids(every), strict=True))[:limit]
+    assert [hit.id for hit in answer.hits] == [name for _, name in best]
+    assert answer.values[0].tolist() == [-cosine for cosine, _ in best]
+
+
+def test_bytes_are_never_further_from_a_cosine_than_they_say(tmp_path):
+    vectors = unit(1, 400)
+    vectors[7] = 0
+    rows = publish(tmp_path, vectors, cut=100)
+    for query in unit(2, 20):
+        told, off = Coarse(rows.segments).nearness(query, [0, 1])
+        exact = rows.vectors(np.arange(len(rows))).astype(np.float32) @ query
+        assert np.abs(told - exact).max() <= off < 0.1
+
+
+def test_the_bytes_of_a_segment_that_stays_are_not_made_again(tmp_path):
+    rows = publish(tmp_path, unit(1, 40), cut=20)
+    first = open_vectors(rows, tmp_path).coarse
+    assert open_vectors(rows, tmp_path, reuse=first).coarse.tables == first.tables
+    assert all(first.tables)
 
 
 @settings(max_examples=30, deadline=None)

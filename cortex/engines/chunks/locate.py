@@ -188,6 +188,6 @@ def _qualified(one: dict[str, Any]) -> str:
 
 def _vector(rows: Rows, chosen: Sequence[int]) -> Array:
     """Of unit length, or 0 where none of the chunks has a vector."""
-    total = rows.vectors(np.array(chosen, np.int64)).sum(axis=0)
+    total = rows.vectors(np.array(chosen, np.int64)).sum(axis=0, dtype=np.float32)
     norm = float(np.linalg.norm(total))
     return np.asarray(total / norm if norm else total, np.float32)

@@ -14,6 +14,7 @@ from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
+from cortex.engines.vector.coarse import Coarse
 from cortex.engines.vector.usearch import Limits, build_vectors, check_vectors, open_vectors, watermark_of
 from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published
@@ -34,6 +35,8 @@ class VectorEngine:
         self._limits = limits or Limits()
         self._takes_unnamed = config.embedding.provider != "static"
         self._token = ""
+        #: of the snapshot that was opened last
+        self._coarse: Coarse | None = None
         self._pool: ThreadPoolExecutor | None = None
         self._building: Future[str] | None = None
         #: the generation that was looked at last: another look at the same finds the same
@@ -85,7 +88,15 @@ class VectorEngine:
 
     def open(self, token: str, published: Published) -> Handlers:
         rows = published.rows
-        snapshot = open_vectors(rows, self._folder, token, self._limits, takes_unnamed=self._takes_unnamed)
+        snapshot = open_vectors(
+            rows,
+            self._folder,
+            token,
+            self._limits,
+            takes_unnamed=self._takes_unnamed,
+            reuse=self._coarse,
+        )
+        self._coarse = snapshot.coarse
         return {VectorSearch: snapshot.search, **chunk_handlers(rows)}
 
     def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:

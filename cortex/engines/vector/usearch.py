@@ -11,19 +11,20 @@ from __future__ import annotations
 import logging
 import os
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numkong
 import numpy as np
 from usearch.index import Index
 
+from cortex.engines.vector.coarse import Coarse
 from cortex.generation.candidates import tell
 from cortex.generation.read import Rows
 from cortex.system import files
 from ipc.arrays import Array
 from ipc.errors import BadRequest, Damaged, NotReady
-from ipc.messages import Signals, VectorSearch
+from ipc.messages import Filters, Signals, VectorSearch
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +32,11 @@ log = logging.getLogger(__name__)
 SELECTIVE_SHARE = 0.05
 #: HNSW connectivity and effort; 100 000 rows: recall@10 above 0.99 after exact re-scoring
 CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 128, 128
+#: of the rows of the segments that hold what matches, where less than one in so many does, all that
+#: match are compared: to gather one takes as long as to look at so many
+GATHERED = 64
+#: filters whose rows a snapshot remembers: 6 MB each with 345 000 rows
+KEPT_MAX = 4
 #: rows of the sample for mean and deviation of the cosines when not all are scanned
 SAMPLE_ROWS = 4096
 #: neighbours that HNSW is asked for at most, 2 µs each: where the rows that a filter keeps are far
@@ -45,10 +51,21 @@ _BLOCK_BYTES = 1 << 20
 class Limits:
     """When the HNSW index is used, and when the next one is due."""
 
-    #: live rows up to which everything is scanned: 50 000 × 384 float16 take 3–5 ms on one core
+    #: live rows up to which everything is scanned: 50 000 × 384 bytes take 2 ms on one core
     scan_rows_max: int = 50_000
     #: a new index is built when this share of the rows is not in the last one
     uncovered_share_max: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The rows that the filters of a question keep and that have a vector of its model."""
+
+    usable: int  #: rows that have one, kept or not
+    mask: Array  #: bool [rows]
+    ordinals: Array  #: i64 [n], ascending
+    fresh: Array  #: those of `ordinals` that HNSW does not hold; none where it is not asked
+    sample: Array  #: float16 [m, dimensions]: vectors of some of them, where HNSW is asked
 
 
 @dataclass(frozen=True)
@@ -58,12 +75,14 @@ class VectorSnapshot:
     rows: Rows
     has_vector: Array  #: bool [n]
     hnsw: Index | None
+    coarse: Coarse
     #: highest row key that the HNSW index was built from; later rows are scanned
     watermark: int
     limits: Limits = Limits()
     #: whether vectors that name no model count as those of the questions' one: the built-in model
     #: never made them, a server that was configured may have
     takes_unnamed: bool = True
+    known: dict[tuple[Filters, str], Kept] = field(default_factory=dict)
 
     def search(self, request: VectorSearch) -> Signals:
         """The `limit` live, matching rows nearest to the query; names ("cosine", *ABOUT).
@@ -73,25 +92,24 @@ class VectorSnapshot:
         BadRequest for a vector of wrong size, NotReady when no row was embedded by `request.model`.
         """
         query = self._query(request)
-        usable = self._usable(request.model)
-        mask = self.rows.mask(request.filters) & usable
+        kept = self._keep(request.filters, request.model)
         wanted = min(max(request.limit, 1), LIMIT_MAX)
-        matching = int(mask.sum())
-        if (
-            matching <= self.limits.scan_rows_max
-            or self.hnsw is None
-            or matching < SELECTIVE_SHARE * len(self.rows)
-        ):
-            walked = None
-        else:
-            walked = self._walk(query, mask, wanted)
-        ordinals, scores, stats = walked or self._scan(query, mask, matching, wanted)
-        stats |= {"rows": float(usable.sum()), "left_out": float(self.rows.live_count - usable.sum())}
+        walked = self._walk(query, kept, wanted) if self._is_walked(len(kept.ordinals)) else None
+        ordinals, scores, stats = walked or self._scan(query, kept, wanted)
+        stats |= {"rows": float(kept.usable), "left_out": float(self.rows.live_count - kept.usable)}
         # Best first; equal scores by chunk id.
         found = zip(scores.tolist(), self.rows.ids(ordinals), range(len(ordinals)), strict=True)
         best = sorted(found, key=lambda one: (-one[0], one[1]))[:wanted]
         chosen = np.array([at for _, _, at in best], np.int64)
         return tell(self.rows, ordinals[chosen], ("cosine",), scores[chosen], stats)
+
+    def _is_walked(self, matching: int) -> bool:
+        """Whether HNSW is asked where so many rows match."""
+        return (
+            self.hnsw is not None
+            and matching > self.limits.scan_rows_max
+            and matching >= SELECTIVE_SHARE * len(self.rows)
+        )
 
     def _query(self, request: VectorSearch) -> Array:
         vector = np.asarray(request.vector, np.float32).ravel()
@@ -102,6 +120,23 @@ class VectorSnapshot:
             )
         norm = float(np.linalg.norm(vector))
         return vector / norm if norm else vector
+
+    def _keep(self, filters: Filters, model: str) -> Kept:
+        """What the filters keep, remembered for the last few."""
+        known = self.known.get((filters, model))
+        if known is None:
+            usable = self._usable(model)
+            mask = self.rows.mask(filters) & usable
+            ordinals = np.flatnonzero(mask)
+            fresh, sample = ordinals[:0], np.zeros((0, self.rows.dimensions), np.float16)
+            if self._is_walked(len(ordinals)):
+                fresh = ordinals[self.rows.keys[ordinals] > self.watermark]
+                sample = self.rows.vectors(ordinals[:: max(1, len(ordinals) // SAMPLE_ROWS)])
+            if len(self.known) >= KEPT_MAX:
+                self.known.clear()
+            known = Kept(int(np.count_nonzero(usable)), mask, ordinals, fresh, sample)
+            self.known[filters, model] = known
+        return known
 
     def _usable(self, model: str) -> Array:
         usable = self.rows.live & self.has_vector
@@ -122,53 +157,60 @@ class VectorSnapshot:
         """Whether vectors of the model `name` may be compared with one of `model`."""
         return same_model(name, model) if name and model else self.takes_unnamed or name == model
 
-    def _scan(
-        self, query: Array, mask: Array, matching: int, wanted: int
-    ) -> tuple[Array, Array, dict[str, float]]:
-        if matching < SELECTIVE_SHARE * len(self.rows):
-            ordinals = np.flatnonzero(mask)
-            scores = self.rows.vectors(ordinals) @ query
-            return *_head(ordinals, scores, wanted), _stats(scores)
-        scores = self._cosines(query)
-        ordinals = np.flatnonzero(mask)
-        scores = scores[ordinals]
-        return *_head(ordinals, scores, wanted), _stats(scores)
+    def _scan(self, query: Array, kept: Kept, wanted: int) -> tuple[Array, Array, dict[str, float]]:
+        ordinals, told = self._nearest(query, kept.ordinals, wanted)
+        scores = _cosines(query, self.rows.vectors(ordinals))
+        return *_head(ordinals, scores, wanted), _stats(scores if told is None else told)
 
-    def _cosines(self, query: Array, segments: slice = slice(None)) -> Array:
-        """Cosine of every row of the segments with the query, float32 [rows];
-        read in place from the mapped files.
+    def _nearest(self, query: Array, ordinals: Array, wanted: int) -> tuple[Array, Array | None]:
+        """(those of `ordinals`, which ascend, that may be among the `wanted` nearest or tie with
+        them; about the cosine of each that was given, None where they are too few to be told).
         """
-        half = query.astype(np.float16).reshape(1, -1)
-        parts = [
-            np.asarray(numkong.cdist(half, segment.arrays["vectors"], metric="dot"), np.float32).ravel()
-            for segment in self.rows.segments[segments]
-            if len(segment.arrays["keys"])
-        ]
-        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
+        starts = self.rows.starts
+        ends = np.searchsorted(ordinals, starts)
+        which = np.flatnonzero(np.diff(ends)).tolist()
+        looked_at = int(sum(starts[at + 1] - starts[at] for at in which))
+        if len(ordinals) * GATHERED <= looked_at or len(ordinals) <= wanted:
+            return ordinals, None
+        told, off = self.coarse.nearness(query, which)
+        if len(ordinals) < looked_at:
+            shift = np.concatenate([[0], np.cumsum([starts[at + 1] - starts[at] for at in which])])
+            places = [
+                ordinals[ends[at] : ends[at + 1]] - (starts[at] - before)
+                for at, before in zip(which, shift, strict=False)
+            ]
+            told = told[np.concatenate(places)]
+        cut = np.partition(told, len(told) - wanted)[len(told) - wanted]
+        # One that is told too low by `off` may be nearer than one that is told too high by it.
+        return ordinals[told >= cut - 2 * off], told
 
-    def _walk(self, query: Array, mask: Array, wanted: int) -> tuple[Array, Array, dict[str, float]] | None:
+    def _walk(self, query: Array, kept: Kept, wanted: int) -> tuple[Array, Array, dict[str, float]] | None:
         """Ask HNSW for more and more until twice `wanted` of them match; add the rows that it does
         not hold. None where too few of WALKED_MAX match: a scan is quicker then, and exact.
         """
         assert self.hnsw is not None
-        fresh = np.flatnonzero(mask & (self.rows.keys > self.watermark))
         count = max(4 * wanted, 64)
         while True:
             found = self.hnsw.search(query.astype(np.float16), min(count, len(self.hnsw)))
             ordinals = self.rows.locate(np.asarray(found.keys, np.uint64).ravel())
             ordinals = ordinals[ordinals >= 0]
-            ordinals = ordinals[mask[ordinals]]
+            ordinals = ordinals[kept.mask[ordinals]]
             if len(ordinals) >= 2 * wanted or count >= len(self.hnsw):
                 break
             count *= 2
             if count > max(WALKED_MAX, 4 * wanted):
                 return None
-        ordinals = np.unique(np.concatenate([ordinals, fresh]))
-        scores = self.rows.vectors(ordinals) @ query
-        matching = np.flatnonzero(mask)
-        step = max(1, len(matching) // SAMPLE_ROWS)
-        sample = self.rows.vectors(matching[::step]) @ query
-        return *_head(ordinals, scores, wanted), _stats(sample)
+        ordinals = np.unique(np.concatenate([ordinals, self._nearest(query, kept.fresh, wanted)[0]]))
+        scores = _cosines(query, self.rows.vectors(ordinals))
+        return *_head(ordinals, scores, wanted), _stats(_cosines(query, kept.sample))
+
+
+def _cosines(query: Array, vectors: Array) -> Array:
+    """Of each of `vectors` (float16 [n, dimensions]) with the query, float32 [n]."""
+    if not len(vectors):
+        return np.zeros(0, np.float32)
+    half = query.astype(np.float16)[None]
+    return np.asarray(numkong.cdist(half, vectors, metric="dot"), np.float32).ravel()
 
 
 def _head(ordinals: Array, scores: Array, wanted: int) -> tuple[Array, Array]:
@@ -212,7 +254,7 @@ def build_vectors(rows: Rows, folder: Path) -> str:
         expansion_search=EXPANSION_SEARCH,
     )
     for batch in np.array_split(ordinals, max(1, len(ordinals) // 10_000)):
-        index.add(rows.keys[batch], rows.vectors(batch).astype(np.float16), threads=1)
+        index.add(rows.keys[batch], rows.vectors(batch), threads=1)
     watermark = int(rows.keys.max()) if len(rows) else 0
     files.make_folder(folder)
     new = folder / f"hnsw-{rows.generation:08d}.new"
@@ -244,10 +286,16 @@ def _checksum(path: Path) -> int:
 
 
 def open_vectors(
-    rows: Rows, folder: Path, name: str = "", limits: Limits = Limits(), *, takes_unnamed: bool = True
+    rows: Rows,
+    folder: Path,
+    name: str = "",
+    limits: Limits = Limits(),
+    *,
+    takes_unnamed: bool = True,
+    reuse: Coarse | None = None,
 ) -> VectorSnapshot:
     """Open a generation for vector search; `name` is its HNSW file ("" for none), `takes_unnamed`
-    as in VectorSnapshot.
+    as in VectorSnapshot, `reuse` as in Coarse.
 
     Raises Damaged when that is not as it was written. One that is, and still cannot be opened, is
     left out with a warning: the scan answers in its place.
@@ -259,10 +307,14 @@ def open_vectors(
             hnsw = _map(folder / name, rows.dimensions)
         except Exception as error:  # usearch raises its own and RuntimeError
             log.warning("the HNSW index %s cannot be opened (%s); scanning instead", name, error)
+    coarse = Coarse(rows.segments, reuse)
+    if hnsw is None:  # else few questions look at all
+        coarse.make()
     return VectorSnapshot(
         rows=rows,
         has_vector=rows.column("has_vector").astype(bool),
         hnsw=hnsw,
+        coarse=coarse,
         watermark=watermark_of(name) if hnsw is not None else 0,
         limits=limits,
         takes_unnamed=takes_unnamed,
