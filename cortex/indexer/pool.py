@@ -111,6 +111,8 @@ class Pool:
     """`run` yields results as they come. A child that ends is replaced, and the file that it read
     is cut without a parser, which may be what ended it; when that ends a child too, the file is
     left out. All other files of the task are as they would be without it.
+
+    Children live until `close`: what they have imported, compiled and learnt serves the next tasks.
     """
 
     def __init__(
@@ -119,8 +121,10 @@ class Pool:
         self._command = command
         fields = {name: getattr(config.embedding, name) for name in Embedding.__dataclass_fields__}
         self._setup = msgspec.msgpack.encode(Setup(settings, fields))
-        self._count = count
+        #: children at most
+        self.count = count
         self._children: list[subprocess.Popen[bytes]] = []
+        self._idle: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
         self._closed = False
         self._lock = threading.Lock()
 
@@ -140,7 +144,7 @@ class Pool:
             waiting.put(task)
         threads = [
             threading.Thread(target=self._work, args=(waiting, results), daemon=True)
-            for _ in range(self._count)
+            for _ in range(min(self.count, len(tasks)))
         ]
         for thread in threads:
             thread.start()
@@ -170,11 +174,12 @@ class Pool:
         results: queue.SimpleQueue[Built | int | BaseException],
     ) -> None:
         try:
-            child = self._start()
+            child = self._take()
             while True:
                 try:
                     task = waiting.get_nowait()
                 except queue.Empty:
+                    self._idle.put(child)
                     return
                 ends: Counter[str] = Counter()
                 while isinstance(outcome := self._ask(child, task), _Ended):
@@ -185,6 +190,15 @@ class Pool:
         except BaseException as error:  # whatever it is, the run must hear of it
             results.put(error)
 
+    def _take(self) -> subprocess.Popen[bytes]:
+        """A child that waits for work, or a new one. One that was ended meanwhile is as one that
+        ends over its first task.
+        """
+        try:
+            return self._idle.get_nowait()
+        except queue.Empty:
+            return self._start()
+
     def _start(self) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._closed:
@@ -193,7 +207,7 @@ class Pool:
                 self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env=os.environ | dict.fromkeys(THREADS, str(max(1, count_cores() // self._count))),
+                env=os.environ | dict.fromkeys(THREADS, str(max(1, count_cores() // self.count))),
             )
             self._children.append(child)
         self._send(child, self._setup)  # a child that is dead already is noticed by its first task

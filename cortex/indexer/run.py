@@ -134,6 +134,8 @@ class Indexer:
         )
         self._stop = stop or threading.Event()
         self._limits = limits
+        #: the processes of the run that is under way, from when it first needs some to its end
+        self._pool: Pool | None = None
         self._graph = self._open_graph()
 
     def run(
@@ -239,12 +241,15 @@ class Indexer:
             if on_progress is not None:
                 on_progress(done, plan.indexed, sum(chunks.values()))
 
-        for tasks in plan.steps(writer.manifest.files):
-            stopped = done and self._stop.is_set()
-            if stopped or not self._take_step(plan, tasks, writer, tell):
-                return
-        writer.drop_others(plan.shards)
-        self._write_graph(writer.manifest, facts)
+        try:
+            for tasks in plan.steps(writer.manifest.files):
+                stopped = done and self._stop.is_set()
+                if stopped or not self._take_step(plan, tasks, writer, tell):
+                    return
+            writer.drop_others(plan.shards)
+            self._write_graph(writer.manifest, facts)
+        finally:
+            self._close_pool()
 
     def _take_step(
         self, plan: Plan, tasks: Sequence[Task], writer: Writer, tell: Callable[[Built, int], None]
@@ -289,11 +294,23 @@ class Indexer:
         return GraphStore(self.config, self._resolve if children_for(2, self._limits) else None, self._limits)
 
     def _resolve(self, tasks: Sequence[ShardTask]) -> int:
-        pool = Pool(self.settings, self.config, max(1, children_for(len(tasks), self._limits)))
+        pool = self._open_pool(max(1, children_for(len(tasks), self._limits)))
         try:
             return pool.resolve(tasks)
         finally:
-            pool.close()
+            self._close_pool()
+
+    def _open_pool(self, count: int) -> Pool:
+        """The run's pool, with `count` children at least."""
+        if self._pool is None or self._pool.count < count:
+            self._close_pool()
+            self._pool = Pool(self.settings, self.config, count)
+        return self._pool
+
+    def _close_pool(self) -> None:
+        if self._pool is not None:
+            self._pool.close()
+        self._pool = None
 
     def is_whole(self, manifest: Manifest) -> bool:
         """Whether the chunk files and graph files are as they were written."""
@@ -314,11 +331,7 @@ class Indexer:
                     found = (build(task, self.settings, self.embedder, reading) for task in tasks)
                     yield from self._until_stopped(found)
                 return
-            pool = Pool(self.settings, self.config, max(1, count))
-            try:
-                yield from self._until_stopped(pool.run(tasks))
-            finally:
-                pool.close()
+            yield from self._until_stopped(self._open_pool(max(1, count)).run(tasks))
             forget(run_dir)
         except OSError as error:
             raise Misconfigured(

@@ -40,6 +40,27 @@ def test_an_error_in_a_child_is_raised_here(project):
         indexer.run()
 
 
+def test_all_steps_of_a_run_and_its_graph_are_the_work_of_the_same_processes(project, tmp_path, monkeypatch):
+    started = tmp_path / "started"
+    command = (sys.executable, "-P", "-c", WRITING, str(started))
+    monkeypatch.setattr(pool.Pool.__init__, "__defaults__", (command,))
+    limits = Limits(shard_files=4, pool_files=1, children=2, first_files=3, resolve_files=1)
+    index(project, limits=limits)
+    children = [int(line) for line in started.read_text().splitlines()]
+    assert len(children) == 2
+    assert not any(psutil.pid_exists(child) for child in children)
+
+
+#: a child that writes down that it was started
+WRITING = """
+import os, sys
+from cortex.indexer.pool import serve
+
+with open(sys.argv[1], "a") as started:
+    started.write(f"{os.getpid()}\\n")
+serve()
+"""
+
 DYING = """
 import os, sys
 from pathlib import Path
