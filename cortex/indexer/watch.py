@@ -324,7 +324,7 @@ class _Follower:
             self._tell()
 
     def _progress(self, done: int, total: int, chunks: int) -> None:  # noqa: ARG002 - as Progress has it
-        if time.monotonic() - self._told >= PROGRESS_S:
+        if done >= total or time.monotonic() - self._told >= PROGRESS_S:
             self._tell(state="indexing", done=done, total=total)
 
     def _tell(self, **changes: Any) -> None:

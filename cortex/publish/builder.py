@@ -44,6 +44,9 @@ from ipc.locks import Lock, hold
 
 log = logging.getLogger(__name__)
 
+#: files that are still to be read of a run that goes on for seconds: with so many, a generation is
+#: published when it is worth it
+LONG_FILES = 100
 #: files in `segments/` that carry the number of the generation that wrote them
 _NUMBERED = re.compile(r"(?:rows|deleted|references|number)-([0-9]+)(?:\.seg)?")
 
@@ -117,12 +120,14 @@ class Builder:
 
     def is_behind(self) -> bool:
         """Whether the indexer has completed more than is published."""
-        return _indexer_sequence(self._config) > self.current.sequence
+        return _completed(_indexer_state(self._config)) > self.current.sequence
 
     def is_busy(self) -> bool:
-        """Whether something ends soon of which no event tells: an index that is being built, or a
-        pause after a mending.
+        """Whether something ends soon of which no event tells: an index that is being built, a
+        pause after a mending, or a long run for whose end a merge or a small change waits.
         """
+        if self._manager.waits or len(self.current.segments) > self._limits.segments_max:
+            return True
         return self._intact.pauses or any(getattr(one, "building", False) for one in self._engines.values())
 
     @property
@@ -144,7 +149,7 @@ class Builder:
 
         Raises as `refresh` does.
         """
-        return self._upon_published(lambda: self._advance(_indexer_sequence(self._config)))
+        return self._upon_published(lambda: self._advance(_indexer_state(self._config)))
 
     def _upon_published(self, work: Callable[[], Generation | None]) -> Generation | None:
         try:
@@ -157,20 +162,23 @@ class Builder:
             raise
 
     def _refresh(self) -> Generation | None:
-        served = _indexer_sequence(self._config)
+        indexer = _indexer_state(self._config)
+        served = _completed(indexer)
         new_rows = self._built.next_key - self.current.next_key
         if self._built is not self.current and (self._built.backlog or new_rows > self._limits.rows_min):
             return self._publish(self._built)  # searching can begin; what has changed since is the next one
-        self._advance(served)
+        self._advance(indexer)
         if self._built is self.current:
-            return self._upkeep(served)
+            return self._upkeep(served, under_way=_is_long(indexer))
         sequence = self._built.sequence if self._built.backlog else max(self._built.sequence, served)
         return self._publish(dataclasses.replace(self._built, sequence=sequence))
 
-    def _advance(self, served: int) -> Generation | None:
-        """Build upon what was built last; None when nothing has changed since."""
-        base = self._built
-        reading = self._manager.read()
+    def _advance(self, indexer: IndexerState | None) -> Generation | None:
+        """Build upon what was built last; None when nothing has changed since, or little while a
+        long run of the indexer goes on.
+        """
+        base, served = self._built, _completed(indexer)
+        reading = self._manager.read(patient=_is_long(indexer))
         graph_files = self._graph.read(base.graph_files)
         if self._mended and graph_files is None:
             graph_files = base.graph_files
@@ -292,12 +300,12 @@ class Builder:
             engine.prune({one.tokens.get(name, "") for one in kept})
         prune_others(self._dir)
 
-    def _upkeep(self, served: int) -> Generation | None:
+    def _upkeep(self, served: int, *, under_way: bool) -> Generation | None:
         """Work that is no change: a new sequence, a merge, an index that is due.
 
-        None when there is none.
+        None when there is none. `under_way`: a long run goes on, whose rows would be merged again.
         """
-        merged = merge(self.current, self._dir, self._limits)
+        merged = merge(self.current, self._dir, self._limits, under_way=under_way)
         if merged is not None:
             return self._publish(merged)
         published = Published(self.current, self._dir)
@@ -461,15 +469,24 @@ def _take_lock(config: Config) -> Lock:
         raise refusal(error)(f"Cannot write {config.index_dir}: {error.strerror}.") from error
 
 
-def _indexer_sequence(config: Config) -> int:
-    """The last sequence that a running indexer has completed; 0 when it is in the middle of one, or
-    none runs.
+def _indexer_state(config: Config) -> IndexerState | None:
+    """What the indexer says of itself; None where none ever ran.
 
-    Read before the chunk files are: all of that sequence is then on disk. Without it their own
-    highest one counts.
+    Read before the chunk files are: all of a sequence that it has completed is then on disk.
     """
     try:
-        state = msgspec.json.decode(files.read_ours(config.indexer_state, STATE_BYTES_MAX), type=IndexerState)
+        return msgspec.json.decode(files.read_ours(config.indexer_state, STATE_BYTES_MAX), type=IndexerState)
     except (OSError, *UNREADABLE):
-        return 0
-    return state.sequence if state.state != "stopped" else 0
+        return None
+
+
+def _completed(indexer: IndexerState | None) -> int:
+    """The last sequence that a running indexer has completed; 0 when it is in the middle of one, or
+    none runs: then the chunk files' own highest one counts.
+    """
+    return indexer.sequence if indexer is not None and indexer.state != "stopped" else 0
+
+
+def _is_long(indexer: IndexerState | None) -> bool:
+    """Whether the indexer is in the middle of many files."""
+    return indexer is not None and indexer.state == "indexing" and indexer.total - indexer.done >= LONG_FILES

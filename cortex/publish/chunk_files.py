@@ -13,6 +13,7 @@ import hashlib
 import logging
 import os
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,6 +38,9 @@ log = logging.getLogger(__name__)
 #: bytes of chunk files that one change reads (parsed they take five times as much); a larger
 #: backlog is published step by step, so that searching can begin
 BATCH_BYTES = 16 * 1024 * 1024
+#: seconds that what has changed waits at most, while a long run goes on, until it is as much as
+#: what is served
+WAIT_S = 5.0
 #: bytes of one chunk file: 50 000 chunks with vectors as numbers. Shards of the indexer stay far
 #: below; a clone may bring one of zeros
 FILE_BYTES_MAX = 512 * 1024 * 1024
@@ -276,6 +280,7 @@ class ChunkManager:
 
     folders: Sequence[Folder]
     dimensions: int
+    wait_s: float = WAIT_S
     known: dict[str, Known] = field(default_factory=dict)
     files: dict[str, FileRef] = field(default_factory=dict)
     #: chunk file → ids in it that a newer chunk of another file hides
@@ -286,6 +291,8 @@ class ChunkManager:
     generators: dict[str, str] = field(default_factory=dict)
     #: source file → how many known chunks are of it
     sources: Counter[str] = field(default_factory=Counter)
+    #: since when (monotonic, seconds) changes wait that are too little; 0: none do
+    _waiting: float = 0.0
     #: chunk file → digest → id of the known chunks in it
     _ids: dict[str, dict[bytes, str]] = field(default_factory=dict)
 
@@ -309,19 +316,39 @@ class ChunkManager:
                 self._know(chunk_id, Known(int(keys[row]), digest, file, paths[of[row]]))
                 self._ids.setdefault(file, {})[digest] = chunk_id
 
-    def read(self, batch_bytes: int = BATCH_BYTES) -> Reading | None:
+    def read(self, batch_bytes: int = BATCH_BYTES, *, patient: bool = False) -> Reading | None:
         """What has changed on disk, at most about `batch_bytes` of chunk files at once;
         None when nothing has.
+
+        `patient`: also None while less has changed than is served, for WAIT_S at most. Each
+        generation costs its readers, and rows that came in small portions are merged.
         """
         here = self._scan()
         removed = [name for name in {**self._ids, **self.files} if name not in here]
         changed = [name for name, stat in here.items() if self._differs(name, stat)]
         if not changed and not removed:
+            self._waiting = 0.0
             return None
+        if patient and not removed and self._is_little(changed, here, batch_bytes):
+            return None
+        self._waiting = 0.0
         batch = _batch(changed, here, batch_bytes)
         loaded = self._load(batch)
         loaded = self._load_contested(loaded, set(removed), here)
         return self._diff(loaded, removed, len(changed) - len(batch))
+
+    @property
+    def waits(self) -> bool:
+        """Whether `read` has left something for later."""
+        return self._waiting > 0
+
+    def _is_little(self, changed: Iterable[str], here: Mapping[str, os.stat_result], enough: int) -> bool:
+        """Whether `changed` is not worth a generation yet."""
+        now = time.monotonic()
+        self._waiting = self._waiting or now
+        served = sum(ref.size for ref in self.files.values())
+        size = sum(here[name].st_size for name in changed)
+        return size < min(served, enough) and now - self._waiting < self.wait_s
 
     def accept(self, change: Reading, keys: Iterable[int]) -> None:
         """The change is published; `keys` are the row keys of `change.added`, in order."""

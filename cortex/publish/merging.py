@@ -24,6 +24,8 @@ class Limits:
 
     #: segments of a generation; one more and the small ones are merged
     segments_max: int = 8
+    #: the same while a long run of the indexer adds to them
+    segments_under_way_max: int = 32
     #: a merge takes in every segment that is at most this many times as large as all smaller ones
     #: together
     merge_ratio: int = 4
@@ -33,15 +35,19 @@ class Limits:
     rows_min: int = 2_000
 
 
-def merge(generation: Generation, index_dir: Path, limits: Limits) -> Generation | None:
+def merge(
+    generation: Generation, index_dir: Path, limits: Limits, *, under_way: bool = False
+) -> Generation | None:
     """The next generation, with the same rows in fewer segments; None when no merge is due.
+    `under_way`: more rows will come soon.
 
     Raises as `open_rows` and `write_segment` do.
     """
     refs, segments = generation.segments, index_dir / "segments"
     total = sum(ref.rows for ref in refs)
     wasteful = total > limits.rows_min and generation.deleted_count > limits.deleted_share_max * total
-    if len(refs) <= limits.segments_max and not wasteful:
+    most = limits.segments_under_way_max if under_way else limits.segments_max
+    if len(refs) <= most and not (wasteful and not under_way):
         return None
     chosen = list(refs) if wasteful else _small_ones(refs, limits.merge_ratio)
     kept = tuple(ref for ref in refs if ref not in chosen)

@@ -14,6 +14,7 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -28,6 +29,7 @@ from cortex.publish.builder import Builder
 from cortex.publish.merging import Limits
 from cortex.settings import config as configuration
 from cortex.settings.config import INDEX_FORMAT, Config
+from cortex.terms.records import IndexerState
 from ipc.errors import Misconfigured, NotReady
 from ipc.messages import ExactSearch, VectorSearch
 
@@ -159,6 +161,27 @@ def test_many_small_changes_are_merged_and_answers_stay(config, builder):
     assert reader.exact("marker_19") == ["code-f19.py#f19~1"]
     assert reader.exact("function_3") == ["code-f3.py#f3~1"]
     assert reader.nearest(3) == "code-f3.py#f3~1"
+
+
+def test_rows_are_not_merged_while_a_long_run_adds_to_them(config, builder):
+    tell(config, "indexing", done=100, total=1000)
+    for at in range(10):
+        write(config, f"{at}.json", [chunk(i) for i in range(2**at, 2 ** (at + 1))])
+        builder.refresh()
+        assert builder.refresh() is None
+    assert len(builder.current.segments) == 10 > Limits().segments_max
+    assert builder.is_busy()  # the end of the run is an event, but not one of the chunk files
+    tell(config, "idle", done=1000, total=1000)
+    drain(builder)
+    assert len(builder.current.segments) <= Limits().segments_max
+    assert builder.current.rows == 1023
+
+
+def tell(config, state, done, total):
+    """What the indexer says of itself."""
+    said = IndexerState(state, done, total, 1, time.time(), os.getpid())
+    config.indexer_state.parent.mkdir(parents=True, exist_ok=True)
+    config.indexer_state.write_bytes(msgspec.json.encode(said))
 
 
 def test_deleted_rows_are_thrown_out_when_they_are_many(config):

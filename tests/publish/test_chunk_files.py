@@ -200,6 +200,29 @@ def test_a_large_backlog_comes_in_parts(tmp_path):
     assert change.backlog == 6 - len(change.added)
 
 
+def test_while_a_long_run_goes_on_a_change_waits_until_it_is_as_much_as_what_is_served(tmp_path):
+    manager = ChunkManager((Folder(tmp_path, tmp_path),), DIMENSIONS, wait_s=600)
+    write(tmp_path, "a.json", [chunk(f"a{at}", "x" * 1000) for at in range(4)])
+    first = manager.read(patient=True)
+    assert first is not None  # nothing is served: there is nothing to wait for
+    manager.accept(first, range(1, 5))
+    write(tmp_path, "b.json", [chunk("b", "x")])
+    assert manager.read(patient=True) is None
+    assert manager.waits
+    assert len(manager.read().added) == 1  # the run has ended
+    assert not manager.waits
+    write(tmp_path, "c.json", [chunk(f"c{at}", "x" * 1000) for at in range(5)])
+    assert len(manager.read(patient=True).added) == 6
+
+
+def test_a_change_that_is_little_waits_for_a_bounded_time_only(tmp_path):
+    manager = ChunkManager((Folder(tmp_path, tmp_path),), DIMENSIONS, wait_s=0)
+    write(tmp_path, "a.json", [chunk(f"a{at}", "x" * 1000) for at in range(4)])
+    manager.accept(manager.read(), range(1, 5))
+    write(tmp_path, "b.json", [chunk("b", "x")])
+    assert len(manager.read(patient=True).added) == 1
+
+
 names = st.sampled_from(["a.json", "b.json", "c.json"])
 ids = st.sampled_from(["p", "q", "r", "s"])
 contents = st.dictionaries(
