@@ -12,6 +12,11 @@ from cortex.graph.facts.types import alternatives
 #: links of a chain that are kept; a longer one says nothing
 LINKS_MAX = 12
 UNKNOWN, LITERAL = "?", "#"
+#: begins a link that is a whole module, as `require("./x")` is: its path follows, HIDDEN
+MODULE = "@"
+#: what would end a link, and what stands for it in the path of a module
+HIDDEN = str.maketrans(".[]()", "\x01\x02\x03\x04\x05")
+_SHOWN = {value: key for key, value in HIDDEN.items()}
 
 
 def text_of(node: Node) -> str:
@@ -59,6 +64,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         called = f"{text_of(member)}()"
         return f"{chain_of(inner, syntax, depth + 1)}.{called}" if inner is not None else called
     if kind in syntax.calls:
+        if syntax.requires and (module := required(node)):
+            return module_link(module)
         last = node.children[-1]  # Swift writes an element as a call
         mark = "[]" if last.type == "call_suffix" and text_of(last).startswith("[") else "()"
         return f"{chain_of(child_of(node, syntax.calls[kind]), syntax, depth + 1)}{mark}"
@@ -73,6 +80,27 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     if kind in syntax.wraps:
         return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
     return LITERAL if kind in syntax.literals else UNKNOWN
+
+
+def module_link(module: str) -> str:
+    """A whole module as one link of a chain."""
+    return MODULE + module.translate(HIDDEN)
+
+
+def module_of(link: str) -> str:
+    """The module that a link is; "" when it is another link."""
+    return link[1:].translate(_SHOWN) if link.startswith(MODULE) else ""
+
+
+def required(call: Node) -> str:
+    """The module of `require("x")` and `import("x")`; "" for any other call."""
+    callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    if callee is None or arguments is None or arguments.named_child_count != 1:
+        return ""
+    if callee.type != "import" and callee.text != b"require":
+        return ""
+    module = arguments.named_children[0]
+    return text_of(module).strip("'\"`") if module.type in ("string", "template_string") else ""
 
 
 def _made(node: Node | None, syntax: Syntax, depth: int) -> str:

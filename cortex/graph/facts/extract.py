@@ -21,12 +21,12 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass, field
 from importlib import resources
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Query, QueryCursor, Tree
 
+from cortex.graph.facts import scripts
 from cortex.graph.facts.chains import (
     LITERAL,
     UNKNOWN,
@@ -34,13 +34,16 @@ from cortex.graph.facts.chains import (
     child_of,
     count_arguments,
     name_of,
+    required,
     split,
     text_of,
 )
 from cortex.graph.facts.facts import Base, Binding, Definition, Extension, Facts, Import, Parameter, Reference
+from cortex.graph.facts.frames import Frame, Open
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported
 from cortex.graph.facts.macros import calls
+from cortex.graph.facts.script_sweep import ScriptSweep
 from cortex.graph.facts.types import alternatives
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -81,36 +84,6 @@ def _query(language: str, grammar: Grammar) -> Query:
     )
 
 
-@dataclass(slots=True)
-class _Open:
-    """A definition that the sweep is in."""
-
-    name: str
-    kind: str
-    scope: str
-    parent: int
-    node: Node
-    name_node: Node
-    bases: list[Base] = field(default_factory=list)
-    parameters: list[Parameter] = field(default_factory=list)
-    returns: str = ""
-    inferred: list[str] = field(default_factory=list)
-    flags: tuple[str, ...] = ()
-
-
-@dataclass(slots=True)
-class _Frame:
-    """What the sweep is in: a definition or a block (`index` of the definition around it)."""
-
-    begin: int
-    end: int
-    index: int
-    qualified: str
-    kind: str
-    block: bool
-    node: Node | None = None
-
-
 _Captures = dict[str, list[Node]]
 
 
@@ -120,14 +93,15 @@ class _Sweep:
         self.language = language
         self.syntax = syntax
         self.rules = RULES[language]
-        self.opened: list[_Open] = []
+        self.opened: list[Open] = []
         self.references: list[Reference] = []
         self.bindings: list[Binding] = []
         self.imports: list[Import] = []
         self.exports: dict[str, str] = {}
         self.extensions: list[Extension] = []
         self.package = ""
-        self.stack: list[_Frame] = [_Frame(0, _END, -1, "", "", block=False)]
+        self.stack: list[Frame] = [Frame(0, _END, -1, "", "", block=False)]
+        self.script = ScriptSweep(self) if self.rules.family == "script" else None
 
     def run(self, tree: Tree, sha256: str) -> Facts:
         root = tree.root_node
@@ -209,6 +183,9 @@ class _Sweep:
             self.package = text_of(node).strip().replace("\\", ".")
 
     def _define(self, kind: str, node: Node, captures: _Captures) -> None:
+        if self.script is not None and kind in ("assigned", "member", "container"):
+            self.script.define(kind, node, captures)
+            return
         name_node = captures["name"][0]
         name = text_of(name_node).strip("\"'`")
         frame = self.stack[-1]
@@ -222,12 +199,12 @@ class _Sweep:
             qualified = target[0].rstrip("*") if target and "." not in name else name
             qualified = f"{frame.qualified}.{qualified}" if frame.qualified else qualified
             self.stack.append(
-                _Frame(node.start_byte, node.end_byte, frame.index, qualified, "container", block=False)
+                Frame(node.start_byte, node.end_byte, frame.index, qualified, "container", block=False)
             )
             return
         if kind == "constant":
             if frame.index < 0 and self._is_constant(name):
-                self._open(_Open(name, kind, "", -1, node, name_node))
+                self._open(Open(name, kind, "", -1, node, name_node))
             return
         scope, parent = frame.qualified, frame.index
         if kind == "macro":  # known from there on in every file that reads this one
@@ -245,13 +222,15 @@ class _Sweep:
         if kind == "function" and in_type:
             kind = "method"
         flags = (*_flags(node), "declared") if declared else _flags(node)
-        index = self._open(_Open(name, kind, scope, parent, node, name_node, flags=flags))
-        qualified = f"{scope}.{name}" if scope else name
-        self.stack.append(
-            _Frame(node.start_byte, node.end_byte, index, qualified, kind, block=False, node=node)
-        )
+        self.enter(Open(name, kind, scope, parent, node, name_node, flags=flags))
 
-    def _open(self, one: _Open) -> int:
+    def enter(self, one: Open) -> None:
+        """Open a definition; what follows up to its end is in it."""
+        qualified = f"{one.scope}.{one.name}" if one.scope else one.name
+        begin, end = one.node.start_byte, one.node.end_byte
+        self.stack.append(Frame(begin, end, self._open(one), qualified, one.kind, block=False, node=one.node))
+
+    def _open(self, one: Open) -> int:
         self.opened.append(one)
         return len(self.opened) - 1
 
@@ -264,10 +243,10 @@ class _Sweep:
         """
         frame, parent = self.stack[-1], node.parent
         entered = frame.node if not frame.block and frame.kind in CALLABLE_KINDS else None
-        if entered and parent and parent.byte_range == entered.byte_range:
+        if entered and parent and entered.byte_range in (parent.byte_range, node.byte_range):
             return
         self.stack.append(
-            _Frame(node.start_byte, node.end_byte, frame.index, frame.qualified, frame.kind, block=True)
+            Frame(node.start_byte, node.end_byte, frame.index, frame.qualified, frame.kind, block=True)
         )
 
     def _base(self, relation: str, node: Node) -> None:
@@ -284,7 +263,7 @@ class _Sweep:
         elif frame.index >= 0 and self.opened[frame.index].kind in TYPE_KINDS:
             self.opened[frame.index].bases.append(base)
 
-    def _callable(self, *, through_blocks: bool = False) -> _Open | None:
+    def _callable(self, *, through_blocks: bool = False) -> Open | None:
         """The function that the sweep is in, not one around a block that has parameters of its
         own.
         """
@@ -310,24 +289,30 @@ class _Sweep:
             if name == "_" or all(parameter.name != name for parameter in owner.parameters):
                 owner.parameters.append(Parameter(name, declared))
         for node in names or ():
-            self._add_binding(text_of(node), value, node)
+            self.add_binding(text_of(node), value, node)
             if "field" in captures:
                 own = next(iter(self.rules.self_names))
-                self._add_binding(f"{own}.{text_of(node).lstrip('$')}", value, node)
+                self.add_binding(f"{own}.{text_of(node).lstrip('$')}", value, node)
 
     def _bind(self, captures: _Captures) -> None:
         for node in captures["bind.name"]:
+            if self.script is not None and scripts.is_taken_apart(node):
+                self.script.take_apart(node)
+                continue
             if node.type in self.syntax.names or node.type in ("field_identifier", "property_identifier"):
                 name = name_of(node)
                 if name.startswith("$") and self.stack[-1].kind in TYPE_KINDS:
                     name = name[1:]
             else:
                 name = chain_of(node, self.syntax)
+                if self.script is not None:
+                    name = self.script.place(name)
                 if name.count(".") != 1 or name[0] in "?#:" or "(" in name or "[" in name:
                     continue
-            self._add_binding(name, self._value(captures), node)
-            if "bind.value" in captures and self.language in ("typescript", "tsx", "javascript"):
-                self._require(name, captures["bind.value"][0])
+            if self.script is not None and "bind.value" in captures and "bind.type" not in captures:
+                self.script.bind(name, node, captures["bind.value"][0])
+            else:
+                self.add_binding(name, self._value(captures), node)
 
     def _value(self, captures: _Captures) -> str:
         if types := captures.get("bind.type"):
@@ -340,16 +325,7 @@ class _Sweep:
             return f"{chain_of(made[0], self.syntax)}()"
         return UNKNOWN
 
-    def _require(self, name: str, value: Node) -> None:
-        """CommonJS: `const x = require("./y")`."""
-        if value.type != "call_expression" or chain_of(value, self.syntax) != "require()":
-            return
-        arguments = value.child_by_field_name("arguments")
-        if arguments is not None and arguments.named_child_count == 1:
-            module = text_of(arguments.named_children[0]).strip("'\"`")
-            self._add_import((name, module, "", False), value)
-
-    def _add_binding(self, name: str, value: str, node: Node) -> None:
+    def add_binding(self, name: str, value: str, node: Node) -> None:
         frame = self.stack[-1]
         owner = self.opened[frame.index] if frame.index >= 0 else None
         if owner is not None and owner.name_node.start_byte == node.start_byte:
@@ -360,7 +336,9 @@ class _Sweep:
         self.bindings.append(Binding(name, value, frame.index, at, until))
 
     def _call(self, node: Node, callee: Node) -> None:
-        if callee.type in self.syntax.calls:
+        if self.script is not None:
+            callee = self.script.called(node, callee)
+        if callee.type in self.syntax.calls and not (self.syntax.requires and required(callee)):
             return  # f()(): nobody knows
         chain = chain_of(callee, self.syntax)
         if callee.type in self.syntax.methods:
@@ -404,10 +382,10 @@ class _Sweep:
         found = Imported()
         READERS[self.language](node, found)
         for one in found.names:
-            self._add_import(one, node)
+            self.add_import(one, node)
         self.exports.update(found.exports)
 
-    def _add_import(self, one: tuple[str, str, str, bool], node: Node) -> None:
+    def add_import(self, one: tuple[str, str, str, bool], node: Node) -> None:
         name, module, member, exported = one
         scope = self.stack[-1].index
         self.imports.append(
@@ -435,7 +413,7 @@ class _Sweep:
                     tuple(one.bases),
                     tuple(one.parameters),
                     returns,
-                    one.flags,
+                    one.flags if self.script is None else self.script.flags(one),
                 )
             )
         return tuple(made)

@@ -10,13 +10,21 @@ from __future__ import annotations
 
 import msgspec
 
+from cortex.terms.kinds import TYPE_KINDS
+
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 9
+FACTS_VERSION = 10
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
 #: the file itself
 OBJECT = "{}"
+
+#: flags of what has members without being a type: a function that makes instances, a script's
+#: constant or function that methods were given to
+CONSTRUCTOR, HOLDER = "constructor", "holder"
+#: flag of a function that only others know by its name: `exports.x = function () {}`
+EXPORTED = "exported"
 
 
 class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -60,6 +68,14 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
     @property
     def qualified(self) -> str:
         return f"{self.scope}.{self.name}" if self.scope else self.name
+
+    @property
+    def has_members(self) -> bool:
+        return self.kind in TYPE_KINDS or CONSTRUCTOR in self.flags or HOLDER in self.flags
+
+    @property
+    def makes_instances(self) -> bool:
+        return self.kind in TYPE_KINDS or CONSTRUCTOR in self.flags
 
 
 class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):

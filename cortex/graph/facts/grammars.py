@@ -34,6 +34,8 @@ class Syntax:
     hoisted: bool = False
     #: calls whose node holds receiver and name: node → (receiver, name) fields
     methods: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    #: `require("x")` is a module
+    requires: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Rules:
 
 _JS_MEMBERS = {"member_expression": ("object", "property")}
 _JS: dict[str, Any] = {
+    "requires": True,
     "members": _JS_MEMBERS,
     "calls": {"call_expression": "function"},
     "news": {"new_expression": "constructor"},

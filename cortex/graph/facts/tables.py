@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from cortex.graph.facts.facts import Binding, Facts, Import, Reference
+from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, Binding, Definition, Facts, Import, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -166,9 +166,19 @@ class FileIndex:
             if (key[0] >= 0) == inner:
                 found.setdefault(key, []).extend(imports)
         for at, one in enumerate(self.facts.definitions):
-            if (one.parent >= 0) == inner and (inner or not one.scope):
+            if (one.parent >= 0) == inner and (inner or not one.scope) and not self._is_member(one):
                 found.setdefault((one.parent, one.name), []).append(at)
         return found
+
+    def _is_member(self, one: Definition) -> bool:
+        """Whether a definition makes no name where it stands: `this.x = function () {}`,
+        `exports.x = function () {}`.
+        """
+        return EXPORTED in one.flags or (
+            one.kind == "method"
+            and one.parent >= 0
+            and self.facts.definitions[one.parent].kind in CALLABLE_KINDS
+        )
 
     @property
     def tops(self) -> dict[tuple[int, str], list[Binding]]:
@@ -194,6 +204,8 @@ class FileIndex:
                 root, _, name = name.partition(".")
                 owner = _self_type(self.facts, binding.scope, root)
                 if owner < 0:
+                    if RULES[self.facts.language].family == "script":  # a member of what has this name
+                        self._fields.setdefault(root, {}).setdefault(name, []).append(binding)
                     continue
             elif owner < 0:
                 self._bindings.setdefault((owner, name), []).append(binding)
@@ -300,6 +312,10 @@ def _self_type(facts: Facts, scope: int, root: str) -> int:
     at = scope
     while at >= 0:
         one = facts.definitions[at]
+        if CONSTRUCTOR in one.flags and root in rules.self_names:
+            return at
+        if one.kind == "method" and one.parent < 0 and rules.family == "script" and root in rules.self_names:
+            return next((n for n, o in enumerate(facts.definitions) if o.qualified == one.scope), -1)
         if one.parent >= 0 and facts.definitions[one.parent].kind in TYPE_KINDS and one.kind == "method":
             first = one.parameters[0].name if one.parameters else ""
             named = root in rules.self_names or (facts.language == "python" and root == first)

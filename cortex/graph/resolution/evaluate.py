@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from cortex.graph.facts.chains import module_of
 from cortex.graph.facts.facts import Definition
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives
@@ -135,6 +136,9 @@ class Evaluator:
     def _root(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
         if name == "?":
             return ()
+        if module := module_of(name):
+            key = self.project.find_module(module, path)
+            return (Value("mod", key),) if key else (EXTERNAL,)
         if name == "#":
             return (EXTERNAL,)
         owner = self.scopes.receiver(name, path, scope)
@@ -176,7 +180,7 @@ class Evaluator:
             return (value._replace(tag="list"),) if name in _SAME_AS else (EXTERNAL,)
         if value.tag == "elem":
             return ()
-        if value.tag == "def" and self.project.definition(value.ref).kind not in (*TYPE_KINDS, "module"):
+        if value.tag == "def" and not self._may_have_members(self.project.definition(value.ref)):
             return ()
         found = self.member(value.ref, name, past=value.tag == "super")
         if not found and name == "new" and self.project.language(value.path) == "ruby" and value.tag == "def":
@@ -223,6 +227,8 @@ class Evaluator:
         home, qualified = project.home(path), project.definition(owner).qualified
         rules = RULES[project.language(path)]
         refs = project.members_of(home, qualified).get(name, [])
+        if refs and project.definition(owner).kind in CALLABLE_KINDS:  # not the functions in a function
+            refs = [ref for ref in refs if project.definition(ref).kind == "method"]
         if refs:
             own = self.scopes.bodies([ref for ref in refs if ref[0] == path] or refs)
             if "declared" in project.definition(own[0]).flags:
@@ -293,8 +299,7 @@ class Evaluator:
         found = []
         for path, extension in self.project.extensions.get(self.project.definition(owner).name, ()):
             if self.extended(path, extension.type) == owner:
-                values = self.evaluate(extension.base.chain, path, -1)
-                found += [value.ref for value in values if self._is_type(value)]
+                found += [ref for ref in self.types_of(extension.base.chain, path) if ref != owner]
         return found
 
     def extended(self, path: str, name: str) -> Ref | None:
@@ -303,22 +308,24 @@ class Evaluator:
             return ref
         return next((value.ref for value in self.evaluate(name, path, -1) if self._is_type(value)), None)
 
+    def types_of(self, chain: str, path: str, scope: int = -1, at: int = ANYWHERE) -> list[Ref]:
+        """The definitions with members that `chain` names, what a required file exports too."""
+        values = self.evaluate(chain, path, scope, at)
+        return [one.ref for value in values for one in self.scopes.unwrapped(value) if self._is_type(one)]
+
     def _is_type(self, value: Value) -> bool:
-        return value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS
+        return value.tag == "def" and self.project.definition(value.ref).has_members
+
+    def _may_have_members(self, one: Definition) -> bool:
+        return one.has_members or one.kind == "module"
 
     def base(self, owner: Ref, chain: str) -> tuple[Ref, ...]:
         """The types of this project that a base of `owner` names."""
         parent = self.project.definition(owner).parent
         begin = self.project.definition(owner).begin
         scope = owner[1] if parent < 0 and self.project.definition(owner).scope else parent  # in a namespace
-        values = self.evaluate(chain, owner[0], scope, begin if parent >= 0 else ANYWHERE)
-        return tuple(
-            value.ref
-            for value in values
-            if value.tag == "def"
-            and value.ref != owner
-            and self.project.definition(value.ref).kind in TYPE_KINDS
-        )
+        refs = self.types_of(chain, owner[0], scope, begin if parent >= 0 else ANYWHERE)
+        return tuple(ref for ref in refs if ref != owner and self.project.definition(ref).makes_instances)
 
     def called(self, value: Value) -> tuple[Value, ...]:
         """What a call of `value` gives."""
@@ -328,9 +335,12 @@ class Evaluator:
         if value.tag in ("ext", "super", "list"):
             return (value,)
         if value.tag == "def":
-            if self.project.definition(value.ref).kind in TYPE_KINDS:
+            if self.project.definition(value.ref).makes_instances:
                 return (Value("inst", value.path, value.at),)
             return self.returned(value.ref)
+        if value.tag == "mod":
+            whole = (one for one in self.scopes.unwrapped(value) if one.tag != "mod")
+            return self._several(self.called(one) for one in whole)
         return ()
 
     def returned(self, ref: Ref) -> tuple[Value, ...]:

@@ -25,7 +25,6 @@ from cortex.graph.facts.modules import (
     folder_of,
 )
 from cortex.graph.facts.tables import WORD, FileIndex, Packed, Ref, derived, head_of, surface
-from cortex.terms.kinds import TYPE_KINDS
 
 __all__ = ["Project", "Ref", "Roots", "home_of", "stem_of"]
 
@@ -396,7 +395,7 @@ class Project:
     def types_named(self, home: str, qualified: str) -> Iterator[Ref]:
         scope, _, name = qualified.rpartition(".")
         for ref in self.members_of(home, scope).get(name, ()):
-            if self.definition(ref).kind in TYPE_KINDS:
+            if self.definition(ref).has_members:
                 yield ref
 
 

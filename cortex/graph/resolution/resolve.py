@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from cortex.graph.facts.chains import split
+from cortex.graph.facts.chains import module_of, split
 from cortex.graph.facts.facts import Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives
@@ -128,17 +128,12 @@ class _Resolver:
             if owner is None:
                 continue
             base = extension.base
-            for value in self.evaluator.evaluate(base.chain, self.path, -1):
-                if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
-                    kind = self._relation(
-                        base.relation,
-                        self.project.definition(owner),
-                        self.project.definition(value.ref),
-                        value.ref,
-                    )
-                    place = Location(self.path, base.line, base.column)
-                    source, target = self.project.id_of(owner), self.project.id_of(value.ref)
-                    yield Edge(source, target, kind, place, "exact")
+            for ref in self.evaluator.types_of(base.chain, self.path):
+                ends = self.project.definition(owner), self.project.definition(ref)
+                kind = self._relation(base.relation, *ends, ref)
+                place = Location(self.path, base.line, base.column)
+                source, target = self.project.id_of(owner), self.project.id_of(ref)
+                yield Edge(source, target, kind, place, "exact")
 
     def _relation(self, written: str, one: Definition, target: Definition, ref: Ref) -> str:
         if written != "extends":
@@ -218,6 +213,8 @@ class _Resolver:
             own = self.evaluator.scopes.receiver(name, self.path, one.scope)  # Python's `cls()`
             values, how = self.evaluator.scopes.lookup(name, self.path, one.scope, one.at)
             confidence: str = how
+            if module_of(name):  # `require("x")()`
+                values, confidence = self.evaluator.evaluate(name, self.path, one.scope), "import"
             if own is not None:
                 values, confidence = (own,), "receiver"
         else:
@@ -320,12 +317,16 @@ class _Resolver:
         return len(shapes) == 1
 
     def _is_constant(self, value: Value) -> bool:
-        return value.tag == "def" and self.project.definition(value.ref).kind == "constant"
+        if value.tag != "def":
+            return False
+        one = self.project.definition(value.ref)
+        return one.kind == "constant" and not one.has_members
 
     def _callable(self, values: Iterable[Value], arguments: int) -> list[Ref]:
+        whole = [one for value in values for one in self.evaluator.scopes.unwrapped(value)]
         refs = [
             value.ref
-            for value in dict.fromkeys(values)
+            for value in dict.fromkeys(whole)
             if value.tag == "def"
             and self.project.definition(value.ref).kind in (*CALLABLE_KINDS, *TYPE_KINDS, "constant")
         ]

@@ -4,10 +4,12 @@ and what they re-export, then what the home shares (Go's package, …).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
-from cortex.graph.facts.facts import OBJECT, Binding, Import
+from cortex.graph.facts.facts import EXPORTED, HOLDER, OBJECT, Binding, Import
 from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.scripts import EXPORTS
 from cortex.graph.facts.tables import Place
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, How, Recursion, Value
@@ -43,6 +45,8 @@ class Meanings(Protocol):
     def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]: ...
 
     def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]: ...
+
+    def attribute(self, value: Value, name: str) -> tuple[Value, ...]: ...
 
 
 class Scopes:
@@ -100,7 +104,7 @@ class Scopes:
                     static = "classmethod" in one.flags or one.name in ("__new__", "__init_subclass__")
                     static = static or ("static" in one.flags and rules.family == "script")
                     return Value("super" if is_super else "def" if static else "inst", *owner)
-            elif one.kind in TYPE_KINDS and name in rules.self_names:
+            elif one.has_members and name in rules.self_names:
                 return Value("inst", path, scope)
             scope = one.parent
         return None
@@ -110,13 +114,16 @@ class Scopes:
         one = self.project.index(path).facts.definitions[index]
         if one.parent >= 0:
             outer = self.project.index(path).facts.definitions[one.parent]
-            return (path, one.parent) if outer.kind in TYPE_KINDS else None
+            if outer.kind in TYPE_KINDS:
+                return (path, one.parent)
+            if one.kind != "method":
+                return None
         if not one.scope:
             return None
         for ref in self.project.types_named(self.project.home(path), one.scope):
             return ref
         for value in self._meanings.evaluate(one.scope, path, -1):
-            if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
+            if value.tag == "def" and self.project.definition(value.ref).has_members:
                 return value.ref
         return None
 
@@ -180,6 +187,8 @@ class Scopes:
         last = places[-1][1]
         if isinstance(last, Import):
             return self.imported(last, path), "import"
+        if (holder := self._holder(path, held)) is not None:
+            return (holder,), "exact"
         if isinstance(last, Binding):
             return self._bound(last, path) or self._constant(path, scope, name), "exact"
         if definitions[last].kind == "constant":
@@ -190,6 +199,47 @@ class Scopes:
             child for _, child in places if isinstance(child, int) and definitions[child].kind != "constant"
         ]
         return tuple(Value("def", path, child) for child in self.overloads(path, same)), "exact"
+
+    def _holder(self, path: str, held: Sequence[Place]) -> Value | None:
+        """A script's constant that has members, unless a type is declared for it."""
+        definitions = self.project.index(path).facts.definitions
+        for what in held:
+            if isinstance(what, int):
+                if definitions[what].kind == "constant" and HOLDER in definitions[what].flags:
+                    return Value("def", path, what)
+            elif isinstance(what, Binding) and what.value.startswith(":"):
+                return None
+        return None
+
+    def whole(self, key: str) -> tuple[Value, ...]:
+        """What a script exports as a whole: `module.exports = …`, `export = …`."""
+        memo = (key, "")
+        if key not in self.project.packed or not self._is_script(key):
+            return ()
+        if memo not in self._exports:
+            cuts = self._recursion.enter(memo)
+            if cuts is None:
+                return ()
+            found: tuple[Value, ...] = ()
+            for where, binding in self.project.fields_of(key, "module", "exports"):
+                if binding.value not in ("?", "#"):
+                    found = self._meanings.evaluate(binding.value, where, binding.scope)
+            if not self._recursion.leave(memo, cuts):
+                return found
+            self._exports[memo] = found
+        return self._exports[memo]
+
+    def unwrapped(self, value: Value, hops: int = 0) -> tuple[Value, ...]:
+        """`value`; for a script's module what it exports as a whole, through others that it
+        exports.
+        """
+        if value.tag != "mod" or hops > HOPS_MAX:
+            return (value,)
+        whole = self.whole(value.path)
+        return tuple(one for inner in whole for one in self.unwrapped(inner, hops + 1)) or (value,)
+
+    def _is_script(self, path: str) -> bool:
+        return RULES[self.project.language(path)].family == "script"
 
     def _constant(self, path: str, scope: int, name: str) -> tuple[Value, ...]:
         """A script's constant whose value is unknown, `const isText = typeOf("text")`: calls of it
@@ -357,13 +407,16 @@ class Scopes:
             return ()
         facts = project.index(key).facts
         local = facts.exports.get(name, name)
-        if name == "default" and local == "default":
-            local = self._commonjs(key)
         if local == OBJECT:
             return (Value("mod", key),)
+        script = self._is_script(key)
+        if script and (own := self._given(key, name)):
+            return own
         found = self._local(local, key, -1, ANYWHERE)
         if found is not None:
             return found[0]
+        if script and (values := self._of_whole(key, name)):
+            return values
         if RULES[facts.language].family == "python":
             child = project.python.child(key, name)
             if child:
@@ -392,11 +445,24 @@ class Scopes:
             return (Value("mod", f"@{family}:{home.partition(':')[2]}.{name}|"),)
         return ()
 
-    def _commonjs(self, key: str) -> str:
-        for binding in self.project.index(key).facts.bindings:
-            if binding.name == "module.exports":
-                return binding.value
-        return "default"
+    def _given(self, key: str, name: str) -> tuple[Value, ...]:
+        """What a script gives to `exports.name`."""
+        index = self.project.index(key)
+        for at in index.children.get((-1, name), ()):
+            if EXPORTED in index.facts.definitions[at].flags:
+                return (Value("def", key, at),)
+        for where, binding in self.project.fields_of(key, EXPORTS, name):
+            if values := self._meanings.evaluate(binding.value, where, binding.scope):
+                return values
+        return ()
+
+    def _of_whole(self, key: str, name: str) -> tuple[Value, ...]:
+        """A name of a script that exports something as a whole; that itself by default."""
+        whole = self.whole(key)
+        if name == "default":
+            commonjs = whole or any(self.project.index(key).fields.get(root) for root in ("module", EXPORTS))
+            return whole or ((Value("mod", key),) if commonjs else ())
+        return tuple(one for value in whole for one in self._meanings.attribute(value, name))
 
     def enclosing_type(self, path: str, scope: int) -> Ref | None:
         definitions = self.project.index(path).facts.definitions

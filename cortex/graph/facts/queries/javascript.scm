@@ -7,8 +7,19 @@
 (field_definition property: (_) @name value: [(arrow_function) (function_expression)]) @def.method
 (program (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant))
 (program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant)))
-(program (expression_statement (assignment_expression left: (member_expression object: (_) @exports property: (property_identifier) @name)
-  right: [(arrow_function) (function_expression)]) @def.function) (#match? @exports "^(module\\.)?exports$"))
+(program (variable_declaration (variable_declarator name: (identifier) @name) @def.constant))
+(export_statement "default" @name value: [(arrow_function) (function_expression) (generator_function)]) @def.function
+(export_statement "default" @name value: (class)) @def.class
+(assignment_expression left: (member_expression property: (_) @name)
+  right: [(arrow_function) (function_expression) (generator_function) (class)]) @def.assigned
+(pair key: (_) @name value: [(arrow_function) (function_expression) (generator_function)]) @def.member
+(object (method_definition name: (_) @name) @def.member)
+(program (_ (variable_declarator value: (object) @container)))
+(program (export_statement (_ (variable_declarator value: (object) @container))))
+(assignment_expression left: (member_expression) right: (object) @container)
+(export_statement value: (object) @container)
+(call_expression function: (member_expression object: (identifier) property: (property_identifier) @_assign)
+  arguments: (arguments . (_) . (object) @container) (#eq? @_assign "assign"))
 
 (class_heritage (_) @base.extends)
 (return_statement (_) @return.value)
@@ -23,6 +34,7 @@
 (variable_declarator name: (identifier) @bind.name value: (_)? @bind.value)
 (variable_declarator name: (object_pattern (shorthand_property_identifier_pattern) @bind.name))
 (variable_declarator name: (object_pattern (pair_pattern value: (identifier) @bind.name)))
+(variable_declarator name: (object_pattern (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind.name)))
 (variable_declarator name: (array_pattern (identifier) @bind.name))
 (assignment_expression left: (identifier) @bind.name right: (_) @bind.value)
 (assignment_expression left: (member_expression) @bind.name right: (_) @bind.value)

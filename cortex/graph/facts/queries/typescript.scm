@@ -16,6 +16,16 @@
 (program (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant))
 (program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant)))
 (internal_module name: (_) @name) @def.module
+(export_statement "default" @name value: [(arrow_function) (function_expression) (generator_function)]) @def.function
+(export_statement "default" @name value: (class)) @def.class
+(assignment_expression left: (member_expression property: (_) @name)
+  right: [(arrow_function) (function_expression) (generator_function) (class)]) @def.assigned
+(pair key: (_) @name value: [(arrow_function) (function_expression) (generator_function)]) @def.member
+(object (method_definition name: (_) @name) @def.member)
+(program (_ (variable_declarator value: [(object) @container (_ . (object) @container)])))
+(program (export_statement (_ (variable_declarator value: [(object) @container (_ . (object) @container)]))))
+(assignment_expression left: (member_expression) right: (object) @container)
+(export_statement value: (object) @container)
 
 (class_heritage (extends_clause value: (_) @base.extends))
 (class_heritage (implements_clause (_) @base.implements))
@@ -39,6 +49,7 @@
 (variable_declarator name: (identifier) @bind.name type: (type_annotation (_) @bind.type)? value: (_)? @bind.value)
 (variable_declarator name: (object_pattern (shorthand_property_identifier_pattern) @bind.name))
 (variable_declarator name: (object_pattern (pair_pattern value: (identifier) @bind.name)))
+(variable_declarator name: (object_pattern (object_assignment_pattern left: (shorthand_property_identifier_pattern) @bind.name)))
 (variable_declarator name: (array_pattern (identifier) @bind.name))
 (assignment_expression left: (identifier) @bind.name right: (_) @bind.value)
 (assignment_expression left: (member_expression) @bind.name right: (_) @bind.value)

@@ -1,0 +1,195 @@
+"""The sweep's part for JavaScript and TypeScript: functions that are assigned to a member, object
+literals, CommonJS modules. What the nodes mean is in scripts.py.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tree_sitter import Node
+
+from cortex.graph.facts import scripts
+from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, module_of, required, text_of
+from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, Base, Extension
+from cortex.graph.facts.frames import Frame, Open
+from cortex.graph.facts.grammars import Syntax
+from cortex.graph.facts.scripts import EXPORTS, WHOLE
+from cortex.terms.kinds import CALLABLE_KINDS
+
+#: what a call's node has around the callee that TypeScript's grammar misreads or that says nothing:
+#: `await f<T>()` is a call of `await f` to it
+_AROUND_CALLEE = frozenset({"await_expression", "non_null_expression"})
+
+_Captures = dict[str, list[Node]]
+
+
+class Sweep(Protocol):
+    """What this needs of the sweep (extract.py)."""
+
+    syntax: Syntax
+    stack: list[Frame]
+    opened: list[Open]
+    extensions: list[Extension]
+
+    def enter(self, one: Open) -> None: ...
+
+    def add_binding(self, name: str, value: str, node: Node) -> None: ...
+
+    def add_import(self, one: tuple[str, str, str, bool], node: Node) -> None: ...
+
+
+class ScriptSweep:
+    def __init__(self, sweep: Sweep) -> None:
+        self._sweep = sweep
+        #: qualified name → flag of what got members
+        self._flags: dict[str, str] = {}
+
+    def define(self, kind: str, node: Node, captures: _Captures) -> None:
+        if kind == "container":
+            self._literal(node)
+        elif kind == "member":
+            self._member(node, captures["name"][0])
+        else:
+            self._assigned(node, captures["name"][0])
+
+    def flags(self, one: Open) -> tuple[str, ...]:
+        """Those of a definition at the end of the file."""
+        qualified = f"{one.scope}.{one.name}" if one.scope else one.name
+        flag = self._flags.get(qualified, "")
+        if flag and one.kind in ("function", "constant"):
+            return (*one.flags, flag if one.kind == "function" else HOLDER)
+        return one.flags
+
+    def _give(self, owner: str, *, constructor: bool) -> None:
+        if constructor or owner not in self._flags:
+            self._flags[owner] = CONSTRUCTOR if constructor else HOLDER
+
+    def _literal(self, node: Node) -> None:
+        """An object literal whose members are found by its name."""
+        sweep, frame = self._sweep, self._sweep.stack[-1]
+        owner = scripts.owner_of_literal(node)
+        if owner.name in ("", "this") or (frame.index >= 0 and not owner.prototype):
+            return
+        scope = "" if owner.name == EXPORTS else _joined(frame.qualified, owner.name)
+        sweep.stack.append(
+            Frame(node.start_byte, node.end_byte, frame.index, scope, "container", block=False, node=node)
+        )
+        if scope:
+            self._give(scope, constructor=owner.prototype)
+        for name, value in scripts.members_of(node):
+            chain = name if value.type == "shorthand_property_identifier" else chain_of(value, sweep.syntax)
+            if chain not in (UNKNOWN, LITERAL) and not (chain == name and owner.name == EXPORTS):
+                sweep.add_binding(f"{owner.name}.{name}", chain, value)
+
+    def _member(self, node: Node, name_node: Node) -> None:
+        """A function in an object literal; nothing where the literal has no name."""
+        frame, literal = self._sweep.stack[-1], node.parent
+        if frame.kind != "container" or frame.node is None or literal is None:
+            return
+        if literal.byte_range == frame.node.byte_range:
+            kind = "method" if frame.qualified else "function"
+            flags = () if frame.qualified else (EXPORTED,)
+            name = text_of(name_node).strip("\"'`")
+            self._sweep.enter(Open(name, kind, frame.qualified, frame.index, node, name_node, flags=flags))
+
+    def _assigned(self, node: Node, name_node: Node) -> None:
+        """`a.b = function () {}`, `module.exports = class {}`."""
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None:
+            return
+        name, scope, flags = text_of(name_node), "", tuple[str, ...]()
+        frame = self._sweep.stack[-1]
+        if text_of(left) == WHOLE:
+            name_node = right.child_by_field_name("name") or name_node
+            name = text_of(name_node)
+        else:
+            owner = scripts.owner_of(left.child_by_field_name("object"))
+            if owner.name == "this":
+                scope = self._own_type(frame)
+            elif owner.prototype or (frame.index < 0 and owner.name != EXPORTS):
+                scope = _joined(frame.qualified, owner.name) if owner.name else ""
+            if not scope and owner.name != EXPORTS:
+                return
+            if scope:
+                self._give(scope, constructor=owner.prototype or owner.name == "this")
+            else:
+                flags = (EXPORTED,)
+        kind = "class" if right.type == "class" else "method" if scope else "function"
+        self._sweep.enter(Open(name, kind, scope, frame.index, node, name_node, flags=flags))
+
+    def _own_type(self, frame: Frame) -> str:
+        """Whose members `this` has in a function: the class around a method, else the function."""
+        if frame.index < 0 or frame.block:
+            return ""
+        one = self._sweep.opened[frame.index]
+        if one.kind == "method":
+            return one.scope
+        return frame.qualified if one.kind in CALLABLE_KINDS else ""
+
+    def place(self, name: str) -> str:
+        """A name that something is assigned to, as bindings have it."""
+        if name.count(".") > 1:
+            return (
+                name.removeprefix("module.")
+                if name.startswith(f"{WHOLE}.")
+                else name.replace(".prototype.", ".", 1)
+            )
+        return name
+
+    def bind(self, name: str, node: Node, value: Node) -> None:
+        """`name = value`, `const name = value`."""
+        last = scripts.assigned_value(value)
+        chain = chain_of(last, self._sweep.syntax)
+        if (
+            last is not value
+            and text_of(last) in (WHOLE, EXPORTS)
+            and name.partition(".")[0] not in ("module", EXPORTS)
+        ):
+            # `const app = module.exports = {}`: what is exported has its name from here
+            self._sweep.add_binding(WHOLE, name, node)
+            chain = LITERAL
+        elif name == WHOLE and chain in (UNKNOWN, LITERAL):
+            if (own := _name_of_function(value)) is not None:
+                chain = own
+        elif module := required(value) if value.type == "call_expression" else "":
+            self._sweep.add_import((name, module, "", False), value)
+        if name == WHOLE or "." not in name or chain not in (UNKNOWN, LITERAL):
+            self._sweep.add_binding(name, chain, node)
+
+    def take_apart(self, node: Node) -> None:
+        """A name in `const { a, b: name } = value`."""
+        member, value = scripts.taken_apart(node)
+        chain = chain_of(value, self._sweep.syntax) if value is not None else UNKNOWN
+        if chain in (UNKNOWN, LITERAL) or chain.startswith(":"):
+            self._sweep.add_binding(text_of(node), UNKNOWN, node)
+        elif module := module_of(chain) if "." not in chain else "":
+            self._sweep.add_import((text_of(node), module, member, False), node)
+        else:
+            self._sweep.add_binding(text_of(node), f"{chain}.{member}", node)
+
+    def called(self, call: Node, callee: Node) -> Node:
+        """The callee without what is around it; what the call says beside that is taken in."""
+        if module := required(call):
+            self._sweep.add_import(("", module, "", False), call)
+        elif (found := scripts.inherits(call)) is not None:
+            who, base = found
+            chain = chain_of(base, self._sweep.syntax)
+            if chain not in (UNKNOWN, LITERAL):
+                place = base.start_point[0] + 1, base.start_point[1]
+                self._sweep.extensions.append(Extension(who.name, Base("extends", chain, *place)))
+                self._give(who.name, constructor=True)
+        while callee.type in _AROUND_CALLEE and (inner := callee.named_child(0)) is not None:
+            callee = inner
+        return callee
+
+
+def _joined(scope: str, name: str) -> str:
+    return f"{scope}.{name}" if scope else name
+
+
+def _name_of_function(value: Node) -> str | None:
+    """The name under which a function or class that `module.exports` is set to is defined."""
+    if value.type not in ("function_expression", "arrow_function", "generator_function", "class"):
+        return None
+    own = value.child_by_field_name("name")
+    return text_of(own) if own is not None else EXPORTS

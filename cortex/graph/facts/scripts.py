@@ -1,0 +1,144 @@
+"""What assignments and object literals of JavaScript and TypeScript define: exports in CommonJS's
+way, members of prototypes, of constants and of `this`. Pure functions of nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from cortex.graph.facts.chains import text_of
+
+#: the name that stands for what a file exports
+EXPORTS = "exports"
+#: what a file exports as a whole
+WHOLE = "module.exports"
+
+_NAMELESS = frozenset("arrow_function function_expression generator_function class object".split())
+_COVERS = frozenset("as_expression satisfies_expression parenthesized_expression".split())
+#: calls that make their first argument inherit from the second
+_INHERIT = frozenset({b"util.inherits", b"inherits", b"Object.setPrototypeOf"})
+
+
+class Owner(NamedTuple):
+    """Whose members something says: `name` of an object or a constructor, "this", EXPORTS, "" for
+    nobody that we follow; `prototype`: by way of its prototype.
+    """
+
+    name: str
+    prototype: bool = False
+
+
+def owner_of(node: Node | None) -> Owner:
+    """Of `x`, `this`, `exports`, `module.exports`, `X.prototype`."""
+    if node is None:
+        return Owner("")
+    if node.type in ("identifier", "this"):
+        return Owner(text_of(node))
+    if node.type != "member_expression":
+        return Owner("")
+    if text_of(node) == WHOLE:
+        return Owner(EXPORTS)
+    inner = node.child_by_field_name("object")
+    if _field(node, "property") == "prototype" and inner is not None and inner.type == "identifier":
+        return Owner(text_of(inner), prototype=True)
+    return Owner("")
+
+
+def owner_of_literal(literal: Node) -> Owner:
+    """Of what an object literal is the value of, or is assigned to by `Object.assign`."""
+    around = literal.parent
+    while around is not None and around.type in _COVERS:
+        around = around.parent
+    if around is None:
+        return Owner("")
+    if around.type == "variable_declarator":
+        return Owner(_field(around, "name"))
+    if around.type == "export_statement":
+        return Owner(EXPORTS)
+    if around.type == "assignment_expression":
+        return owner_of(around.child_by_field_name("left"))
+    call = around.parent
+    if around.type == "arguments" and call is not None and _field(call, "function") == "Object.assign":
+        return owner_of(around.named_child(0))
+    return Owner("")
+
+
+def _field(node: Node, name: str) -> str:
+    child = node.child_by_field_name(name)
+    return text_of(child) if child is not None else ""
+
+
+def assigned_value(node: Node) -> Node:
+    """What `a = b = value` gives in the end: the value; for a function or an object, which has its
+    name from where it was put, the place before it.
+    """
+    while node.type == "assignment_expression" or node.type in _COVERS:
+        if node.type in _COVERS:
+            inner = node.named_child(0)
+            if inner is None or node.type != "parenthesized_expression":
+                break
+            node = inner
+            continue
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None:
+            break
+        node = left if right.type in _NAMELESS and left.type != "identifier" else right
+    return node
+
+
+def members_of(literal: Node) -> Iterator[tuple[str, Node]]:
+    """(name, value) of what an object literal holds by name."""
+    for child in literal.named_children:
+        if child.type == "shorthand_property_identifier":
+            yield text_of(child), child
+        elif child.type == "pair":
+            key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
+            if key is not None and value is not None and key.type in ("property_identifier", "string"):
+                yield text_of(key).strip("'\""), value
+
+
+def is_taken_apart(node: Node) -> bool:
+    """Whether a name stands in `{ a, b: name, c = 1 }`."""
+    around = node.parent
+    return around is not None and around.type in (
+        "object_pattern",
+        "pair_pattern",
+        "object_assignment_pattern",
+    )
+
+
+def taken_apart(node: Node) -> tuple[str, Node | None]:
+    """For a name in `const { a, b: name } = value`: the member that it is of, and the value; "" and
+    None anywhere else.
+    """
+    pattern, member = node.parent, text_of(node)
+    if pattern is not None and pattern.type == "pair_pattern":
+        member, pattern = _field(pattern, "key"), pattern.parent
+    elif pattern is not None and pattern.type == "object_assignment_pattern":
+        pattern = pattern.parent
+    around = pattern.parent if pattern is not None and pattern.type == "object_pattern" else None
+    if around is None or around.type != "variable_declarator" or around.child_by_field_name("type"):
+        return "", None
+    return member, around.child_by_field_name("value")
+
+
+def inherits(call: Node) -> tuple[Owner, Node] | None:
+    """(who, its base) where a call makes one inherit from another: `util.inherits(P, Base)`,
+    `P.prototype = Object.create(Base.prototype)`.
+    """
+    callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    held = arguments.named_children if arguments is not None else []
+    if callee is None or not held:
+        return None
+    if callee.text in _INHERIT and len(held) > 1:
+        who, base = owner_of(held[0]), held[1]
+    elif callee.text == b"Object.create":
+        who, base = owner_of_literal(call), held[0]
+    else:
+        return None
+    whose = owner_of(base)
+    inner = base.child_by_field_name("object") if whose.prototype else base
+    return (who, inner) if who.name not in ("", "this", EXPORTS) and inner is not None else None

@@ -1,0 +1,7 @@
+module.exports = class Base {
+  log(item) {
+    return item;
+  }
+
+  rest = () => this.log(1);
+};
