@@ -3,6 +3,7 @@ ripgrep in one run.
 
     scripts/bench/speed.py --sources DIR [--files 400 2000 …] [--questions 300] [--rest-s 60]
         [--semble-model DIR] [--growth QUESTIONS] [--json]
+    scripts/bench/speed.py --plot RESULT.json
 
 Of each size a tree is put together from the folders in --sources. Indexing counts from the start
 of the first front: until the last chunk file is written, until the last file is searchable, and
@@ -29,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import usage
-from environments import python_with
+from environments import lines_of, python_with
 from exact import compose
 from plain import Server
 from product import CORTEX, rows_of, served, surroundings
@@ -42,6 +43,8 @@ from cortex.settings.config import Config
 from ipc.client import Client
 from ipc.messages import Fetch, GetStatus, MeaningSearch, Signals, TextSignals
 
+HERE = Path(__file__).parent
+PLOT = HERE.parents[1] / "docs" / "speed.svg"
 PEER = "semble==0.7.0"
 #: calls before anything counts
 WARM_UP = 30
@@ -359,28 +362,43 @@ def show(size: Figures) -> None:
         print(f"growth: {size['growth']}")
 
 
+def plot(result: Path) -> None:
+    """docs/speed.svg of a kept result."""
+    python = python_with("load", lines_of(HERE / "load.lock"))
+    subprocess.run([python, HERE / "peers" / "plot_speed.py", PLOT, result], check=True)
+    print(f"written to {PLOT}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--sources", required=True, help="a folder of projects")
+    parser.add_argument("--sources", help="a folder of projects")
     parser.add_argument("--files", type=int, nargs="+", default=[400, 2000], help="files of each tree")
     parser.add_argument("--questions", type=int, default=300, help="questions of each kind")
     parser.add_argument("--rest-s", type=float, default=60.0)
     parser.add_argument("--growth", type=int, default=0, metavar="QUESTIONS")
     parser.add_argument("--semble-model", default="", metavar="DIR")
+    parser.add_argument("--plot", type=Path, metavar="RESULT", help="draw docs/speed.svg of it, and end")
     add_json(parser)
     options = parser.parse_args()
+    if options.plot:
+        plot(options.plot)
+        return
+    if not options.sources:
+        parser.error("--sources names a folder of projects to put trees together from")
     result = begin("speed") | {"sizes": []}
     print_machine(result)
     for files in options.files:
         result["sizes"].append(measure(options, files))
         show(result["sizes"][-1])
+        if options.json:  # what is measured is kept, whatever becomes of the next size
+            write(result)
     result["exponents"] = exponents(result["sizes"])
     told = ", ".join(f"{name} {value}" for name, value in result["exponents"].items())
     print(f"\nexponents: {told or 'of one size there is none'}")
     if options.json:
-        write(result)
+        plot(write(result))
 
 
 if __name__ == "__main__":
