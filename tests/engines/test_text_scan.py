@@ -2,6 +2,8 @@
 segments, sets of rows.
 """
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,15 @@ from cortex.engines.text.fold import Places
 from cortex.engines.text.limits import LIMITS, Limits
 from cortex.engines.text.matching import Matching
 from cortex.engines.text.snapshot import TextWriter, open_text
-from cortex.engines.text.verify import Body, compile_expression, cut_batches, is_plain, scan, scan_plain
+from cortex.engines.text.verify import (
+    Body,
+    all_matches,
+    compile_expression,
+    cut_batches,
+    is_plain,
+    scan,
+    scan_plain,
+)
 from cortex.engines.text.words import Words
 from cortex.engines.text.writer import open_index
 from cortex.generation.read import assemble
@@ -147,6 +157,37 @@ def test_plain_text_is_found_where_the_expression_finds_it(texts, wanted, case, 
     fast = scan_plain(expression, body, batches, float("inf"))
     slow = scan(expression, body, batches, float("inf"))
     assert [one.tolist() for one in fast[:2]] == [one.tolist() for one in slow[:2]]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.text("abkKS_1 (éK中\n", max_size=30), min_size=1, max_size=8),
+    st.sampled_from(
+        ["ab", "a", "k", r"\bab", "a+", r"\w+", "^a|b$", r"[^a]+", "x*", r"\s*b", ".*", "(?i)s.k", "中"]
+    ),
+    st.booleans(),
+    st.integers(1, 5),
+)
+def test_texts_side_by_side_have_the_matches_that_each_has_alone(texts, pattern, case, most):
+    expression = compile_expression(Regex(pattern, case=case))
+    assert expression.by_lines
+    raws = [f"{text}\n".encode() for text in texts]
+    ends = np.cumsum([len(raw) for raw in raws])
+    found = all_matches(expression, b"".join(raws), ends, most).tolist()
+    alone = []
+    for raw, end in zip(raws, ends.tolist(), strict=True):
+        spans = [match.span() for match in islice(expression.compiled.finditer(raw[:-1].decode()), most)]
+        begin = end - len(raw)
+        for first, last in spans:
+            if first < last:
+                text = raw.decode()
+                alone.append([begin + len(text[:first].encode()), begin + len(text[:last].encode())])
+    assert found == alone
+
+
+@pytest.mark.parametrize("pattern", [r"\Aab", r"ab\z", "(?-m)^a", r"a\nb"])
+def test_what_looks_beyond_its_line_is_marked_in_each_text_alone(pattern):
+    assert not compile_expression(Regex(pattern)).by_lines
 
 
 @settings(max_examples=150, deadline=None)

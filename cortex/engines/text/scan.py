@@ -31,7 +31,7 @@ from ipc.arrays import Array
 #: seconds after which a search answers with what it has found
 SCAN_S = 1.5
 #: matches marked in a chunk
-_MARKS_MAX = 40
+MARKS_MAX = 40
 _PART = re.compile(r"-p(\d+)$")
 
 
@@ -243,7 +243,7 @@ def _scan_file(
 ) -> None:
     ends, begins, ordinals = body.ends.tolist(), body.begins.tolist(), body.ordinals.tolist()
     spans: list[tuple[int, Span]] = []
-    for match in islice(expression.compiled.finditer(body.data), len(ordinals) * _MARKS_MAX):
+    for match in islice(expression.compiled.finditer(body.data), len(ordinals) * MARKS_MAX):
         place = min(bisect_right(ends, match.start()), len(ordinals) - 1)
         spans.append((place, match.span()))
     values = edge_scores(
@@ -253,7 +253,7 @@ def _scan_file(
         row = ordinals[place]
         if mask[row]:
             scores.setdefault(row, value)
-            if len(marks.setdefault(row, [])) < _MARKS_MAX:
+            if len(marks.setdefault(row, [])) < MARKS_MAX:
                 marks[row].append((begin - begins[place], min(end, ends[place]) - begins[place]))
 
 
@@ -263,7 +263,7 @@ def mark(text: str, expressions: list[Expression], known: list[Span]) -> list[li
     for expression in expressions:
         if not expression.excluded:
             found = expression.compiled.finditer(text)
-            out.append([span for match in islice(found, _MARKS_MAX) if (span := match.span())[0] < span[1]])
+            out.append([span for match in islice(found, MARKS_MAX) if (span := match.span())[0] < span[1]])
     if known:
         raw = text.encode()
         out.append(

@@ -28,7 +28,6 @@ from cortex.engines.text.fold import Folds, Found, page
 from cortex.engines.text.held import count_missing
 from cortex.engines.text.highlight import (
     Span,
-    find_in_all,
     find_spans,
     fragments,
     leaves_held,
@@ -40,14 +39,14 @@ from cortex.engines.text.limits import LIMITS, MASK_SHARE, Limits
 from cortex.engines.text.lines import (
     BEST_CHUNKS,
     CHUNKS_MAX,
-    PORTION,
     group,
     put_in_order,
     without_alike,
     without_crowds,
     without_parts,
 )
-from cortex.engines.text.marked import BORDER, Body, join_texts, marked_lines
+from cortex.engines.text.marked import Body, join_texts, marked_lines
+from cortex.engines.text.marking import mark_texts
 from cortex.engines.text.matching import Matching
 from cortex.engines.text.scan import SCAN_S, Scanned, Texts, mark
 from cortex.engines.text.schema import make_schema, register
@@ -428,29 +427,16 @@ class TextSnapshot:
         in their texts.
         """
         sought = make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self._words.near)
-        needles, sources = list(sought.values()), [one.source for one in expressions if not one.excluded]
-        texts = [raw[:-1].decode() for raw in self._rows.cuts("text", best.ordinals)]
+        wanted = [one for one in expressions if not one.excluded]
+        raws = self._rows.cuts("text", best.ordinals)
+        places = {at: known[row] for at, row in enumerate(best.ordinals.tolist()) if row in known}
         until = time.monotonic() + self._limits.mark_s
-        marks: dict[Leaf, list[Span]] = {leaf: [] for leaf in (*sources, *sought)}
-        done = place = 0
-        at_once = not expressions and all(needle.source for one in needles for needle in one)
-        while done < len(texts) and (not done or time.monotonic() < until):
-            size = max(1, min(done, PORTION)) if at_once else 1
-            some = join_texts(texts[done : done + size])
-            if at_once:
-                found = find_in_all(some.text, needles, some.chunks_at, len(some.starts))
-            else:
-                found = mark(some.text, expressions, known.get(int(best.ordinals[done]), []))
-                over = found[len(sources) :]  # matches that go over the end of a chunk: of any of them
-                found = [[*own, *(span for one in over for span in one)] for own in found[: len(sources)]]
-                found += find_spans(some.text, needles, alone=False)
-            for leaf, own in zip(marks, found, strict=True):
-                marks[leaf] += [(place + begin, place + end) for begin, end in own]
-            done += len(some.starts)
-            place += len(some.text) + len(BORDER)
+        texts, found = mark_texts(raws, wanted, list(sought.values()), places, until)
+        marks = dict(zip((*(one.source for one in wanted), *sought), found, strict=True))
+        done = len(texts)
         shown = best.take(np.arange(done))
         scores = [round(score / (score + _SCORE_HALF), 2) for score in shown.scores.tolist()]
-        return Body(join_texts(texts[:done]), self._rows.hits(shown.ordinals), scores, shown.ordinals), marks
+        return Body(join_texts(texts), self._rows.hits(shown.ordinals), scores, shown.ordinals), marks
 
     def _filters(self, filters: Filters) -> tantivy.Query | None:
         if filters not in self._kept:

@@ -32,6 +32,9 @@ _FOLDED = ("\u212a".encode(), "\u017f".encode())
 #: byte → does it belong to a word in the sense of RE2
 _IS_WORD = np.array([at < 128 and (chr(at).isalnum() or at == ord("_")) for at in range(256)])
 
+#: what looks beyond the lines of a text: its begin and its end, or lines that are no lines
+_BEYOND_LINES = re.compile(r"\\[Az]|\(\?[a-zA-Z]*-[a-zA-Z]*m")
+
 Span = tuple[int, int]
 
 
@@ -73,6 +76,11 @@ class Expression:
     def whole_file(self) -> bool:
         """Whether it is matched against whole files, and not line by line."""
         return self.analysis.multiline
+
+    @property
+    def by_lines(self) -> bool:
+        """Whether it matches a line wherever that stands."""
+        return not (self.whole_file or _BEYOND_LINES.search(self.source.pattern))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,18 +173,11 @@ def scan_plain(
         if late:
             break
         data, ends = _gathered(body, first, stop)
-        if plain.folds and not data.isascii() and any(letter in data for letter in _FOLDED):
+        if _may_fold(plain, data):
             *here, late = scan(expression, body, [(first, stop)], deadline)
             found.append((here[0], here[1]))
             continue
-        data = data if expression.source.case else data.lower()
-        between = data.split(plain.text)
-        if len(between) == 1:
-            continue
-        at = np.cumsum(np.fromiter(map(len, between[:-1]), np.int64, len(between) - 1) + size) - size
-        if plain.begins or plain.ends:
-            raw = np.frombuffer(data, np.uint8)
-            at = at[~(plain.begins & _both(raw, at)) & ~(plain.ends & _both(raw, at + size))]
+        at = _places(plain, data if expression.source.case else data.lower())
         rows = np.searchsorted(ends, at, side="right")
         new = np.ones(len(rows), bool)
         new[1:] = rows[1:] != rows[:-1]
@@ -184,6 +185,58 @@ def scan_plain(
         begins = at[new] - np.where(rows > 0, ends[rows - 1], 0)
         found.append((first + rows, np.stack([begins, begins + size], axis=1)))
     return np.concatenate([rows for rows, _ in found]), np.concatenate([spans for _, spans in found]), late
+
+
+def _may_fold(plain: Plain, data: bytes) -> bool:
+    """Whether `data` has letters beyond ASCII that RE2 alone finds."""
+    return plain.folds and not data.isascii() and any(letter in data for letter in _FOLDED)
+
+
+def _places(plain: Plain, data: bytes) -> Array:
+    """i64: where plain text stands in `data`, which is in lower case unless the case counts."""
+    between, size = data.split(plain.text), len(plain.text)
+    at = np.cumsum(np.fromiter(map(len, between[:-1]), np.int64, len(between) - 1) + size) - size
+    if len(at) and (plain.begins or plain.ends):
+        raw = np.frombuffer(data, np.uint8)
+        at = at[~(plain.begins & _both(raw, at)) & ~(plain.ends & _both(raw, at + size))]
+    return at
+
+
+def all_matches(expression: Expression, data: bytes, ends: Array, most: int) -> Array:
+    """i64 [m, 2]: the spans of the first `most` matches in each of the texts that stand one after
+    the other in `data`, each up to one of `ends` with a line feed at its end; no empty ones. For
+    expressions `by_lines`.
+    """
+    plain = expression.plain
+    if plain is None or plain.overlaps or _may_fold(plain, data):
+        return _all_by_re2(expression, data, ends.tolist(), most)
+    at = _places(plain, data if expression.source.case else data.lower())
+    rows = np.searchsorted(ends, at, side="right")
+    at = at[np.arange(len(rows)) - np.searchsorted(rows, rows) < most]
+    return np.stack([at, at + len(plain.text)], axis=1)
+
+
+def _all_by_re2(expression: Expression, data: bytes, ends: list[int], most: int) -> Array:
+    match = expression.compiled._regexp.Match  # noqa: SLF001 - as _UNANCHORED
+    spans: list[Span] = []
+    size, position, row, left = len(data), 0, 0, most
+    while position < size:
+        begin, end = match(_UNANCHORED, data, position, size)[0]
+        if begin < 0 or begin >= size:
+            break
+        at = bisect_right(ends, begin, row)
+        row, left = at, (left if at == row else most) - 1
+        if begin < end:
+            spans.append((begin, end))
+        if not left:
+            position = ends[row]
+        elif end > position:
+            position = end
+        else:  # nothing was matched here: on by one character
+            position += 1
+            while position < size and data[position] & 0xC0 == 0x80:
+                position += 1
+    return np.array(spans, np.int64).reshape(-1, 2)
 
 
 def _both(data: Array, at: Array) -> Array:
