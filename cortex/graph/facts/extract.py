@@ -11,6 +11,8 @@ Captures of a query file (queries/<name>.scm):
   around them. `@field`: the parameter is a field too.
 * `@bind.name` with `@bind.type`, `@bind.value`, `@bind.item` (an element of the value) or
   `@bind.made` (an instance of it).
+* `@bound.name` (a type parameter) with `@bound.type`; `@tokens` with `@group`, a name before a
+  group in a macro's arguments (Rust); `@macro.body`, the text of a macro (C).
 * `@block`: bindings inside do not hold outside.
 * `@call` with `@callee`; `@jsx`; `@type`; `@import`; `@package`.
 
@@ -39,11 +41,14 @@ from cortex.graph.facts.chains import (
     text_of,
 )
 from cortex.graph.facts.facts import Base, Binding, Definition, Extension, Facts, Import, Parameter, Reference
+from cortex.graph.facts.flags import flags_of
 from cortex.graph.facts.frames import Frame, Open
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported
 from cortex.graph.facts.macros import calls
+from cortex.graph.facts.results import types_of, value_of
 from cortex.graph.facts.script_sweep import ScriptSweep
+from cortex.graph.facts.tokens import chain_of_tokens
 from cortex.graph.facts.types import alternatives
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -51,10 +56,6 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 MATCHES_MAX = 4096
 #: characters of a declared type that are kept
 TYPE_CHARS_MAX = 200
-#: modifiers of a definition that resolution looks at
-FLAGS = frozenset(
-    {"staticmethod", "classmethod", "property", "cached_property", "overload", "abstractmethod", "static"}
-)
 #: names in types that are never a project's
 _NO_TYPES = frozenset(
     "None str int float bool bytes object list dict set tuple Any Optional Union string error byte "
@@ -160,7 +161,8 @@ class _Sweep:
             self._base(what.removeprefix("base."), node)
         elif what == "returns":
             if (owner := self._callable()) is not None and not owner.returns:
-                owner.returns = ":" + text_of(node).lstrip(": ")[:TYPE_CHARS_MAX]
+                text = types_of(node) if self.language == "go" else text_of(node)
+                owner.returns = ":" + text.lstrip(": ")[:TYPE_CHARS_MAX]
         elif what == "return.value":
             if (owner := self._callable(through_blocks=True)) is not None:
                 owner.inferred.append(chain_of(node, self.syntax))
@@ -172,6 +174,10 @@ class _Sweep:
             self._call(node, captures["callee"][0])
         elif what == "macro.body":
             self._macro(node)
+        elif what == "tokens":
+            self._refer("call", chain_of_tokens(node, captures["group"][0]), node)
+        elif what == "bound.name":
+            self._bound(text_of(node), text_of(captures["bound.type"][0]))
         elif what == "jsx":
             if (name := chain_of(node, self.syntax))[:1].isupper() or "." in name:
                 self._refer("call", name, node)
@@ -221,8 +227,11 @@ class _Sweep:
         in_type = bool(owners) or frame.kind in TYPE_KINDS or frame.kind == "container"
         if kind == "function" and in_type:
             kind = "method"
-        flags = (*_flags(node), "declared") if declared else _flags(node)
+        flags = (*flags_of(node), "declared") if declared else flags_of(node)
         self.enter(Open(name, kind, scope, parent, node, name_node, flags=flags))
+        if frame.kind == "container":
+            for parameter, bound in frame.bounds.items():
+                self._bound(parameter, bound)
 
     def enter(self, one: Open) -> None:
         """Open a definition; what follows up to its end is in it."""
@@ -323,7 +332,7 @@ class _Sweep:
             return f"{chain_of(items[0], self.syntax)}[]"
         if made := captures.get("bind.made"):
             return f"{chain_of(made[0], self.syntax)}()"
-        return UNKNOWN
+        return value_of(captures["bind.name"][0], self.syntax) if self.language == "go" else UNKNOWN
 
     def add_binding(self, name: str, value: str, node: Node) -> None:
         frame = self.stack[-1]
@@ -355,6 +364,16 @@ class _Sweep:
         if shape is not None:
             member = child_of(callee, shape[1]) or callee
         self._refer("call", chain, member, count)
+
+    def _bound(self, name: str, bound: str) -> None:
+        """A type parameter: what is declared to be one is what its bounds say. Those of a container
+        are bound in each definition in it.
+        """
+        frame = self.stack[-1]
+        text = f"{frame.bounds.get(name, '')} + {bound.lstrip(': ')}"[:TYPE_CHARS_MAX].lstrip("+ ")
+        frame.bounds[name] = text
+        if frame.kind != "container" and frame.index >= 0:
+            self.bindings.append(Binding(name, f":{text}", frame.index, frame.begin, 0))
 
     def _macro(self, body: Node) -> None:
         """The calls that a C macro's text makes wherever it is used."""
@@ -427,7 +446,7 @@ def _main(captures: _Captures) -> str:
     for what in captures:
         if what.startswith("base."):
             return what
-    for what in ("bind.name", "param.name", "param.type", "param.item"):
+    for what in ("bind.name", "bound.name", "tokens", "param.name", "param.type", "param.item"):
         if what in captures:
             return what
     return next(iter(captures))
@@ -438,24 +457,6 @@ def _whole(node: Node) -> Node:
     while node.parent is not None and node.parent.type in _AROUND:
         node = node.parent
     return node
-
-
-def _flags(node: Node) -> tuple[str, ...]:
-    parent = node.parent
-    if parent is not None and parent.type == "decorated_definition":
-        texts = [text_of(child).lstrip("@") for child in parent.named_children if child.type == "decorator"]
-        names = [text.partition("(")[0].rpartition(".")[2] for text in texts]
-        return tuple(name for name in names if name in FLAGS or name == "setter")
-    found = {child.type for child in node.children if child.type == "static"}
-    if node.type == "preproc_function_def":
-        found.add("macro")
-    elif any(one.type == "storage_class_specifier" and one.text == b"static" for one in node.children):
-        found.add("static")
-    parameters = node.child_by_field_name("parameters") if node.type == "method_declaration" else None
-    for first in parameters.named_children[:1] if parameters is not None else ():
-        if any(child.type == "modifier" and child.text == b"this" for child in first.children):
-            found.add("extension")  # C#
-    return tuple(sorted(found))
 
 
 def _type_names(text: str) -> list[str]:

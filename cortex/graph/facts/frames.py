@@ -37,3 +37,5 @@ class Frame:
     kind: str
     block: bool
     node: Node | None = None
+    #: type parameter → what it has to be
+    bounds: dict[str, str] = field(default_factory=dict)

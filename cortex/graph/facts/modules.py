@@ -209,6 +209,11 @@ class RustModules:
             return self._walk(self._crates[parts[0]], parts[1:])
         return ""
 
+    def child(self, key: str, name: str) -> str:
+        """The file of the module `name` that a file declares."""
+        place = self._own(key)
+        return self._file(f"{place}/{name}" if place else name)
+
     def _root(self, importer: str) -> str:
         folder = folder_of(importer)
         while folder:

@@ -36,6 +36,13 @@ _NAME = re.compile(r"[A-Za-z_$\\][\w$\\]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
 _OPEN, _CLOSE = "[<(", "]>)"
 
 
+def result(text: str, number: int) -> str:
+    """One of the types that a function gives, `(int, error)`; "" when there are not so many."""
+    text = text.strip()
+    types = _split(text[1:-1], ",") if text.startswith("(") and text.endswith(")") else [text]
+    return types[number] if number < len(types) else ""
+
+
 @functools.lru_cache(maxsize=20_000)
 def alternatives(text: str) -> tuple[str, ...]:
     """The chains that a declared type stands for, `*` at the end for each level of container; ()
@@ -46,8 +53,9 @@ def alternatives(text: str) -> tuple[str, ...]:
     if len(text) > 400:
         return ()
     found: list[str] = []
-    for part in _split(text, "|"):
-        found += _one(part.strip().strip("\"'"))
+    for some in _split(text, "|"):
+        for part in _split(some, "+") if "+" in some else (some,):
+            found += _one(part.strip().strip("\"'"))
     return tuple(dict.fromkeys(name for name in found if name not in ("None", "null", "undefined", "void")))[
         :6
     ]

@@ -14,7 +14,7 @@ from typing import Any
 from cortex.graph.facts.chains import module_of
 from cortex.graph.facts.facts import Definition
 from cortex.graph.facts.grammars import RULES
-from cortex.graph.facts.types import alternatives
+from cortex.graph.facts.types import alternatives, result
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import Scopes
 from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, Recursion, Value
@@ -25,7 +25,7 @@ DEPTH_MAX = 12
 #: answers of each kind that are remembered from file to file: about 20 MB
 MEMO_MAX = 20_000
 
-_LINK = re.compile(r"\(\)|\[\]|[^.\[\]()]+")
+_LINK = re.compile(r"\(\d*\)|\[\]|[^.\[\]()]+")
 #: members of a container that are one of its elements when called, and those that are the container
 #: again
 _ELEMENT_OF = frozenset(
@@ -103,15 +103,16 @@ class Evaluator:
             values, links = self._qualified(links, path)
         dotted = links[0]
         for link in links[1:]:
-            if link == "()":
-                values = self._several(self.called(value) for value in values)
+            if link[0] == "(":  # f(1): the second result
+                number = int(link[1:-1] or 0)
+                values = self._several(self.called(value, number) for value in values)
             elif link == "[]":
                 values = self._several(self._element(value) for value in values)
             else:
                 dotted = f"{dotted}.{link}" if dotted else ""
                 whole = self.scopes.dotted_import(dotted, path) if dotted.count(".") else ()
                 values = whole or self._several(self.attribute(value, link) for value in values)
-            if link in ("()", "[]"):
+            if link[0] in "([":
                 dotted = ""
             if not values:
                 return ()
@@ -122,7 +123,7 @@ class Evaluator:
         that are left.
         """
         if RULES[self.project.language(path)].family in _QUALIFIED:
-            names = next((at for at, link in enumerate(links) if link in ("()", "[]")), len(links))
+            names = next((at for at, link in enumerate(links) if link[0] in "(["), len(links))
             for count in range(names - 1, 0, -1):
                 key = self.project.find_module(".".join(links[:count]), path)
                 if key and (values := self.scopes.exported(key, links[count])):
@@ -162,7 +163,9 @@ class Evaluator:
             for value in found or (() if name in _UNTYPED or len(name) == 1 else (EXTERNAL,)):
                 if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
                     values.append(Value("list" if stars else "inst", value.path, value.at, stars))
-                elif value.tag == "ext":
+                elif value.tag == "inst" and stars:  # a type parameter: what its bound says
+                    values.append(Value("list", value.path, value.at, stars))
+                elif value.tag in ("ext", "inst"):
                     values.append(value)
         return self._several([tuple(values)])
 
@@ -327,8 +330,8 @@ class Evaluator:
         refs = self.types_of(chain, owner[0], scope, begin if parent >= 0 else ANYWHERE)
         return tuple(ref for ref in refs if ref != owner and self.project.definition(ref).makes_instances)
 
-    def called(self, value: Value) -> tuple[Value, ...]:
-        """What a call of `value` gives."""
+    def called(self, value: Value, number: int = 0) -> tuple[Value, ...]:
+        """What a call of `value` gives: the first of its results, or the one after `number`."""
         if value.tag == "elem":
             inner = value.depth - 1
             return (Value("list" if inner > 0 else "inst", value.path, value.at, max(0, inner)),)
@@ -337,14 +340,17 @@ class Evaluator:
         if value.tag == "def":
             if self.project.definition(value.ref).makes_instances:
                 return (Value("inst", value.path, value.at),)
-            return self.returned(value.ref)
+            return self.returned(value.ref, number)
         if value.tag == "mod":
             whole = (one for one in self.scopes.unwrapped(value) if one.tag != "mod")
             return self._several(self.called(one) for one in whole)
         return ()
 
-    def returned(self, ref: Ref) -> tuple[Value, ...]:
+    def returned(self, ref: Ref, number: int = 0) -> tuple[Value, ...]:
         """What a function gives: by its declared type, else by the one thing that it returns."""
+        if number:
+            text = result(self.project.definition(ref).returns[1:], number)
+            return self.declared(text, *ref) if text else ()
         if ref in self._returns:
             return self._returns[ref]
         one: Definition = self.project.definition(ref)

@@ -307,7 +307,7 @@ class _Resolver:
         """Whether these are one function that is written several times, for each system once or in
         the branches of a condition: a call of it is a call of each.
         """
-        if self.rules.family in _REPLACING:
+        if self.rules.family in _REPLACING or self.facts.language == "java":
             return False
         shapes = set()
         for ref in refs:

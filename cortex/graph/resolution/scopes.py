@@ -421,6 +421,10 @@ class Scopes:
             child = project.python.child(key, name)
             if child:
                 return (Value("mod", child),)
+        if RULES[facts.language].family == "rust":
+            child = f"{key}|{name}" if project.has_scope(key, name) else project.rust.child(key, name)
+            if child:
+                return (Value("mod", child),)
         for star in project.index(key).stars:
             inner = project.find_module(star.module, key)
             if inner and (values := self.exported(inner, name, hops + 1)):

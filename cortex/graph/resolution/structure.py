@@ -42,8 +42,9 @@ def structural_edges(project: Project, evaluator: Evaluator) -> dict[str, list[E
         interfaces, having = _types(project, sets, family)
         for interface in interfaces:
             needed = sets.of(interface)
-            if not needed or not evaluator.supers(interface)[1]:
-                continue  # empty, or with methods of an interface outside: nobody knows its set
+            if not needed:
+                continue
+            whole = evaluator.supers(interface)[1]  # else what it takes over from outside is unknown
             rarest = min(needed, key=lambda name: (len(having.get(name, ())), name))
             for ref in having.get(rarest, ()):
                 if interface in evaluator.supers(ref)[0] and family == "script":
@@ -52,7 +53,9 @@ def structural_edges(project: Project, evaluator: Evaluator) -> dict[str, list[E
                     one = project.definition(ref)
                     place = Location(ref[0], one.line, one.column)
                     ends = project.id_of(ref), project.id_of(interface)
-                    found.setdefault(ref[0], []).append(Edge(*ends, "implements", place, confidence))
+                    found.setdefault(ref[0], []).append(
+                        Edge(*ends, "implements", place, confidence if whole else "name")
+                    )
     for edges in found.values():
         edges.sort(key=lambda edge: (edge.source, edge.target))
     return found

@@ -23,10 +23,9 @@
 (parameter_declaration !name type: (_) @param.type)
 (field_declaration name: (field_identifier) @bind.name type: (_) @bind.type)
 
-(short_var_declaration left: (expression_list . (identifier) @bind.name) right: (expression_list . (_) @bind.value))
-(short_var_declaration left: (expression_list (_) (identifier) @bind.name))
-(assignment_statement left: (expression_list . (identifier) @bind.name .) right: (expression_list . (_) @bind.value .))
-(var_spec name: (identifier) @bind.name type: (_)? @bind.type value: (expression_list . (_) @bind.value)?)
+(short_var_declaration left: (expression_list (identifier) @bind.name))
+(var_spec name: (identifier) @bind.name type: (_) @bind.type)
+(var_spec name: (identifier) @bind.name !type value: (_))
 (range_clause left: (expression_list . (identifier) @bind.name))
 (range_clause left: (expression_list (_) (identifier) @bind.name) right: (_) @bind.item)
 (type_switch_statement alias: (expression_list (identifier) @bind.name))

@@ -12,7 +12,7 @@
 (extends_interfaces (type_list (_) @base.extends))
 (method_declaration type: (_) @returns)
 (formal_parameter type: (_) @param.type name: (_) @param.name)
-(spread_parameter (_) @param.item (variable_declarator name: (_) @param.name))
+(spread_parameter (_) @param.item . (variable_declarator name: (_) @param.name))
 (lambda_expression parameters: (identifier) @bind.name)
 (inferred_parameters (identifier) @bind.name)
 

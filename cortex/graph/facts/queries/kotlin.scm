@@ -9,7 +9,7 @@
 (delegation_specifier (constructor_invocation (user_type) @base.extends))
 (delegation_specifier (user_type) @base.extends)
 (function_declaration (function_value_parameters) . [(user_type) (nullable_type)] @returns)
-(parameter (identifier) @param.name . [(user_type) (nullable_type)] @param.type)
+(parameter (identifier) @param.name . (_) @param.type)
 (class_parameter (identifier) @bind.name . [(user_type) (nullable_type)] @bind.type)
 (property_declaration (variable_declaration (identifier) @bind.name . [(user_type) (nullable_type)] @bind.type))
 (property_declaration (variable_declaration (identifier) @bind.name .) . (_) @bind.value)

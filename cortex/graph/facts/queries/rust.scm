@@ -26,6 +26,8 @@
 (let_condition pattern: (tuple_struct_pattern (identifier) @bind.name .) value: (_) @bind.value)
 (for_expression pattern: (identifier) @bind.name value: (_) @bind.item)
 (match_pattern (tuple_struct_pattern (identifier) @bind.name))
+(type_parameter name: (type_identifier) @bound.name bounds: (trait_bounds) @bound.type)
+(where_predicate left: (type_identifier) @bound.name bounds: (trait_bounds) @bound.type)
 
 (block) @block
 (closure_expression) @block
@@ -36,6 +38,7 @@
 
 (call_expression function: (_) @callee) @call
 (struct_expression name: (_) @callee) @call
+(token_tree (identifier) @tokens . (token_tree) @group)
 (type_identifier) @type
 (scoped_type_identifier) @type
 (use_declaration) @import

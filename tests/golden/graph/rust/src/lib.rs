@@ -1,4 +1,5 @@
 pub mod store;
+pub mod bounds;
 mod log;
 mod gated;
 

@@ -1,0 +1,30 @@
+"""The decorators and modifiers of a definition that resolution looks at."""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from cortex.graph.facts.chains import text_of
+
+#: modifiers of a definition that resolution looks at
+FLAGS = frozenset(
+    {"staticmethod", "classmethod", "property", "cached_property", "overload", "abstractmethod", "static"}
+)
+
+
+def flags_of(node: Node) -> tuple[str, ...]:
+    parent = node.parent
+    if parent is not None and parent.type == "decorated_definition":
+        texts = [text_of(child).lstrip("@") for child in parent.named_children if child.type == "decorator"]
+        names = [text.partition("(")[0].rpartition(".")[2] for text in texts]
+        return tuple(name for name in names if name in FLAGS or name == "setter")
+    found = {child.type for child in node.children if child.type == "static"}
+    if node.type == "preproc_function_def":
+        found.add("macro")
+    elif any(one.type == "storage_class_specifier" and one.text == b"static" for one in node.children):
+        found.add("static")
+    parameters = node.child_by_field_name("parameters") if node.type == "method_declaration" else None
+    for first in parameters.named_children[:1] if parameters is not None else ():
+        if any(child.type == "modifier" and child.text == b"this" for child in first.children):
+            found.add("extension")  # C#
+    return tuple(sorted(found))

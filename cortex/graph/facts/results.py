@@ -1,0 +1,50 @@
+"""Go: what a function gives, without the names of its results, and which of several values a name
+gets.
+"""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of
+from cortex.graph.facts.grammars import Syntax
+
+
+def types_of(results: Node) -> str:
+    """The types of a result list: `(int, error)` for `(n int, err error)`, `T` for `(t T)`."""
+    if results.type != "parameter_list":
+        return text_of(results)
+    types: list[str] = []
+    for one in results.named_children:
+        kind = one.child_by_field_name("type")
+        if kind is not None:
+            types += [text_of(kind)] * max(1, len(one.children_by_field_name("name")))
+    return types[0] if len(types) == 1 else f"({', '.join(types)})"
+
+
+def value_of(name: Node, syntax: Syntax) -> str:
+    """The chain of what one of several names on the left gets; `f(1)` is the second result of
+    `f()`.
+    """
+    names = name.parent
+    if names is None:
+        return UNKNOWN
+    if names.type == "var_spec":
+        left, values = names.children_by_field_name("name"), names.child_by_field_name("value")
+    else:
+        around = names.parent
+        if names.type != "expression_list" or around is None or around.type != "short_var_declaration":
+            return UNKNOWN
+        left, values = names.named_children, around.child_by_field_name("right")
+    at = next((at for at, one in enumerate(left) if one.start_byte == name.start_byte), -1)
+    if values is None or at < 0:
+        return UNKNOWN
+    if len(values.named_children) == len(left):
+        return chain_of(values.named_children[at], syntax)
+    if len(values.named_children) != 1:
+        return UNKNOWN
+    value = values.named_children[0]
+    chain = chain_of(value, syntax)
+    if at == 0:
+        return chain
+    return f"{chain[:-1]}{at})" if value.type == "call_expression" and chain.endswith("()") else LITERAL
