@@ -3,17 +3,22 @@
 import json
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Annotated
 
 import pytest
 from msgspec import Meta
 
+from cortex import __version__
 from cortex.front.cli import main as cli
-from cortex.front.cli.commands import all_commands, find
+from cortex.front.cli.commands import all_commands, find, run
 from cortex.front.cli.generated import FORMS, PLAIN, command_name, make_command
+from cortex.front.cli.installation import how_to_upgrade
 from cortex.front.tool import make_tool
 from cortex.front.tools import PEOPLE, TOOLS, choose
-from ipc.errors import BadRequest
+from ipc.errors import EXIT_OK, BadRequest
+
+ROOT = Path(__file__).parents[2]
 
 INDEX = {"pending": [], "pending_count": 0, "degraded": []}
 EMPTY = {
@@ -311,3 +316,26 @@ def test_bash_completes_commands_options_and_values(words, completed, tmp_path, 
 def test_the_choices_of_an_option_are_offered_but_the_tool_says_what_it_takes():
     with pytest.raises(BadRequest, match="it takes hybrid, semantic"):
         asked("cortex_search", "x", "--mode", "magic")
+
+
+@pytest.mark.parametrize(
+    ("left", "command"),
+    [
+        ("uv-receipt.toml", "uv tool upgrade cortex-context-engine"),
+        ("pipx_metadata.json", "pipx upgrade cortex-context-engine"),
+    ],
+)
+def test_upgrade_names_the_way_it_was_installed(tmp_path, left, command):
+    (tmp_path / left).touch()
+    assert how_to_upgrade(str(tmp_path)) == command
+
+
+def test_a_clone_is_upgraded_as_a_clone(capsys):
+    assert run(["upgrade"]) == EXIT_OK
+    assert f"git -C {ROOT} pull && {ROOT}/scripts/setup" in capsys.readouterr().out
+
+
+def test_the_version_is_told_in_both_ways(capsys):
+    assert run(["--version"]) == run(["version"]) == EXIT_OK
+    one, other = capsys.readouterr().out.splitlines()
+    assert one == other == f"cortex {__version__}"

@@ -26,7 +26,7 @@ from cortex.system.terminal import shown
 from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE
 
 #: other names of commands
-ALIASES = {"stdio": "mcp"}
+ALIASES = {"stdio": "mcp", "--version": "version", "-V": "version"}
 #: options that every command takes → how many arguments they are
 EVERYWHERE = {"--project": 2, "--yes-really": 1}
 #: first words of commands that have two
@@ -231,6 +231,16 @@ def embed_serve(options: Namespace) -> int:
     return serve_embedder(configuration.load(options.project), options.host, options.port)
 
 
+def upgrade(_options: Namespace) -> int:
+    """How it was installed decides; nothing is done."""
+    from cortex.front.cli.installation import how_to_upgrade
+
+    print(f"cortex {__version__}, in {shown(sys.prefix)}.")
+    print(f"To upgrade: {shown(how_to_upgrade())}")
+    print("Running fronts go on with what they have; restart your agents.")
+    return EXIT_OK
+
+
 def version(_options: Namespace) -> int:
     print(f"cortex {__version__}")
     return EXIT_OK
@@ -319,7 +329,8 @@ COMMANDS = (
         trusting.trust,
         trusting.declare,
     ),
-    Command("version", "The version.", version),
+    Command("version", "The version (also --version).", version),
+    Command("upgrade", "Say how this installation is brought to the newest version.", upgrade),
     Command("completion", "Print what makes Tab complete commands and options.", completion, _shell_word),
     Command(
         "memory up",

@@ -1,0 +1,65 @@
+"""What others' programs read of this project: registries, containers, systemd, Claude Code."""
+
+import configparser
+import json
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+from cortex import __version__
+from cortex.front.agents import rules
+from cortex.front.agents.table import BY_NAME
+from cortex.front.cli.commands import find
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "scripts" / "packaging"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def options(command: str, words: list[str]) -> dict:
+    """What our own parser makes of a command line that a file holds."""
+    return vars(find(command).parser().read(words))
+
+
+def test_the_registrys_entry_starts_this_package_in_this_version():
+    told = json.loads((FOLDER / "server.json").read_text())
+    [package] = told["packages"]
+    assert told["version"] == package["version"] == __version__
+    assert package["identifier"] == PROJECT["name"]
+    command, *_ = [each["value"] for each in package["packageArguments"] if each["type"] == "positional"]
+    named = [each["name"] for each in package["packageArguments"] if each["type"] == "named"]
+    assert options(command, [f"{name}=x" for name in named])["project"] == "x"
+
+
+def test_the_plugin_starts_the_server_and_its_agent_reads_the_rules():
+    plugin = json.loads((FOLDER / "claude-plugin" / ".claude-plugin" / "plugin.json").read_text())
+    assert plugin["version"] == __version__
+    server = plugin["mcpServers"]["cortex"]
+    assert server["command"] in PROJECT["scripts"]
+    options(server["args"][0], server["args"][1:])
+    place = BY_NAME["claude-code"].user.subagent
+    agent = FOLDER / "claude-plugin" / "agents" / "cortex.md"
+    assert agent.read_text() == place.head + rules.RULES
+    market = json.loads((ROOT / ".claude-plugin" / "marketplace.json").read_text())
+    assert (ROOT / market["plugins"][0]["source"] / ".claude-plugin" / "plugin.json").is_file()
+
+
+def test_the_unit_runs_a_command_that_there_is():
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.optionxform = str
+    unit.read(FOLDER / "cortex.service")
+    program, command, *words = shlex.split(unit["Service"]["ExecStart"])
+    assert Path(program).name in PROJECT["scripts"]
+    assert options(command, words)["project"] == "%f"
+
+
+def test_the_container_copies_what_is_there_and_serves():
+    text = (FOLDER / "Dockerfile").read_text()
+    for line in re.findall(r"^COPY (.+)$", text, re.MULTILINE):
+        *sources, _ = line.split()
+        assert all((ROOT / source).exists() for source in sources)
+    program = json.loads(re.search(r"^ENTRYPOINT (.+)$", text, re.MULTILINE)[1])
+    command, *words = json.loads(re.search(r"^CMD (.+)$", text, re.MULTILINE)[1])
+    assert program == ["cortex"]
+    assert options(command, words)["behind_proxy"]
