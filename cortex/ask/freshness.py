@@ -34,8 +34,8 @@ T = TypeVar("T")
 
 #: pending files that an answer names; the rest is a number
 PENDING_NAMED = 5
-#: seconds without a heartbeat after which an indexer counts as gone
-HEARTBEAT_MAX_S = 15.0
+#: seconds without a heartbeat, of which there is one in ten, after which an indexer counts as gone
+HEARTBEAT_MAX_S = 30.0
 #: bytes free on the disk of the index below which nothing new can be written
 FREE_BYTES_MIN = 1 << 20
 #: a larger manifest is not read by fronts: hits are not compared with their files then

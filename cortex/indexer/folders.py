@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,18 @@ class Changes:
         self._lock = threading.Lock()
         self._paths: set[str] = set()
         self._sweep = False
+        self._touched = False
+
+    def touch(self) -> None:
+        """Something was done to what this program writes."""
+        with self._lock:
+            self._touched = True
+        self.event.set()
+
+    def look(self) -> None:
+        """What was done to it until now, is looked at."""
+        with self._lock:
+            self._touched = False
 
     def add(self, path: str) -> None:
         with self._lock:
@@ -59,6 +71,8 @@ class Changes:
         """(paths, whether to sweep): both are forgotten here."""
         with self._lock:
             self.event.clear()
+            if self._touched:  # since the last look
+                self.event.set()
             paths, sweep = self._paths, self._sweep
             self._paths, self._sweep = set(), False
         return paths, sweep
@@ -83,6 +97,13 @@ class Folders:
         """Watch exactly `folders`."""
         self.complete = self._watch.follow(folders)
 
+    def hear(self, written: Mapping[Path, Collection[str]]) -> bool:
+        """Touch the changes also when something is done to files that this program writes: folder →
+        their names, none for all; of named ones not when they are replaced, which it does itself.
+        Whether the system tells all of it.
+        """
+        return self._watch.hear(written)
+
     def close(self) -> None:
         self._watch.close()
 
@@ -98,7 +119,14 @@ class _InotifyFolders:
         self._identities = itertools.count(1)
         self._by_folder: dict[str, tuple[Any, Any]] = {}  # folder → (watch descriptor, callback id)
         self._by_watch: dict[Any, str] = {}
+        #: folders that this program writes: watch descriptor → (folder, names that count)
+        self._written: dict[Any, tuple[Path, frozenset[str]]] = {}
         c = InotifyConstants
+        # not each block that is written: what is truncated in place is found by the clock
+        self._mask_written = Mask(
+            c.IN_CLOSE_WRITE | c.IN_DELETE | c.IN_MOVED_FROM | c.IN_MOVED_TO | c.IN_ATTRIB
+            | c.IN_DELETE_SELF | c.IN_MOVE_SELF | c.IN_ONLYDIR | c.IN_DONT_FOLLOW
+        )  # fmt: skip
         self._mask = Mask(
             c.IN_CLOSE_WRITE | c.IN_CREATE | c.IN_DELETE | c.IN_MOVED_FROM | c.IN_MOVED_TO | c.IN_ATTRIB
             | c.IN_DELETE_SELF | c.IN_MOVE_SELF | c.IN_ONLYDIR | c.IN_DONT_FOLLOW
@@ -119,6 +147,21 @@ class _InotifyFolders:
             self._drop(folder)
         refused = [folder for folder in new if not self._add(folder)]
         return not refused
+
+    def hear(self, written: Mapping[Path, Collection[str]]) -> bool:
+        with self._lock:
+            known = {folder for folder, _ in self._written.values()}
+        for folder in written.keys() - known:
+            identity = CallbackId(next(self._identities))
+            try:
+                watch = self._reader.add_callback(os.fsencode(folder), self._mask_written, self, identity)
+            except OSError:  # the limit of watches; not there yet, or no folder
+                continue
+            with self._lock:
+                self._written[watch] = folder, frozenset(written[folder])
+            self._changes.touch()  # what happened in it before is told by nobody
+        with self._lock:
+            return written.keys() == {folder for folder, _ in self._written.values()}
 
     def _add(self, folder: str) -> bool:
         identity = CallbackId(next(self._identities))
@@ -149,21 +192,30 @@ class _InotifyFolders:
     def on_event(self, event: InotifyEvent) -> None:
         with self._lock:
             folder = self._by_watch.get(event.wd)
+            _, names = self._written.get(event.wd, ("", None))
+        name = os.fsdecode(event.name)
+        if names is not None:
+            ours = names and event.is_moved_to and not event.is_directory
+            if not name or (name in names and not ours) or not (names or name.startswith(".")):
+                self._changes.touch()
         if folder is None:
             return
         if event.is_directory or event.is_move_self or event.is_delete_self:
             if not event.is_attrib:
                 self._changes.add_all()
             return
-        name = os.fsdecode(event.name)
         self._changes.add(f"{folder}/{name}" if folder else name)
 
     def on_watch_deleted(self, wd: Any) -> None:
         with self._lock:
             folder = self._by_watch.pop(wd, None)
+            written = self._written.pop(wd, None)
             if folder is not None and self._by_folder.get(folder, (None,))[0] == wd:
                 del self._by_folder[folder]
-        self._changes.add_all()
+        if written is None:
+            self._changes.add_all()
+        else:
+            self._changes.touch()
 
     def on_queue_overflow(self) -> None:
         self._changes.add_all()
@@ -185,6 +237,9 @@ class _RecursiveWatch(FileSystemEventHandler):
     def follow(self, folders: Collection[str]) -> bool:
         self._folders = set(folders)
         return self._observer.is_alive()
+
+    def hear(self, written: Mapping[Path, Collection[str]]) -> bool:  # noqa: ARG002 - it hears of the root only
+        return False
 
     def close(self) -> None:
         self._observer.stop()

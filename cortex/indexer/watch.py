@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -27,10 +28,12 @@ from cortex.generation.manifest import Manifest
 from cortex.indexer.folders import Changes, Folders
 from cortex.indexer.run import Indexer
 from cortex.indexer.scan import IGNORE_FILES, Candidate, Scanner
+from cortex.indexer.store.graph_shards import FACTS
 from cortex.indexer.store.writer import claiming_files, writer_lock
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, open_runtime
 from cortex.system import allocator, files
+from cortex.system.mounts import FOREIGN, file_system
 from cortex.terms.records import IndexerState
 from ipc.errors import CortexError, NotFound, Occupied
 from ipc.locks import Lock, hold
@@ -39,6 +42,11 @@ log = logging.getLogger(__name__)
 
 #: seconds between two sweeps when the system refused a watch
 POLL_SWEEP_S = 5.0
+#: seconds between two looks at what was written, where nobody tells when something is done to it
+BLIND_LOOK_S = 2.0
+#: part of the time that sweeping may take where the system tells of all that is saved: rest is less
+#: than two in 1 000 of a core; and seconds between two sweeps then, at most
+REST_SHARE, SWEEP_MAX_S = 1 / 1000, 1800.0
 #: seconds between two looks at what is served, while paths wait for it
 SERVED_S = 0.5
 #: seconds after which a path is no longer called dirty although nobody serves its sequence (no
@@ -58,12 +66,13 @@ DIRTY_MAX = 5000
 class Pace:
     """How often things are looked at."""
 
-    #: seconds between two sweeps; longer where a sweep takes more than `sweep_share` of that
+    #: seconds between two sweeps; longer where a sweep takes more than a share of that
     sweep_s: float = 30.0
-    #: part of the time that sweeping may take
+    #: part of the time that sweeping may take where the system tells nothing (a network folder)
     sweep_share: float = 1 / 20
-    #: seconds between two signs of life in run/indexer.json
-    heartbeat_s: float = 2.0
+    #: seconds between two signs of life in run/indexer.json, and between two looks by the clock at
+    #: what was written
+    heartbeat_s: float = 10.0
     #: seconds without a change after which what only the next one needs is forgotten
     rest_s: float = 60.0
 
@@ -104,6 +113,10 @@ class _Follower:
         self._indexer = Indexer(config, open_embedder(config), stop)
         self._manifest: Manifest | None = None
         self._manifest_stat: tuple[int, int, int] | None = None
+        self._state_stat: tuple[int, int, int] | None = None
+        #: whether the system tells when something is done to what was written
+        self._hears = False
+        self._foreign_root = file_system(config.root) in FOREIGN
         self._telling = threading.Lock()
         self._state = IndexerState("idle", 0, 0, 0, time.time(), os.getpid())
         self._dirty: dict[str, tuple[int, float]] = {}  # path → (sequence, when it was written; 0: not yet)
@@ -119,8 +132,12 @@ class _Follower:
             self._changes.event.wait(self._patience())
             if self._stop.is_set():
                 break
+            self._changes.look()
             if not self._is_whole():
                 self._changes.add_all()
+            if self._state_stat != _stat(self._config.indexer_state):
+                with contextlib.suppress(OSError):
+                    self._write()
             self._debounce()
             paths, sweep = self._changes.take()
             if sweep or time.monotonic() >= self._sweep_at or any(_changes_rules(path) for path in paths):
@@ -150,7 +167,7 @@ class _Follower:
         """Whether what was written is still as it was; True before the first sweep."""
         if self._manifest is None:
             return True
-        return self._stat() == self._manifest_stat and self._indexer.is_whole(self._manifest)
+        return _stat(self._config.manifest) == self._manifest_stat and self._indexer.is_whole(self._manifest)
 
     def _rest(self) -> None:
         self._worked = 0.0
@@ -159,8 +176,16 @@ class _Follower:
         allocator.trim()
 
     def _patience(self) -> float:
-        look_s = SERVED_S if self._dirty else self._pace.heartbeat_s
+        self._hears = self._folders.hear(self._written())
+        look_s = self._pace.heartbeat_s if self._hears else min(BLIND_LOOK_S, self._pace.heartbeat_s)
+        look_s = SERVED_S if self._dirty else look_s
         return max(0.0, min(look_s, self._sweep_at - time.monotonic()))
+
+    def _written(self) -> dict[Path, tuple[str, ...]]:
+        """The folders that this program writes, and its files in them by name; none for all."""
+        config = self._config
+        named = {path.parent: (path.name,) for path in (config.manifest, config.indexer_state)}
+        return named | {config.chunks_dir: (), config.graph_dir: (), config.graph_dir / FACTS: ()}
 
     def _debounce(self) -> None:
         """Wait until no event has come for a while: an editor's save is several."""
@@ -228,6 +253,8 @@ class _Follower:
         if changed:
             self._worked = time.monotonic()
         pause = max(self._pace.sweep_s, took / self._pace.sweep_share)
+        if self._folders.complete and not self._foreign_root:
+            pause = max(pause, min(took / REST_SHARE, SWEEP_MAX_S))
         if not self._folders.complete:
             pause = POLL_SWEEP_S
         self._sweep_at = time.monotonic() + pause
@@ -259,17 +286,10 @@ class _Follower:
     def _writing(self) -> Iterator[Manifest]:
         """The lock, and the manifest as it is on disk: somebody may have run `cortex index`."""
         with writer_lock(self._config):
-            if self._manifest is None or self._stat() != self._manifest_stat:
+            if self._manifest is None or _stat(self._config.manifest) != self._manifest_stat:
                 self._manifest = self._indexer.load()
             yield self._manifest
-            self._manifest_stat = self._stat()
-
-    def _stat(self) -> tuple[int, int, int] | None:
-        try:
-            info = os.stat(self._config.manifest)
-        except OSError:
-            return None
-        return info.st_ino, info.st_size, info.st_mtime_ns
+            self._manifest_stat = _stat(self._config.manifest)
 
     def _foreign(self, manifest: Manifest) -> bool:
         """Whether there are chunk files that another program writes here: then this indexer stays
@@ -340,6 +360,15 @@ class _Follower:
         with self._telling:
             self._state = replace(self._state, heartbeat=time.time())
             files.replace(self._config.indexer_state, msgspec.json.encode(self._state))
+            self._state_stat = _stat(self._config.indexer_state)
+
+
+def _stat(path: Path) -> tuple[int, int, int] | None:
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return None
+    return info.st_ino, info.st_size, info.st_mtime_ns
 
 
 def _changes_rules(path: str) -> bool:

@@ -318,8 +318,7 @@ def took_its_place(folder: Path, path: Path) -> bool:
 @pytest.mark.parametrize("how", ["junk", "folder", "gone"])
 @pytest.mark.parametrize("kind", WRITTEN)
 def test_what_somebody_damages_is_made_again_without_a_save(project, kind, how):
-    pace = watch.Pace(sweep_s=3600.0, heartbeat_s=0.1)
-    with following(project, pace):
+    with following(project, watch.Pace(sweep_s=3600.0, heartbeat_s=3600.0)):  # by events alone
         until(lambda: whole(project))
         path = WRITTEN[kind](project)
         spoil(path, how)
@@ -328,8 +327,7 @@ def test_what_somebody_damages_is_made_again_without_a_save(project, kind, how):
 
 @pytest.mark.parametrize("folder", ["chunks_dir", "graph_dir"])
 def test_a_file_in_the_place_of_a_folder_gives_way(project, folder):
-    pace = watch.Pace(sweep_s=3600.0, heartbeat_s=0.1)
-    with following(project, pace):
+    with following(project, watch.Pace(sweep_s=3600.0, heartbeat_s=3600.0)):
         until(lambda: whole(project))
         shutil.rmtree(getattr(project, folder))
         getattr(project, folder).write_text("no folder")

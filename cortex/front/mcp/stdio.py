@@ -188,6 +188,7 @@ class Wire:
         self._writing = asyncio.Lock()
         #: since when a message has been waiting for the client to read (monotonic); 0: none is
         self._since = 0.0
+        self._stuck = asyncio.Event()
 
     def take(self, lines: AsyncIterable[Line], at_end: Callable[[], None] = _nothing) -> None:
         """Read from `lines`. `at_end` ends the requests that are answered for as long as the client
@@ -245,6 +246,7 @@ class Wire:
             sent = send_now(self._target, data)
             if sent < len(data):
                 self._since = time.monotonic()
+                self._stuck.set()
                 rest = asyncio.ensure_future(asyncio.to_thread(_write_all, self._target, data[sent:]))
                 try:
                     await asyncio.shield(rest)
@@ -253,6 +255,7 @@ class Wire:
                     raise
                 finally:
                     self._since = 0.0
+                    self._stuck.clear()
 
     async def abandoned(self, source: int) -> None:
         """Return when the client has closed our input `source` and has not read for STUCK_S.
@@ -261,8 +264,9 @@ class Wire:
         """
         poll = select.poll()
         poll.register(source, select.POLLHUP)
-        while not (self._since and time.monotonic() - self._since >= STUCK_S and poll.poll(0)):  # noqa: ASYNC110 - nobody tells of it
-            await asyncio.sleep(LOOK_S)
+        while not (self._since and time.monotonic() - self._since >= STUCK_S and poll.poll(0)):
+            await self._stuck.wait()
+            await asyncio.sleep(LOOK_S)  # nobody tells of the end while nothing is read
 
     async def flush(self) -> None:
         """Nothing is ever buffered."""
