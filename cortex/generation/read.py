@@ -106,7 +106,7 @@ class Rows:
         text = self.text(ordinal) if text is None else text
         segment, frame = self._cut(ordinal, "chunk")
         (about,) = packing.unpack(segment.path, [frame])
-        return b'%b,"text":%b}' % (about[:-1], orjson.dumps(text))
+        return join_chunk(about, text)
 
     def text(self, ordinal: int) -> str:
         """The text of the chunk."""
@@ -196,6 +196,11 @@ class Rows:
         A tag that equals a file's path acts as a path.
         """
         return self._masks.paths(filters)
+
+
+def join_chunk(head: bytes, text: str) -> bytes:
+    """The JSON object of a chunk, of the one without its text and the text."""
+    return b'%b,"text":%b}' % (head[:-1], orjson.dumps(text))
 
 
 def open_rows(generation: Generation, index_dir: Path, reuse: Rows | None = None) -> Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.generation.read import Rows
+from cortex.generation.read import Rows, join_chunk
 from cortex.terms.records import covers
 from cortex.terms.tokens import CAMEL
 from ipc.messages import Chunks, Detail, Fetch
@@ -19,9 +20,13 @@ SNIPPET_LINES = 10
 #: a text that had to be cut keeps at least this many bytes, or is left out altogether
 TEXT_BYTES_MIN = 200
 
+#: identifiers whose words are remembered, some 300 bytes each
+WORDS_MAX = 8192
+
 #: the lines of a text → what of the question each of them holds
 Held = Callable[[Sequence[str]], Sequence[Collection[object]]]
 
+_IDENTIFIER = re.compile(r"\w+")
 _WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
 
 
@@ -30,32 +35,48 @@ def fetch(rows: Rows, request: Fetch) -> Chunks:
     empty bytes for a key that this generation does not hold.
     """
     ordinals = rows.locate(np.array(request.keys, "<u8"))
+    there = ordinals[ordinals >= 0]
     held = words_held(request.query) if request.detail == "snippet" else None
-    blobs = [cut(rows.chunk(int(at)), request.detail, held) if at >= 0 else b"" for at in ordinals]
-    blobs, truncated = fit(blobs, request.max_bytes)
+    parts = zip(rows.cuts("chunk", there), rows.cuts("text", there), strict=True)
+    made = (cut(head, text[:-1].decode(), request.detail, held) for head, text in parts)
+    blobs, truncated = fit([next(made) if at >= 0 else b"" for at in ordinals.tolist()], request.max_bytes)
     return Chunks(generation=rows.generation, truncated=truncated, chunks=tuple(blobs))
 
 
 def words_held(query: str) -> Held:
     """What says which words and sub-words of `query` a line holds, in any case."""
-    words = _words(query)
-    return lambda lines: [words & _words(line) for line in lines]
+    known = _Known(_words(query))
+    return lambda lines: [
+        frozenset().union(*map(known.__getitem__, _IDENTIFIER.findall(line))) for line in lines
+    ]
 
 
-def _words(text: str) -> set[str]:
-    return {word.lower() for word in _WORD.findall(text)}
+class _Known(dict[str, frozenset[str]]):
+    """Identifier → which of the words that are asked for it holds: texts repeat few of them."""
+
+    def __init__(self, wanted: frozenset[str]) -> None:
+        super().__init__()
+        self._wanted = wanted
+
+    def __missing__(self, identifier: str) -> frozenset[str]:
+        held = self[identifier] = self._wanted & _words(identifier)
+        return held
 
 
-def cut(chunk: bytes, detail: Detail, held: Held | None = None) -> bytes:
-    """The chunk's JSON with its text as `detail` asks: whole, its best ~10 lines (`held` says
-    which), or none.
+@functools.lru_cache(WORDS_MAX)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text))
+
+
+def cut(head: bytes, text: str, detail: Detail, held: Held | None = None) -> bytes:
+    """The chunk's JSON, of its `head` (all but the text) and its text as `detail` asks: whole, its
+    best ~10 lines (`held` says which), or none.
 
     A snippet gets `metadata.snippet_start_line`, the file's line of its first line.
     """
     if detail == "full":
-        return chunk
-    body: dict[str, Any] = orjson.loads(chunk)
-    text = str(body.pop("text", ""))
+        return join_chunk(head, text)
+    body: dict[str, Any] = orjson.loads(head)
     if detail == "snippet":
         lines = text.split("\n")
         first = best_window(lines, held)
@@ -79,9 +100,12 @@ def best_window(lines: Sequence[str], held: Held | None) -> int:
     if len(lines) <= SNIPPET_LINES or held is None:
         return 0
     found = held(lines)
-    scores = [
-        len(set().union(*found[at : at + SNIPPET_LINES])) for at in range(len(lines) - SNIPPET_LINES + 1)
-    ]
+    # Of each line a bit for each thing that it holds; of windows of two lines, of eight, of ten.
+    bits: dict[object, int] = {}
+    masks = [sum({1 << bits.setdefault(one, len(bits)) for one in some}) for some in found]
+    pairs = _doubled(masks, 1)
+    eights = _doubled(_doubled(pairs, 2), 4)
+    scores = [(some | two).bit_count() for some, two in zip(eights, pairs[8:], strict=False)]
     best = max(scores)
     first = scores.index(best)
     # Of the windows that are as good, the one in which the first match stands second: a line of
@@ -89,6 +113,11 @@ def best_window(lines: Sequence[str], held: Held | None) -> int:
     while first + 1 < len(scores) and scores[first + 1] == best and not found[first] and not found[first + 1]:
         first += 1
     return first
+
+
+def _doubled(masks: list[int], width: int) -> list[int]:
+    """What windows of twice the `width` hold, of what those of the width hold."""
+    return [one | other for one, other in zip(masks, masks[width:], strict=False)]
 
 
 def fit(blobs: list[bytes], max_bytes: int) -> tuple[list[bytes], bool]:

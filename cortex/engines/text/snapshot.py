@@ -370,14 +370,14 @@ class TextSnapshot:
         rows, sought = self._rows, make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self._words.near)
         ordinals, hits = best.ordinals.tolist(), rows.hits(best.ordinals)
         texts = [rows.text(ordinal) for ordinal in ordinals]
-        chunks = [rows.chunk(ordinal, text) for ordinal, text in zip(ordinals, texts, strict=True)]
+        heads = rows.cuts("chunk", best.ordinals)
         shown, blobs, until = [], [], time.monotonic() + self._limits.mark_s
-        for ordinal, hit, text, whole in zip(ordinals, hits, texts, chunks, strict=True):
+        for ordinal, hit, text, head in zip(ordinals, hits, texts, heads, strict=True):
             spans = mark(text, expressions, marks.get(ordinal, []))
             if time.monotonic() < until:
                 spans += find_spans(text, list(sought.values()), alone=not expressions)
             shown.append(fragments(text, spans, line_numbers(text, hit.chunk_type, hit.start_line)))
-            blobs.append(cut(whole, request.detail, leaves_held(text, spans)))
+            blobs.append(cut(head, text, request.detail, leaves_held(text, spans)))
         blobs, cut_short = fit(blobs, request.max_bytes)
         return (
             tuple(hits),

@@ -1,0 +1,39 @@
+"""The lines of a snippet, compared with what the words say: plainly, line by line."""
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cortex.engines.chunks.fetch import SNIPPET_LINES, best_window, words_held
+from cortex.terms.tokens import CAMEL
+
+WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
+PIECES = ("HTTPServer", "httpServer2", "read_file", "_x9", "naïve", "ΑΣ", "读file", "ß", "(", ".", " ", "a")
+
+lines = st.lists(st.lists(st.sampled_from(PIECES), max_size=4).map("".join), min_size=1, max_size=40)
+queries = st.lists(st.sampled_from((*PIECES, "server", "FILE", "http")), min_size=1, max_size=5).map(" ".join)
+
+
+def words(text):
+    return {word.lower() for word in WORD.findall(text)}
+
+
+@settings(max_examples=150, deadline=None)
+@given(lines, queries)
+def test_a_line_holds_the_words_that_a_search_of_the_whole_line_finds(text, query):
+    assert list(words_held(query)(text)) == [words(query) & words(line) for line in text]
+
+
+@settings(max_examples=150, deadline=None)
+@given(lines, queries)
+def test_a_snippet_is_the_first_window_that_holds_the_most_words_with_a_line_before_it(text, query):
+    first = best_window(text, words_held(query))
+    held = [words(query) & words(line) for line in text]
+    if len(text) <= SNIPPET_LINES:
+        assert first == 0
+        return
+    counts = [len(set().union(*held[at : at + SNIPPET_LINES])) for at in range(len(text) - SNIPPET_LINES + 1)]
+    earliest = counts.index(max(counts))
+    assert counts[first] == max(counts)
+    assert first == earliest or not any(held[earliest:first])
