@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NewType
 
@@ -28,10 +29,15 @@ def to_frame(name: str, array: Array) -> tuple[tuple[str, list[int]], bytes | me
     return (dtype, list(array.shape)), array.data.cast("B") if array.size else b""
 
 
-def from_frame(name: str, dtype: Any, shape: Sequence[Any], frame: bytes | memoryview) -> Array:
-    """The array of `to_frame`, read-only. Raises ValueError for a frame that is not one."""
+def from_frame(name: str, dtype: Any, shape: Sequence[Any], data: memoryview) -> tuple[Array, int]:
+    """(the array of `to_frame`, read-only; its bytes), which `data` begins with. Raises ValueError
+    for what is not one.
+    """
     import numpy as np
 
     if dtype not in _DTYPES or not all(isinstance(extent, int) and extent >= 0 for extent in shape):
         raise ValueError(f"{name} has dtype {dtype!r} and shape {shape!r}")
-    return np.frombuffer(frame, dtype=dtype).reshape(shape)
+    size = math.prod(shape) * int(dtype[2:])
+    if size > len(data):
+        raise ValueError(f"{name} has {len(data)} bytes where {size} are announced")
+    return np.frombuffer(data[:size], dtype=dtype).reshape(shape), size

@@ -1,8 +1,9 @@
-"""Message ⇄ frames `[envelope, kind, JSON, *raw]`. No sockets here; docs/PROTOCOL.md.
+"""Message ⇄ one frame: envelope, kind, JSON, raw bytes. No sockets here; docs/PROTOCOL.md.
 
-`envelope` is 16 bytes: request id (u64 BE) and deadline (f64 BE, seconds of CLOCK_MONOTONIC, which
-all processes of one machine share; 0 for none). Vectors and chunk bytes are raw frames, never JSON;
-nothing is ever pickled.
+The envelope has request id (u64 BE), deadline (f64 BE, seconds of CLOCK_MONOTONIC, which all
+processes of one machine share; 0 for none), and the lengths of kind (u8) and JSON (u32 BE). Vectors
+and chunk bytes are raw, never JSON; nothing is ever pickled. One frame, because each of several
+would cost as much to send and receive as a small message.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from ipc.arrays import Array, from_frame, to_frame
 from ipc.errors import BadRequest, TooLarge
 from ipc.messages import Blobs, Message
 
-#: bytes of all frames of one message; a query vector has 2 kB, a full answer well under 1 MB
+#: bytes of one message; a query vector has 2 kB, a full answer well under 1 MB
 MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 
-_ENVELOPE = struct.Struct(">Qd")
+_ENVELOPE = struct.Struct(">QdBI")
+#: raw bytes of each array begin at a multiple of so many bytes
+_ALIGNED = 8
 
 Frame = bytes | memoryview
 
@@ -61,8 +64,8 @@ def _kind_of(cls: type) -> _Kind:
 
 def encode(
     message: Message, request: int = 0, deadline: float = 0.0, *, max_bytes: int = MESSAGE_BYTES_MAX
-) -> list[Frame]:
-    """Frames of `message`.
+) -> bytes:
+    """The frame of `message`.
 
     Raises TooLarge above `max_bytes`, TypeError for an array of a dtype that does not travel.
     """
@@ -71,44 +74,55 @@ def encode(
     raw: list[Frame] = []
     layout: dict[str, Any] = {}
     for field in kind.arrays:
-        layout[field], frame = to_frame(f"{name}.{field}", getattr(message, field))
-        raw.append(frame)
+        layout[field], data = to_frame(f"{name}.{field}", getattr(message, field))
+        raw += (data, bytes(-len(data) % _ALIGNED))
     for field in kind.blobs:
         blobs: Sequence[bytes] = getattr(message, field)
         layout[field] = [len(blob) for blob in blobs]
-        raw.append(b"".join(blobs))  # a frame for each would cost more to send than to copy
+        raw += blobs
     fields = {field: getattr(message, field) for field in kind.plain}
     body = orjson.dumps({"fields": fields, "raw": layout} if layout else {"fields": fields})
-    frames: list[Frame] = [_ENVELOPE.pack(request, deadline), name.encode(), body, *raw]
-    size = sum(len(frame) for frame in frames)
-    if size > max_bytes:
-        raise TooLarge(f"A {name} of {size} bytes is over the limit of {max_bytes}; ask for less.")
-    return frames
+    if layout:
+        body += b" " * (-(_ENVELOPE.size + len(name) + len(body)) % _ALIGNED)
+    envelope = _ENVELOPE.pack(request, deadline, len(name), len(body))
+    frame = b"".join((envelope, name.encode(), body, *raw))
+    if len(frame) > max_bytes:
+        raise TooLarge(f"A {name} of {len(frame)} bytes is over the limit of {max_bytes}; ask for less.")
+    return frame
 
 
-def read_envelope(frames: Sequence[Frame]) -> tuple[int, float]:
+def read_envelope(frame: Frame) -> tuple[int, float]:
     """(request id, deadline) of a message. Raises BadRequest for anything that is not ours."""
-    if len(frames) < 3 or len(frames[0]) != _ENVELOPE.size:
-        raise BadRequest("A message must have an envelope, a kind and a body.")
-    request, deadline = _ENVELOPE.unpack(frames[0])
+    request, deadline, _, _ = _read_envelope(frame)
     return request, deadline
 
 
-def decode(frames: Sequence[Frame]) -> Message:
-    """The message in `frames`, every field checked against its type.
+def _read_envelope(frame: Frame) -> tuple[int, float, int, int]:
+    """(request id, deadline, where the kind ends, where the body ends)"""
+    if len(frame) < _ENVELOPE.size:
+        raise BadRequest("A message must have an envelope, a kind and a body.")
+    request, deadline, kind, body = _ENVELOPE.unpack_from(frame)
+    kind_end = _ENVELOPE.size + kind
+    if len(frame) < kind_end + body:
+        raise BadRequest("A message must have an envelope, a kind and a body.")
+    return request, deadline, kind_end, kind_end + body
+
+
+def decode(frame: Frame) -> Message:
+    """The message in `frame`, every field checked against its type.
 
     Raises BadRequest, naming kind and field.
     """
-    read_envelope(frames)
-    name = bytes(frames[1]).decode("ascii", "replace")
+    _, _, kind_end, body_end = _read_envelope(frame)
+    name = bytes(frame[_ENVELOPE.size : kind_end]).decode("ascii", "replace")
     if name not in _CLASSES:
         raise BadRequest(f"Unknown message kind {name[:80]!r}.")
     kind = _kind_of(_CLASSES[name])
     try:
-        body = orjson.loads(frames[2])
+        body = orjson.loads(frame[kind_end:body_end])
         plain = body["fields"]
         fields = {field: plain[field] for field in kind.plain if field in plain}
-        fields |= _raw_fields(kind, body.get("raw", {}), frames[3:])
+        fields |= _raw_fields(kind, body.get("raw", {}), memoryview(frame)[body_end:])
         message: Any = msgspec.convert(fields, kind.cls, builtin_types=(bytes,))
     except (
         msgspec.ValidationError,
@@ -116,26 +130,26 @@ def decode(frames: Sequence[Frame]) -> Message:
         LookupError,
         TypeError,
         ValueError,
+        OverflowError,
         AttributeError,
     ) as error:
         raise BadRequest(f"Malformed {name}: {error}.") from error
     return cast("Message", message)
 
 
-def _raw_fields(kind: _Kind, layout: dict[str, Any], raw: Sequence[Frame]) -> dict[str, Any]:
+def _raw_fields(kind: _Kind, layout: dict[str, Any], raw: memoryview) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     at = 0
     for name in kind.arrays:
         dtype, shape = layout[name]
-        fields[name] = from_frame(name, dtype, shape, raw[at])
-        at += 1
+        fields[name], size = from_frame(name, dtype, shape, raw[at:])
+        at += size + -size % _ALIGNED
     for name in kind.blobs:
-        sizes, data = layout[name], bytes(raw[at])
-        if sum(sizes) != len(data) or min(sizes, default=0) < 0:
-            raise ValueError(f"{name} has {len(data)} bytes for sizes that add up to {sum(sizes)}")
-        ends = list(itertools.accumulate(sizes))
-        fields[name] = tuple(data[end - size : end] for end, size in zip(ends, sizes, strict=True))
-        at += 1
+        ends = list(itertools.accumulate(layout[name], initial=at))
+        if min(layout[name], default=0) < 0 or ends[-1] > len(raw):
+            raise ValueError(f"{name} has {len(raw) - at} bytes for sizes that add up to {ends[-1] - at}")
+        fields[name] = tuple(bytes(raw[begin:end]) for begin, end in itertools.pairwise(ends))
+        at = ends[-1]
     if at != len(raw):
-        raise ValueError(f"{len(raw)} raw frames where {at} are announced")
+        raise ValueError(f"{len(raw)} raw bytes where {at} are announced")
     return fields

@@ -34,7 +34,7 @@ class Announcer:
         self._socket.bind(f"ipc://{runtime_dir / NAME}")
 
     def announce(self, message: Message) -> None:
-        self._socket.send_multipart(encode(message), zmq.NOBLOCK)
+        self._socket.send(encode(message), zmq.NOBLOCK)
 
     def close(self) -> None:
         self._socket.close()
@@ -57,7 +57,7 @@ class Listener:
         out: list[Message] = []
         while True:
             try:
-                out.append(decode(self.socket.recv_multipart(zmq.NOBLOCK)))
+                out.append(decode(self.socket.recv(zmq.NOBLOCK)))
             except zmq.Again:
                 return out
             except CortexError:

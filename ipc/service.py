@@ -281,16 +281,17 @@ class _Loop:
         while True:
             try:
                 identity, *frames = self.socket.recv_multipart(zmq.NOBLOCK)
+                frame = frames[0] if len(frames) == 1 else b""
             except zmq.Again:
                 return
             try:
-                request, deadline = read_envelope(frames)
+                request, deadline = read_envelope(frame)
             except CortexError as error:
                 log.warning("dropped a message: %s", error)
                 continue
             if not deadline or deadline > time.monotonic():  # nobody waits for a late answer
                 allotted_s = max(deadline - time.monotonic(), self.least_s) if deadline else 0.0
-                reply = answer(self.worker, frames, allotted_s if self.least_s else 0.0)
+                reply = answer(self.worker, frame, allotted_s if self.least_s else 0.0)
                 if isinstance(reply, Generator):
                     self.unfinished.append((identity, request, reply))
                     return
@@ -315,7 +316,7 @@ class _Loop:
         if identity == NOBODY:
             return
         with contextlib.suppress(zmq.Again):
-            self.socket.send_multipart([identity, *reply_frames(reply, request)], zmq.NOBLOCK)
+            self.socket.send_multipart([identity, reply_frame(reply, request)], zmq.NOBLOCK)
 
 
 def _usual_patience() -> float:
@@ -346,21 +347,21 @@ def _allotted(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def reply_frames(reply: Message, request: int) -> list[Any]:
-    """Frames of a reply; a Failure in its place when it is too large to travel."""
+def reply_frame(reply: Message, request: int) -> bytes:
+    """The frame of a reply; a Failure in its place when it is too large to travel."""
     try:
         return encode(reply, request)
     except CortexError as error:
         return encode(Failure(error.code, str(error)), request)
 
 
-def answer(worker: Worker, frames: list[bytes], allotted_s: float = 0.0) -> Message | Slices:
+def answer(worker: Worker, frame: bytes, allotted_s: float = 0.0) -> Message | Slices:
     """The reply to one request: what its handler returned, or a Failure. Never raises.
 
     `allotted_s`: seconds of processor time that its handler may use, 0 for any; see `serve`.
     """
     try:
-        message = decode(frames)
+        message = decode(frame)
         if isinstance(message, GetStatus):
             return worker.status()
         handler = worker.handlers.get(type(message))

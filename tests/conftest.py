@@ -84,10 +84,10 @@ class Served:
             raise self.faults[worker]
         if worker not in self.workers:
             raise Unavailable(f"The {worker} worker is not running.")
-        request = decode([bytes(frame) for frame in encode(message, 1)])
+        request = decode(encode(message, 1))
         self.asked.append(request)
         reply = self.workers[worker].handlers[type(request)](request)
-        return decode([bytes(frame) for frame in encode(reply, 1)])
+        return decode(encode(reply, 1))
 
     def asking(self, config: Config | None = None) -> Asking:
         used = config or self.config

@@ -208,7 +208,7 @@ def rank(
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
     strength = _shares(found.lane("body")) + cosine
     shown = _pick(found, strength)
-    order = np.lexsort((found.ties[shown], -totals))[:limit].tolist()
+    order = _sorted(found, shown, (-totals,), slice(limit)).tolist()
     names, counts = tuple(signals), tuple(scales.tolist())
     first = [
         Ranked(
@@ -361,9 +361,26 @@ def _pick(found: _Candidates, strength: Array) -> Array:
     """
     defx = found.lane("defx")
     other = defx < found.best(defx)[found.file]
-    order = np.lexsort((found.ties, ~found.covering, -strength, other, -found.lane("line"), found.file))
-    picked: Array = order[found.starts]
-    return picked
+    columns = (~found.covering, -strength, other, -found.lane("line"), found.file)
+    return _sorted(found, np.arange(len(found)), columns, found.starts)
+
+
+def _sorted(found: _Candidates, chunks: Array, columns: tuple[Array, ...], places: slice | Array) -> Array:
+    """Those at `places` of the numbers of `chunks` in the order of `columns`, the last one first,
+    and of the ids where all of them are equal.
+
+    The ids are looked at only where one of those places is not the only one of its kind.
+    """
+    order = np.lexsort(columns)
+    equal = np.ones(len(order) + 1, bool)
+    equal[0] = equal[-1] = False
+    for column in columns:
+        values = column[order]
+        equal[1:-1] &= values[1:] == values[:-1]
+    if (equal[:-1][places] | equal[1:][places]).any():
+        order = np.lexsort((found.ties[chunks], *columns))
+    chosen: Array = order[places]
+    return chosen
 
 
 def _more(
@@ -371,8 +388,8 @@ def _more(
 ) -> list[Ranked]:
     """Further chunks of the shown files, best first, below the lowest score of a first place."""
     floor = min(one.score for one in by_file.values())
-    order = np.lexsort((found.ties[rest], ~found.covering[rest], -strength[rest]))
-    rest = rest[order][: limit - len(by_file)]
+    columns = (~found.covering[rest], -strength[rest])
+    rest = rest[_sorted(found, rest, columns, slice(limit - len(by_file)))]
     places: dict[int, int] = {}
     out = []
     for at in rest.tolist():

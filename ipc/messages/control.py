@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 #: raised with every change that an older process would misread; in the name of the sockets' folder
-PROTOCOL = 2
+PROTOCOL = 3
 
 Blobs = tuple[bytes, ...]
 

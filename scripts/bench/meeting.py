@@ -64,9 +64,9 @@ class Workers:
             worker.reload()
 
     async def ask(self, worker: str, message: Any, _deadline_s: float) -> Any:
-        request: Any = decode([bytes(frame) for frame in encode(message, 1)])
+        request: Any = decode(encode(message, 1))
         reply = self.workers[worker].handlers[type(request)](request)
-        return decode([bytes(frame) for frame in encode(reply, 1)])
+        return decode(encode(reply, 1))
 
 
 def weave(code: Sequence[float], notes: Sequence[float]) -> list[tuple[bool, int]]:

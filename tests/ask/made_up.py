@@ -64,7 +64,7 @@ class Workers:
         if worker in self.silent:
             await asyncio.sleep(deadline_s)
             raise Unavailable(f"The {worker} worker did not answer within {deadline_s:.1f} s.")
-        request = decode([bytes(frame) for frame in encode(message, 1)])
+        request = decode(encode(message, 1))
         self.asked.append(request)
         try:
             if worker in self.faults:
@@ -72,7 +72,7 @@ class Workers:
             reply = self.answer(request)
         except CortexError as error:
             reply = Failure(error.code, str(error))
-        reply = decode([bytes(frame) for frame in encode(reply, 1)])
+        reply = decode(encode(reply, 1))
         if isinstance(reply, Failure):
             raise BY_CODE[reply.code](reply.message)
         return reply

@@ -24,31 +24,34 @@ DEEP = b'{"fields": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 SEND_S = 5.0
 
 
-def envelope(request: int, deadline: float) -> bytes:
-    return struct.pack(">Qd", request, deadline)
+def made(deadline: float, kind: bytes, body: bytes, *raw: bytes) -> list[bytes]:
+    """A frame as ours are, whatever is in it."""
+    return [struct.pack(">QdBI", 1, deadline, len(kind), len(body)) + b"".join((kind, body, *raw))]
 
 
 def messages(draws: random.Random) -> list[list[bytes]]:
     """Frames that are no message of ours, or one that nobody answers."""
-    soon = envelope(1, time.monotonic() + 60)
+    soon = time.monotonic() + 60
     return [
         [b""],
         [b"", b"", b""],
         [draws.randbytes(16), draws.randbytes(40), draws.randbytes(4000)],
-        [soon, b"ExactSearch", b""],
-        [soon, b"ExactSearch", DEEP],
-        [soon, b"ExactSearch", b'{"fields": {"query": 7}}'],
-        [soon, b"ExactSearch", b'{"fields": {"query": "x"}, "raw": {"vector": ["<f4", [1]]}}', b"", b"", b""],
-        [soon, b"VectorSearch", b'{"fields": {}, "raw": {"vector": ["<f8", [-1, 4]]}}', b"\0" * 7],
-        [soon, b"VectorSearch", b'{"fields": {"limit": -1}, "raw": {"vector": ["|O", [2]]}}', b"\0" * 16],
-        [soon, b"os.system", b'{"fields": {"command": "true"}}'],
-        [envelope(2, float("inf")), b"ExactSearch", b'{"fields": {"query": "x"}}'],
-        [envelope(3, float("nan")), b"ExactSearch", b'{"fields": {"query": "x"}}'],
-        [envelope(4, -1e308), b"GetStatus", b'{"fields": {}}'],
-        [soon, b"GetStatus", b'{"fields": {}}', *[b"x"] * 2000],
-        [soon, b"Embed", b'{"fields": {"texts": [' + b'"x",' * 100_000 + b'"x"]}}'],
+        [draws.randbytes(4000)],
+        [struct.pack(">QdBI", 1, soon, 255, 0xFFFFFFFF) + b"ExactSearch"],
+        made(soon, b"ExactSearch", b""),
+        made(soon, b"ExactSearch", DEEP),
+        made(soon, b"ExactSearch", b'{"fields": {"query": 7}}'),
+        made(soon, b"ExactSearch", b'{"fields": {"query": "x"}, "raw": {"vector": ["<f4", [1]]}}', b"\0" * 9),
+        made(soon, b"VectorSearch", b'{"fields": {}, "raw": {"vector": ["<f8", [-1, 4]]}}', b"\0" * 7),
+        made(soon, b"VectorSearch", b'{"fields": {"limit": -1}, "raw": {"vector": ["|O", [2]]}}', bytes(16)),
+        made(soon, b"os.system", b'{"fields": {"command": "true"}}'),
+        made(float("inf"), b"ExactSearch", b'{"fields": {"query": "x"}}'),
+        made(float("nan"), b"ExactSearch", b'{"fields": {"query": "x"}}'),
+        made(-1e308, b"GetStatus", b'{"fields": {}}'),
+        [*made(soon, b"GetStatus", b'{"fields": {}}'), *[b"x"] * 2000],
+        made(soon, b"Embed", b'{"fields": {"texts": [' + b'"x",' * 100_000 + b'"x"]}}'),
         [b"\xff" * 1_000_000] * 5,
-        [soon, b"ExactSearch", bytes(MESSAGE_BYTES_MAX + 1)],
+        made(soon, b"ExactSearch", bytes(MESSAGE_BYTES_MAX + 1)),
     ]
 
 

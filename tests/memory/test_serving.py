@@ -107,7 +107,7 @@ def test_a_database_that_is_damaged_while_it_is_open_serves_again_once_a_copy_is
     worker.close()
     (data / NAME).write_bytes(good[:4096] + b"\xff" * (len(good) - 4096))
     worker._again = 0.0
-    reply = answer(worker, [bytes(frame) for frame in encode(MemoryCall("stats", {}, False, "", "here"))])
+    reply = answer(worker, encode(MemoryCall("stats", {}, False, "", "here")))
     assert isinstance(reply, Failure)
     assert reply.code == "damaged"
     for name in (f"{NAME}-wal", f"{NAME}-shm"):
@@ -456,8 +456,7 @@ def test_what_is_new_goes_to_the_disk_when_nothing_was_written_for_a_while(data,
 
 
 def test_the_worker_says_how_it_is(worker):
-    frames = [bytes(frame) for frame in encode(GetStatus())]
-    status = decode([bytes(frame) for frame in encode(answer(worker, frames))])
+    status = decode(encode(answer(worker, encode(GetStatus()))))
     assert status.worker == "memory"
     assert status.info["open"]
     assert "fault" not in status.info

@@ -59,7 +59,7 @@ def told(ranked):
     ] + [(term.name, term.value, term.weight) for one in ranked for term in one.terms]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     chunks,
     st.sampled_from(QUESTIONS),
