@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,19 +20,37 @@ def tell(
     """
     columns = rows.columns
     files, file = np.unique(columns["path"][ordinals], return_inverse=True)
-    ids = rows.cuts("id", ordinals)
+    ids, ends = _ids(rows, ordinals)
     told = np.empty((5, len(ordinals)), "<u4")
     told[FILE], told[KIND] = file, columns["type"][ordinals]
     told[START], told[END] = columns["start_line"][ordinals], columns["end_line"][ordinals]
-    told[ID_END] = list(accumulate(map(len, ids)))
+    told[ID_END] = ends
     return Signals(
         generation=rows.generation,
         names=(*names, *ABOUT),
         values=np.vstack((values, rows.about(ordinals)), dtype=np.float32, casting="same_kind"),
         keys=rows.keys[ordinals],
         rows=told,
-        ids=np.frombuffer(b"".join(ids), np.uint8),
+        ids=np.frombuffer(ids, np.uint8),
         paths=tuple(rows.path_names[at] for at in files.tolist()),
         kinds=tuple(rows.names["type"]),
         stats=stats,
     )
+
+
+def _ids(rows: Rows, ordinals: Array) -> tuple[bytes, Array]:
+    """(the ids of the rows, one behind the other; where each ends)"""
+    if not (ordinals[1:] > ordinals[:-1]).all():
+        ids = rows.cuts("id", ordinals)
+        return b"".join(ids), np.cumsum([len(one) for one in ids])
+    parts: list[memoryview] = []
+    sizes: list[Array] = []
+    edges = np.searchsorted(ordinals, rows.starts)
+    for at, (begin, end) in enumerate(pairwise(edges.tolist())):
+        if begin < end:
+            segment, own = rows.segments[at], ordinals[begin:end] - rows.starts[at]
+            first, last = (segment.arrays["id_offsets"][own + after] for after in (0, 1))
+            data = segment.bytes_of("id_bytes")
+            parts += map(data.__getitem__, map(slice, first.tolist(), last.tolist()))
+            sizes.append(last - first)
+    return b"".join(parts), np.cumsum(np.concatenate(sizes)) if sizes else np.zeros(0, np.int64)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -131,13 +130,15 @@ class _Candidates:
     def hit(self, at: int) -> Hit:
         return self.replies[int(self.reply[at])].hit(int(self.at[at]))
 
-    @cached_property
-    def ties(self) -> Array:
-        """I64 [n]: the order of the ids, and of the keys where one id is of several chunks."""
-        pairs = zip(self.reply.tolist(), self.at.tolist(), self.keys.tolist(), strict=True)
-        ids = [(self.replies[reply].id(at), key) for reply, at, key in pairs]
-        out = np.empty(len(ids), np.int64)
-        out[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+    def ties(self, chunks: Array) -> Array:
+        """I64 [n]: for each of `chunks` its place in the order of their ids, and of the keys where
+        one id is of several; 0 for any other.
+        """
+        parts = (self.reply[chunks], self.at[chunks], self.keys[chunks], chunks)
+        named = zip(*(part.tolist() for part in parts), strict=True)
+        ids = sorted((self.replies[reply].id(at), key, chunk) for reply, at, key, chunk in named)
+        out = np.zeros(len(self), np.int64)
+        out[[chunk for _, _, chunk in ids]] = np.arange(len(ids))
         return out
 
     def source(self, at: int) -> Source:
@@ -369,16 +370,20 @@ def _sorted(found: _Candidates, chunks: Array, columns: tuple[Array, ...], place
     """Those at `places` of the numbers of `chunks` in the order of `columns`, the last one first,
     and of the ids where all of them are equal.
 
-    The ids are looked at only where one of those places is not the only one of its kind.
+    Only of those are the ids looked at, which are no columns, and only where it matters.
     """
     order = np.lexsort(columns)
-    equal = np.ones(len(order) + 1, bool)
-    equal[0] = equal[-1] = False
+    same = np.zeros(len(order) + 1, bool)  # as the one before
+    same[1:-1] = True
     for column in columns:
         values = column[order]
-        equal[1:-1] &= values[1:] == values[:-1]
-    if (equal[:-1][places] | equal[1:][places]).any():
-        order = np.lexsort((found.ties[chunks], *columns))
+        same[1:-1] &= values[1:] == values[:-1]
+    alike = np.cumsum(~same[:-1])
+    asked = np.zeros(len(order) + 1, bool)
+    asked[alike[places]] = True
+    tied = np.flatnonzero((same[:-1] | same[1:]) & asked[alike])
+    if len(tied):
+        order = np.lexsort((found.ties(chunks[order[tied]])[chunks], *columns))
     chosen: Array = order[places]
     return chosen
 

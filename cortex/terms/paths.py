@@ -190,7 +190,7 @@ def say(path: str) -> Said:
 
 def share(parts: tuple[str, ...], words: frozenset[str]) -> float:
     """The share (0-1) of the parts of a name that the question holds."""
-    return sum(map(words.__contains__, parts)) / len(parts) if parts else 0.0
+    return 0.0 if words.isdisjoint(parts) else sum(map(words.__contains__, parts)) / len(parts)
 
 
 def superseded(paths: Iterable[Said], question: str) -> list[bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,12 @@ TEXT_BYTES_MIN = 200
 #: identifiers whose words are remembered, some 300 bytes each
 WORDS_MAX = 8192
 
-#: the lines of a text → what of the question each of them holds
-Held = Callable[[Sequence[str]], Sequence[Collection[object]]]
+#: a text → what of the question each of its lines holds, a bit for each thing
+Held = Callable[[str], list[int]]
 
-_IDENTIFIER = re.compile(r"\w+")
+_IDENTIFIER = re.compile(r"\w+|\n")
+#: what stands for a line feed among the bits of words
+_LINE_END = -1
 _WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
 
 
@@ -46,21 +48,34 @@ def fetch(rows: Rows, request: Fetch) -> Chunks:
 def words_held(query: str) -> Held:
     """What says which words and sub-words of `query` a line holds, in any case."""
     known = _Known(_words(query))
-    return lambda lines: [
-        frozenset().union(*map(known.__getitem__, _IDENTIFIER.findall(line))) for line in lines
-    ]
+
+    def held(text: str) -> list[int]:
+        lines, line = [], 0
+        for bits in filter(None, map(known.__getitem__, _IDENTIFIER.findall(text))):
+            if bits == _LINE_END:
+                lines.append(line)
+                line = 0
+            else:
+                line |= bits
+        return [*lines, line]
+
+    return held
 
 
-class _Known(dict[str, frozenset[str]]):
-    """Identifier → which of the words that are asked for it holds: texts repeat few of them."""
+class _Known(dict[str, int]):
+    """Identifier → a bit for each of the words that are asked for and that it holds: texts repeat
+    few of them. A line feed is one, too.
+    """
 
     def __init__(self, wanted: frozenset[str]) -> None:
-        super().__init__()
-        self._wanted = wanted
+        super().__init__({"\n": _LINE_END})
+        self._wanted = {word: 1 << at for at, word in enumerate(sorted(wanted))}
 
-    def __missing__(self, identifier: str) -> frozenset[str]:
-        held = self[identifier] = self._wanted & _words(identifier)
-        return held
+    def __missing__(self, identifier: str) -> int:
+        words = _words(identifier)
+        held = words if not self._wanted.keys().isdisjoint(words) else ()
+        bits = self[identifier] = sum(self._wanted.get(word, 0) for word in held)
+        return bits
 
 
 @functools.lru_cache(WORDS_MAX)
@@ -79,7 +94,7 @@ def cut(head: bytes, text: str, detail: Detail, held: Held | None = None) -> byt
     body: dict[str, Any] = orjson.loads(head)
     if detail == "snippet":
         lines = text.split("\n")
-        first = best_window(lines, held)
+        first = best_window(text, len(lines), held)
         body["text"] = "\n".join(lines[first : first + SNIPPET_LINES])
         metadata = dict(body.get("metadata") or {})
         start = metadata.get("start_line")
@@ -95,14 +110,13 @@ def cut(head: bytes, text: str, detail: Detail, held: Held | None = None) -> byt
     return orjson.dumps(body)
 
 
-def best_window(lines: Sequence[str], held: Held | None) -> int:
-    """Index of the first line of the SNIPPET_LINES lines that hold the most of the question."""
-    if len(lines) <= SNIPPET_LINES or held is None:
+def best_window(text: str, count: int, held: Held | None) -> int:
+    """Index of the first line of the SNIPPET_LINES lines, of the text's `count`, that hold the most
+    of the question.
+    """
+    if count <= SNIPPET_LINES or held is None:
         return 0
-    found = held(lines)
-    # Of each line a bit for each thing that it holds; of windows of two lines, of eight, of ten.
-    bits: dict[object, int] = {}
-    masks = [sum({1 << bits.setdefault(one, len(bits)) for one in some}) for some in found]
+    masks = held(text)  # of each line, then of windows of two lines, of eight, of ten
     pairs = _doubled(masks, 1)
     eights = _doubled(_doubled(pairs, 2), 4)
     scores = [(some | two).bit_count() for some, two in zip(eights, pairs[8:], strict=False)]
@@ -110,7 +124,7 @@ def best_window(lines: Sequence[str], held: Held | None) -> int:
     first = scores.index(best)
     # Of the windows that are as good, the one in which the first match stands second: a line of
     # context before it.
-    while first + 1 < len(scores) and scores[first + 1] == best and not found[first] and not found[first + 1]:
+    while first + 1 < len(scores) and scores[first + 1] == best and not masks[first] and not masks[first + 1]:
         first += 1
     return first
 

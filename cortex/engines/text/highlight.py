@@ -5,7 +5,7 @@ plain text, no HTML.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -332,12 +332,13 @@ def _spans_on(text: str, marks: list[list[Span]]) -> dict[int, list[tuple[int, S
     return out
 
 
-def leaves_held(text: str, marks: list[list[Span]]) -> Callable[[Sequence[str]], list[set[int]]]:
-    """What says which leaves mark each of the lines of `text`."""
+def leaves_held(marks: list[list[Span]]) -> Callable[[str], list[int]]:
+    """What says which leaves mark each of the lines of a text, a bit for each."""
 
-    def held(lines: Sequence[str]) -> list[set[int]]:
+    def held(text: str) -> list[int]:
         found = _spans_on(text, marks)
-        return [{leaf for leaf, _ in found.get(at, ())} for at in range(len(lines))]
+        lines = (found.get(at, ()) for at in range(text.count("\n") + 1))
+        return [sum({1 << leaf for leaf, _ in line}) for line in lines]
 
     return held
 

@@ -377,7 +377,7 @@ class TextSnapshot:
             if time.monotonic() < until:
                 spans += find_spans(text, list(sought.values()), alone=not expressions)
             shown.append(fragments(text, spans, line_numbers(text, hit.chunk_type, hit.start_line)))
-            blobs.append(cut(head, text, request.detail, leaves_held(text, spans)))
+            blobs.append(cut(head, text, request.detail, leaves_held(spans)))
         blobs, cut_short = fit(blobs, request.max_bytes)
         return (
             tuple(hits),
