@@ -29,6 +29,7 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Node, Query, QueryCursor, Tree
 
 from cortex.graph.facts import scripts
+from cortex.graph.facts.arguments import passed
 from cortex.graph.facts.chains import (
     LITERAL,
     UNKNOWN,
@@ -363,7 +364,8 @@ class _Sweep:
         shape = self.syntax.members.get(callee.type) or self.syntax.methods.get(callee.type)
         if shape is not None:
             member = child_of(callee, shape[1]) or callee
-        self._refer("call", chain, member, count)
+        given = passed(node, self.syntax) if self.rules.overloads and count > 0 else ()
+        self._refer("call", chain, member, count, given)
 
     def _bound(self, name: str, bound: str) -> None:
         """A type parameter: what is declared to be one is what its bounds say. Those of a container
@@ -382,12 +384,14 @@ class _Sweep:
             place = (row + 1 + line, at if line else column + at)
             self.references.append(Reference("call", chain, self.stack[-1].index, *place, body.start_byte))
 
-    def _refer(self, kind: str, chain: str, node: Node, arguments: int = -1) -> None:
+    def _refer(
+        self, kind: str, chain: str, node: Node, arguments: int = -1, given: tuple[str, ...] = ()
+    ) -> None:
         if split(chain)[1] in (UNKNOWN, LITERAL, ""):
             return
         row, column = node.start_point
         self.references.append(
-            Reference(kind, chain, self.stack[-1].index, row + 1, column, node.start_byte, arguments)
+            Reference(kind, chain, self.stack[-1].index, row + 1, column, node.start_byte, arguments, given)
         )
 
     def _type(self, node: Node) -> None:

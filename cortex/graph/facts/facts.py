@@ -13,7 +13,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 11
+FACTS_VERSION = 12
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
@@ -79,7 +79,8 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`kind` is call or type; `scope` the index of the enclosing definition, -1 for the file; `at`
+    """`kind` is call or type; `passed` what each argument is, where functions may differ by that
+    alone (arguments.py); `scope` the index of the enclosing definition, -1 for the file; `at`
     a byte offset.
     """
 
@@ -90,6 +91,7 @@ class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
     column: int
     at: int
     arguments: int = -1
+    passed: tuple[str, ...] = ()
 
 
 class Binding(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -56,6 +56,8 @@ class Rules:
     type_names: frozenset[str] = frozenset()
     #: members of a type may be written in other files than the type
     open_types: bool = False
+    #: functions of one name may differ by the types of their parameters (overloads.py reads them)
+    overloads: bool = False
 
 
 _JS_MEMBERS = {"member_expression": ("object", "property")}
@@ -287,8 +289,8 @@ RULES: dict[str, Rules] = {
     "typescript": _SCRIPT,
     "tsx": _SCRIPT,
     "javascript": _SCRIPT,
-    "java": Rules("jvm", (".java",), implicit_self=True, shared="package"),
-    "kotlin": Rules("jvm", (".kt",), implicit_self=True, shared="package", open_types=True),
+    "java": Rules("jvm", (".java",), implicit_self=True, shared="package", overloads=True),
+    "kotlin": Rules("jvm", (".kt",), implicit_self=True, shared="package", open_types=True, overloads=True),
     "scala": Rules("jvm", (".scala",), implicit_self=True, shared="package"),
     "rust": Rules(
         "rust",
@@ -301,7 +303,12 @@ RULES: dict[str, Rules] = {
     "c": Rules("c", (".c",), self_names=frozenset(), super_names=frozenset(), shared="project"),
     "cpp": Rules("c", (".cpp", ".cc", ".cxx"), super_names=frozenset(), implicit_self=True, shared="project"),
     "csharp": Rules(
-        "csharp", (".cs",), super_names=frozenset({"base"}), implicit_self=True, shared="package"
+        "csharp",
+        (".cs",),
+        super_names=frozenset({"base"}),
+        implicit_self=True,
+        shared="package",
+        overloads=True,
     ),
     "php": Rules(
         "php",

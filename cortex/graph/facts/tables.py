@@ -326,7 +326,9 @@ def _self_type(facts: Facts, scope: int, root: str) -> int:
 
 def _texts(facts: Facts) -> Iterator[str]:
     """All that may speak of a name."""
-    yield from (one.chain for one in facts.references)
+    for reference in facts.references:
+        yield reference.chain
+        yield from reference.passed
     for imported in facts.imports:
         yield from (imported.name, imported.module, imported.member)
     yield from (one.value for one in facts.bindings)

@@ -20,6 +20,8 @@ from cortex.graph.resolution.scopes import Scopes
 from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, Recursion, Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
+#: methods of one name that a type may have: text builders have thirty
+OVERLOADS_MAX = 48
 #: evaluations inside one another
 DEPTH_MAX = 12
 #: answers of each kind that are remembered from file to file: about 20 MB
@@ -111,7 +113,9 @@ class Evaluator:
             else:
                 dotted = f"{dotted}.{link}" if dotted else ""
                 whole = self.scopes.dotted_import(dotted, path) if dotted.count(".") else ()
-                values = whole or self._several(self.attribute(value, link) for value in values)
+                values = whole or self._several(
+                    (self.attribute(value, link) for value in values), OVERLOADS_MAX
+                )
             if link[0] in "([":
                 dotted = ""
             if not values:
@@ -130,9 +134,9 @@ class Evaluator:
                     return values, links[count:]
         return (), links
 
-    def _several(self, found: Iterable[tuple[Value, ...]]) -> tuple[Value, ...]:
+    def _several(self, found: Iterable[tuple[Value, ...]], most: int = VALUES_MAX) -> tuple[Value, ...]:
         values = tuple(dict.fromkeys(value for some in found for value in some))
-        return values if len(values) <= VALUES_MAX else ()
+        return values if len(values) <= most else ()
 
     def _root(self, name: str, path: str, scope: int, at: int) -> tuple[Value, ...]:
         if name == "?":
@@ -196,13 +200,14 @@ class Evaluator:
         ):
             return (Value("elem", value.path, value.at, 1),)
         if value.tag == "inst":
-            return self._several(
+            given = (
                 self.returned(one.ref)
                 if one.tag == "def"
                 and {"property", "cached_property"} & set(self.project.definition(one.ref).flags)
                 else (one,)
                 for one in found
             )
+            return self._several(given, OVERLOADS_MAX)
         return found
 
     def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]:
@@ -246,7 +251,7 @@ class Evaluator:
             # the other.
             if rules.family in ("jvm", "php"):
                 methods = (*methods, *self._held(home, qualified, name))
-            return methods[:VALUES_MAX]
+            return methods[:OVERLOADS_MAX]
         if rules.open_types:
             wanted = project.definition(owner).name
             for ref in project.open_methods.get((rules.family, name, wanted), ()):

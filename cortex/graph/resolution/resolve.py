@@ -19,6 +19,7 @@ from cortex.graph.facts.facts import Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import EXTERNAL, Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -30,8 +31,9 @@ CANDIDATES_MAX = 12
 STAGES_MAX = 16
 #: families in which a type has several methods of one name
 _OVERLOADING = frozenset({"jvm", "csharp", "c", "swift"})
-#: families in which a later definition of a name replaces the earlier one
-_REPLACING = frozenset({"python", "script", "ruby"})
+#: languages in which one function may be written several times with the same parameters, for each
+#: system once; elsewhere a later one replaces it, or type parameters tell them apart
+_TWINS = frozenset({"c", "cpp", "rust", "go", "swift", "kotlin", "php"})
 
 #: methods of the languages' own types: a call of one on an unknown receiver says nothing about the
 #: project
@@ -97,6 +99,7 @@ class _Resolver:
         self.facts = self.index.facts
         self.rules = RULES[self.facts.language]
         self.module = project.module_id(path)
+        self.overloads = Overloads(project, evaluator, path)
 
     def edges(self) -> list[Edge]:
         found: dict[tuple[Any, ...], Edge] = {}
@@ -165,9 +168,9 @@ class _Resolver:
         """One answer for all that say the same in one scope, unless it matters where in the scope
         they stand.
         """
-        answers: dict[tuple[str, str, int, int, int], list[Edge]] = {}
+        answers: dict[tuple[object, ...], list[Edge]] = {}
         for one in self.index.references:
-            key = (one.kind, one.chain, one.scope, self._stage(one), one.arguments)
+            key = (one.kind, one.chain, one.scope, self._stage(one), one.arguments, one.passed)
             known = answers.get(key)
             if known is None:
                 known = answers[key] = list(self._type(one) if one.kind == "type" else self._call(one))
@@ -217,6 +220,8 @@ class _Resolver:
                 values, confidence = self.evaluator.evaluate(name, self.path, one.scope), "import"
             if own is not None:
                 values, confidence = (own,), "receiver"
+            if self.facts.language == "java" and not self._callable(values, -1):
+                values, confidence = self._past_locals(name, one.scope), "receiver"
         else:
             owners = self.evaluator.evaluate(receiver, self.path, one.scope, one.at)
             if name in ("call", "apply") and self.rules.family == "script" and self._callable(owners, -1):
@@ -249,6 +254,16 @@ class _Resolver:
             values = self._overloaded(values, one.arguments)
         yield from self._found(one, self._callable(values, one.arguments), confidence)
 
+    def _past_locals(self, name: str, scope: int) -> tuple[Value, ...]:
+        """The methods of that name of the types around a place: no variable hides them (Java)."""
+        while scope >= 0:
+            one = self.facts.definitions[scope]
+            values = self.evaluator.member((self.path, scope), name) if one.kind in TYPE_KINDS else ()
+            if self._callable(values, -1):
+                return values
+            scope = one.parent
+        return ()
+
     def _overloaded(self, values: tuple[Value, ...], arguments: int) -> tuple[Value, ...]:
         """`values`, or what the type's supertypes have by that name where none of them takes so
         many arguments.
@@ -256,7 +271,7 @@ class _Resolver:
         methods = [value.ref for value in values if value.tag == "def"]
         if arguments < 0 or not methods or self.rules.family not in _OVERLOADING:
             return values
-        if any(len(self.project.definition(ref).parameters) == arguments for ref in methods):
+        if any(self.takes(ref, arguments) for ref in methods):
             return values
         owner = self.evaluator.scopes.owner(*methods[0])
         more = (
@@ -295,19 +310,21 @@ class _Resolver:
             yield from self._found(one, self._callable(values, -1), "receiver")
 
     def _found(self, one: Reference, refs: list[Ref], confidence: str) -> Iterator[Edge]:
+        if len(refs) > 1 and one.passed:
+            refs = self.overloads.chosen(refs, one)
         if len(refs) == 1 or self._are_twins(refs):
             for ref in refs:
                 yield self._edge(
                     one.scope, self.project.id_of(ref), "calls", (one.line, one.column), confidence
                 )
-        elif refs:
+        elif len(refs) <= CANDIDATES_MAX and refs:
             yield self._ambiguous(one, refs, confidence)
 
     def _are_twins(self, refs: Sequence[Ref]) -> bool:
         """Whether these are one function that is written several times, for each system once or in
         the branches of a condition: a call of it is a call of each.
         """
-        if self.rules.family in _REPLACING or self.facts.language == "java":
+        if self.facts.language not in _TWINS:
             return False
         shapes = set()
         for ref in refs:
@@ -335,9 +352,15 @@ class _Resolver:
         if len(refs) > 1 and self.facts.language == "c":  # a struct's name is no function's
             refs = [ref for ref in refs if self.project.definition(ref).kind in CALLABLE_KINDS] or refs
         if len(refs) > 1 and arguments >= 0:
-            fitting = [ref for ref in refs if len(self.project.definition(ref).parameters) == arguments]
-            refs = fitting or refs
+            taking = [ref for ref in refs if self.takes(ref, arguments)]
+            refs = taking or refs
         return refs
+
+    def takes(self, ref: Ref, arguments: int) -> bool:
+        """Whether a definition has so many parameters; Java's last one may stand for many."""
+        types = [one.type for one in self.project.definition(ref).parameters]
+        many = self.facts.language == "java" and bool(types) and types[-1].startswith("[]")
+        return len(types) == arguments or (many and arguments >= len(types) - 1)
 
     def _type_name(self, ref: Ref) -> object:
         """The same for every part of one type; a thing of its own for anything else."""

@@ -1,0 +1,93 @@
+"""What a call passes, as far as the text shows it: `#String` for a literal, `:Disk` for a cast,
+else a chain. For languages whose functions may share a name and differ by their parameters' types.
+"""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from cortex.graph.facts.chains import UNKNOWN, chain_of, text_of
+from cortex.graph.facts.grammars import Syntax
+
+#: arguments that are looked at, and nodes inside one another
+ARGUMENTS_MAX, DEPTH_MAX = 10, 4
+_LITERALS = {
+    "string_literal": "String",
+    "character_literal": "char",
+    "true": "boolean",
+    "false": "boolean",
+    "boolean_literal": "boolean",
+    "null_literal": "null",
+    "null": "null",
+    "class_literal": "Class",
+    "lambda_expression": "fn",
+    "lambda_literal": "fn",
+    "anonymous_function": "fn",
+    "method_reference": "fn",
+    "callable_reference": "fn",
+    "interpolated_string_expression": "String",
+    "verbatim_string_literal": "String",
+    "raw_string_literal": "String",
+    "instanceof_expression": "boolean",
+}
+_INTEGERS = frozenset(
+    "decimal_integer_literal hex_integer_literal octal_integer_literal binary_integer_literal integer_literal "
+    "number_literal hex_literal bin_literal".split()
+)
+_REALS = frozenset({"decimal_floating_point_literal", "real_literal", "float_literal"})
+_TRUTHS = frozenset("== != < > <= >= && ||".split())
+#: numbers, the narrower first
+WIDENING = ("byte", "short", "char", "int", "long", "float", "double")
+
+
+def passed(call: Node, syntax: Syntax) -> tuple[str, ...]:
+    """What each argument of a call is; () for none, and for too many."""
+    around = next((child for child in call.named_children if child.type == "call_suffix"), call)
+    held = around.child_by_field_name("arguments") or next(
+        (child for child in around.named_children if "argument" in child.type), None
+    )
+    if held is None or held.named_child_count > ARGUMENTS_MAX:
+        return ()
+    return tuple(_argument(child, syntax, 0) for child in held.named_children if not child.is_extra)
+
+
+def _argument(node: Node, syntax: Syntax, depth: int) -> str:
+    kind = node.type
+    if depth > DEPTH_MAX:
+        return UNKNOWN
+    if kind in _LITERALS:
+        return f"#{_LITERALS[kind]}"
+    if kind in _INTEGERS:
+        return "#long" if text_of(node)[-1:] in "lL" else "#int"
+    if kind in _REALS:
+        return "#float" if text_of(node)[-1:] in "fF" else "#double"
+    if kind in ("argument", "value_argument", "parenthesized_expression") and node.named_children:
+        return _argument(node.named_children[-1], syntax, depth + 1)
+    if kind == "array_creation_expression":
+        of, dimensions = node.child_by_field_name("type"), node.child_by_field_name("dimensions")
+        levels = text_of(dimensions).count("[") if dimensions is not None else 1
+        return f":{text_of(of)}{'[]' * levels}" if of is not None else UNKNOWN
+    if kind == "binary_expression":
+        return _joined(node, syntax, depth)
+    if kind in ("unary_expression", "prefix_unary_expression", "prefix_expression"):
+        return (
+            "#boolean"
+            if text_of(node)[:1] == "!"
+            else _argument(node.named_children[-1], syntax, depth + 1)
+            if node.named_children
+            else UNKNOWN
+        )
+    return chain_of(node, syntax)
+
+
+def _joined(node: Node, syntax: Syntax, depth: int) -> str:
+    """`a + b`: a text with one on either side, else the wider of two numbers."""
+    operator = node.child_by_field_name("operator")
+    if operator is not None and text_of(operator) in _TRUTHS:
+        return "#boolean"
+    sides = [_argument(one, syntax, depth + 1) for one in node.named_children[:2]]
+    if "#String" in sides:
+        return "#String"
+    if all(one.lstrip("#") in WIDENING for one in sides) and len(sides) == 2:
+        return max((*sides, "#int"), key=lambda one: WIDENING.index(one[1:]))
+    return UNKNOWN

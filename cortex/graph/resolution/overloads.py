@@ -1,0 +1,212 @@
+"""Which of several functions of one name a call can mean, by what it passes: literals, casts, new
+objects, and what is declared with its type. Says several where that does not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cortex.graph.facts.arguments import WIDENING
+from cortex.graph.facts.facts import Binding, Definition, Parameter, Reference
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project, Ref
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
+
+#: values that one is made from, followed to find a type
+FOLLOWED_MAX = 3
+_BOXES = {
+    "Integer": "int",
+    "Long": "long",
+    "Double": "double",
+    "Float": "float",
+    "Boolean": "boolean",
+    "Character": "char",
+    "Byte": "byte",
+    "Short": "short",
+}
+#: other languages' names of what Java calls so
+_SAME = {
+    "string": "String",
+    "bool": "boolean",
+    "object": "Object",
+    "Any": "Object",
+    "Int": "int",
+    "Char": "char",
+    "UInt": "int",
+}
+_KOTLIN = {"Long": "long", "Double": "double", "Float": "float", "Boolean": "boolean", "Byte": "byte"}
+_PRIMITIVES = frozenset((*WIDENING, "boolean"))
+#: what a text can be given for beside its own type
+_OF_TEXT = frozenset({"CharSequence", "Comparable", "Serializable", "IEnumerable"})
+#: what a boxed number can be given for
+_OF_NUMBERS = frozenset({"Number", "Comparable", "Serializable"})
+
+
+class Overloads:
+    """Reads one file of a project."""
+
+    def __init__(self, project: Project, evaluator: Evaluator, path: str) -> None:
+        self.project = project
+        self.evaluator = evaluator
+        self.path = path
+        self.index = project.index(path)
+        self.language = self.index.facts.language
+
+    def chosen(self, refs: Sequence[Ref], one: Reference) -> list[Ref]:
+        """Those of `refs` that take what `one` passes; the best where one is better than all."""
+        given = [self._type_of(chain, one.scope, one.at) for chain in one.passed]
+        scored = []
+        for ref in refs:
+            score = self._score(self.project.definition(ref).parameters, given)
+            if score is not None:
+                scored.append((score, ref))
+        if not scored:
+            return list(refs)
+        best = max(score for score, _ in scored)
+        fitting = [ref for _, ref in scored]
+        leading = [ref for score, ref in scored if score == best]
+        return leading if len(leading) == 1 and self._settled(fitting, given) else fitting
+
+    def _settled(self, refs: Sequence[Ref], given: Sequence[str]) -> bool:
+        """Whether all is known of what is given where the parameters differ."""
+        taken = [[one.type for one in self.project.definition(ref).parameters] for ref in refs]
+        return all(
+            known or len({tuple(types[at : at + 1]) for types in taken}) == 1
+            for at, known in enumerate(given)
+        )
+
+    def _score(self, parameters: Sequence[Parameter], given: Sequence[str]) -> float | None:
+        """How well parameters take what is given; None when they cannot."""
+        types = [one.type for one in parameters]
+        rest = types[-1][2:] if types and types[-1].startswith("[]") and self.language == "java" else ""
+        total = 0.0
+        if len(types) == len(given):
+            fits = [self._fit(self._bare(one), other) for one, other in zip(types, given, strict=True)]
+            known = [one for one in fits if one is not None]
+            if len(known) == len(fits):
+                return sum(known) + 0.1 * len(fits)
+        if not rest or len(given) < len(types) - 1:
+            return None if len(types) == len(given) or self.language == "java" else 0.0
+        for at, other in enumerate(given):
+            fit = self._fit(self._bare(types[at] if at < len(types) - 1 else rest), other)
+            if fit is None:
+                return None
+            total += fit
+        return total - 100
+
+    def _bare(self, text: str) -> str:
+        """A type without packages, arguments and words around it; arrays keep their brackets."""
+        text = text.strip().lstrip(":").strip()
+        if "->" in text:
+            return "fn"
+        levels = text.count("[]") + text.count("...")
+        name = text.partition("<")[0].replace("[]", "").rstrip("?! ").split()
+        last = name[-1].rpartition(".")[2] if name else ""
+        last = _SAME.get(last, last)
+        if self.language == "kotlin":
+            last = _KOTLIN.get(last, last)
+        return last + "[]" * levels
+
+    def _fit(self, wanted: str, given: str) -> float | None:
+        if not given or not wanted:
+            return 0.0
+        if wanted == given:
+            return 5.0
+        if wanted == "fn":
+            return None
+        free = wanted == "Object" or (len(wanted) < 3 and wanted.isupper())
+        if given in ("null", "fn"):
+            return None if wanted in _PRIMITIVES or (given == "fn" and wanted.endswith("[]")) else 0.5
+        if given.endswith("[]"):
+            inner = given[:-2]
+            if wanted.endswith("[]") and inner not in _PRIMITIVES:
+                return self._fit(wanted[:-2], inner)
+            return 0.5 if free else None
+        if wanted.endswith("[]"):
+            return None if len(given) > 2 else 0.0
+        if given in _PRIMITIVES:
+            if wanted in _PRIMITIVES:
+                return self._widened(wanted, given)
+            return 1.0 if _BOXES.get(wanted) == given else 0.5 if free or wanted in _OF_NUMBERS else None
+        if wanted in _PRIMITIVES:
+            return (self._widened(wanted, _BOXES[given]) if given in _BOXES else None) and 0.8
+        if free:
+            return 0.5
+        if given == "String":
+            return 2.0 if wanted in _OF_TEXT else None
+        if given in _BOXES:
+            return 2.0 if wanted in _OF_NUMBERS else None
+        return self._inherits(wanted, given)
+
+    def _widened(self, wanted: str, given: str) -> float | None:
+        if wanted == given:
+            return 5.0
+        if "boolean" in (wanted, given):
+            return None
+        distance = WIDENING.index(wanted) - WIDENING.index(given)
+        return 4.0 - 0.2 * distance if distance > 0 and wanted != "char" else None
+
+    def _own(self, name: str) -> Ref | None:
+        """The project's type of that name as this file means it."""
+        for value in self.evaluator.evaluate(name, self.path, -1):
+            if value.tag == "def" and self.project.definition(value.ref).kind in TYPE_KINDS:
+                return value.ref
+        return None
+
+    def _inherits(self, wanted: str, given: str) -> float | None:
+        """A type that is given for one of its supertypes; unknown ones may fit."""
+        own = self._own(given)
+        if own is None:
+            return 0.0
+        supers, whole = self.evaluator.supers(own)
+        if any(self.project.definition(ref).name == wanted for ref in supers):
+            return 3.0
+        return None if whole or self._own(wanted) is not None else 0.0
+
+    def _type_of(self, chain: str, scope: int, at: int, depth: int = 0) -> str:
+        """The bare type of an expression, "" when it is not evident."""
+        if chain.startswith("#"):
+            return chain[1:]
+        if chain.startswith(":"):
+            return self._bare(chain)
+        if chain == "?" or depth > FOLLOWED_MAX:
+            return ""
+        if chain.replace("_", "").isalnum():
+            return self._variable(chain, scope, at, depth)
+        if chain.endswith("()"):
+            found = self.evaluator.evaluate(chain[:-2], self.path, scope, at)
+            told = {self._given(self.project.definition(one.ref)) for one in found if one.tag == "def"}
+            return told.pop() if len(told) == 1 else ""
+        return self._made(chain, scope, at)
+
+    def _made(self, chain: str, scope: int, at: int) -> str:
+        """The type of the project that an expression is one of."""
+        found = self.evaluator.evaluate(chain, self.path, scope, at)
+        names = {self.project.definition(one.ref).name for one in found if one.tag == "inst"}
+        return names.pop() if len(names) == 1 and len(found) == 1 else ""
+
+    def _given(self, one: Definition) -> str:
+        """What a call of a definition gives."""
+        if one.kind in TYPE_KINDS:
+            return one.name
+        told = one.kind in CALLABLE_KINDS and one.returns.startswith(":")
+        bare = self._bare(one.returns) if told else ""
+        return bare if len(bare.rstrip("[]")) > 2 or bare in _PRIMITIVES else ""
+
+    def _variable(self, name: str, scope: int, at: int, depth: int) -> str:
+        definitions = self.index.facts.definitions
+        here = scope
+        while here >= 0:
+            if definitions[here].kind in TYPE_KINDS:
+                home = self.project.home(self.path)
+                fields = self.project.fields_of(home, definitions[here].qualified, name)
+                for _, binding in fields:
+                    return self._bare(binding.value) if binding.value.startswith(":") else ""
+            else:
+                held = [one for one in self.index.places(here, name) if isinstance(one, Binding)]
+                held = [one for one in held if one.at <= at and (not one.until or at < one.until)]
+                if held:
+                    last = max(held, key=lambda one: one.at)
+                    return self._type_of(last.value, here, last.at, depth + 1) if last.value != "#" else ""
+            here = definitions[here].parent
+        return self._made(name, scope, at)
