@@ -39,8 +39,8 @@ FOLDERS = (
 )  # fmt: skip
 FILES = (
     "project.json", "manifest.json", "run/indexer.json", "run/parsing-here", "run/watcher.log", "run/text.log",
-    "run/supervisor.log", "run/text.log.1", f"{INDEX}/CURRENT", f"{INDEX}/.CURRENT.tmp", f"{INDEX}/writer.lock", "chunks/code-source.json",
-    "graph/code-graph.json", "graph/code-graph.000.json", "graph/.facts/state.msgpack", "graph/.facts/facts.000.msgpack",
+    "run/supervisor.log", "run/text.log.1", f"{INDEX}/CURRENT", f"{INDEX}/.CURRENT.tmp", f"{INDEX}/writer.lock", "chunks/code-source.json.zst",
+    "graph/code-graph.json", "graph/code-graph.000.json.zst", "graph/.facts/state.msgpack", "graph/.facts/facts.000.msgpack",
 )  # fmt: skip
 OF_PROJECT = (
     ".gitignore", ".cortexignore", "src/.gitignore", ".cortex/config.yml", ".cortex/chunks", ".cortex/graph",

@@ -19,10 +19,15 @@ from typing import BinaryIO
 
 from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER
-from cortex.system import files
+from cortex.system import files, zstd
 
 #: `_metadata.generator` of our files: only such files are ever replaced or deleted
 GENERATOR = "cortex"
+#: how the names of chunk files and graph files end. Those that Cortex writes in the user's cache
+#: are zstd frames; elsewhere are files that a person can read, and a clone has no frames to offer
+PLAIN, PACKED = ".json", ".json.zst"
+#: a packed chunk file has about one of so many bytes: vectors stay as they are
+PACKED_SHARE = 3
 #: bytes at the front of a file within which our generator mark stands
 HEAD_BYTES = 600
 
@@ -34,10 +39,29 @@ def is_ours(path: Path) -> bool:
     somebody else's.
     """
     try:
-        with files.open_plain(path) as file:
-            return _OURS.match(file.read(HEAD_BYTES)) is not None
-    except OSError:
+        return _OURS.match(read_head(path)) is not None
+    except (OSError, ValueError):
         return False
+
+
+def read_head(path: Path) -> bytes:
+    """The first HEAD_BYTES bytes of a file, unpacked. Raises OSError, and ValueError for one that
+    is no frame.
+    """
+    with files.open_plain(path) as file:
+        return zstd.head(file, HEAD_BYTES) if path.name.endswith(PACKED) else file.read(HEAD_BYTES)
+
+
+def pack(name: str, raw: bytes) -> bytes:
+    """`raw` as it lies in a file of this name."""
+    return zstd.pack(raw) if name.endswith(PACKED) else raw
+
+
+def unpack(name: str, raw: bytes, bytes_max: int) -> bytes:
+    """What the bytes of a file of this name hold. Raises ValueError when that cannot be read, or
+    has more than `bytes_max` bytes.
+    """
+    return zstd.unpack(raw, bytes_max) if name.endswith(PACKED) else raw
 
 
 @functools.lru_cache(maxsize=4096)
@@ -55,6 +79,11 @@ def is_linked(folder: Path, root: Path) -> bool:
     return any(root.joinpath(*parts[: depth + 1]).is_symlink() for depth in range(len(parts)))
 
 
+def bytes_in(name: str, size: int) -> int:
+    """How many bytes of JSON a chunk file of this name and size holds, about."""
+    return size * PACKED_SHARE if name.endswith(PACKED) else size
+
+
 @dataclass(frozen=True, slots=True)
 class Folder:
     """A folder of chunk files or graph files. In CURRENT and in messages a file's name is
@@ -66,6 +95,8 @@ class Folder:
     prefix: str = ""
     #: only what we did not write counts: what we wrote there is an index of an earlier version
     others: bool = False
+    #: in the user's cache, where files are packed
+    packed: bool = False
 
     def files(self) -> dict[str, os.stat_result]:
         """The files by name, in its order; none when there is no such folder, or only a link.
@@ -80,13 +111,16 @@ class Folder:
                 return {}
             raise
         for name, info in present.items():
-            if not name.endswith(".json") or name.startswith(".") or not stat.S_ISREG(info.st_mode):
+            if not name.endswith(self._endings()) or name.startswith(".") or not stat.S_ISREG(info.st_mode):
                 continue
             if not is_text(name):
                 continue  # CURRENT could not name it
             if not (self.others and self._wrote(name, info)):
                 found[self.prefix + name] = info
         return dict(sorted(found.items()))
+
+    def _endings(self) -> tuple[str, ...]:
+        return (PLAIN, PACKED) if self.packed else (PLAIN,)
 
     def _wrote(self, name: str, info: os.stat_result) -> bool:
         return _was_ours(self.path / name, info.st_size, info.st_mtime_ns)
@@ -120,12 +154,17 @@ def files_in(folders: Sequence[Folder]) -> dict[str, os.stat_result]:
 
 def chunk_folders(config: Config) -> tuple[Folder, ...]:
     """Ours first. A folder that `server.chunks_dir` names is the only one."""
-    ours = Folder(config.chunks_dir, config.root)
+    ours = Folder(config.chunks_dir, config.root, packed=chunk_ending(config) == PACKED)
     return (ours,) if config.server.chunks_dir else (ours, _theirs(config, "chunks"))
 
 
+def chunk_ending(config: Config) -> str:
+    """How the names of our chunk files end."""
+    return PLAIN if config.server.chunks_dir else PACKED
+
+
 def graph_folders(config: Config) -> tuple[Folder, ...]:
-    return Folder(config.graph_dir, config.root), _theirs(config, "graph")
+    return Folder(config.graph_dir, config.root, packed=True), _theirs(config, "graph")
 
 
 def _theirs(config: Config, kind: str) -> Folder:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from cortex.embedders import Embedder, copies_max, open_embedder
+from cortex.generation.contract import chunk_ending
 from cortex.generation.manifest import Entry, Manifest
 from cortex.graph.facts.tables import Packed
 from cortex.indexer.here import forget, may_build_here, noted
@@ -131,6 +132,7 @@ class Indexer:
             config.indexing.max_file_kb * 1024,
             # Vectors in a project's folder may have come with it: they are not for other projects.
             cache_folder() if config.chunks_dir.is_relative_to(config.home) else "",
+            chunk_ending(config),
         )
         self._stop = stop or threading.Event()
         self._limits = limits
@@ -221,7 +223,7 @@ class Indexer:
             return plan
         writer.open()
         for task in plan.tasks.values():
-            writer.refuse_foreign(task.names())
+            writer.refuse_foreign(task.names(self.settings.ending))
         self._carry_out(plan, writer, on_progress)
         return plan
 

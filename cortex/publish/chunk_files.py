@@ -25,7 +25,7 @@ import msgspec
 import numpy as np
 import orjson
 
-from cortex.generation.contract import Folder, files_in, folder_of
+from cortex.generation.contract import Folder, bytes_in, files_in, folder_of, unpack
 from cortex.generation.current import FileRef
 from cortex.generation.read import Rows
 from cortex.generation.write import DIGEST_BYTES
@@ -145,7 +145,10 @@ def read_chunk_file(
             raise Damaged(
                 f"{name}: {info.st_size} bytes are more than a chunk file may have ({FILE_BYTES_MAX})."
             )
-        raw = file.read(FILE_BYTES_MAX)
+        try:
+            raw = unpack(path.name, file.read(FILE_BYTES_MAX), FILE_BYTES_MAX)
+        except ValueError as error:
+            raise Damaged(f"{name}: {error}.") from error
     metadata, chunks = _split(name, raw)
     declared = metadata.get("dimensions")
     if declared is not None and declared != dimensions:
@@ -346,8 +349,8 @@ class ChunkManager:
         """Whether `changed` is not worth a generation yet."""
         now = time.monotonic()
         self._waiting = self._waiting or now
-        served = sum(ref.size for ref in self.files.values())
-        size = sum(here[name].st_size for name in changed)
+        served = sum(bytes_in(name, ref.size) for name, ref in self.files.items())
+        size = sum(bytes_in(name, here[name].st_size) for name in changed)
         return size < min(served, enough) and now - self._waiting < self.wait_s
 
     def accept(self, change: Reading, keys: Iterable[int]) -> None:
@@ -488,10 +491,10 @@ class ChunkManager:
 
 
 def _batch(changed: list[str], here: dict[str, os.stat_result], limit: int) -> list[str]:
-    """The first of `changed` that together have at most `limit` bytes, at least one."""
+    """The first of `changed` that together have at most `limit` bytes unpacked, at least one."""
     total = 0
     for at, name in enumerate(changed):
-        total += here[name].st_size
+        total += bytes_in(name, here[name].st_size)
         if total > limit and at:
             return changed[:at]
     return changed

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from cortex.generation.contract import chunk_folders, graph_folders, is_linked
+from cortex.generation.contract import PACKED, PLAIN, chunk_folders, graph_folders, is_linked
 from cortex.generation.damage import MARK
 from cortex.settings.config import Config
 from cortex.system.mounts import FOREIGN, file_system
@@ -136,7 +136,7 @@ class Following:
             self.marked = self.marked or MARK.fullmatch(notice.name) is not None
             self.told = self.told or notice.name == self._config.indexer_state.name
         elif path in self._sources and notice.name:
-            if notice.name.endswith(".json") and not notice.name.startswith("."):
+            if notice.name.endswith((PLAIN, PACKED)) and not notice.name.startswith("."):
                 self.changed, self.changed_at = True, time.monotonic() - _age(path, notice.name)
         elif not notice.name or path in self._published or path / notice.name in self._awaited:
             self.touched = True

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cortex.generation.contract import Folder, files_in, folder_of
+from cortex.generation.contract import Folder, files_in, folder_of, unpack
 from cortex.generation.current import FileRef, graph_segment
 from cortex.generation.graph import FILE_BYTES_MAX, write_graph
 from ipc.errors import Damaged
@@ -48,8 +48,8 @@ class GraphFiles:
                 self._touched[name] = ref
                 continue
             try:
-                write_graph(self._segments / graph_segment(ref.sha256), raw)
-            except Damaged as error:
+                write_graph(self._segments / graph_segment(ref.sha256), unpack(name, raw, FILE_BYTES_MAX))
+            except (Damaged, ValueError) as error:
                 self._fault(name, ref, str(error))
                 continue
             self._faults.pop(name, None)

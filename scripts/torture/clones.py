@@ -31,7 +31,7 @@ COMMANDS = (("status",), ("doctor",), ("index",), ("exact", "shared"), ("search"
 PLACES = (
     "run", "run/watcher.log", "run/text.log", "run/supervisor.log", "run/indexer.json", "index", "index/CURRENT", "index/.CURRENT.tmp",
     "index/segments", "index/text", "index/vectors", "index/graph", "index/writer.lock", "index/6", "index/6/CURRENT", "chunks",
-    "chunks/.tmp", "chunks/code-source.json", "graph", "graph/.facts", "graph/code-graph.000.json", "manifest.json", "project.json",
+    "chunks/.tmp", "chunks/code-source.json.zst", "graph", "graph/.facts", "graph/code-graph.000.json.zst", "manifest.json", "project.json",
     "config.yml", ".gitignore", "trust.json", "embeddings", "memory.db", "chunks_dir",
 )  # fmt: skip
 #: settings of git that run a program

@@ -79,7 +79,7 @@ def test_without_waiting_only_the_chunk_files_are_written(project):
     done = project.run("index", "--no-wait")
     assert (done.returncode, done.stderr) == (0, "")
     assert "served" not in done.stdout
-    assert list(project.config.chunks_dir.glob("*.json"))
+    assert list(project.config.chunks_dir.glob("*.json.zst"))
     assert not (project.config.index_dir / "CURRENT").exists()
     assert not project.processes()
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import numpy as np
-import orjson
 import pytest
 
 from cortex.embedders import check_embedder, copies_max, model_folder, onnx, open_embedder
@@ -15,6 +14,7 @@ from cortex.indexer.store.limits import Limits
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
 from ipc.errors import Misconfigured
+from tests.indexer.written import shard_files
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_a_project_is_indexed_with_its_vectors(configured, tmp_path, models, poo
     for number in range(4):
         (tmp_path / f"{number}.md").write_text(f"# Socket {number}\n\nHash the password.\n")
     index(config, limits=Limits(pool_files=pool_files, shard_files=1, children=2))
-    written = [orjson.loads(path.read_bytes()) for path in sorted(config.chunks_dir.glob("*.json"))]
+    written = list(shard_files(config).values())
     assert {one["_metadata"]["model"] for one in written} == {open_embedder(config).identity}
     assert {one["_metadata"]["dimensions"] for one in written} == {models.dimensions}
     assert all(chunk["embedding"] for one in written for chunk in one["chunks"])

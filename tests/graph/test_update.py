@@ -12,6 +12,7 @@ import msgspec
 import orjson
 import pytest
 
+from cortex.generation.contract import pack
 from cortex.generation.manifest import Entry
 from cortex.graph.facts.tables import Packed
 from cortex.graph.resolution.project import Project
@@ -21,6 +22,7 @@ from cortex.indexer.store.graph_store import GraphStore
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.syntax.source import Source, decode, digest
 from cortex.settings.config import Config
+from tests.indexer.written import read
 
 PROJECTS = Path(__file__).parents[1] / "golden" / "graph"
 ALL = sorted(path for path in PROJECTS.rglob("*") if path.is_file() and path.name != "EDGES")
@@ -45,8 +47,8 @@ def entries(root):
 def graph(config):
     """Nodes and edges as one set of lines."""
     lines = set()
-    for path in config.graph_dir.glob("code-graph*.json"):
-        data = orjson.loads(path.read_bytes())
+    for path in config.graph_dir.glob("code-graph*.json.zst"):
+        data = orjson.loads(read(path))
         metadata = data["_metadata"]
         assert (metadata["node_count"], metadata["edge_count"]) == (len(data["nodes"]), len(data["edges"]))
         lines |= {
@@ -122,7 +124,7 @@ def test_a_restart_writes_nothing_and_goes_on_from_the_facts(config):
 def test_damaged_graph_files_and_facts_are_made_again(config, damage):
     GraphStore(config).update(entries(config.root), {})
     whole = graph(config)
-    for path in [*config.graph_dir.glob("*.json"), *(config.graph_dir / ".facts").iterdir()]:
+    for path in [*config.graph_dir.glob("*.json.zst"), *(config.graph_dir / ".facts").iterdir()]:
         path.write_bytes(damage)
     GraphStore(config).update(entries(config.root), {})
     assert graph(config) == whole
@@ -132,10 +134,10 @@ def test_an_interrupted_run_is_made_good_by_the_next(config):
     GraphStore(config).update(entries(config.root), {})
     whole = graph(config)
     (config.graph_dir / ".facts" / "state.msgpack").unlink()
-    path = config.graph_dir / "code-graph.000.json"
-    data = orjson.loads(path.read_bytes())
+    path = config.graph_dir / "code-graph.000.json.zst"
+    data = orjson.loads(read(path))
     data["edges"], data["_metadata"]["edge_count"] = [], 0
-    path.write_bytes(orjson.dumps(data))
+    path.write_bytes(pack(path.name, orjson.dumps(data)))
     assert graph(config) != whole
     GraphStore(config).update(entries(config.root), {})
     assert graph(config) == whole

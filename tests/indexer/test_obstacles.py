@@ -162,7 +162,9 @@ def test_a_foreign_file_under_our_name_is_refused_and_kept(project):
     assert (project.chunks_dir / "code-symbols.json").read_bytes() == FOREIGN
 
 
-@pytest.mark.parametrize("name", ["doc-chunks.json", "code-symbols.json", "code-symbols.003.json"])
+@pytest.mark.parametrize(
+    "name", ["doc-chunks.json.zst", "code-symbols.json.zst", "code-symbols.003.json.zst", "code-symbols.json"]
+)
 @pytest.mark.parametrize("raw", [FOREIGN, b""])
 def test_damaged_chunk_files_whose_manifest_is_lost_are_made_anew(project, name, raw):
     index(project)
@@ -180,6 +182,7 @@ def test_a_damaged_chunk_file_of_a_kind_that_is_no_more_goes_away(project):
     (project.root / "only.md").write_text("# A heading\n\nSome words of it.\n")
     index(project)
     (project.chunks_dir / "code-symbols.json").write_bytes(b"{")
+    (project.chunks_dir / "code-symbols.json.zst").write_bytes(b"{")
     index(project)
     assert list(shard_files(project)) == ["doc-chunks.json"]
 

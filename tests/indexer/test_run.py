@@ -131,7 +131,9 @@ STEPS = st.lists(
         st.tuples(st.just("index"), st.just(""), st.just("")),
         st.tuples(
             st.sampled_from(["lose", "damage"]),
-            st.sampled_from(["code-source.json", "code-data.000.json", "code-source.001.json", "manifest"]),
+            st.sampled_from(
+                ["code-source.json.zst", "code-data.000.json.zst", "code-source.001.json.zst", "manifest"]
+            ),
             st.just(""),
         ),
     ),

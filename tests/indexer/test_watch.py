@@ -27,6 +27,7 @@ from cortex.indexer.store.shards import ended_a_process
 from cortex.settings.config import Config, Indexing
 from cortex.terms.records import IndexerState
 from ipc.errors import Occupied
+from tests.indexer.written import read
 from tests.waiting import BOUND_S, until
 
 
@@ -52,9 +53,9 @@ def is_idle(config: Config) -> bool:
 
 def names(config: Config) -> set[str]:
     found: set[str] = set()
-    for path in config.chunks_dir.glob("code-source*.json"):
+    for path in config.chunks_dir.glob("code-source*.json.zst"):
         with contextlib.suppress(FileNotFoundError):
-            for chunk in orjson.loads(path.read_bytes())["chunks"]:
+            for chunk in orjson.loads(read(path))["chunks"]:
                 found.update(chunk["metadata"]["symbols"])
     return found
 
@@ -170,7 +171,7 @@ def test_chunk_files_of_others_keep_it_off_and_it_says_which(project):
     with following(project):
         until(lambda: state(project) and "theirs.json" in state(project).message)
         assert state(project).state == "stopped"
-        assert not (project.chunks_dir / "code-source.json").exists()
+        assert not list(project.chunks_dir.glob("code-source*"))
 
 
 def test_a_fault_is_told_and_the_next_change_is_indexed(project, monkeypatch):
@@ -259,7 +260,7 @@ def test_an_idle_indexer_gives_its_memory_back_and_goes_on(project, monkeypatch)
         before = len(forgotten)
         (project.root / "pkg/b.py").write_text("def second():\n    return 2\n")
         until(lambda: {"first", "second"} <= names(project) and len(forgotten) > before)
-    graph = b"".join(path.read_bytes() for path in project.graph_dir.glob("code-graph*.json"))
+    graph = b"".join(read(path) for path in project.graph_dir.glob("code-graph*"))
     assert b"pkg/b:second" in graph
 
 
@@ -270,9 +271,9 @@ def facts_of(config: Config) -> Path:
 def whole(config: Config) -> bool:
     """Whether everything that was written can be read, and holds the project."""
     try:
-        for path in (*config.chunks_dir.glob("*.json"), *config.graph_dir.glob("*.json")):
-            orjson.loads(path.read_bytes())
-        graph = next(iter(config.graph_dir.glob("*.json"))).read_text()
+        for path in (*config.chunks_dir.glob("*.json.zst"), *config.graph_dir.glob("*.json.zst")):
+            orjson.loads(read(path))
+        graph = read(next(iter(config.graph_dir.glob("*.json.zst")))).decode()
         return (
             names(config) == {"first"}
             and "first" in graph
@@ -285,8 +286,8 @@ def whole(config: Config) -> bool:
 
 
 WRITTEN: dict[str, Callable[[Config], Path]] = {
-    "chunks": lambda config: config.chunks_dir / "code-source.json",
-    "graph": lambda config: next(iter(config.graph_dir.glob("*.json"))),
+    "chunks": lambda config: config.chunks_dir / "code-source.json.zst",
+    "graph": lambda config: next(iter(config.graph_dir.glob("*.json.zst"))),
     "facts": facts_of,
     "manifest": lambda config: config.manifest,
     "state": lambda config: config.indexer_state,
@@ -344,7 +345,7 @@ def test_what_was_damaged_while_nobody_ran_is_made_again_at_the_next_run(project
     assert path.is_file()
     assert path.stat().st_size > 40
     assert names(project) == {"first"}
-    assert "first" in WRITTEN["graph"](project).read_text()
+    assert b"first" in read(WRITTEN["graph"](project))
 
 
 def test_a_project_that_is_moved_away_is_no_project_without_files(project):

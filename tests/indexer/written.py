@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from cortex.generation.contract import PACKED, PLAIN, unpack
 from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.limits import Limits
 from cortex.settings.config import Config
@@ -19,7 +20,18 @@ POOLED = Limits(shard_files=4, pool_files=1, children=2)
 
 
 def shard_files(config: Config) -> dict[str, dict[str, Any]]:
-    return {path.name: orjson.loads(path.read_bytes()) for path in sorted(config.chunks_dir.glob("*.json"))}
+    """What is in the chunk files, by their names without `.zst`."""
+    return {path.name.removesuffix(".zst"): orjson.loads(read(path)) for path in written(config.chunks_dir)}
+
+
+def written(folder: Path) -> list[Path]:
+    """The chunk files, or graph files, in a folder."""
+    return sorted(path for path in folder.iterdir() if path.name.endswith((PLAIN, PACKED)))
+
+
+def read(path: Path) -> bytes:
+    """What a chunk file or graph file holds."""
+    return unpack(path.name, path.read_bytes(), 1 << 30)
 
 
 def chunks(config: Config) -> dict[str, dict[str, Any]]:
@@ -43,9 +55,9 @@ def contents(config: Config) -> dict[str, Any]:
     files.
     """
     found: dict[str, Any] = {
-        str(path.relative_to(config.home)): TIMES.sub(b"", path.read_bytes())
+        str(path.relative_to(config.home)): TIMES.sub(b"", read(path))
         for folder in (config.chunks_dir, config.graph_dir)
-        for path in folder.glob("*.json")
+        for path in written(folder)
     }
     manifest = manifests.load(config.manifest)
     found["files"] = {
@@ -57,5 +69,6 @@ def contents(config: Config) -> dict[str, Any]:
 
 def stats(config: Config) -> dict[str, tuple[int, int]]:
     return {
-        path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in config.chunks_dir.glob("*.json")
+        path.name.removesuffix(".zst"): (path.stat().st_ino, path.stat().st_mtime_ns)
+        for path in written(config.chunks_dir)
     }

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from cortex.generation.contract import Folder
+from cortex.generation.contract import Folder, pack
 from cortex.publish import chunk_files
 from cortex.publish.chunk_files import ChunkManager, read_chunk_file
 from ipc.errors import Damaged
@@ -35,6 +35,20 @@ def write(folder, name, chunks, **metadata):
     temporary = folder / ".tmp.part"
     temporary.write_text(json.dumps({"_metadata": metadata, "chunks": chunks} if metadata else chunks))
     temporary.replace(folder / name)
+
+
+def test_a_packed_file_is_read_and_a_damaged_one_is_one_sentence(tmp_path, monkeypatch):
+    raw = json.dumps([chunk("a"), chunk("b")]).encode()
+    packed = tmp_path / "a.json.zst"
+    packed.write_bytes(pack(packed.name, raw))
+    assert [*read_chunk_file(packed, DIMENSIONS).chunks] == ["a", "b"]
+    packed.write_bytes(packed.read_bytes()[:-7])
+    with pytest.raises(Damaged, match=r"^a\.json\.zst: not one whole zstd frame \(.*\)\.$"):
+        read_chunk_file(packed, DIMENSIONS)
+    packed.write_bytes(pack(packed.name, raw))
+    monkeypatch.setattr(chunk_files, "FILE_BYTES_MAX", len(raw) - 1)
+    with pytest.raises(Damaged, match="a zstd frame of"):
+        read_chunk_file(packed, DIMENSIONS)
 
 
 class Served:

@@ -109,7 +109,7 @@ def test_what_another_program_wrote_in_the_project_is_served_and_followed(projec
 def test_files_of_one_name_in_both_folders_are_two(project):
     index(project)
     ours = publish(project)
-    assert "code-source.json" in ours.files
+    assert "code-source.json.zst" in ours.files
     theirs(project, "chunks", "code-source.json", [chunk("one")])
     both = publish(project)
     assert both.files.keys() == {*ours.files, ".cortex/chunks/code-source.json"}

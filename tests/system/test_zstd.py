@@ -1,12 +1,15 @@
 """What is packed comes back as it was, and no frame is believed."""
 
 import concurrent.futures
+import contextlib
+import io
 
 import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cortex.system import zstd
 from cortex.system.zstd import Dictionary
 
 BODY = b'{"id":"code-src/auth/%d.go","chunk_type":"code","metadata":{"file_path":"src/auth/%d.go","language":"go"}}'
@@ -46,3 +49,38 @@ def test_several_threads_pack_and_unpack_at_once(dictionary):
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         found = pool.map(lambda _: dictionary.unpack(dictionary.pack(BODIES)), range(8))
         assert all(one == BODIES for one in found)
+
+
+@given(raw=st.binary(max_size=300))
+def test_a_file_comes_back_as_it_was_and_so_does_its_head(raw):
+    packed = zstd.pack(raw)
+    assert zstd.unpack(packed, len(raw)) == raw
+    assert zstd.head(io.BytesIO(packed), 7) == raw[:7]
+
+
+def test_a_file_that_is_cut_changed_or_longer_than_its_frame_is_refused_or_reads_the_same():
+    raw = b"".join(BODIES[:20])
+    packed = zstd.pack(raw)
+    wrong = [packed[:end] for end in range(len(packed))]
+    wrong += [packed + b"\0", packed + packed]
+    for one in wrong:
+        with pytest.raises(ValueError, match="zstd frame"):
+            zstd.unpack(one, len(raw))
+    for at in range(len(packed)):
+        flipped = packed[:at] + bytes([packed[at] ^ 0x55]) + packed[at + 1 :]
+        with contextlib.suppress(ValueError):
+            assert zstd.unpack(flipped, len(raw)) == raw
+
+
+def test_a_frame_that_is_too_large_or_does_not_say_how_large_is_refused_unread():
+    packed = zstd.pack(b"\0" * 10_000)
+    with pytest.raises(ValueError, match="a zstd frame of 10000 bytes, where 9999 are allowed"):
+        zstd.unpack(packed, 9_999)
+    silent = zstandard.ZstdCompressor(write_content_size=False).compress(b"\0" * 10_000)
+    with pytest.raises(ValueError, match="where 20000 are allowed"):
+        zstd.unpack(silent, 20_000)
+
+
+def test_a_head_of_what_is_no_frame_is_refused():
+    with pytest.raises(ValueError, match="no zstd frame"):
+        zstd.head(io.BytesIO(b"no frame at all"), 10)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from cortex.ask.freshness import Freshness
+from cortex.generation.contract import PACKED, PLAIN
 from cortex.generation.current import FileRef, Generation
 from cortex.generation.manifest import Manifest
 from cortex.processes import attach
@@ -98,7 +99,7 @@ def _graph_waiting(folder: Path, served: Mapping[str, FileRef]) -> list[str]:
         present = {
             name: info.st_size
             for name, info in files.entries(folder).items()
-            if name.endswith(".json") and not name.startswith(".")
+            if name.endswith((PLAIN, PACKED)) and not name.startswith(".")
         }
     except OSError:
         present = {}

@@ -19,7 +19,7 @@ from typing import Any, cast
 import msgspec
 import orjson
 
-from cortex.generation.contract import GENERATOR
+from cortex.generation.contract import GENERATOR, PACKED, PLAIN, is_ours, pack, unpack
 from cortex.generation.damage import UNREADABLE
 from cortex.generation.graph import FILE_BYTES_MAX
 from cortex.graph.facts.facts import FACTS_VERSION
@@ -42,7 +42,7 @@ FACTS = ".facts"
 STATE = "state.msgpack"
 STEM = "code-graph"
 
-_NAME = re.compile(rf"{STEM}(?:\.\d{{3,}})?\.json$")
+_NAME = re.compile(rf"{STEM}(?:\.\d{{3,}})?\.json(?:\.zst)?$")
 _FACTS_NAME = re.compile(r"facts\.\d{3,}\.msgpack$")
 
 #: path → (nodes, edges)
@@ -184,7 +184,9 @@ def read_shard(folder: Path, number: int, shards: int) -> Body:
     """
     found: dict[str, tuple[list[Any], list[Any]]] = {}
     try:
-        data = orjson.loads(files.read_ours(folder / shard_name(number, shards), FILE_BYTES_MAX))
+        name = shard_name(number, shards)
+        raw = files.read_ours(folder / name, FILE_BYTES_MAX)
+        data = orjson.loads(unpack(name, raw, FILE_BYTES_MAX))
         metadata = data["_metadata"]
         if (metadata.get("generator"), metadata.get("facts")) != (GENERATOR, FACTS_VERSION):
             return {}
@@ -213,7 +215,8 @@ def place_shard(folder: Path, place: tuple[int, int], body: Body, before: Body) 
         "node_count": len(nodes),
         "edge_count": len(edges),
     }
-    files.replace(path, orjson.dumps({"_metadata": metadata, "nodes": nodes, "edges": edges}))
+    raw = orjson.dumps({"_metadata": metadata, "nodes": nodes, "edges": edges})
+    files.replace(path, pack(path.name, raw))
     return 1
 
 
@@ -293,8 +296,8 @@ def drop_facts(folder: Path, shards: int) -> None:
 def drop_graphs(folder: Path, shards: int) -> None:
     """Delete our graph files of another layout."""
     wanted = {shard_name(number, shards) for number in range(shards)}
-    for name in _names(folder, ".json"):
-        if _NAME.match(name) and name not in wanted and _is_ours(folder / name):
+    for name in [*_names(folder, PLAIN), *_names(folder, PACKED)]:
+        if _NAME.match(name) and name not in wanted and is_ours(folder / name):
             files.remove(folder / name)
 
 
@@ -302,15 +305,7 @@ def shard_name(number: int, shards: int) -> str:
     """The shards' names have three digits, as a graph of another program has none:
     `code-graph.json`.
     """
-    return f"{STEM}.{number:03d}.json" if shards else f"{STEM}.json"
-
-
-def _is_ours(path: Path) -> bool:
-    try:
-        with files.open_plain(path) as file:
-            return b'"generator":"cortex"' in file.read(200)
-    except OSError:
-        return False
+    return f"{STEM}.{number:03d}{PACKED}" if shards else f"{STEM}{PACKED}"
 
 
 def _names(folder: Path, ending: str) -> list[str]:

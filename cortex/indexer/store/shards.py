@@ -23,7 +23,7 @@ import orjson
 
 from cortex.embedders.protocol import Embedder
 from cortex.embedders.static import StaticEmbedder
-from cortex.generation.contract import GENERATOR
+from cortex.generation.contract import GENERATOR, PACKED, PLAIN, pack, unpack
 from cortex.generation.manifest import Entry
 from cortex.graph.facts.tables import Packed
 from cortex.indexer.chunkers import PARSER_ENDED, cut, embed_text
@@ -66,6 +66,8 @@ class Settings(msgspec.Struct, frozen=True):
     max_file_bytes: int
     #: the folder where embeddings are kept for later, "" for none
     cache: str = ""
+    #: how the names of chunk files end
+    ending: str = PLAIN
 
 
 class Task(msgspec.Struct, frozen=True, tag="chunks"):
@@ -95,9 +97,9 @@ class Task(msgspec.Struct, frozen=True, tag="chunks"):
         step = min(self.shards, self.old_shards)
         return list(range(self.number % step, self.old_shards, step))
 
-    def names(self) -> list[str]:
+    def names(self, ending: str) -> list[str]:
         """The chunk files that it may write."""
-        return [shard_name(kind, self.number, self.shards) for kind in STEMS]
+        return [shard_name(kind, self.number, self.shards, ending) for kind in STEMS]
 
 
 class Built(msgspec.Struct):
@@ -139,8 +141,13 @@ def shard_of(path: str, shards: int) -> int:
     return zlib.crc32(path.encode()) % shards
 
 
-def shard_name(kind: str, number: int, shards: int) -> str:
-    return f"{STEMS[kind]}.json" if shards == 1 else f"{STEMS[kind]}.{number:03d}.json"
+def shard_name(kind: str, number: int, shards: int, ending: str) -> str:
+    return f"{STEMS[kind]}{ending}" if shards == 1 else f"{STEMS[kind]}.{number:03d}{ending}"
+
+
+def other_form(name: str) -> str:
+    """What a chunk file is called that is packed, or is not, where this one is called `name`."""
+    return name.removesuffix(PACKED) + PLAIN if name.endswith(PACKED) else name.removesuffix(PLAIN) + PACKED
 
 
 @dataclass(slots=True)
@@ -315,8 +322,10 @@ def _read_old(task: Task, settings: Settings, embedder: Embedder) -> _Old:
     old = _Old()
     for kind in CHUNK_TYPES:
         for number in task.sources():
-            path = Path(settings.chunks_dir, shard_name(kind, number, task.old_shards))
-            found = _read_shard(path)
+            name = shard_name(kind, number, task.old_shards, settings.ending)
+            found = _read_shard(Path(settings.chunks_dir, name))
+            as_wanted = found is not None
+            found = found or _read_shard(Path(settings.chunks_dir, other_form(name)))
             if found is None:
                 continue
             metadata, bodies = found
@@ -330,7 +339,7 @@ def _read_old(task: Task, settings: Settings, embedder: Embedder) -> _Old:
                     body["embedding"] = ""
                 old.by_path.setdefault(file_path, []).append(body)
                 old.by_id[body["id"]] = body
-            if task.shards == task.old_shards:
+            if as_wanted and task.shards == task.old_shards:
                 old.files[kind] = ([body["id"] for body in bodies], fits)
     return old
 
@@ -338,7 +347,8 @@ def _read_old(task: Task, settings: Settings, embedder: Embedder) -> _Old:
 def _read_shard(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]] | None:
     """(metadata, chunks) of one of our own files, None when it is missing, damaged or another's."""
     try:
-        data = orjson.loads(files.read_ours(path, FILE_BYTES_MAX))
+        raw = files.read_ours(path, FILE_BYTES_MAX)
+        data = orjson.loads(unpack(path.name, raw, FILE_BYTES_MAX))
         metadata, bodies = data["_metadata"], data["chunks"]
         if metadata["generator"] != GENERATOR or metadata["version"] != FORMAT_VERSION:
             return None
@@ -365,11 +375,13 @@ def _write(
     for body in bodies:
         kinds[body["chunk_type"]].append(body)
     for kind, chunks in kinds.items():
-        name = shard_name(kind, task.number, task.shards)
+        name = shard_name(kind, task.number, task.shards, settings.ending)
         built.chunks += len(chunks)
         if not chunks:
-            if os.path.lexists(Path(settings.chunks_dir, name)):
-                built.deleted.append(name)  # if it is ours, which the writer knows
+            there = [
+                one for one in (name, other_form(name)) if os.path.lexists(Path(settings.chunks_dir, one))
+            ]
+            built.deleted += there  # if they are ours, which the writer knows
             continue
         before, fits = old.files.get(kind, ([], False))
         if (
@@ -380,7 +392,7 @@ def _write(
             built.same.append(name)
             continue
         raw = orjson.dumps({"_metadata": _metadata(kind, task, embedder), "chunks": chunks})
-        temporary = files.write_new(Path(settings.chunks_dir, ".tmp"), name, raw)
+        temporary = files.write_new(Path(settings.chunks_dir, ".tmp"), name, pack(name, raw))
         built.written[name] = str(temporary)
     return built
 

@@ -10,13 +10,21 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
-from cortex.generation.contract import HEAD_BYTES, chunk_folders, is_linked, is_ours
+from cortex.generation.contract import (
+    PACKED,
+    PLAIN,
+    chunk_ending,
+    chunk_folders,
+    is_linked,
+    is_ours,
+    read_head,
+)
 from cortex.generation.manifest import Manifest
 from cortex.indexer.store import manifest as manifests
-from cortex.indexer.store.shards import STEMS, Built, shard_name
+from cortex.indexer.store.shards import STEMS, Built, other_form, shard_name
 from cortex.settings.config import Config
 from cortex.settings.home import open_runtime
 from cortex.system import files, git
@@ -26,7 +34,7 @@ from ipc.locks import Lock, hold
 #: seconds to wait for another run of the same project to end
 LOCK_S = 120.0
 
-_NAME = re.compile(rf"(?:{'|'.join(STEMS.values())})(?:\.(\d{{3,}}))?\.json$")
+_NAME = re.compile(rf"(?:{'|'.join(STEMS.values())})(?:\.(\d{{3,}}))?\.json(?:\.zst)?$")
 _SEQUENCE = re.compile(rb'"sequence":(\d+)')
 
 
@@ -77,7 +85,7 @@ def claiming_files(config: Config, known: Container[str] = ()) -> list[str]:
 
 def _json_files(folder: Path) -> list[str]:
     try:
-        return sorted(name for name in files.names(folder) if name.endswith(".json"))
+        return sorted(name for name in files.names(folder) if name.endswith((PLAIN, PACKED)))
     except OSError:
         return []
 
@@ -90,6 +98,7 @@ class Writer:
         self._config = config
         self._folder = config.chunks_dir
         self._temporary = config.chunks_dir / ".tmp"
+        self._ending = chunk_ending(config)
 
     def open(self) -> None:
         """Make the folders and clear what an interrupted run left. Raises Misconfigured when that
@@ -118,7 +127,9 @@ class Writer:
         known = self.manifest.chunk_files
         present = set(_json_files(self._folder))
         wrong = [
-            name for name, stat in known.items() if name not in present or _stat(self._folder / name) != stat
+            name
+            for name, stat in known.items()
+            if name not in present or not self._is_formed(name) or _stat(self._folder / name) != stat
         ]
         wrong += [name for name in present - known.keys() if _NAME.match(name) and self._is_ours(name)]
         numbers = {int(match[1] or 0) for name in wrong if (match := _NAME.match(name))}
@@ -140,8 +151,8 @@ class Writer:
         """The highest sequence in the chunk files: what a lost manifest has to go on from."""
         highest = self.manifest.sequence
         for name in _json_files(self._folder):
-            with contextlib.suppress(OSError), files.open_plain(self._folder / name) as file:
-                match = _SEQUENCE.search(file.read(HEAD_BYTES))
+            with contextlib.suppress(OSError, ValueError):
+                match = _SEQUENCE.search(read_head(self._folder / name))
                 highest = max(highest, int(match[1]) if match else 0)
         return highest
 
@@ -154,13 +165,14 @@ class Writer:
                 for name, temporary in one.written.items():
                     manifest.chunk_files[name] = _stat(Path(temporary)) or (0, 0)
                     files.move(temporary, self._folder / name)
+                    self._drop(other_form(name))
                     manifest.sequence = sequence
                 for name in one.same:
                     manifest.chunk_files[name] = _stat(self._folder / name) or (0, 0)
                 for name in filter(self._is_ours, one.deleted):
                     self._delete(name)
                     manifest.sequence = sequence
-                for name in (shard_name(kind, one.number, manifest.shards) for kind in STEMS):
+                for name in self._names((one.number,), manifest.shards):
                     if name not in one.written and name not in one.same:
                         manifest.chunk_files.pop(name, None)  # somebody else deleted it
                 for path in gone.get(one.number, ()):
@@ -174,7 +186,7 @@ class Writer:
 
     def drop_others(self, shards: int) -> None:
         """Delete our files that do not belong to a layout of `shards`."""
-        wanted = {shard_name(kind, number, shards) for kind in STEMS for number in range(shards)}
+        wanted = set(self._names(range(shards), shards))
         others = [name for name in _json_files(self._folder) if name not in wanted and _NAME.match(name)]
         ours = [name for name in others if self._is_ours(name)]
         lost = self.manifest.chunk_files.keys() - wanted
@@ -182,6 +194,18 @@ class Writer:
             self._delete(name)
         if ours or lost:
             manifests.save(self._config.manifest, self.manifest)
+
+    def _names(self, numbers: Iterable[int], shards: int) -> list[str]:
+        return [shard_name(kind, number, shards, self._ending) for kind in STEMS for number in numbers]
+
+    def _is_formed(self, name: str) -> bool:
+        """Whether a chunk file is packed, or not, as it is to be: earlier versions packed none."""
+        return name.endswith(PACKED) == (self._ending == PACKED)
+
+    def _drop(self, name: str) -> None:
+        """Delete what an earlier version called a file that is written now."""
+        if self._ending == PACKED and (self._folder / name).exists() and self._is_ours(name):
+            self._delete(name)
 
     def _is_ours(self, name: str) -> bool:
         return name in self.manifest.chunk_files or is_written_here(self._config, self._folder / name)
