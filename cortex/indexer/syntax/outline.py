@@ -18,6 +18,8 @@ _MARKERS = re.compile(
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"\s*(?:\*+/|-+\}|--+>|\"\"\"|''')\s*$")
+#: the characters that those end with: most lines have none, and are not searched
+_LAST = ("/", "}", ">", '"', "'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,5 +61,10 @@ def dedent(text: str) -> str:
 
 def plain_comment(text: str) -> str:
     """The words of a comment or docstring: without markers, blank lines and indentation."""
-    lines = (_ENDS.sub("", _MARKERS.sub("", line)).strip() for line in text.split("\n"))
-    return "\n".join(line for line in lines if line)
+    return "\n".join(bare for line in text.split("\n") if (bare := _bare(line)))
+
+
+def _bare(line: str) -> str:
+    found = _MARKERS.match(line)
+    line = (line[found.end() :] if found else line).rstrip()
+    return (_ENDS.sub("", line) if line.endswith(_LAST) else line).strip()
