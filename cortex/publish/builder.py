@@ -34,7 +34,7 @@ from cortex.generation.write import Row, write_rows
 from cortex.publish.chunk_files import ChunkManager, Reading
 from cortex.publish.graph_files import GraphFiles
 from cortex.publish.intact import Intact, rows_of, without_damaged
-from cortex.publish.merging import Limits, deleted_keys, merge, write_deleted
+from cortex.publish.merging import Limits, deleted_keys, is_crowded, merge, write_deleted
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, refusal
 from cortex.system import allocator, files
@@ -126,7 +126,7 @@ class Builder:
         """Whether something ends soon of which no event tells: an index that is being built, a
         pause after a mending, or a long run for whose end a merge or a small change waits.
         """
-        if self._manager.waits or len(self.current.segments) > self._limits.segments_max:
+        if self._manager.waits or is_crowded(self.current, self._limits):
             return True
         return self._intact.pauses or any(getattr(one, "building", False) for one in self._engines.values())
 
@@ -307,6 +307,7 @@ class Builder:
         """
         merged = merge(self.current, self._dir, self._limits, under_way=under_way)
         if merged is not None:
+            allocator.trim()
             return self._publish(merged)
         published = Published(self.current, self._dir)
         tokens = {name: engine.upkeep(published) for name, engine in self._engines.items()}

@@ -26,6 +26,9 @@ class Limits:
     segments_max: int = 8
     #: the same while a long run of the indexer adds to them
     segments_under_way_max: int = 32
+    #: rows of a segment that a merge makes, at most: what a merge holds in memory is in proportion
+    #: (some 300 MB). One of half as many stays as it is
+    rows_max: int = 50_000
     #: a merge takes in every segment that is at most this many times as large as all smaller ones
     #: together
     merge_ratio: int = 4
@@ -43,31 +46,60 @@ def merge(
 
     Raises as `open_rows` and `write_segment` do.
     """
-    refs, segments = generation.segments, index_dir / "segments"
-    total = sum(ref.rows for ref in refs)
-    wasteful = total > limits.rows_min and generation.deleted_count > limits.deleted_share_max * total
-    most = limits.segments_under_way_max if under_way else limits.segments_max
-    if len(refs) <= most and not (wasteful and not under_way):
+    groups = _due(generation, limits, under_way=under_way)
+    if not groups:
         return None
-    chosen = list(refs) if wasteful else _small_ones(refs, limits.merge_ratio)
-    kept = tuple(ref for ref in refs if ref not in chosen)
-    # Those that stay are not even opened: a large one takes as long to check as the rest to merge.
-    part = dataclasses.replace(
-        generation, segments=tuple(ref for ref in refs if ref in chosen), references=""
-    )
-    rows = open_rows(part, index_dir)
-    number = generation.number + 1
-    name = f"rows-{number:08d}.seg"
-    count, vectors = merge_rows(segments / name, rows, range(len(chosen)))
-    still = np.setdiff1d(deleted_keys(segments, generation), rows.keys)
-    deleted, deleted_count = write_deleted(segments, number, still)
+    segments, number = index_dir / "segments", generation.number
+    refs, deleted = list(generation.segments), deleted_keys(segments, generation)
+    for group in groups:
+        number += 1
+        # Those that stay are not even opened: to check a large one takes as long as to merge the
+        # rest.
+        part = dataclasses.replace(generation, segments=tuple(group), references="")
+        rows = open_rows(part, index_dir)
+        name = f"rows-{number:08d}.seg"
+        count, vectors = merge_rows(segments / name, rows, range(len(group)))
+        refs = [ref for ref in refs if ref not in group]
+        refs += [SegmentRef(name, count, vectors)] if count else []
+        deleted = np.setdiff1d(deleted, rows.keys)
+    written, deleted_count = write_deleted(segments, number, deleted)
     return dataclasses.replace(
-        generation,
-        number=number,
-        segments=(*kept, SegmentRef(name, count, vectors)) if count else kept,
-        deleted=deleted,
-        deleted_count=deleted_count,
+        generation, number=number, segments=tuple(refs), deleted=written, deleted_count=deleted_count
     )
+
+
+def is_crowded(generation: Generation, limits: Limits) -> bool:
+    """Whether a generation has more small segments than it is to have."""
+    return len(_small(generation.segments, limits)) > limits.segments_max
+
+
+def _small(refs: Sequence[SegmentRef], limits: Limits) -> list[SegmentRef]:
+    return [ref for ref in refs if ref.rows < limits.rows_max // 2]
+
+
+def _due(generation: Generation, limits: Limits, *, under_way: bool) -> list[list[SegmentRef]]:
+    """The segments of which one is to be made, group by group."""
+    refs, rows = generation.segments, generation.deleted_count
+    total = sum(ref.rows for ref in refs)
+    if total > limits.rows_min and rows > limits.deleted_share_max * total and not under_way:
+        return _portions(refs, limits.rows_max)
+    small = _small(refs, limits)
+    if len(small) <= (limits.segments_under_way_max if under_way else limits.segments_max):
+        return []
+    return [_small_ones(small, limits)]
+
+
+def _portions(refs: Sequence[SegmentRef], rows_max: int) -> list[list[SegmentRef]]:
+    """All of `refs`, in groups of at most that many rows, or of one."""
+    out: list[list[SegmentRef]] = []
+    total = 0
+    for ref in refs:
+        total += ref.rows
+        if not out or total > rows_max:
+            out.append([])
+            total = ref.rows
+        out[-1].append(ref)
+    return out
 
 
 def deleted_keys(segments: Path, generation: Generation) -> Array:
@@ -89,15 +121,15 @@ def write_deleted(segments: Path, number: int, keys: Array, more: Sequence[int] 
     return name, len(every)
 
 
-def _small_ones(refs: Sequence[SegmentRef], ratio: int) -> list[SegmentRef]:
-    """The segments to merge: from the smallest up,
-    while one is not far larger than all before it.
+def _small_ones(refs: Sequence[SegmentRef], limits: Limits) -> list[SegmentRef]:
+    """The segments to merge, in their order: from the smallest up, while one is not far larger than
+    all before it.
     """
-    ordered = sorted(refs, key=lambda ref: ref.rows)
     total, chosen = 0, list[SegmentRef]()
-    for ref in ordered:
-        if len(chosen) >= 2 and ref.rows > ratio * total:
+    for ref in sorted(refs, key=lambda ref: ref.rows):
+        large = ref.rows > limits.merge_ratio * total or total + ref.rows > limits.rows_max
+        if len(chosen) >= 2 and large:
             break
         chosen.append(ref)
         total += ref.rows
-    return chosen
+    return [ref for ref in refs if ref in chosen]

@@ -177,6 +177,27 @@ def test_rows_are_not_merged_while_a_long_run_adds_to_them(config, builder):
     assert builder.current.rows == 1023
 
 
+def test_no_merge_makes_a_segment_of_more_rows_than_it_may_hold_in_memory(config):
+    limits = Limits(segments_max=2, rows_max=20, rows_min=10)
+    with contextlib.closing(Builder(config, limits=limits)) as builder:
+        for at in range(12):
+            write(config, f"{at}.json", [chunk(i) for i in range(5 * at, 5 * at + 5)])
+            drain(builder)
+        sizes = [ref.rows for ref in builder.current.segments]
+        assert max(sizes) <= 20
+        assert len(sizes) <= 5 + limits.segments_max
+        assert sum(sizes) == 60
+        for at in range(6):  # so many are deleted that all segments are made again
+            (config.chunks_dir / f"{2 * at}.json").unlink()
+        assert drain(builder).deleted_count == 0
+        sizes = [ref.rows for ref in builder.current.segments]
+        assert max(sizes) <= 20
+        assert sum(sizes) == 30
+    reader = Reader(config)
+    assert reader.exact("function_57") == ["code-f57.py#f57~1"]
+    assert reader.exact("function_42") == []
+
+
 def tell(config, state, done, total):
     """What the indexer says of itself."""
     said = IndexerState(state, done, total, 1, time.time(), os.getpid())
