@@ -193,12 +193,17 @@ class Indexer:
         manifest.model, manifest.dimensions = self.embedder.identity, self.embedder.dimensions
         return manifest
 
-    def update(self, manifest: Manifest, changes: dict[str, Candidate | None]) -> Plan:
+    def update(
+        self,
+        manifest: Manifest,
+        changes: dict[str, Candidate | None],
+        on_progress: Progress | None = None,
+    ) -> Plan:
         """As `run`, for some files only: None means gone. `manifest` is brought up to date."""
         present = {path: candidate for path, candidate in changes.items() if candidate is not None}
         gone = [path for path in changes.keys() - present.keys() if path in manifest.files]
         fresh = {path: one for path, one in present.items() if _differs(manifest.files.get(path), one)}
-        return self._run(manifest, fresh, gone, force=False, on_progress=None)
+        return self._run(manifest, fresh, gone, force=False, on_progress=on_progress)
 
     def _run(
         self,

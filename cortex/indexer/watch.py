@@ -34,7 +34,7 @@ from cortex.settings.config import Config
 from cortex.settings.home import open_home, open_runtime
 from cortex.system import allocator, files
 from cortex.system.mounts import FOREIGN, file_system
-from cortex.terms.records import IndexerState
+from cortex.terms.records import LONG_FILES, IndexerState
 from ipc.errors import CortexError, NotFound, Occupied
 from ipc.locks import Lock, hold
 
@@ -277,7 +277,7 @@ class _Follower:
                 return
             self._mark(changes, manifest)
             self._tell(state="indexing", done=0, total=len(changes), message="")
-            self._indexer.update(manifest, changes)
+            self._indexer.update(manifest, changes, self._progress if len(changes) >= LONG_FILES else None)
             self._settle(changes, manifest)
         self._worked = time.monotonic()
         self._tell(state="idle", message="")

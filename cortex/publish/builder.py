@@ -38,15 +38,12 @@ from cortex.publish.merging import Limits, deleted_keys, is_crowded, merge, writ
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, refusal
 from cortex.system import allocator, files
-from cortex.terms.records import STATE_BYTES_MAX, IndexerState
+from cortex.terms.records import LONG_FILES, STATE_BYTES_MAX, IndexerState
 from ipc.errors import CortexError, Damaged, NotFound, Occupied
 from ipc.locks import Lock, hold
 
 log = logging.getLogger(__name__)
 
-#: files that are still to be read of a run that goes on for seconds: with so many, a generation is
-#: published when it is worth it
-LONG_FILES = 100
 #: files in `segments/` that carry the number of the generation that wrote them
 _NUMBERED = re.compile(r"(?:rows|deleted|references|number)-([0-9]+)(?:\.seg)?")
 

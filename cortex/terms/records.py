@@ -70,6 +70,9 @@ class Skipped:
 
 #: bytes of a file that holds an IndexerState: one path for each file that was just saved
 STATE_BYTES_MAX = 64 << 20
+#: files that an indexer has still to read from which on a run goes on for seconds: while it does, a
+#: generation is published when it is worth it
+LONG_FILES = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from cortex.indexer import run, watch
 from cortex.indexer.store import manifest as manifests
 from cortex.indexer.store.shards import ended_a_process
 from cortex.settings.config import Config, Indexing
-from cortex.terms.records import IndexerState
+from cortex.terms.records import LONG_FILES, IndexerState
 from ipc.errors import Occupied
 from tests.indexer.written import read
 from tests.waiting import BOUND_S, until
@@ -92,6 +92,30 @@ def test_what_is_saved_created_renamed_and_deleted_gets_into_the_chunk_files(pro
         (root / "moved/deep/b.py").unlink()
         until(lambda: names(project) == {"second"})
     assert state(project).state == "stopped"
+
+
+def test_many_saved_files_are_told_as_read_before_their_graph_is_made(project, monkeypatch):
+    told: list[IndexerState | None] = []
+    make = watch.Indexer._write_graph
+
+    def look(indexer, manifest, parts):
+        told.append(state(project))
+        make(indexer, manifest, parts)
+
+    run.open_home(project)
+    follower = watch._Follower(project, threading.Event(), watch.PACE)
+    try:
+        with watch._hold_place(project):
+            follower._sweep()
+        saved = {f"many/file_{at}.py" for at in range(LONG_FILES)}
+        (project.root / "many").mkdir()
+        for path in saved:
+            (project.root / path).write_text("x = 1\n")
+        monkeypatch.setattr(watch.Indexer, "_write_graph", look)
+        follower._update(saved)
+    finally:
+        follower.close()
+    assert [(one.state, one.done, one.total) for one in told if one] == [("indexing", LONG_FILES, LONG_FILES)]
 
 
 @pytest.fixture
