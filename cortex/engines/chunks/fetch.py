@@ -47,11 +47,20 @@ def fetch(rows: Rows, request: Fetch) -> Chunks:
 
 def words_held(query: str) -> Held:
     """What says which words and sub-words of `query` a line holds, in any case."""
-    known = _Known(_words(query))
+    wanted = {word: 1 << at for at, word in enumerate(sorted(_words(query)))}
 
     def held(text: str) -> list[int]:
+        found = _IDENTIFIER.findall(text)
+        distinct = list(set(found))
+        apart = map(wanted.keys().isdisjoint, map(_words, distinct))
+        known = {
+            identifier: sum(wanted.get(word, 0) for word in _words(identifier))
+            for identifier, none in zip(distinct, apart, strict=True)
+            if not none
+        }
+        known["\n"] = _LINE_END
         lines, line = [], 0
-        for bits in filter(None, map(known.__getitem__, _IDENTIFIER.findall(text))):
+        for bits in filter(None, map(known.get, found)):
             if bits == _LINE_END:
                 lines.append(line)
                 line = 0
@@ -60,22 +69,6 @@ def words_held(query: str) -> Held:
         return [*lines, line]
 
     return held
-
-
-class _Known(dict[str, int]):
-    """Identifier → a bit for each of the words that are asked for and that it holds: texts repeat
-    few of them. A line feed is one, too.
-    """
-
-    def __init__(self, wanted: frozenset[str]) -> None:
-        super().__init__({"\n": _LINE_END})
-        self._wanted = {word: 1 << at for at, word in enumerate(sorted(wanted))}
-
-    def __missing__(self, identifier: str) -> int:
-        words = _words(identifier)
-        held = words if not self._wanted.keys().isdisjoint(words) else ()
-        bits = self[identifier] = sum(self._wanted.get(word, 0) for word in held)
-        return bits
 
 
 @functools.lru_cache(WORDS_MAX)
