@@ -38,6 +38,14 @@ class Rules:
     def decide(self, path: str) -> bool | None:
         return self.ignores.decide(self.prefix + path[self.depth :])
 
+    def line_of(self, root: str, path: str) -> str:
+        """The last line of the file that takes `path`, as in `.gitignore, line 3: *.log`."""
+        name = self.prefix + path[self.depth :]
+        for number, line in reversed(list(enumerate(_text(os.path.join(root, self.name)).split("\n"), 1))):
+            if line.strip() and read_lines(line).decide(name):
+                return f"{self.name}, line {number}: {line.strip()}"
+        return self.name
+
 
 def read_rules(root: str, path: str, *, depth: int = 0) -> list[Rules]:
     """The rules of the ignore file `path` below `root`; none where it has none, or is not there."""
@@ -86,16 +94,21 @@ def _counting(rules: Rules) -> list[Rules]:
 
 
 def _read(path: str) -> Ignores:
-    """The globs of a file; none when it cannot be read. Of one that is larger than READ_BYTES_MAX
-    the lines count that are whole by then.
+    """The globs of a file; none when it cannot be read."""
+    return read_lines(_text(path))
+
+
+def _text(path: str) -> str:
+    """An ignore file, "" when it cannot be read. Of one that is larger than READ_BYTES_MAX, the
+    lines that are whole by then.
     """
     try:
         raw = files.read_plain(path, READ_BYTES_MAX + 1)
     except OSError:
-        return Ignores()
+        return ""
     if len(raw) > READ_BYTES_MAX:
         raw = raw[: raw.rfind(b"\n", 0, READ_BYTES_MAX) + 1] + b"\0"  # a fault stands for the rest
-    return read_lines(raw.decode("utf-8", "replace"))
+    return raw.decode("utf-8", "replace")
 
 
 def _git_dir(top: Path) -> Path:

@@ -164,6 +164,53 @@ class Scanner:
             return Candidate(info.st_size, info.st_mtime_ns)
         return Skipped(path, reason) if reason else None
 
+    def why_not(self, path: str) -> str:
+        """Why a file, or a folder on its way, is left out; "" when it is to be indexed."""
+        rules, parts = self._outer, path.split("/")
+        for depth in range(len(parts)):
+            folder = "/".join(parts[:depth])
+            if folder and (why := self._why_closed(folder, parts[depth - 1], rules)):
+                return why
+            rules = (*self._rules(folder, None), *rules)
+        full = os.path.join(self._root, path)
+        if not os.path.lexists(full):
+            return "there is no such file"
+        if os.path.isdir(full) and not os.path.islink(full):
+            return self._why_closed(path, parts[-1], rules)
+        size, is_link = os.lstat(full).st_size, os.path.islink(full)
+        reason = self._reason(path, parts[-1], rules, size, is_link=is_link)
+        if reason is None:
+            return ""
+        if reason:
+            return f"left out: {reason}"
+        if by := self._ignored_by(path, rules):
+            return f"ignored by {by}"
+        if self._include and not self._include.match(path):
+            return "indexing.include does not name it"
+        return "indexing.languages does not name its language" if self._languages else "left out: git's own"
+
+    def _why_closed(self, folder: str, name: str, rules: tuple[Rules, ...]) -> str:
+        """Why a folder is not entered; "" when it is."""
+        if name in FOLDERS_SKIPPED:
+            return f"{folder}/ is left out: folders called {name} hold no project's own source"
+        if folder == self._cache:
+            return f"{folder}/ is left out: it is our own cache"
+        if by := self._ignored_by(folder + "/", rules):
+            return f"{folder}/ is ignored by {by}"
+        if self._is_link_or_venv(folder):
+            return f"{folder}/ is left out: it is a symbolic link or a virtual environment"
+        return ""
+
+    def _ignored_by(self, path: str, rules: tuple[Rules, ...]) -> str:
+        """The setting, or the line of an ignore file, that ignores `path`; "" when none does."""
+        if self._ignore.match(path):
+            return "indexing.ignore"
+        for rule in rules:
+            decision = rule.decide(path)
+            if decision is not None:
+                return rule.line_of(self._root, path) if decision else ""
+        return ""
+
     def _take(self, scan: Scan, path: str, entry: os.DirEntry[str], rules: tuple[Rules, ...]) -> None:
         is_link = entry.is_symlink()
         if not is_link and not entry.is_file(follow_symlinks=False):

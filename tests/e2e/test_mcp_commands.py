@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.e2e.conftest import BIN
 from tests.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -56,12 +57,23 @@ def test_a_project_is_indexed_searched_and_shown_from_the_shell(project):
 
     assert project.run("up", "--detach").returncode == 0
     project.member("watcher")
+    why = project.run("why", "auth/login.py", "how is the password compared")
+    assert why.returncode == 0
+    said, place = why.stdout.splitlines()
+    assert said.startswith("auth/login.py is indexed: ")
+    assert place.startswith("  1. auth/login.py:")
+    assert project.run("why", "how is the password compared").stdout.splitlines()[0] == place
     status = project.run("status", "--json")
     shown = json.loads(status.stdout)
     assert (status.returncode, shown["set"]["running"], shown["index"]["chunks"] > 3) == (0, True, True)
     assert set(shown["workers"]) == {"vector", "text", "graph", "watcher"}
     assert shown["index"]["degraded"] == []
 
+    entry = {"command": str(BIN / "cortex"), "args": ["mcp"]}
+    (project.root / ".mcp.json").write_text(json.dumps({"mcpServers": {"cortex": entry}}))
+    checks = {each["name"]: each for each in json.loads(project.run("doctor", "--json").stdout)}
+    assert checks["agents"]["state"] == "fine"
+    assert f"Claude Code ({project.root}/.mcp.json) answers, version" in checks["agents"]["text"]
     assert project.run("down").returncode == 0
     assert "No workers are running" in project.run("down").stdout
 

@@ -280,6 +280,17 @@ def _agent_options(parser: Parser, agents: str) -> None:
     parser.add_argument("--print", dest="only_print", action="store_true", help="show it, and write nothing")
 
 
+def _why_options(parser: Parser) -> None:
+    parser.add_argument("what", metavar="PATH|ID|QUESTION", help="a file, a chunk's id, or a question")
+    parser.add_argument("question", nargs="?", default="", help="the question that should find the file")
+
+
+def why(options: Namespace) -> int:
+    from cortex.front.cli.why import say_why
+
+    return say_why(options.project, options.what, options.question)
+
+
 def install(options: Namespace) -> int:
     from cortex.front.cli import install as installing
 
@@ -322,6 +333,12 @@ COMMANDS = (
         "Check everything that Cortex needs, and say what to do about what is missing.",
         doctor,
         _json_option,
+    ),
+    Command(
+        "why",
+        "Say why a file is indexed or not, or at which place a question finds it, and by which signals.",
+        why,
+        _why_options,
     ),
     Command(
         "trust",

@@ -1,0 +1,119 @@
+"""`cortex why`: what became of a file on its way to an answer."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import orjson
+
+from cortex.ask.freshness import Freshness
+from cortex.front.cli.generated import Asked, ask_workers
+from cortex.front.tools import TOOLS
+from cortex.settings import config as configuration
+from cortex.settings.config import Config
+from cortex.system.terminal import shown
+from ipc.errors import EXIT_NOTHING, EXIT_OK
+
+#: results in which a file is looked for
+DEPTH = 50
+#: files that are told of a question, and signals of each
+FILES_TOLD, SIGNALS_TOLD = 10, 6
+
+
+def say_why(project: str | None, what: str, question: str) -> int:
+    """Print it; EXIT_NOTHING for what is not indexed or not found. Raises CortexError."""
+    config = configuration.load(project)
+    freshness = Freshness(config)
+    path = _path(config, freshness, what)
+    if not path:
+        return _say_ranking(config, " ".join(filter(None, (what, question))))
+    code = _say_file(config, freshness, path)
+    return _say_place(config, question, path) if question and code == EXIT_OK else code
+
+
+def _path(config: Config, freshness: Freshness, what: str) -> str:
+    """The file of the project that is meant, relative to its root; "" for a question."""
+    full = os.path.abspath(what)
+    root = str(config.root) + os.sep
+    if os.path.lexists(full) and full.startswith(root):
+        return full[len(root) :].replace(os.sep, "/")
+    known = freshness.listed()
+    if what in known:
+        return what
+    # The id of a chunk: its kind, its file, and what it is within that.
+    name = what.partition("#")[0].partition("-")[2]
+    names = [name[at:] for at in range(len(name)) if at == 0 or name[at - 1] == "-"]
+    found = next((each for each in names if each in known), "")
+    return found or (what if "/" in what and " " not in what else "")
+
+
+def _say_file(config: Config, freshness: Freshness, path: str) -> int:
+    from cortex.indexer.scan import Scanner
+    from cortex.indexer.store import manifest
+
+    if why := Scanner(config).why_not(path):
+        print(shown(f"{path} is not indexed: {why}."))
+        return EXIT_NOTHING
+    if (config.root / path).is_dir():
+        print(shown(f"{path}/ is a folder whose files are indexed; name one of them."))
+        return EXIT_OK
+    entry = manifest.load(config.manifest).files.get(path)
+    generation = freshness.current()
+    if entry is None:
+        print(shown(f"{path} is to be indexed, and was not read yet; see `cortex status`."))
+        return EXIT_NOTHING
+    if entry.skipped or not entry.chunks:
+        print(shown(f"{path} was read and is not searched: {entry.skipped or 'it holds no text'}."))
+        return EXIT_NOTHING
+    chunks = f"{entry.chunks} {'chunk' if entry.chunks == 1 else 'chunks'}"
+    served = f"generation {generation.number} is served" if generation.number else "nothing is served yet"
+    print(shown(f"{path} is indexed: {chunks} of {entry.size} bytes; {served}."))
+    for remark in entry.remarks:
+        print(shown(f"  {remark}"))
+    if path in freshness.pending(generation):
+        print("  It was saved since, and is about to be indexed.")
+    elif freshness.stale([path], generation):
+        print("  It differs from what is indexed: run `cortex index`, or start a front, which follows it.")
+    return EXIT_OK
+
+
+def _search(config: Config, question: str) -> list[dict[str, Any]]:
+    tool = TOOLS["cortex_search"]
+    asked = {"query": question, "limit": DEPTH, "detail": "location", "explain": True}
+    answer = orjson.loads(ask_workers(tool, asked, Asked(str(config.root))))
+    return list(answer["results"])
+
+
+def _file_of(result: dict[str, Any]) -> str:
+    return str(result["chunk"]["metadata"].get("file_path", ""))
+
+
+def _say_ranking(config: Config, question: str) -> int:
+    results = _search(config, question)
+    for rank, result in enumerate(results[:FILES_TOLD], 1):
+        _say_result(rank, result)
+    return EXIT_OK if results else EXIT_NOTHING
+
+
+def _say_place(config: Config, question: str, path: str) -> int:
+    results = _search(config, question)
+    for rank, result in enumerate(results, 1):
+        if _file_of(result) == path:
+            if rank > 1:
+                print(f"{rank - 1} {'result is' if rank == 2 else 'results are'} before it; the first:")
+                _say_result(1, results[0])
+            _say_result(rank, result)
+            return EXIT_OK
+    print(shown(f"{question!r} does not find it among the first {len(results)} results; the first:"))
+    for result in results[:1]:
+        _say_result(1, result)
+    return EXIT_NOTHING
+
+
+def _say_result(rank: int, result: dict[str, Any]) -> None:
+    told = result["explain"]
+    terms = sorted(told["signals"].items(), key=lambda each: -abs(each[1]["points"]))
+    parts = [f"{name} {each['points']:+.2f}" for name, each in terms[:SIGNALS_TOLD] if each["points"]]
+    where = f"{_file_of(result)}:{result['chunk']['metadata'].get('start_line', 1)}"
+    print(shown(f"{rank:>3}. {where}  {told['score']:.2f} = {told['base']:.2f} {' '.join(parts)}"))
