@@ -4,6 +4,7 @@ objects, and what is declared with its type. Says several where that does not te
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from cortex.graph.facts.arguments import WIDENING
@@ -40,6 +41,19 @@ _PRIMITIVES = frozenset((*WIDENING, "boolean"))
 _OF_TEXT = frozenset({"CharSequence", "Comparable", "Serializable", "IEnumerable"})
 #: what a boxed number can be given for
 _OF_NUMBERS = frozenset({"Number", "Comparable", "Serializable"})
+
+
+@functools.lru_cache(maxsize=10_000)
+def bare(text: str, *, kotlin: bool) -> str:
+    """A type without packages, arguments and words around it; arrays keep their brackets."""
+    text = text.strip().lstrip(":").strip()
+    if "->" in text:
+        return "fn"
+    levels = text.count("[]") + text.count("...")
+    name = text.partition("<")[0].replace("[]", "").rstrip("?! ").split()
+    last = name[-1].rpartition(".")[2] if name else ""
+    last = _SAME.get(last, last)
+    return (_KOTLIN.get(last, last) if kotlin else last) + "[]" * levels
 
 
 class Overloads:
@@ -95,17 +109,7 @@ class Overloads:
         return total - 100
 
     def _bare(self, text: str) -> str:
-        """A type without packages, arguments and words around it; arrays keep their brackets."""
-        text = text.strip().lstrip(":").strip()
-        if "->" in text:
-            return "fn"
-        levels = text.count("[]") + text.count("...")
-        name = text.partition("<")[0].replace("[]", "").rstrip("?! ").split()
-        last = name[-1].rpartition(".")[2] if name else ""
-        last = _SAME.get(last, last)
-        if self.language == "kotlin":
-            last = _KOTLIN.get(last, last)
-        return last + "[]" * levels
+        return bare(text, kotlin=self.language == "kotlin")
 
     def _fit(self, wanted: str, given: str) -> float | None:
         if not given or not wanted:

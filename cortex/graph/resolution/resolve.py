@@ -100,6 +100,8 @@ class _Resolver:
         self.rules = RULES[self.facts.language]
         self.module = project.module_id(path)
         self.overloads = Overloads(project, evaluator, path)
+        #: whether what a call passes decided its answer
+        self.narrowed = False
 
     def edges(self) -> list[Edge]:
         found: dict[tuple[Any, ...], Edge] = {}
@@ -170,10 +172,14 @@ class _Resolver:
         """
         answers: dict[tuple[object, ...], list[Edge]] = {}
         for one in self.index.references:
-            key = (one.kind, one.chain, one.scope, self._stage(one), one.arguments, one.passed)
+            key = (one.kind, one.chain, one.scope, self._stage(one), one.arguments)
             known = answers.get(key)
+            if known is None and one.passed:
+                known = answers.get((key, one.passed))
             if known is None:
-                known = answers[key] = list(self._type(one) if one.kind == "type" else self._call(one))
+                self.narrowed = False
+                known = list(self._type(one) if one.kind == "type" else self._call(one))
+                answers[(key, one.passed) if self.narrowed else key] = known
                 yield from known
             else:
                 place = Location(self.path, one.line, one.column)
@@ -311,7 +317,7 @@ class _Resolver:
 
     def _found(self, one: Reference, refs: list[Ref], confidence: str) -> Iterator[Edge]:
         if len(refs) > 1 and one.passed:
-            refs = self.overloads.chosen(refs, one)
+            refs, self.narrowed = self.overloads.chosen(refs, one), True
         if len(refs) == 1 or self._are_twins(refs):
             for ref in refs:
                 yield self._edge(
