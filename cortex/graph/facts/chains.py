@@ -36,7 +36,10 @@ def name_of(node: Node) -> str:
     text = text_of(node)
     if node.type == "instance_variable":
         return f"self.{text[1:]}"
-    return text.replace("\\", ".").strip(".") if "\\" in text else text
+    if "\\" not in text:
+        return text
+    whole = "\\" * text.startswith("\\")  # from the global name space, whatever is around it
+    return whole + text.replace("\\", ".").strip(".")
 
 
 def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:

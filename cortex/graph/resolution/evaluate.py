@@ -129,7 +129,7 @@ class Evaluator:
         if RULES[self.project.language(path)].family in _QUALIFIED:
             names = next((at for at, link in enumerate(links) if link[0] in "(["), len(links))
             for count in range(names - 1, 0, -1):
-                key = self.project.find_module(".".join(links[:count]), path)
+                key = self.project.find_module(".".join(links[:count]).lstrip("\\"), path)
                 if key and (values := self.scopes.exported(key, links[count])):
                     return values, links[count:]
         return (), links

@@ -132,6 +132,8 @@ class Scopes:
         index = self.project.index(path)
         facts = index.facts
         rules = RULES[facts.language]
+        if name.startswith("\\"):
+            return self._in_scope(f"{rules.family}:", "", name[1:], path), "exact"
         here, first = scope, True
         in_type = scope >= 0 and facts.definitions[scope].kind in TYPE_KINDS
         if not (rules.implicit_self or in_type or index.may_know(name)):

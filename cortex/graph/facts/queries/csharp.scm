@@ -16,6 +16,7 @@
 (lambda_expression parameters: (identifier) @bind.name)
 (implicit_parameter) @bind.name
 
+(type_parameter_constraints_clause (identifier) @bound.name (type_parameter_constraint type: (_) @bound.type))
 (field_declaration (variable_declaration type: (_) @bind.type (variable_declarator name: (_) @bind.name)))
 (property_declaration type: (_) @bind.type name: (_) @bind.name)
 (local_declaration_statement (variable_declaration type: (implicit_type) (variable_declarator name: (_) @bind.name (_) @bind.value)))

@@ -21,6 +21,7 @@
 (parameter_declaration name: (identifier) @param.name type: (_) @param.type)
 (variadic_parameter_declaration name: (identifier) @param.name type: (_) @param.item)
 (parameter_declaration !name type: (_) @param.type)
+(type_parameter_declaration name: (identifier) @bound.name type: (type_constraint [(type_identifier) (qualified_type) (generic_type)] @bound.type))
 (field_declaration name: (field_identifier) @bind.name type: (_) @bind.type)
 
 (short_var_declaration left: (expression_list (identifier) @bind.name))

@@ -13,6 +13,7 @@
 (method_declaration type: (_) @returns)
 (formal_parameter type: (_) @param.type name: (_) @param.name)
 (spread_parameter (_) @param.item . (variable_declarator name: (_) @param.name))
+(type_parameter (type_identifier) @bound.name (type_bound (_) @bound.type))
 (lambda_expression parameters: (identifier) @bind.name)
 (inferred_parameters (identifier) @bind.name)
 

@@ -13,6 +13,7 @@
 (class_parameter (identifier) @bind.name . [(user_type) (nullable_type)] @bind.type)
 (property_declaration (variable_declaration (identifier) @bind.name . [(user_type) (nullable_type)] @bind.type))
 (property_declaration (variable_declaration (identifier) @bind.name .) . (_) @bind.value)
+(type_parameter (identifier) @bound.name (user_type) @bound.type)
 (for_statement (variable_declaration (identifier) @bind.name) . (_) @bind.item)
 (lambda_parameters (variable_declaration (identifier) @bind.name))
 

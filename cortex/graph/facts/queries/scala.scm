@@ -14,6 +14,7 @@
 (class_parameter name: (_) @bind.name type: (_) @bind.type)
 (val_definition pattern: (identifier) @bind.name type: (_)? @bind.type value: (_) @bind.value)
 (var_definition pattern: (identifier) @bind.name type: (_)? @bind.type value: (_) @bind.value)
+(type_parameters name: (identifier) @bound.name . bound: (upper_bound type: (_) @bound.type))
 (enumerator . (identifier) @bind.name . (_) @bind.item)
 (lambda_expression parameters: (identifier) @bind.name)
 

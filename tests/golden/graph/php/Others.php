@@ -1,0 +1,3 @@
+<?php
+namespace Other;
+function helper() { return 2; }
