@@ -16,6 +16,7 @@ from cortex.generation.damage import Seal, is_panic, look, mark
 from cortex.generation.read import Published
 from cortex.generation.snapshots import Snapshots
 from cortex.settings.config import Config
+from cortex.system import allocator
 from ipc.errors import NotReady
 from ipc.messages import Message, Status
 from ipc.service import CHECK_S, Identity
@@ -38,6 +39,9 @@ class EngineWorker:
         #: generations whose files were changed since
         self._damaged: set[int] = set()
         self._looked_at = 0.0
+        #: whether a question, or a generation, came since the last look, or since memory was given
+        #: back
+        self._asked = self._used = False
         self._snapshots: Snapshots[Handlers] = Snapshots(config.index_dir, self._open, self._mark)
         self.handlers: dict[type, Callable[[Any], Message]] = dict.fromkeys(
             self._engine.answers, self._answer
@@ -47,6 +51,7 @@ class EngineWorker:
         tokens = published.generation.tokens
         if published.generation.number and self._name not in tokens:
             raise NotReady(f"The index has nothing of the engine {self._name}; it is about to be built anew.")
+        self._asked = True
         token = tokens.get(self._name, "")
         files = look((*published.files(), *self._engine.files(token)))
         handlers = self._engine.open(token, published)
@@ -56,6 +61,7 @@ class EngineWorker:
         return handlers
 
     def _answer(self, request: Any) -> Message:
+        self._asked = True
         handle = self._snapshots.get(request.generation)[type(request)]
         number = self._snapshots.number_of(request.generation)
         try:
@@ -87,7 +93,17 @@ class EngineWorker:
         mark(self._run_dir, self._name, generation, why)
 
     def reload(self) -> bool:
+        self._rest()
         return self._snapshots.reload()
+
+    def _rest(self) -> None:
+        """Give back what answers have left in memory, when nobody asked between two looks."""
+        if self._asked:
+            self._asked, self._used = False, True
+        elif self._used:
+            self._used = False
+            self._snapshots.let_go()
+            allocator.trim()
 
     def patience(self) -> float:
         return min(CHECK_S, self._snapshots.patience)

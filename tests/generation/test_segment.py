@@ -1,7 +1,5 @@
 """A segment comes back as it was written; every flipped byte and every truncation is refused."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,6 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from cortex.generation.segment import open_segment, write_segment
 from ipc.errors import Damaged, NotFound
+from tests.resident import resident, told
 
 ARRAYS = {
     "keys": np.arange(5, dtype="<u8"),
@@ -86,20 +85,10 @@ def test_sections_begin_at_cache_lines_and_are_read_only(tmp_path):
         segment.arrays["keys"][0] = 1
 
 
-@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux tells what of a file is mapped")
+@told
 def test_what_was_read_to_be_checked_is_not_kept_as_memory_of_the_process(tmp_path):
     write_segment(tmp_path / "s", {"vectors": np.ones((1000, 1000), "<f4")}, {})
     segment = open_segment(tmp_path / "s")
     assert resident(segment.path) < 100_000
     assert float(segment.arrays["vectors"].sum()) == 1e6
     assert resident(segment.path) > 3_900_000
-
-
-def resident(path):
-    """Bytes of the file that count as memory of this process."""
-    lines = iter(Path("/proc/self/smaps").read_text().splitlines())
-    found = 0
-    for line in lines:
-        if line.endswith(f" {path}"):
-            found += 1024 * int(next(one for one in lines if one.startswith("Rss:")).split()[1])
-    return found

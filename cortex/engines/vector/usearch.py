@@ -13,10 +13,10 @@ import os
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numkong
 import numpy as np
-from usearch.index import Index
 
 from cortex.engines.vector.coarse import Coarse
 from cortex.generation.candidates import tell
@@ -25,6 +25,9 @@ from cortex.system import files
 from ipc.arrays import Array
 from ipc.errors import BadRequest, Damaged, NotReady
 from ipc.messages import Filters, Signals, VectorSearch
+
+if TYPE_CHECKING:  # 8 MB, of which nothing is needed before there is an HNSW index
+    from usearch.index import Index
 
 log = logging.getLogger(__name__)
 
@@ -243,6 +246,8 @@ def build_vectors(rows: Rows, folder: Path) -> str:
 
     Slow: ~20 s for 100 000.
     """
+    from usearch.index import Index
+
     has_vector = rows.column("has_vector").astype(bool)
     ordinals = np.flatnonzero(rows.live & has_vector)
     index = Index(
@@ -322,6 +327,8 @@ def open_vectors(
 
 
 def _map(path: Path, dimensions: int) -> Index:
+    from usearch.index import Index
+
     # usearch 2.26 closes descriptor 0, a worker's life line, when the file is missing or empty,
     # which check_vectors has seen that it is not.
     index = Index(ndim=dimensions, metric="ip", dtype="f16", expansion_search=EXPANSION_SEARCH)
