@@ -54,6 +54,8 @@ def call(number, name, **arguments):
     return request(number, "tools/call", name=name, arguments=arguments)
 
 
+#: what is asked without parameters, beside the list of tools
+PLAIN = ("ping", "prompts/list", "resources/list", "resources/templates/list")
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
@@ -97,6 +99,7 @@ def test_what_needs_no_sdk_is_answered_before_it_is_there_and_as_it_would(sample
         initialize(version),
         INITIALIZED,
         request("one", "tools/list"),
+        *(request(f"plain {method}", method) for method in PLAIN),
         call("three", "cortex_exact", query="store", detail="location"),
         call("two", "cortex_exact", query="store", limit="many"),
     ]
@@ -110,7 +113,7 @@ def test_what_needs_no_sdk_is_answered_before_it_is_there_and_as_it_would(sample
                 one["result"]["content"][0]["text"] = text | {"metadata": None, "index": None}
         return found
 
-    early, late = (exchange(Twin(sample), messages, count) for count in (4, None))
+    early, late = (exchange(Twin(sample), messages, count) for count in (4 + len(PLAIN), None))
     assert told(early) == told(late)
 
 
@@ -148,10 +151,48 @@ def test_what_may_be_another_beginning_is_left_to_the_sdk_with_all_that_follows(
 
 
 def test_from_the_first_message_on_that_needs_the_sdk_all_wait_for_it_in_their_order(sample):
-    messages = [initialize(), INITIALIZED, request(1, "prompts/list"), request(2, "tools/list")]
+    messages = [initialize(), INITIALIZED, request(1, "completion/complete"), request(2, "tools/list")]
     lines = exchange(Twin(sample), messages, 1)
     assert [orjson.loads(line)["id"] for line in lines] == [0, 1, 2]
-    assert all(b'"result"' in line for line in lines)
+    assert [list(orjson.loads(line))[-1] for line in lines] == ["result", "error", "result"]
+
+
+async def bring(served, messages, link=None):
+    """(whether the SDK is wanted for `messages`, the ids of the answers that are there by then)"""
+    read, write = os.pipe()
+    with os.fdopen(read, "rb") as told:
+        with os.fdopen(write, "wb"):
+            direct = Direct(TOOLS, link or Twin(served), Wire(write, BOUND_S))
+            direct.made.set()
+            direct.begin(arrive(messages))
+            wanted = await asyncio.wait_for(direct.wants_sdk(BOUND_S), BOUND_S)
+        return wanted, sorted(orjson.loads(line)["id"] for line in told.readlines())
+
+
+def test_a_client_that_asks_for_what_there_is_and_calls_tools_never_needs_the_sdk(sample):
+    messages = [initialize(), INITIALIZED, *(request(at, name) for at, name in enumerate(PLAIN, 1))]
+    messages += [request(5, "tools/list"), call(6, "cortex_exact", query="store", detail="location")]
+    assert asyncio.run(bring(sample, messages)) == (False, [0, 1, 2, 3, 4, 5, 6])
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        request(1, "logging/setLevel", level="info"),
+        request(1, "resources/read", uri="cortex://outline/"),
+        call(1, "no_such_tool"),
+        {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"},
+        INITIALIZED,
+    ],
+)
+def test_what_only_the_sdk_answers_brings_it(sample, last):
+    assert asyncio.run(bring(sample, [initialize(), INITIALIZED, last]))[0]
+
+
+def test_where_there_is_no_index_yet_the_sdk_comes_at_once(sample, tmp_path):
+    link = Twin(sample)
+    link.freshness = Freshness(Config(root=tmp_path))
+    assert asyncio.run(bring(sample, [initialize()], link))[0]
 
 
 def test_a_call_that_has_to_wait_for_the_first_index_is_left_to_the_sdk(sample, tmp_path):

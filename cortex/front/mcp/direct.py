@@ -1,7 +1,8 @@
 """What a client is answered without the SDK, in the SDK's own words.
 
-While the SDK is being imported, which takes most of a second: `initialize` of the handshake, the
-list of tools, and calls of them. From the first message on that is none of these the SDK answers.
+While the SDK is not there: `initialize` of the handshake, the lists of what there is, and calls of
+tools. Few clients ever ask for more, so where there is an index the SDK, which takes most of a
+second and 45 MB, is imported with the first message that is none of these. From then on it answers.
 It gets `initialize` as well, for its own state; what it says to that has been said.
 
 Once the SDK is there: calls of tools that are as the protocols of the handshake have them. The SDK
@@ -12,7 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -22,12 +24,16 @@ from cortex import __version__
 from cortex.front.link import Link
 from cortex.front.mcp.lines import Line
 from cortex.front.mcp.progress import telling
+from cortex.front.mcp.prompts import list_prompts
+from cortex.front.mcp.resources import list_resources, list_templates
 from cortex.front.mcp.server import describe, explain, run_tool
 from cortex.front.tool import Tool
 from cortex.front.tools import instruct
 
 #: protocols whose answers are shaped as they are here; a test compares them with the SDK's
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+#: messages of a handshake that the SDK gets although it is not there yet
+SHAKEN = 2
 #: messages for the SDK that are read before it takes them; each may have 16 MiB
 HELD_MAX = 4
 #: letters of a message that is answered here: a longer one is the SDK's to check
@@ -104,6 +110,15 @@ class Direct:
     def __init__(self, tools: Mapping[str, Tool], link: Link | None, out: Out) -> None:
         """Without a `link` all is left to the SDK, which can ask the client for its roots."""
         self._tools, self._link, self._out = tools, link, out
+        memory = "cortex_store" in tools
+        #: what is asked without parameters → what answers it
+        self._plain: dict[str, Callable[[], Coroutine[Any, Any, Message]]] = {
+            "ping": self._pong,
+            "prompts/list": partial(self._list_others, list_prompts),
+            "resources/list": partial(self._list_others, partial(list_resources, memory=memory)),
+            "resources/templates/list": partial(self._list_others, partial(list_templates, memory=memory)),
+            "tools/list": self._list,
+        }
         #: set once the tools are made
         self.made = asyncio.Event()
         self._lines: asyncio.Queue[Line | None] = asyncio.Queue(HELD_MAX)
@@ -115,6 +130,8 @@ class Direct:
         #: whether the client speaks a protocol of the handshake; whether it may ask
         self._known, self._greeted = False, False
         self._reading: asyncio.Task[None] | None = None
+        #: set once something has come that is the SDK's
+        self._wanted = asyncio.Event()
 
     def end(self) -> None:
         """The SDK is there: from now on only calls are answered here."""
@@ -122,7 +139,24 @@ class Direct:
 
     def begin(self, lines: AsyncIterable[Line]) -> None:
         """Read `lines` from now on."""
+        if self._link is None or not self._is_indexed():  # much is the SDK's then: it may come at once
+            self._wanted.set()
         self._reading = asyncio.create_task(self._read(lines))
+
+    async def wants_sdk(self, deadline_s: float) -> bool:
+        """Return True once something has come that is the SDK's; False when the input has ended
+        without, and all is answered or `deadline_s` have passed. Raises what reading it raised.
+        """
+        assert self._reading is not None
+        wanted = asyncio.create_task(self._wanted.wait())
+        await asyncio.wait((wanted, self._reading), return_when=asyncio.FIRST_COMPLETED)
+        wanted.cancel()
+        if self._wanted.is_set():
+            return True
+        await self._reading
+        if self._answering:
+            await asyncio.wait(self._answering, timeout=deadline_s)
+        return False
 
     async def __aiter__(self) -> AsyncIterator[Line]:
         """The lines that are the SDK's. Raises what reading them raised."""
@@ -135,6 +169,8 @@ class Direct:
         try:
             async for line in lines:
                 if not (self._first or self._imported) or not self._take(line):
+                    if not self._first or self._lines.qsize() >= SHAKEN:
+                        self._wanted.set()
                     await self._lines.put(line)
         finally:
             await self._lines.put(None)
@@ -197,19 +233,22 @@ class Direct:
                 return None
             if request.method == "initialize" and not self._greeted:
                 return self._hear(msgspec.convert(request.params, _Hello))
-            if request.method == "tools/list" and self._greeted and not request.params:
-                return self._list()
+            if self._greeted and not request.params and request.method in self._plain:
+                return self._plain[request.method]()
         return None
 
     def _serves(self, call: _Call) -> bool:
         """Whether there is an index to answer from, or the tool needs none. A call that waits for
         the first one has its time from its beginning, in which that cannot be there this early.
         """
-        assert self._link is not None
-        freshness = self._link.freshness
-        if freshness.serves(freshness.current()):
+        if self._is_indexed():
             return True
         return self._imported and self._tools[call.name].asks({}) == "memory"
+
+    def _is_indexed(self) -> bool:
+        assert self._link is not None
+        freshness = self._link.freshness
+        return freshness.serves(freshness.current())
 
     def _hear(self, hello: _Hello) -> Coroutine[Any, Any, Message] | None:
         assert self._link is not None
@@ -239,6 +278,12 @@ class Direct:
                 "serverInfo": {"name": "cortex", "title": "Cortex", "version": __version__},
             }
         }
+
+    async def _pong(self) -> Message:
+        return {"result": {}}
+
+    async def _list_others(self, listed: Callable[[], Message]) -> Message:
+        return {"result": listed()}
 
     async def _list(self) -> Message:
         await self.made.wait()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ipc.errors import BadRequest
 
@@ -85,23 +85,22 @@ PROMPTS = {
 DEFAULTS = {"change": "what `git diff` shows", "near": "not known"}
 
 
-def list_prompts() -> types.ListPromptsResult:
-    import mcp_types as types
-
-    return types.ListPromptsResult(
-        prompts=[
-            types.Prompt(
-                name=prompt.name,
-                title=prompt.title,
-                description=prompt.description,
-                arguments=[
-                    types.PromptArgument(name=one.name, description=one.description, required=one.required)
+def list_prompts() -> dict[str, Any]:
+    """The answer of prompts/list."""
+    return {
+        "prompts": [
+            {
+                "arguments": [
+                    {"description": one.description, "name": one.name, "required": one.required}
                     for one in prompt.arguments
                 ],
-            )
+                "description": prompt.description,
+                "name": prompt.name,
+                "title": prompt.title,
+            }
             for prompt in PROMPTS.values()
         ]
-    )
+    }
 
 
 def get_prompt(name: str, given: Mapping[str, str] | None) -> types.GetPromptResult:

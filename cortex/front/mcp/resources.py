@@ -24,31 +24,44 @@ NODE_TEMPLATE = "cortex://node/{id}"
 JSON = "application/json"
 
 
-def list_resources(*, memory: bool = False) -> types.ListResourcesResult:
-    """The project's map, and how much is remembered: files and notes are templates'."""
-    import mcp_types as types
+def list_resources(*, memory: bool = False) -> dict[str, Any]:
+    """The answer of resources/list: the project's map, and how much is remembered. Files and notes
+    are templates'.
+    """
+    outline = {
+        "description": "The types and functions of the project, the most referred-to first.",
+        "mimeType": JSON,
+        "name": "outline",
+        "title": "Map of the project",
+        "uri": OUTLINE,
+    }
+    stats = {
+        "description": "How many notes and edges are remembered of this project.",
+        "mimeType": JSON,
+        "name": "stats",
+        "title": "Memory",
+        "uri": STATS,
+    }
+    return {"resources": [outline, stats] if memory else [outline]}
 
-    told = "The types and functions of the project, the most referred-to first."
-    one = types.Resource(
-        uri=OUTLINE, name="outline", title="Map of the project", description=told, mime_type=JSON
-    )
-    told = "How many notes and edges are remembered of this project."
-    two = types.Resource(uri=STATS, name="stats", title="Memory", description=told, mime_type=JSON)
-    return types.ListResourcesResult(resources=[one, two] if memory else [one])
 
-
-def list_templates(*, memory: bool = False) -> types.ListResourceTemplatesResult:
-    import mcp_types as types
-
-    told = "The types and functions of a file or folder, with signatures and lines."
-    one = types.ResourceTemplate(
-        uri_template=TEMPLATE, name="outline-of", title="Map of a file", description=told, mime_type=JSON
-    )
-    told = "A note with its edges and the notes at their other ends."
-    two = types.ResourceTemplate(
-        uri_template=NODE_TEMPLATE, name="node", title="A note", description=told, mime_type=JSON
-    )
-    return types.ListResourceTemplatesResult(resource_templates=[one, two] if memory else [one])
+def list_templates(*, memory: bool = False) -> dict[str, Any]:
+    """The answer of resources/templates/list."""
+    outline = {
+        "description": "The types and functions of a file or folder, with signatures and lines.",
+        "mimeType": JSON,
+        "name": "outline-of",
+        "title": "Map of a file",
+        "uriTemplate": TEMPLATE,
+    }
+    node = {
+        "description": "A note with its edges and the notes at their other ends.",
+        "mimeType": JSON,
+        "name": "node",
+        "title": "A note",
+        "uriTemplate": NODE_TEMPLATE,
+    }
+    return {"resourceTemplates": [outline, node] if memory else [outline]}
 
 
 async def read_resource(link: Speaker, uri: str) -> types.ReadResourceResult:

@@ -87,19 +87,21 @@ def make_server(
 
 def _offers(project: Reached, *, memory: bool) -> dict[str, Any]:
     """The handlers of what is no tool: resources, prompts, completion."""
+    import mcp_types as types
 
     async def resources(_context: Any, _params: Any) -> types.ListResourcesResult:
-        return list_resources(memory=memory)
+        return types.ListResourcesResult.model_validate(list_resources(memory=memory), by_name=False)
 
     async def templates(_context: Any, _params: Any) -> types.ListResourceTemplatesResult:
-        return list_templates(memory=memory)
+        found = list_templates(memory=memory)
+        return types.ListResourceTemplatesResult.model_validate(found, by_name=False)
 
     async def read(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         with _failing(params.uri, {"uri": params.uri}):
             return await read_resource(await project.reach(context), params.uri)
 
     async def prompts(_context: Any, _params: Any) -> types.ListPromptsResult:
-        return list_prompts()
+        return types.ListPromptsResult.model_validate(list_prompts(), by_name=False)
 
     async def prompt(_context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         with _failing(params.name):

@@ -109,17 +109,11 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
         streams = Wire(wire, deadline_s, count)
         direct = Direct(tools, link, streams)
         direct.begin(read_lines(io.FileIO(0, closefd=False)))
-        # The imports take most of a second: the workers start meanwhile.
-        await _prepare(tools, direct)
-        updates = Updates(project) if "cortex_store" in tools else None
-        server = make_server(tools, project, updates)
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        streams.take(direct, updates.close if updates is not None else _nothing)
-        tasks = [
-            asyncio.create_task(one) for one in (_speak(server, streams), stop.wait(), streams.abandoned(0))
-        ]
+        ends = (_converse(tools, project, direct, streams), stop.wait(), streams.abandoned(0))
+        tasks = [asyncio.create_task(one) for one in ends]
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             if error := task.exception():
@@ -134,20 +128,34 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
         os._exit(EXIT_OK)
 
 
-async def _prepare(tools: Mapping[str, Tool], direct: Direct) -> None:
-    """Make the tools and import the SDK. All of it stays to the end, so nothing is collected of it:
-    a quarter of the time would go there, and some of each answer's later.
+async def _converse(tools: Mapping[str, Tool], project: Project, direct: Direct, streams: Wire) -> None:
+    """Answer until the input ends: by the SDK from the first message on that needs it."""
+    # Making the tools takes some of a second, the SDK most of one: the workers start meanwhile.
+    await _prepare(lambda: [tools[name] for name in tools])
+    direct.made.set()
+    if not await direct.wants_sdk(streams.deadline_s):
+        return
+    try:
+        await _prepare(import_sdk)
+    finally:
+        direct.end()
+    updates = Updates(project) if "cortex_store" in tools else None
+    server = make_server(tools, project, updates)
+    streams.take(direct, updates.close if updates is not None else _nothing)
+    await _speak(server, streams)
+
+
+async def _prepare(make: Callable[[], object]) -> None:
+    """Call `make` in a thread. What it makes stays to the end, so nothing is collected of it: a
+    quarter of the time would go there, and some of each answer's later.
     """
     interval_s = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_S)
     try:
         with no_collector():
-            await asyncio.to_thread(lambda: [tools[name] for name in tools])
-            direct.made.set()
-            await asyncio.to_thread(import_sdk)
+            await asyncio.to_thread(make)
     finally:
         sys.setswitchinterval(interval_s)
-        direct.end()
     gc.freeze()
 
 
@@ -179,7 +187,7 @@ class Wire:
     def __init__(self, target: int, deadline_s: float, refused: Callable[[], None] = _nothing) -> None:
         """`refused` is called for each line that is no message."""
         self._target, self._refused = target, refused
-        self._deadline_s = deadline_s
+        self.deadline_s = deadline_s
         self._at_end: Callable[[], None] = _nothing
         self._waiting = 0
         #: how the SDK's answer begins to what it is asked although it has been answered; "": none
@@ -216,7 +224,7 @@ class Wire:
                 yield line.text
         self._at_end()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._deadline_s):
+            async with asyncio.timeout(self.deadline_s):
                 while self._waiting > 0:
                     await self._answered.wait()
                     self._answered.clear()
