@@ -54,8 +54,9 @@ _BLOCK_BYTES = 1 << 20
 class Limits:
     """When the HNSW index is used, and when the next one is due."""
 
-    #: live rows up to which everything is scanned: 50 000 × 384 bytes take 2 ms on one core
-    scan_rows_max: int = 50_000
+    #: live rows up to which everything is scanned: 150 000 × 384 bytes take 6 ms on one core; HNSW
+    #: takes 4 of so many or more, and minutes and 140 MB to be built
+    scan_rows_max: int = 150_000
     #: a new index is built when this share of the rows is not in the last one
     uncovered_share_max: float = 0.2
 
