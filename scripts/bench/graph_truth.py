@@ -1,0 +1,248 @@
+"""The code graph against compilers and type checkers: which calls it finds, and how often it is
+right.
+
+    python scripts/bench/graph_truth.py REFERENCE=FOLDER … [--peer] [--sample 4000] [--json]
+
+REFERENCE is one of jedi, pyright (Python), typescript (TypeScript, TSX, JavaScript), gopls, clangd
+(C, C++), javac, rust-analyzer and intelephense (PHP); the command must be on PATH, jedi importable.
+FOLDER is a whole checkout: with its tests, its configuration files and its roots.
+
+Asked is every call site (truth_sites.py), or `--sample` of them, evenly. Precision: of our calls at
+sites of which the reference has an opinion, the share with one of its targets; calls of what is
+outside the project count as wrong. Static recall: of the sites whose target is a definition with a
+name, the share that we name. Raw recall: of all sites with a target in the project, interfaces'
+members and called values included. A call that may mean several definitions counts as not found;
+`listed` is the recall with those, where one of them is it. `--peer` puts codegraph beside it
+(`npm install @colbymchenry/codegraph`), over the same sites.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from report import Figures, add_json, begin, print_machine, print_table, write
+from truth_checkers import SERVERS, Target, ask_javac, ask_jedi, ask_server
+from truth_peer import ask_codegraph
+from truth_sites import File, Place, Site, files_of, kind_at, read, sites_of
+
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import edges_of
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.store.graph_roots import read_roots
+from cortex.indexer.syntax.source import digest
+
+LANGUAGES: dict[str, tuple[str, ...]] = {
+    "jedi": ("python",),
+    "javac": ("java",),
+    **{name: tuple(server.languages) for name, server in SERVERS.items()},
+}
+#: what makes an instance: a call that ends at it and one that ends at its type mean the same
+_MADE_BY = frozenset({"__init__", "__new__", "constructor", "__construct", "new"})
+#: edges that say where a name leads
+_COUNTED = ("calls", "references")
+
+
+@dataclass
+class Answers:
+    """What one side says: site → (places, confidence); several places: it may be any of them."""
+
+    of: dict[Site, tuple[frozenset[Place], str]] = field(default_factory=dict)
+
+    def add(self, site: Site, places: Iterable[Place], confidence: str) -> None:
+        self.of[site] = (frozenset(places), confidence)
+
+
+def main() -> None:
+    arguments = parse_arguments()
+    head = begin("graph-truth")
+    figures: Figures = {"sample": arguments.sample, "projects": {}}
+    for given in arguments.projects:
+        name, _, folder = given.partition("=")
+        root = Path(folder).resolve()
+        row = judge(name, root, arguments)
+        figures["projects"][f"{root.name} {name}"] = row
+        print(f"\n{root.name}, {name}: {row['files']} files, {row['asked']} of {row['sites']} sites asked")
+        show(row["sides"])
+    print()
+    print_machine(head)
+    if arguments.json:
+        write(head | figures)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("projects", nargs="+", metavar="REFERENCE=FOLDER")
+    parser.add_argument("--peer", action="store_true", help="codegraph beside it")
+    parser.add_argument("--sample", type=int, default=4000, help="sites of a project; 0 for all")
+    parser.add_argument("--show", type=int, default=0, help="differences to print, of each kind")
+    parser.add_argument("--exclude", default="", help="a word: files whose path has it are not asked about")
+    add_json(parser)
+    return parser.parse_args()
+
+
+def judge(name: str, root: Path, arguments: argparse.Namespace) -> Figures:
+    files = list(files_of(root, LANGUAGES[name]))
+    every = [
+        (file, sites_of(file))
+        for file in files
+        if not arguments.exclude or arguments.exclude not in file.path
+    ]
+    total = sum(len(sites) for _, sites in every)
+    step = max(1, total // arguments.sample) if arguments.sample else 1
+    asked = [(file, [s for s in sites if hash_of(s) % step == 0]) for file, sites in every]
+    asked = [(file, sites) for file, sites in asked if sites]
+    project = load(root, files)
+    truth = Truth(root, project, ask(name, root, asked))
+    sides = {"cortex": our_answers(project)}
+    if arguments.peer:
+        sides["codegraph"] = peer_answers(root, asked)
+    found = {side: truth.compare(answers, arguments.show, side) for side, answers in sides.items()}
+    return {"files": len(files), "sites": total, "asked": sum(len(s) for _, s in asked), "sides": found}
+
+
+def hash_of(site: Site) -> int:
+    """The same in every run."""
+    return site[1] * 31 + site[2] * 17 + sum(site[0].encode())
+
+
+def load(root: Path, files: Sequence[File]) -> Project:
+    facts = {file.path: facts_of(file.source, digest(file.raw)) for file in files}
+    project = Project(read_roots(str(root), facts))
+    project.update({path: one for path, one in facts.items() if one is not None})
+    return project
+
+
+def ask(
+    name: str, root: Path, asked: Sequence[tuple[File, Sequence[Site]]]
+) -> Iterator[tuple[Site, list[Target]]]:
+    if name == "jedi":
+        return ask_jedi(root, asked)
+    return ask_javac(root, asked) if name == "javac" else ask_server(name, root, asked)
+
+
+class Truth:
+    """What the reference says, brought to lines of definitions."""
+
+    def __init__(self, root: Path, project: Project, told: Iterable[tuple[Site, list[Target]]]) -> None:
+        self.project = project
+        self.known: dict[str, File | None] = {}
+        self.root = root
+        #: site → (places in the project, kind): no places, the target is outside of it
+        self.of: dict[Site, tuple[frozenset[Place], str]] = {}
+        self.made = makers(project)
+        for site, targets in told:
+            inside = [target for target in targets if target is not None]
+            if any((path, line) == site[:2] and abs(column - site[2]) <= 1 for path, line, column in inside):
+                continue  # a definition's own name
+            if inside:
+                places = {(path, line) for path, line, _ in inside}
+                places |= {self.made[place] for place in places if place in self.made}
+                self.of[site] = frozenset(places), self._kind(inside)
+            elif targets:
+                self.of[site] = frozenset(), "outside"
+
+    def _kind(self, targets: Sequence[tuple[str, int, int]]) -> str:
+        kinds = set()
+        for path, line, column in targets:
+            if path not in self.known:
+                self.known[path] = read(self.root, path)
+            file = self.known[path]
+            kinds.add(kind_at(file, line, column) if file is not None else "value")
+        return next((kind for kind in ("static", "dispatch") if kind in kinds), "value")
+
+    def compare(self, answers: Answers, shown: int, side: str) -> Figures:
+        right, judged = Counter[str](), Counter[str]()
+        wanted, found, listed = Counter[str](), Counter[str](), Counter[str]()
+        wrong: list[Any] = []
+        missed: list[Any] = []
+        for site, (places, kind) in self.of.items():
+            ours, confidence = answers.of.get(site, (frozenset(), ""))
+            hit = bool(ours & places)
+            if len(ours) == 1:
+                judged[confidence] += 1
+                right[confidence] += hit
+                if not hit:
+                    wrong.append((site, confidence, set(ours), set(places) or "outside", kind))
+            if places:
+                wanted[kind] += 1
+                found[kind] += hit and len(ours) == 1
+                listed[kind] += hit
+                if not hit and not ours:
+                    missed.append((site, kind, set(places)))
+        for one in (*spread(wrong, shown), *spread(missed, shown)):
+            print(f"{side}: {'wrong' if len(one) == 5 else 'missed'}", *one, file=sys.stderr)
+        return {
+            "precision": share(sum(right.values()), sum(judged.values())),
+            "static recall": share(found["static"], wanted["static"]),
+            "raw recall": share(sum(found.values()), sum(wanted.values())),
+            "listed": share(sum(listed.values()), sum(wanted.values())),
+            "judged": sum(judged.values()),
+            "by_confidence": {name: f"{right[name]}/{judged[name]}" for name in sorted(judged)},
+            "by_kind": {kind: f"{found[kind]}/{wanted[kind]}" for kind in sorted(wanted)},
+        }
+
+
+def makers(project: Project) -> dict[Place, Place]:
+    """Where a constructor stands → where its type does."""
+    found = {}
+    for path, index in project.files.items():
+        definitions = index.facts.definitions
+        for one in definitions:
+            type_name = one.scope.rpartition(".")[2]
+            if type_name and (one.name in _MADE_BY or one.name == type_name):
+                outer = next((other for other in definitions if other.qualified == one.scope), None)
+                if outer is not None:
+                    found[path, one.line] = (path, outer.line)
+    return found
+
+
+def spread(rows: Sequence[Any], count: int) -> Sequence[Any]:
+    """`count` of all rows, evenly."""
+    return rows[:: max(1, len(rows) // count)][:count] if count else ()
+
+
+def share(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def our_answers(project: Project) -> Answers:
+    evaluator = Evaluator(project)
+    places = {
+        project.id_of((path, at)): (path, one.line)
+        for path, index in project.files.items()
+        for at, one in enumerate(index.facts.definitions)
+    }
+    answers = Answers()
+    for path in project.files:
+        for edge in sorted(edges_of(project, evaluator, path), key=lambda edge: edge.type != "references"):
+            if edge.type in _COUNTED:
+                targets = [edge.target] if edge.target else edge.candidates
+                site = (path, edge.location.line, edge.location.column)
+                answers.add(site, {places[one] for one in targets if one in places}, edge.confidence)
+    return answers
+
+
+def peer_answers(root: Path, asked: Sequence[tuple[File, Sequence[Site]]]) -> Answers:
+    answers = Answers()
+    for site, places in ask_codegraph(root, asked):
+        answers.add(site, places, "any")
+    return answers
+
+
+def show(sides: Mapping[str, Figures]) -> None:
+    columns = ("precision", "static recall", "raw recall", "listed", "judged")
+    print_table(("side", *columns), [(side, *(row[one] for one in columns)) for side, row in sides.items()])
+    for side, row in sides.items():
+        for kind in ("by_confidence", "by_kind"):
+            print(f"  {side}: " + ", ".join(f"{name} {value}" for name, value in row[kind].items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

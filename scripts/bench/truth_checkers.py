@@ -1,0 +1,244 @@
+"""What language servers and jedi say that a call leads to. One client for every server that speaks
+the Language Server Protocol; none of them is asked about anything but definitions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import orjson
+from truth_sites import File, Site
+
+#: seconds for one file's answers, for a server that reads its project, and of silence after which
+#: it has
+FILE_S, READY_S, QUIET_S = 120.0, 240.0, 3.0
+
+#: (path, line from 1, column in bytes or -1) inside the project; None: outside of it
+Target = tuple[str, int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """`command` without its folder; `language` as the protocol calls it."""
+
+    command: tuple[str, ...]
+    languages: dict[str, str]
+    options: dict[str, Any]
+
+
+SERVERS = {
+    "pyright": Server(("pyright-langserver", "--stdio"), {"python": "python"}, {}),
+    "typescript": Server(
+        ("typescript-language-server", "--stdio"),
+        {"typescript": "typescript", "tsx": "typescriptreact", "javascript": "javascript"},
+        {},
+    ),
+    "gopls": Server(("gopls",), {"go": "go"}, {}),
+    "clangd": Server(("clangd", "--background-index=false", "--log=error"), {"c": "c", "cpp": "cpp"}, {}),
+    "rust-analyzer": Server(("rust-analyzer",), {"rust": "rust"}, {}),
+    "intelephense": Server(("intelephense", "--stdio"), {"php": "php"}, {}),
+}
+
+
+class Checker:
+    """A running server over one project."""
+
+    def __init__(self, name: str, root: Path) -> None:
+        self.server = SERVERS[name]
+        self.root = root.resolve()
+        self._number = 0
+        self._buffer = b""
+        self._process = subprocess.Popen(
+            self.server.command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=root,
+        )
+        self._busy: set[str] = set()
+        self._replies: dict[int, Any] = {}
+        uri = self.root.as_uri()
+        asked = self._request(
+            "initialize",
+            {
+                "processId": os.getpid(),
+                "rootUri": uri,
+                "workspaceFolders": [{"uri": uri, "name": "project"}],
+                "capabilities": {"window": {"workDoneProgress": True}, "workspace": {"configuration": True}},
+                "initializationOptions": self.server.options,
+            },
+        )
+        self._wait({asked}, READY_S)
+        self._send({"method": "initialized", "params": {}})
+
+    def close(self) -> None:
+        self._wait({self._request("shutdown", None)}, 5.0)
+        self._send({"method": "exit", "params": None})
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(5)
+        self._process.kill()
+        self._process.wait()
+
+    def targets(self, files: Iterable[tuple[File, Sequence[Site]]]) -> Iterator[tuple[Site, list[Target]]]:
+        first = True
+        for file, sites in files:
+            uri = (self.root / file.path).as_uri()
+            text = file.raw.decode("utf-8", "replace")
+            document = {
+                "uri": uri,
+                "languageId": self.server.languages[file.language],
+                "version": 1,
+                "text": text,
+            }
+            self._send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+            if first:
+                self._settle()
+                first = False
+            asked = {
+                self._request("textDocument/definition", self._at(file, uri, site)): site for site in sites
+            }
+            self._wait(set(asked), FILE_S)
+            for number, site in asked.items():
+                yield site, self._places(self._replies.pop(number, None))
+            self._send({"method": "textDocument/didClose", "params": {"textDocument": {"uri": uri}}})
+
+    def _at(self, file: File, uri: str, site: Site) -> dict[str, Any]:
+        before = file.lines[site[1] - 1][: site[2]].decode("utf-8", "replace")
+        place = {"line": site[1] - 1, "character": len(before.encode("utf-16-le")) // 2}
+        return {"textDocument": {"uri": uri}, "position": place}
+
+    def _places(self, result: Any) -> list[Target]:
+        found: list[Target] = []
+        for one in result if isinstance(result, list) else [result] if result else []:
+            uri = one.get("targetUri") or one["uri"]
+            start = (one.get("targetSelectionRange") or one["range"])["start"]
+            path = Path(unquote(urlsplit(uri).path))
+            if (
+                uri.startswith("file:")
+                and path.is_relative_to(self.root)
+                and "node_modules" not in path.parts
+            ):
+                found.append((path.relative_to(self.root).as_posix(), start["line"] + 1, start["character"]))
+            else:
+                found.append(None)
+        return found
+
+    def _settle(self) -> None:
+        """Until the server is silent: it has read the project, or says so no more."""
+        ends, quiet = time.monotonic() + READY_S, time.monotonic() + QUIET_S
+        while time.monotonic() < min(ends, quiet) or (self._busy and time.monotonic() < ends):
+            if self._read(0.2):
+                quiet = time.monotonic() + QUIET_S
+
+    def _request(self, method: str, params: Any) -> int:
+        self._number += 1
+        self._send({"id": self._number, "method": method, "params": params})
+        return self._number
+
+    def _send(self, message: dict[str, Any]) -> None:
+        body = orjson.dumps({"jsonrpc": "2.0"} | message)
+        assert self._process.stdin is not None
+        self._process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self._process.stdin.flush()
+
+    def _wait(self, numbers: set[int], bound_s: float) -> None:
+        ends = time.monotonic() + bound_s
+        while not numbers <= self._replies.keys() and time.monotonic() < ends:
+            self._read(1.0)
+
+    def _read(self, seconds: float) -> bool:
+        """Take in what the server says next; False when it says nothing in time."""
+        assert self._process.stdout is not None
+        while True:
+            head, mark, rest = self._buffer.partition(b"\r\n\r\n")
+            if mark:
+                length = next(
+                    int(line.split(b":")[1])
+                    for line in head.split(b"\r\n")
+                    if line.lower().startswith(b"content-length")
+                )
+                if len(rest) >= length:
+                    self._buffer = rest[length:]
+                    self._take(orjson.loads(rest[:length]))
+                    return True
+            if not select.select([self._process.stdout], [], [], seconds)[0]:
+                return False
+            more = os.read(self._process.stdout.fileno(), 1 << 20)
+            if not more:
+                raise SystemExit(f"{self.server.command[0]} ended")
+            self._buffer += more
+
+    def _take(self, message: dict[str, Any]) -> None:
+        method = message.get("method")
+        if method is None:
+            self._replies[message["id"]] = message.get("result")
+        elif "id" in message:
+            items = (message.get("params") or {}).get("items", ())
+            result = [None] * len(items) if method == "workspace/configuration" else None
+            self._send({"id": message["id"], "result": result})
+        elif method == "$/progress":
+            token, kind = str(message["params"]["token"]), message["params"]["value"].get("kind")
+            (self._busy.add if kind == "begin" else self._busy.discard if kind == "end" else str)(token)
+
+
+def ask_server(
+    name: str, root: Path, files: Iterable[tuple[File, Sequence[Site]]]
+) -> Iterator[tuple[Site, list[Target]]]:
+    checker = Checker(name, root)
+    try:
+        yield from checker.targets(files)
+    finally:
+        checker.close()
+
+
+def ask_jedi(root: Path, files: Iterable[tuple[File, Sequence[Site]]]) -> Iterator[tuple[Site, list[Target]]]:
+    import jedi  # type: ignore[import-not-found]
+
+    # Not the packages installed here: one of them may be the very package under its own name.
+    standard = [path for path in sys.path if path and "site-packages" not in path]
+    roots = [str(root), *(str(root / name) for name in ("src",) if (root / name).is_dir())]
+    whole = jedi.Project(root, sys_path=[*roots, *standard], smart_sys_path=False)
+    for file, sites in files:
+        script = jedi.Script(path=root / file.path, project=whole)
+        for site in sites:
+            column = len(file.lines[site[1] - 1][: site[2]].decode("utf-8", "replace"))
+            try:
+                names = script.goto(site[1], column, follow_imports=True)
+            except Exception as error:  # jedi's own faults are no opinion
+                print(f"jedi: {site}: {error}", file=sys.stderr)
+                continue
+            yield site, [_place(root, name) for name in names]
+
+
+def _place(root: Path, name: Any) -> Target:
+    module = Path(name.module_path) if name.module_path else None
+    if module is None or not module.is_relative_to(root) or name.line is None:
+        return None
+    return module.relative_to(root).as_posix(), name.line, name.column
+
+
+def ask_javac(
+    root: Path, files: Iterable[tuple[File, Sequence[Site]]]
+) -> Iterator[tuple[Site, list[Target]]]:
+    """What javac says over all files at once; a class that is missing is no opinion."""
+    command = ["java", str(Path(__file__).parent / "peers" / "Javac.java"), str(root)]
+    told: dict[Site, list[Target]] = {}
+    for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
+        path, row, column, there, its_row, its_column = line.split(" ")
+        target = None if there == "-" else (there.replace("%20", " "), int(its_row), int(its_column))
+        told.setdefault((path.replace("%20", " "), int(row), int(column)), []).append(target)
+    for file, sites in files:
+        for site in sites:
+            column = len(file.lines[site[1] - 1][: site[2]].decode("utf-8", "replace"))
+            if found := told.get((file.path, site[1], column)):
+                yield site, found

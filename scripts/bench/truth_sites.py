@@ -1,0 +1,170 @@
+"""Call sites of source files, and what stands where a reference says that a call leads. Judged by
+the text alone: nothing here knows what the graph makes of a file.
+
+A site is a name that stands right before an opening parenthesis (type arguments and Rust's `!` may
+be between), or after `new`; the names of definitions are none.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tree_sitter import Node, Tree
+
+from cortex.indexer.syntax.parse import syntax_tree
+from cortex.indexer.syntax.source import Source, decode
+from cortex.terms.languages import sniff
+from cortex.terms.paths import is_built, is_foreign
+
+#: leaves between the angle brackets of type arguments that are looked at
+ARGUMENTS_MAX = 40
+#: folders that hold what others wrote, or what a checker wrote
+_SKIPPED = frozenset({"node_modules", ".git", "target", "vendor", "dist", "build", ".codegraph", ".venv"})
+_DEFINES = re.compile(r"function|method|class|struct|interface|constructor|trait|enum|record|macro|preproc_")
+_ABSTRACT = re.compile(r"interface|trait|protocol|method_signature|abstract|method_elem|method_spec")
+_FUNCTIONS = re.compile(r"arrow_function|function_expression|generator_function|^function$|^class$")
+
+#: (path below the root, line from 1, column in bytes)
+Site = tuple[str, int, int]
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class File:
+    """A source file that parses. `language` as the index calls it."""
+
+    path: str
+    language: str
+    source: Source
+    tree: Tree
+    raw: bytes
+
+    @functools.cached_property
+    def lines(self) -> list[bytes]:
+        return self.raw.split(b"\n")
+
+
+def read(root: Path, path: str) -> File | None:
+    try:
+        raw = (root / path).read_bytes()
+    except OSError:
+        return None
+    source = decode(path, raw)
+    if not isinstance(source, Source) or not source.lines:
+        return None
+    language = sniff(path, source.lines)
+    if language.grammar is None:
+        return None
+    return File(path, language.name, source, syntax_tree(source, language)[1], raw)
+
+
+def files_of(root: Path, languages: Sequence[str]) -> Iterator[File]:
+    """The project's own files in `languages`, in the order of their paths."""
+    for place in sorted(root.rglob("*")):
+        path = place.relative_to(root).as_posix()
+        if _SKIPPED & set(place.relative_to(root).parts) or is_foreign(path) or is_built(path):
+            continue
+        if place.is_file() and (file := read(root, path)) is not None and file.language in languages:
+            yield file
+
+
+def sites_of(file: File) -> list[Site]:
+    leaves = list(_leaves(file.tree.root_node))
+    found = []
+    for at, leaf in enumerate(leaves[:-1]):
+        text = leaf.text or b""
+        if not (text[:1].isalpha() or text[:1] in b"_$") or not _is_name(leaf) or _is_defined(leaf):
+            continue
+        made = at > 0 and leaves[at - 1].text == b"new"
+        if made or _opens(leaves, at + 1):
+            found.append((file.path, leaf.start_point[0] + 1, leaf.start_point[1]))
+    return found
+
+
+def _leaves(root: Node) -> Iterator[Node]:
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.type in ("comment", "line_comment", "block_comment", "string", "string_literal"):
+            continue
+        if node.child_count:
+            pending.extend(reversed(node.children))
+        else:
+            yield node
+
+
+def _is_name(leaf: Node) -> bool:
+    return leaf.is_named and ("identifier" in leaf.type or leaf.type in ("name", "constant"))
+
+
+def _opens(leaves: Sequence[Node], at: int) -> bool:
+    if leaves[at].text in (b"!", b"?.", b"::") and at + 1 < len(leaves):
+        at += 1
+    if leaves[at].text != b"<":
+        return leaves[at].text == b"("
+    depth = 0
+    for n in range(at, min(len(leaves) - 1, at + ARGUMENTS_MAX)):
+        text = leaves[n].text or b""
+        depth += (text == b"<") - text.count(b">") * (set(text) == {ord(">")})
+        if depth == 0:
+            return leaves[n + 1].text == b"("
+        if text in (b";", b"{", b"&&", b"||"):
+            return False
+    return False
+
+
+def _is_defined(leaf: Node) -> bool:
+    """Whether `leaf` is what a definition around it is called."""
+    node = leaf
+    while (parent := node.parent) is not None:
+        field = next((parent.field_name_for_child(n) for n, c in enumerate(parent.children) if c == node), "")
+        if field in ("name", "declarator") and "declarator" not in parent.type and "call" not in parent.type:
+            return _DEFINES.search(parent.type) is not None or "declaration" in parent.type
+        if (
+            field != "declarator"
+            and "declarator" not in parent.type
+            and parent.type != "qualified_identifier"
+        ):
+            return False
+        node = parent
+    return False
+
+
+def kind_at(file: File, line: int, column: int) -> str:
+    """What is written there: `static` (a definition with a name), `dispatch` (a member of an
+    interface), `value` (a parameter, a variable, a property: whatever it holds is called).
+    """
+    leaf = file.tree.root_node.descendant_for_point_range((line - 1, column), (line - 1, column + 1))
+    node = leaf
+    for _ in range(5):
+        parent = node.parent if node is not None else None
+        if node is None or parent is None:
+            return "value"
+        value = parent.child_by_field_name("value") or parent.child_by_field_name("right")
+        if value is not None and value != node:
+            return "static" if _FUNCTIONS.search(value.type) else "value"
+        if "parameter" in parent.type and "type_parameter" not in parent.type:
+            return "value"
+        if _DEFINES.search(parent.type) and "body" not in parent.type and parent.type != "macro_invocation":
+            return "dispatch" if _is_abstract(parent) else "static"
+        if parent.type in ("type_spec", "type_alias", "type_alias_declaration", "type_definition"):
+            return "static"
+        node = parent
+    return "value"
+
+
+def _is_abstract(node: Node) -> bool:
+    if "signature" in node.type or node.type in ("method_elem", "method_spec"):
+        return True
+    if node.child_by_field_name("body") is not None:
+        return False
+    while (node := node.parent) is not None:  # type: ignore[assignment]
+        if _ABSTRACT.search(node.type):
+            return True
+        if node.type in ("program", "source_file", "class_declaration", "translation_unit"):
+            return False
+    return False
