@@ -22,8 +22,9 @@ from cortex.terms.ids import above, depth, keys_of, split, split_short
 from ipc.arrays import Array
 from ipc.errors import Damaged
 
-#: types of edges, in the order of their numbers; another one of a foreign file counts as the last
-EDGE_TYPES = ("calls", "implements", "extends", "embeds", "imports", "uses_type", "other")
+#: types of edges, in the order of their numbers, which segments hold: new ones come last. One that
+#: is not here, of a foreign file, counts as "other"
+EDGE_TYPES = ("calls", "implements", "extends", "embeds", "imports", "uses_type", "other", "references")
 CONFIDENCES = ("exact", "import", "receiver", "name")
 #: columns of the nodes and of the edges
 NODE_COLUMNS, EDGE_COLUMNS = 6, 8
@@ -112,7 +113,7 @@ def _edge_rows(edges: list[_Edge], strings: _Strings) -> Array:
     """
     rows = []
     for group, edge in enumerate(edges):
-        kind = EDGE_TYPES.index(edge.type) if edge.type in EDGE_TYPES else len(EDGE_TYPES) - 1
+        kind = EDGE_TYPES.index(edge.type if edge.type in EDGE_TYPES else "other")
         confidence = CONFIDENCES.index(edge.confidence) if edge.confidence in CONFIDENCES else 0
         place = (strings.of(edge.location.file), _line(edge.location.line), _line(edge.location.column))
         for target in (edge.target,) if edge.target else edge.candidates:

@@ -15,11 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
+from cortex.generation.graph import EDGE_TYPES
 from cortex.generation.segment import Segment, open_segment, write_segment
 from cortex.terms.ids import keys_of
 from cortex.terms.kinds import WHOLE_KINDS
 from ipc.arrays import Array
 
+#: functions as values are not counted: what a count is worth was measured without them
+_MENTIONED = EDGE_TYPES.index("references")
 #: the columns of rows that are counted
 COUNTS = ("references", "file_references")
 
@@ -60,7 +63,7 @@ class References:
 
 def _read(segment: Segment) -> _Part:
     keys, nodes, edges = (segment.arrays[name] for name in ("string_keys", "nodes", "edges"))
-    sure = edges[edges[:, 7] == 0]
+    sure = edges[(edges[:, 7] == 0) & (edges[:, 2] != _MENTIONED)]
     pairs = _distinct(sure[:, 4], sure[:, 1])
     kinds = np.unique(nodes[:, 1])
     whole = [number for number in kinds.tolist() if _text(segment, number) in WHOLE_KINDS]

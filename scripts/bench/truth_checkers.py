@@ -17,11 +17,15 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import orjson
-from truth_sites import File, Site
+from truth_sites import File, Site, kind_at, read
 
 #: seconds for one file's answers, for a server that reads its project, and of silence after which
 #: it has
 FILE_S, READY_S, QUIET_S = 120.0, 240.0, 3.0
+#: imports and aliases that are followed to a definition
+HOPS_MAX = 3
+
+_DEFINITION = "textDocument/definition"
 
 #: (path, line from 1, column in bytes or -1) inside the project; None: outside of it
 Target = tuple[str, int, int] | None
@@ -92,25 +96,42 @@ class Checker:
     def targets(self, files: Iterable[tuple[File, Sequence[Site]]]) -> Iterator[tuple[Site, list[Target]]]:
         first = True
         for file, sites in files:
-            uri = (self.root / file.path).as_uri()
-            text = file.raw.decode("utf-8", "replace")
-            document = {
-                "uri": uri,
-                "languageId": self.server.languages[file.language],
-                "version": 1,
-                "text": text,
-            }
-            self._send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+            uri = self._open(file)
             if first:
                 self._settle()
                 first = False
-            asked = {
-                self._request("textDocument/definition", self._at(file, uri, site)): site for site in sites
-            }
+            asked = {self._request(_DEFINITION, self._at(file, uri, site)): site for site in sites}
             self._wait(set(asked), FILE_S)
             for number, site in asked.items():
                 yield site, self._places(self._replies.pop(number, None))
-            self._send({"method": "textDocument/didClose", "params": {"textDocument": {"uri": uri}}})
+            self._close(uri)
+
+    def beyond(self, place: tuple[str, int, int]) -> list[Target]:
+        """Where what stands at `place` leads to: an import, an alias, a property of a module."""
+        file = read(self.root, place[0])
+        if file is None or file.language not in self.server.languages:
+            return []
+        uri = self._open(file)
+        where = {"line": place[1] - 1, "character": place[2]}
+        number = self._request(_DEFINITION, {"textDocument": {"uri": uri}, "position": where})
+        self._wait({number}, FILE_S)
+        self._close(uri)
+        return self._places(self._replies.pop(number, None))
+
+    def _open(self, file: File) -> str:
+        uri = (self.root / file.path).as_uri()
+        text = file.raw.decode("utf-8", "replace")
+        document = {
+            "uri": uri,
+            "languageId": self.server.languages[file.language],
+            "version": 1,
+            "text": text,
+        }
+        self._send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+        return uri
+
+    def _close(self, uri: str) -> None:
+        self._send({"method": "textDocument/didClose", "params": {"textDocument": {"uri": uri}}})
 
     def _at(self, file: File, uri: str, site: Site) -> dict[str, Any]:
         before = file.lines[site[1] - 1][: site[2]].decode("utf-8", "replace")
@@ -194,11 +215,22 @@ class Checker:
 def ask_server(
     name: str, root: Path, files: Iterable[tuple[File, Sequence[Site]]]
 ) -> Iterator[tuple[Site, list[Target]]]:
+    """Targets that are no definitions are asked about in turn, until one is or leads no further."""
     checker = Checker(name, root)
+    known: dict[tuple[str, int, int], list[Target]] = {}
     try:
-        yield from checker.targets(files)
+        told = list(checker.targets(files))
+        for _ in range(HOPS_MAX):
+            pending = {one for _, targets in told for one in targets if one and one not in known}
+            for one in sorted(pending):
+                file = read(root, one[0])
+                further = [] if file is None or kind_at(file, *one[1:]) != "value" else checker.beyond(one)
+                known[one] = [each for each in further if each and each != one] or [one]
+            told = [(site, [e for t in targets for e in (known[t] if t else [t])]) for site, targets in told]
     finally:
         checker.close()
+    for site, targets in told:
+        yield site, list(dict.fromkeys(targets))
 
 
 def ask_jedi(root: Path, files: Iterable[tuple[File, Sequence[Site]]]) -> Iterator[tuple[Site, list[Target]]]:

@@ -46,6 +46,24 @@ def test_what_ruby_opens_again_in_other_files_is_one_thing(config):
     ]
 
 
+def test_who_passes_a_function_on_comes_after_who_calls_it(config):
+    nodes = [(f"a:{name}", "function", "a.py") for name in ("early", "late", "made")]
+    edges = [("a:early", "a:made", "references"), ("a:late", "a:made", "calls")]
+    worker = served(config, nodes, edges)
+    _, results = ask(worker, "callers", "made")
+    assert [(one["node"]["id"], one["edge"]) for one in results] == [
+        ("a:late", "calls"),
+        ("a:early", "references"),
+    ]
+    assert ids(worker, "dependents", "made") == ["a:late", "a:early"]
+    _, results = ask(worker, "impact", "made")
+    assert [(one["impact_type"], one["severity"]) for one in results] == [
+        ("caller", "high"),
+        ("reference", "medium"),
+    ]
+    assert ids(worker, "callees", "early") == []
+
+
 def test_a_go_package_is_its_own_files_and_not_those_below_it(config):
     nodes = [(".", "package", "a.go"), ("a", "module", "a.go"), ("a:Run", "function", "a.go")]
     nodes += [

@@ -23,12 +23,12 @@ CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct", "
 _TYPE = {name: number for number, name in enumerate(EDGE_TYPES)}
 _KINDS: dict[str, tuple[str, ...]] = {
     "implementations": ("implements", "extends", "embeds"),
-    "callers": ("calls",),
+    "callers": ("calls", "references"),
     "callees": ("calls",),
-    "dependencies": ("imports", "calls", "uses_type", "implements", "extends", "embeds"),
-    "dependents": ("imports", "calls", "uses_type", "implements", "extends", "embeds"),
+    "dependencies": ("imports", "calls", "uses_type", "implements", "extends", "embeds", "references"),
+    "dependents": ("imports", "calls", "uses_type", "implements", "extends", "embeds", "references"),
     "type_usages": ("uses_type", "implements", "extends", "embeds"),
-    "impact": ("calls", "implements", "extends", "embeds", "uses_type", "imports"),
+    "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type", "imports"),
 }
 #: operations that follow edges the way they lead; all others go against it
 FORWARD = ("callees", "dependencies")
@@ -41,6 +41,7 @@ _IMPACT = {
     "uses_type": ("type_usage", "medium"),
     "imports": ("importer", "low"),
     "other": ("reference", "low"),
+    "references": ("reference", "medium"),
 }
 _SEVERITIES = ("high", "medium", "low")
 #: definitions that an impact is walked through, of each level and in all: each takes 10 µs
@@ -270,7 +271,7 @@ class Walker:
         rows = rows[scope.of(self.graph, numbers)[1]]
         chosen = self.graph.edges[rows]
         places = (rows, chosen[:, 6], chosen[:, 5], self.graph.file_ranks[chosen[:, 4]])
-        return rows[np.lexsort((*places, chosen[:, 7] > 0))]
+        return rows[np.lexsort((*places, chosen[:, 7] > 0, chosen[:, 2] == _TYPE["references"]))]
 
     def _impact(self, row: int, depth: int) -> tuple[str, str]:
         edge = self.graph.edges[row]

@@ -25,6 +25,7 @@ import functools
 import re
 from importlib import resources
 
+import msgspec
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Query, QueryCursor, Tree
 
@@ -47,6 +48,7 @@ from cortex.graph.facts.frames import Frame, Open
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported
 from cortex.graph.facts.macros import calls
+from cortex.graph.facts.mentions import mentions
 from cortex.graph.facts.results import types_of, value_of
 from cortex.graph.facts.script_sweep import ScriptSweep
 from cortex.graph.facts.tokens import chain_of_tokens
@@ -112,20 +114,21 @@ class _Sweep:
             while self.stack[-1].end <= node.start_byte:
                 self.stack.pop()
             self._take(what, node, captures)
-        definitions = self._definitions()
-        return Facts(
+        facts = Facts(
             self.path,
             self.language,
             sha256,
             self.package,
             root.end_point[0] + 1,
-            definitions,
+            self._definitions(),
             tuple(self.references),
             tuple(self.bindings),
             tuple(self.imports),
             self.exports,
             tuple(self.extensions),
         )
+        values = mentions(tree, facts, [one.node.byte_range for one in self.opened])
+        return msgspec.structs.replace(facts, references=(*facts.references, *values))
 
     def _events(self, root: Node, query: Query) -> list[tuple[int, int, int, str, _Captures]]:
         """Matches in the order of the text; what encloses comes before what it holds."""

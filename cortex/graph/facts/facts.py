@@ -13,7 +13,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 13
+FACTS_VERSION = 14
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
@@ -79,9 +79,9 @@ class Definition(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Reference(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`kind` is call or type; `passed` what each argument is, where functions may differ by that
-    alone (arguments.py); `scope` the index of the enclosing definition, -1 for the file; `at`
-    a byte offset.
+    """`kind` is call, type or value: a name that may be a function, and is not called. `passed` is
+    what each argument is, where functions may differ by that alone (arguments.py); `scope` the
+    index of the enclosing definition, -1 for the file; `at` a byte offset.
     """
 
     kind: str

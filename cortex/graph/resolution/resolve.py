@@ -9,7 +9,7 @@ there are several).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -29,6 +29,8 @@ CANDIDATES_MAX = 12
 
 #: meanings of one name in a scope over which each place is looked at by itself
 STAGES_MAX = 16
+#: families in which a type is a value as well
+VALUE_KINDS = dict.fromkeys(("python", "script"), CALLABLE_KINDS | TYPE_KINDS)
 #: families in which a type has several methods of one name
 _OVERLOADING = frozenset({"jvm", "csharp", "c", "swift"})
 #: languages in which one function may be written several times with the same parameters, for each
@@ -102,6 +104,11 @@ class _Resolver:
         self.overloads = Overloads(project, evaluator, path)
         #: whether what a call passes decided its answer
         self.narrowed = False
+        self._ways: Mapping[str, Callable[[Reference], Iterator[Edge]]] = {
+            "call": self._call,
+            "type": self._type,
+            "value": self._value,
+        }
 
     def edges(self) -> list[Edge]:
         found: dict[tuple[Any, ...], Edge] = {}
@@ -178,7 +185,7 @@ class _Resolver:
                 known = answers.get((key, one.passed))
             if known is None:
                 self.narrowed = False
-                known = list(self._type(one) if one.kind == "type" else self._call(one))
+                known = list(self._ways[one.kind](one))
                 answers[(key, one.passed) if self.narrowed else key] = known
                 yield from known
             else:
@@ -212,6 +219,32 @@ class _Resolver:
                     target = self.project.id_of(value.ref)
                     if target != self._source(one.scope):
                         yield self._edge(one.scope, target, "uses_type", (one.line, one.column), confidence)
+
+    def _value(self, one: Reference) -> Iterator[Edge]:
+        """A function or method, in languages that have them as values a type too, that is passed,
+        assigned or stored; nothing when syntax cannot tell which.
+        """
+        receiver, name = split(one.chain)
+        if not receiver:
+            values, confidence = self.evaluator.scopes.lookup(name, self.path, one.scope, one.at)
+        elif self._may_be_member(one.chain, name):
+            owners = self.evaluator.evaluate(receiver, self.path, one.scope, one.at)
+            values = tuple(v for owner in owners for v in self.evaluator.attribute(owner, name))
+            confidence = "import" if any(owner.tag == "mod" for owner in owners) else "receiver"
+        else:
+            return
+        kinds = VALUE_KINDS.get(self.rules.family, CALLABLE_KINDS)
+        meant = [v for v in values if v.tag == "def" and self.project.definition(v.ref).kind in kinds]
+        for edge in self._found(one, self._callable(meant, -1), confidence):
+            if edge.target != edge.source:
+                yield msgspec.structs.replace(edge, type="references")
+
+    def _may_be_member(self, chain: str, name: str) -> bool:
+        """Whether the project has a method of that name, or the chain begins with a module."""
+        if (self.rules.family, name) in self.project.methods or self.rules.family in ("rust", "c"):
+            return True
+        root = chain.partition(".")[0]
+        return any(isinstance(place, Import) for place in self.index.places(-1, root))
 
     def _call(self, one: Reference) -> Iterator[Edge]:
         receiver, name = split(one.chain)

@@ -1,0 +1,132 @@
+"""Functions as values: names that are passed, assigned, returned or stored where an expression
+stands, as references of the kind `value`. Of one file; what they mean, resolution finds out.
+
+Most names in such places are a function's own variables. They are left out here, and so is what
+cannot be a function by its shape: the facts would double otherwise.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from importlib import resources
+
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Query, QueryCursor, Tree
+
+from cortex.graph.facts.chains import chain_of, text_of
+from cortex.graph.facts.facts import Facts, Reference
+from cortex.graph.facts.grammars import RULES, SYNTAX
+
+#: in-progress matches of a query, as in extract.py
+MATCHES_MAX = 4096
+#: links of a chain that may be a function: `app.views.index`
+LINKS_MAX = 3
+
+
+def mentions(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iterator[Reference]:
+    """The references of kind `value` in a file, in the order of the text. `spans`: the bytes of
+    each definition without its decorators.
+    """
+    cursor = QueryCursor(_query(facts.language, tree.language), match_limit=MATCHES_MAX)
+    nodes = cursor.captures(tree.root_node).get("value", ())
+    if not nodes:
+        return
+    file, scopes, seen = _File(facts), _Scopes(spans), -1
+    for node in sorted(nodes, key=lambda one: one.start_byte):
+        if node.start_byte == seen:
+            continue  # two patterns found it
+        seen = node.start_byte
+        chain, at = _chain(node, facts.language)
+        if not chain or not file.may_mean(chain):
+            continue
+        scope = scopes.around(node.start_byte)
+        if "." in chain or not file.is_local(chain, scope):
+            row, column = at.start_point
+            yield Reference("value", chain, scope, row + 1, column, node.start_byte)
+
+
+@functools.cache
+def _query(language: str, grammar: Grammar) -> Query:
+    folder = resources.files("cortex.graph.facts").joinpath("queries", "values")
+    return Query(grammar, folder.joinpath(f"{language}.scm").read_text("utf-8"))
+
+
+def _chain(node: Node, language: str) -> tuple[str, Node]:
+    """What is mentioned, and the node of its last name; "" when it can be no function."""
+    if node.type == "simple_symbol":  # Ruby: `before_action :load`
+        return text_of(node).lstrip(":"), node
+    if node.type in ("method_reference", "callable_reference"):  # `Disk::save`, `::save`
+        parts = node.named_children
+        if node.type == "method_reference" and len(parts) < 2:
+            return "", node  # `Disk::new` makes one: a call, in a way
+        names = [chain_of(part, SYNTAX[language]) for part in parts]
+        return _plain(".".join(names)), parts[-1] if parts else node
+    if node.type == "array_creation_expression":  # PHP: [$this, 'save'], [Disk::class, 'save']
+        owner, name = (each.named_children[0] for each in node.named_children)
+        whose = text_of(owner).removesuffix("::class").replace("\\", ".").strip(".")
+        word = text_of(name).strip("'\"")
+        return (f"{whose}.{word}" if word.isidentifier() else ""), name
+    syntax = SYNTAX[language]
+    if node.type not in syntax.members:
+        return _plain(text_of(node)), node
+    places = syntax.members[node.type]
+    last = (
+        node.child_by_field_name(places[1])
+        if not places[1].lstrip("-").isdigit()
+        else node.named_children[-1]
+    )
+    return _plain(chain_of(node, syntax)), last if last is not None else node
+
+
+def _plain(chain: str) -> str:
+    return "" if any(mark in chain for mark in "?#:()[]") or chain.count(".") >= LINKS_MAX else chain
+
+
+class _File:
+    """What one file says of names."""
+
+    def __init__(self, facts: Facts) -> None:
+        definitions, bindings, imports = facts.definitions, facts.bindings, facts.imports
+        self._rules = RULES[facts.language]
+        self._parents = [one.parent for one in definitions]
+        self._names = {one.name for one in definitions} | {one.name for one in imports}
+        self._star = any(one.member == "*" for one in imports)
+        self._bound = {(one.scope, one.name) for one in bindings if one.scope >= 0}
+        self._bound |= {(at, each.name) for at, one in enumerate(definitions) for each in one.parameters}
+        self._fields = {one.name.rpartition(".")[2] for one in bindings if "." in one.name}
+        self._methods = {one.name for one in definitions if one.kind == "method"}
+
+    def may_mean(self, chain: str) -> bool:
+        """Whether a chain may lead to a function, as far as the file alone says."""
+        root, dot, rest = chain.partition(".")
+        if dot:
+            last = rest.rpartition(".")[2]
+            return last in self._methods or last not in self._fields
+        if self._rules.family == "c" and root.isupper():
+            return False  # a constant
+        return root in self._names or self._star or bool(self._rules.shared)
+
+    def is_local(self, name: str, scope: int) -> bool:
+        """Whether a function around binds `name`: a parameter or a variable of its own."""
+        while scope >= 0:
+            if (scope, name) in self._bound:
+                return True
+            scope = self._parents[scope]
+        return False
+
+
+class _Scopes:
+    """The definition around each place, for places in the order of the text."""
+
+    def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
+        self._spans = spans
+        self._ahead = sorted(range(len(spans)), key=lambda at: (spans[at][0], -spans[at][1]), reverse=True)
+        self._open: list[int] = []
+
+    def around(self, at: int) -> int:
+        while self._ahead and self._spans[self._ahead[-1]][0] <= at:
+            self._open.append(self._ahead.pop())
+        while self._open and self._spans[self._open[-1]][1] <= at:
+            self._open.pop()
+        return self._open[-1] if self._open else -1

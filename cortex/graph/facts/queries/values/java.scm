@@ -1,0 +1,1 @@
+(method_reference) @value

@@ -1,0 +1,2 @@
+(callable_reference) @value
+((navigation_expression "::") @value)

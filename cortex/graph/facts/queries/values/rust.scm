@@ -1,0 +1,8 @@
+(arguments [(identifier) (scoped_identifier)] @value)
+(let_declaration value: [(identifier) (scoped_identifier)] @value)
+(assignment_expression right: [(identifier) (scoped_identifier)] @value)
+(array_expression [(identifier) (scoped_identifier)] @value)
+(tuple_expression [(identifier) (scoped_identifier)] @value)
+(field_initializer value: [(identifier) (scoped_identifier)] @value)
+(static_item value: [(identifier) (scoped_identifier)] @value)
+(const_item value: [(identifier) (scoped_identifier)] @value)

@@ -1,0 +1,2 @@
+(arguments [(identifier) (field_expression)] @value)
+(method_value (identifier) @value)

@@ -1,0 +1,5 @@
+(value_argument value: [(simple_identifier) (navigation_expression)] @value)
+(property_declaration value: [(simple_identifier) (navigation_expression)] @value)
+(assignment result: [(simple_identifier) (navigation_expression)] @value)
+(dictionary_literal value: [(simple_identifier) (navigation_expression)] @value)
+(array_literal element: [(simple_identifier) (navigation_expression)] @value)
