@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from cortex.ask.asking import Asking, Turn
+from cortex.ask.elsewhere import elsewhere
 from cortex.ask.meeting.beside import files_of, with_decisions, with_notes
 from cortex.ask.questions import Graph, Names, Outline, Pattern
 from cortex.terms.ids import uncopied
@@ -19,6 +20,8 @@ async def graph(asking: Asking, question: Graph) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when the graph worker cannot answer."""
     started = time.perf_counter()
     turn, hits = await _ask(asking, question)
+    if word := await elsewhere(turn, question, hits):
+        hits = replace(hits, suggestion=f"{word} {hits.suggestion}".rstrip())
     echo = {"operation": question.operation, "target": hits.target or question.target}
     answer = _answer(echo, turn, _said(turn, hits), started)
     if question.operation == "impact":

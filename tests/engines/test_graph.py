@@ -247,3 +247,34 @@ def test_nothing_outside_the_root_is_read(tmp_path):
         "a/../../secret.txt",
     ):
         assert sources.lines(path, 1, 3) == [], path
+
+
+def _overridden(config):
+    nodes = [("a:Saver", "interface", "a.go"), ("a:Saver.save", "method", "a.go")]
+    nodes += [("b:Disk", "struct", "b.go"), ("b:Disk.save", "method", "b.go"), ("c:run", "function", "c.go")]
+    edges = [("b:Disk", "a:Saver", "implements"), ("c:run", "a:Saver.save", "calls")]
+    return served(config, nodes, edges)
+
+
+def test_a_method_that_is_called_through_an_interface_says_so(config):
+    hits, results = ask(_overridden(config), "callers", "Disk.save")
+    assert results == []
+    assert "dispatch" in hits.suggestion
+    assert "1 through a:Saver.save" in hits.suggestion
+
+
+@pytest.mark.parametrize(("target", "other"), [("Disk.save", "a:Saver.save"), ("Saver.save", "b:Disk.save")])
+def test_an_impact_reaches_what_a_method_overrides_and_what_overrides_it(config, target, other):
+    hits, results = ask(_overridden(config), "impact", target)
+    assert (results[0]["node"]["id"], results[0]["impact_type"]) == (other, "override")
+    assert hits.summary["by_type"]["override"] == 1
+
+
+def test_implementations_are_of_the_type_before_a_method_of_its_name(config):
+    nodes = [
+        ("a:Saver", "interface", "a.go"),
+        ("b:Disk.Saver", "method", "b.go"),
+        ("b:Disk", "struct", "b.go"),
+    ]
+    worker = served(config, nodes, [("b:Disk", "a:Saver", "implements")])
+    assert ids(worker, "implementations", "Saver") == ["b:Disk"]

@@ -5,6 +5,7 @@ finds the target, walks, and renders each result with its context lines.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +22,7 @@ from cortex.engines.graph.walks import FORWARD, Limits, Scope, Step, Walk, Walke
 from cortex.generation.graph import CONFIDENCES, EDGE_TYPES
 from cortex.terms.bounds import clamp
 from cortex.terms.globs import matching
-from cortex.terms.kinds import WHOLE_KINDS
+from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.languages import canonical, language_of
 from cortex.terms.spelling import read_globs, read_place
 from ipc.arrays import Array
@@ -39,7 +40,7 @@ _NOTHING = {
     "implementations": "No type of the project says that it implements, extends or embeds {0}, as far as syntax tells.",
     "type_usages": "No signature, field or base in the project names {0}, as far as syntax tells.",
     "dependencies": "No edge leads from {0} to anything else in the project.",
-    "dependents": "Nothing else in the project refers to {0}, as far as syntax tells.",
+    "dependents": "The graph has no edge to {0} from anything else in the project.",
     "callees": "The graph has no calls in {0} of anything that the project defines.",
 }
 #: the share of shown results from which on unsure ones are spoken of
@@ -61,7 +62,8 @@ class GraphSnapshot:
     def search(self, request: GraphSearch) -> GraphHits:
         """Raises BadRequest for a question that cannot be asked."""
         self._sources.begin()
-        found = self._targets.find(request.target)
+        kinds = TYPE_KINDS if request.operation in ("implementations", "type_usages") else frozenset()
+        found = self._targets.find(request.target, kinds)
         if not found.nodes:
             return GraphHits(self._number, suggestion=found.suggestion, candidates=found.candidates)
         limits = Limits(
@@ -82,6 +84,8 @@ class GraphSnapshot:
         results = [self._result(step, request) for step in walk.steps]
         name = self.graph.names[found.nodes[0]]
         remarks = [found.suggestion, self._unsure(walk) if results else self._why_nothing(request, name)]
+        if request.operation == "callers":
+            remarks.append(self._through(found.nodes))
         if walk.ended:
             remarks.append(
                 f"The walk ended after {len(walk.every)} definitions; a smaller depth is complete."
@@ -152,6 +156,16 @@ class GraphSnapshot:
         if count < _UNSURE_SHARE * len(walk.steps):
             return ""
         return f"{count} of these {len(walk.steps)} are calls that may mean something else: see their candidates."
+
+    def _through(self, targets: Sequence[int]) -> str:
+        """Of a method that implements or overrides others: how many calls go through those."""
+        uppers = self._walker.overridden(targets)
+        counts = {upper: self._walker.count_callers(upper) for upper in uppers}
+        told = [f"{count} through {self.graph.names[upper]}" for upper, count in counts.items() if count]
+        if not told:
+            return ""
+        shown = ", ".join(told[:LISTED])
+        return f"Calls may reach it by dispatch as well: {shown}; ask for the callers of that."
 
     def _why_nothing(self, request: GraphSearch, name: str) -> str:
         if request.scope or request.exclude_patterns:

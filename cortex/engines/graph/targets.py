@@ -53,6 +53,7 @@ class Targets:
         self._modules: dict[int, int] = dict(zip(modules[:, 2].tolist(), modules[:, 0].tolist(), strict=True))
         self._last_names: tuple[tuple[str, int], ...] | None = None
         self._folded: dict[str, list[int]] | None = None
+        self._preferred: frozenset[str] = frozenset()
         self.places = Places(graph, self._modules)
 
     @property
@@ -66,12 +67,13 @@ class Targets:
         """
         return self._modules.get(file, file)
 
-    def find(self, target: str) -> Found:
-        """What `target` means; of several meanings the one that stands out (`_outstanding`),
-        with the others as candidates. What is no name as it is written is read in other ways, and
-        `suggestion` says so where that is a guess.
+    def find(self, target: str, kinds: frozenset[str] = frozenset()) -> Found:
+        """What `target` means, one of `kinds` rather than another; of several meanings
+        the one that stands out (`_outstanding`), with the others as candidates. What is no name as
+        it is written is read in other ways, and `suggestion` says so where that is a guess.
         """
         target = target.strip()
+        self._preferred = kinds
         if found := self._named(target):
             return found
         if not split(target):
@@ -183,6 +185,7 @@ class Targets:
         graph = self._graph
         if "/" not in target:
             numbers = [n for n in numbers if graph.kind(n) not in WHOLE_KINDS] or numbers
+        numbers = [n for n in numbers if graph.kind(n) in self._preferred] or numbers
         keys = set(graph.names.keys[numbers].tolist()) if numbers else set()
         outer = {n: self._above(n) for n in numbers}
         numbers = [n for n in numbers if outer[n] not in keys or not _same_last(graph.names[n])] or numbers

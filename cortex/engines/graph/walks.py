@@ -135,15 +135,16 @@ class Walker:
         elif operation == "callers":
             begin += self._owners_of_constructors(start)
         if operation == "impact":
-            return self._impact_of(begin, limits, scope)
+            return self._impact_of(start, begin, limits, scope)
         return self._levels(begin, _KINDS[operation], limits, scope, backward=backward)
 
-    def _impact_of(self, start: list[int], limits: Limits, scope: Scope) -> Walk:
+    def _impact_of(self, targets: Sequence[int], start: list[int], limits: Limits, scope: Scope) -> Walk:
         """All that a change may reach, the worst first; of each level and in all as many as the
         limits let through.
         """
         most = Limits(limits.depth, WALKED_MAX, WALKED_MAX)
         whole = self._levels(start, _KINDS["impact"], most, scope, backward=True, impact=True)
+        whole = self._with_overrides(targets, whole, scope)
         at_level = Counter[int]()
         kept: list[Step] = []
         for step in whole.steps:
@@ -152,6 +153,48 @@ class Walker:
                 kept.append(step)
         truncated = whole.truncated or len(kept) < whole.total
         return Walk(tuple(kept), whole.total, truncated, whole.steps, whole.truncated)
+
+    def _with_overrides(self, targets: Sequence[int], walk: Walk, scope: Scope) -> Walk:
+        """`walk`, after what implements or overrides a method, and what it overrides itself: a
+        change of one's signature is a change of all.
+        """
+        others = dict(self._method_implementations(targets) or ()) | self.overridden(targets)
+        known = {step.number for step in walk.steps} | set(targets)
+        steps = tuple(
+            Step(number, 1, edge, "override", "high")
+            for number, edge in others.items()
+            if number not in known and scope.shows(self.graph, number)
+        )
+        return Walk(steps + walk.steps, walk.total + len(steps), walk.truncated)
+
+    def overridden(self, methods: Sequence[int]) -> dict[int, int]:
+        """The methods that `methods` implement or override, each with the edge of the types that
+        says so; nothing for what is no method.
+        """
+        found: dict[int, int] = {}
+        wanted = np.array([_TYPE[kind] for kind in _KINDS["implementations"]])
+        for number in methods:
+            if self.graph.kind(number) != "method":
+                continue
+            name = self.graph.names[number].rpartition(".")[2].partition("~")[0]
+            seen, frontier = {self._owner(number)} - {-1}, [self._owner(number)]
+            while frontier := [one for one in frontier if one >= 0]:
+                rows = self.graph.outgoing.of(np.array(frontier, dtype="<i8"))
+                rows = rows[np.isin(self.graph.edges[rows, 2], wanted)]
+                uppers = [(int(self.graph.edges[row, 1]), row) for row in rows.tolist()]
+                frontier = list(dict.fromkeys(upper for upper, _ in uppers if upper not in seen))
+                seen.update(frontier)
+                for upper, row in uppers:
+                    own = self.graph.names.number(f"{self.graph.names[upper]}.{name}")
+                    if own >= 0 and self.graph.node_of[own] >= 0 and own not in methods:
+                        found.setdefault(own, row)
+        return found
+
+    def count_callers(self, number: int) -> int:
+        """How many definitions call it, as far as that is sure."""
+        rows = self.graph.incoming.of(np.array([number]))
+        edges = self.graph.edges[rows]
+        return len(np.unique(edges[(edges[:, 2] == _TYPE["calls"]) & (edges[:, 7] == 0), 0]))
 
     def _files(self, start: Sequence[int], limits: Limits, scope: Scope, *, backward: bool) -> Walk:
         """Files that files (or packages) refer to, or that refer to them: by an import if there is

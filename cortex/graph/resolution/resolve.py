@@ -406,8 +406,20 @@ class _Resolver:
         one = self.project.definition(ref)
         return (self.project.home(ref[0]), one.qualified) if one.kind in TYPE_KINDS else ref
 
+    def _is_outside(self, chain: str) -> bool:
+        """Whether a chain that leads nowhere begins outside of the project: with a global that the
+        file does not bind (`console`, `JSON`), or with a type that nothing here declares (`Math`).
+        """
+        root = _ROOT.match(chain)
+        name = root[0] if root else "?"
+        if name[0] in "?#" or name in self.rules.self_names | self.rules.super_names | self.rules.type_names:
+            return False
+        if self.index.may_know(name) or self.index.stars:
+            return False
+        return name[0].isupper() or self.rules.family in ("python", "script")
+
     def _by_name(self, one: Reference, name: str, owners: tuple[Value, ...]) -> Iterator[Edge]:
-        if EXTERNAL in owners or name in COMMON or len(name) < 3:
+        if EXTERNAL in owners or name in COMMON or len(name) < 3 or self._is_outside(one.chain):
             return
         refs = self.evaluator.methods_named(self.rules.family, name)
         if len(refs) == 1:

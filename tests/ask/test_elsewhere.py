@@ -1,0 +1,46 @@
+"""An answer without callers says where else the name stands."""
+
+import asyncio
+
+import pytest
+
+from cortex.ask.questions import Graph
+from cortex.ask.structure import graph
+
+FILES = {
+    "jobs.py": "def late_job():\n    return 1\n\n\ndef lonely_job():\n    return 2\n\n\ndef used_job():\n    return 3\n",
+    "table.py": "import jobs\n\nRUN = getattr(jobs, 'late_job')()\njobs.used_job()\n",
+    "setup.cfg": "[run]\njob = jobs:late_job\n",
+}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("elsewhere")
+    for name, text in FILES.items():
+        (root / name).write_text(text)
+    return serve(root)
+
+
+def suggestion(served, operation, target, **more):
+    return asyncio.run(graph(served.asking(), Graph(operation, target, **more)))["suggestion"]
+
+
+@pytest.mark.parametrize("operation", ["callers", "dependents", "impact"])
+def test_a_function_whose_name_stands_elsewhere_is_not_called_unused(served, operation):
+    said = suggestion(served, operation, "late_job")
+    assert said.startswith("No use of late_job is resolved; the word occurs in 2 other files: ")
+    assert "table.py:3" in said
+    assert "setup.cfg:2" in said
+
+
+def test_a_word_that_is_nowhere_else_is_said_to_be(served):
+    said = suggestion(served, "callers", "lonely_job")
+    assert said.startswith(
+        "No use of lonely_job is resolved, and the word occurs in no other file of the index."
+    )
+
+
+def test_where_there_are_callers_or_a_scope_nobody_is_asked_about_the_word(served):
+    assert "the word" not in suggestion(served, "callers", "used_job")
+    assert "the word" not in suggestion(served, "callers", "late_job", scope="*.md")
