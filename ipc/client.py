@@ -56,8 +56,8 @@ class _Replica:
     more, in tasks that only wake others.
     """
 
-    def __init__(self, context: zmq.Context[Any], address: str) -> None:
-        self.address = address
+    def __init__(self, context: zmq.Context[Any], worker: str, address: str) -> None:
+        self.worker, self.address = worker, address
         self.connected = asyncio.Event()
         self._waiting: dict[int, asyncio.Future[Message]] = {}
         self._socket = context.socket(zmq.DEALER)
@@ -194,7 +194,7 @@ class Client:
 
     def _registered(self, worker: str) -> list[_Replica]:
         now = time.monotonic()
-        here = [replica for path, replica in self._replicas.items() if path.name.startswith(f"{worker}.")]
+        here = [replica for replica in self._replicas.values() if replica.worker == worker]
         if now - self._looked_at < REGISTRY_S and any(replica.connected.is_set() for replica in here):
             return here
         self._looked_at = now
@@ -205,8 +205,8 @@ class Client:
         for path in sorted(present):
             parts = path.name.split(".")
             if parts[0] == worker and len(parts) == 3 and path not in self._replicas:
-                self._replicas[path] = _Replica(self._context, f"ipc://{path}")
-        return [replica for path, replica in self._replicas.items() if path.name.startswith(f"{worker}.")]
+                self._replicas[path] = _Replica(self._context, worker, f"ipc://{path}")
+        return [replica for replica in self._replicas.values() if replica.worker == worker]
 
     async def close(self) -> None:
         for replica in self._replicas.values():

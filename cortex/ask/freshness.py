@@ -119,7 +119,7 @@ class Freshness:
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._root = str(config.root)
+        self._root, self._home = str(config.root), config.home
         self._current = _Cached[Generation](config.index_dir / CURRENT, EMPTY)
         self._indexer = _Cached[IndexerState | None](config.indexer_state, None)
         self._manifest = _Cached[Listing[Seen]](config.manifest, Listing())
@@ -303,14 +303,13 @@ class Freshness:
 
     def _say_full(self) -> str:
         """A sentence when the disk of the index is full: who writes there can say so nowhere."""
-        home = self._config.home
         try:
-            free = shutil.disk_usage(home).free
+            free = shutil.disk_usage(self._home).free
         except OSError:
             return ""
         if free >= FREE_BYTES_MIN:
             return ""
-        return f"The disk of {home} is full: what is saved is not found until there is space on it."
+        return f"The disk of {self._home} is full: what is saved is not found until there is space on it."
 
     def _upgrade(self, generation: Generation) -> str:
         if generation.number or not has_other(self._config.index_dir):
