@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 #: seconds between two looks at all files, at least and at most; and how many times as long as the
 #: last look took: reading for nobody takes no more than 2 in 1 000 of a core
 PAUSE_S, PAUSE_MAX_S, PAUSE_FACTOR = 2.0, 60.0, 500
+#: seconds between two looks, at least, when nothing was said for so many
+REST_S, RESTS_AFTER_S = 10.0, 60.0
 #: the file that says which machine this is
 _MACHINE = "/etc/machine-id"
 #: the setting by which a project says that its sessions are not read
@@ -220,6 +222,7 @@ def places(environ: Mapping[str, str], home: Path) -> dict[str, Path]:
 
 async def follow(follower: Follower, stop: asyncio.Event) -> None:
     """Look again and again until `stop`."""
+    said = time.monotonic()
     while not stop.is_set():
         # of our own time: waiting for a worker that comes up costs nothing
         began, taken = time.process_time(), 0
@@ -227,9 +230,18 @@ async def follow(follower: Follower, stop: asyncio.Event) -> None:
             taken = await follower.look(stop.is_set)
         except CortexError as error:  # the worker comes up, or is replaced
             log.info("sessions wait: %s", error)
-        idle_s = 0.0 if taken else PAUSE_FACTOR * (time.process_time() - began)
-        pause_s = min(PAUSE_MAX_S, max(PAUSE_S, idle_s))
+        now = time.monotonic()
+        said = now if taken else said
+        pause_s = pause(time.process_time() - began if not taken else 0.0, now - said)
         try:
             await asyncio.wait_for(stop.wait(), pause_s)
         except TimeoutError:
             continue
+
+
+def pause(spent_s: float, quiet_s: float) -> float:
+    """Seconds until the next look, after one that took `spent_s` of processor time for nothing,
+    when nothing was said for `quiet_s`.
+    """
+    least_s = PAUSE_S if quiet_s < RESTS_AFTER_S else REST_S
+    return min(PAUSE_MAX_S, max(least_s, PAUSE_FACTOR * spent_s))

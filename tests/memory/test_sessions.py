@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from cortex.front import following
 from cortex.front.following import is_off
 from cortex.memory.serving import opened
 from cortex.memory.transcripts.reading import PORTION_BYTES
@@ -330,3 +331,9 @@ def test_the_tools_of_observations_search_what_was_asked_and_where_it_was_spoken
     (row,) = life.ask("observation.search", type="sessions", query="walrus deployment")["results"]
     assert row == life.ask("observation.search_sessions", query="walrus deployment")["results"][0]
     assert life.ask("observation.list_sessions")["total_count"] == 1
+
+
+def test_sessions_that_are_quiet_are_looked_at_more_seldom():
+    assert following.pause(0.0, 0.0) == following.PAUSE_S
+    assert following.pause(0.0, 3600.0) == following.REST_S > following.PAUSE_S
+    assert following.pause(1000.0, 0.0) == following.PAUSE_MAX_S

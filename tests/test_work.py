@@ -1,0 +1,208 @@
+"""How much is done for a fixed project, counted: rows, messages, bytes, generations, looks by the
+clock. Counts are the same on any machine, so a fast path that is lost fails here and not only where
+somebody measures seconds. Each bound is what is done today, and some air.
+"""
+
+import asyncio
+import contextlib
+import json
+import threading
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from cortex.engines.text.whole import META
+from cortex.front.tools import TOOLS
+from cortex.generation.read import Rows
+from cortex.indexer import watch
+from cortex.publish import chunk_files
+from cortex.publish.builder import Builder
+from cortex.settings import config as configuration
+from cortex.settings.home import open_home, open_runtime
+from ipc.codec import encode
+from ipc.service import CHECK_S
+from tests.conftest import open_project
+from workers.watcher import WatcherWorker
+
+#: files and chunks of the project of another program: enough that scanning all costs more than all
+#: else
+FILES, CHUNKS = 20, 3_000
+#: seconds between two looks of a process at rest, at least
+RESTING_S = 10.0
+
+
+def chunk(at):
+    values = np.random.default_rng(at).standard_normal(384).astype(np.float32)
+    return {
+        "id": f"code-f{at}.py~1",
+        "chunk_type": "code",
+        "text": f"def function_{at}(): return handler_{at}",
+        "embedding": values.tolist(),
+        "metadata": {"file_path": f"f{at}.py", "language": "python", "start_line": 1, "end_line": 1},
+    }
+
+
+def write(folder, number, changed=""):
+    chunks = [chunk(at) for at in range(number, CHUNKS, FILES)]
+    chunks[0]["text"] += changed
+    body = {"_metadata": {"model": "cortex-static-384@1", "dimensions": 384}, "chunks": chunks}
+    (folder / ".new").write_text(json.dumps(body))
+    (folder / ".new").replace(folder / f"{number}.json")
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    root = tmp_path_factory.mktemp("large")
+    folder = root / ".cortex" / "chunks"
+    folder.mkdir(parents=True)
+    for number in range(FILES):
+        write(folder, number)
+    return configuration.load(root)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    root = tmp_path_factory.mktemp("work")
+    for at in range(60):
+        (root / f"part_{at}.py").write_text(
+            f'"""Part {at} of the machine."""\n\n\ndef lock_{at}(name):\n    """Take the lock of a part."""\n'
+            f"    return name + str({at})\n\n\ndef use_{at}():\n    return lock_{at}('x')\n"
+        )
+    return open_project(root)
+
+
+def asked(served, tool, **arguments):
+    """The messages of one call by kind."""
+    del served.asked[:]
+    chosen = TOOLS[tool]
+    answer = asyncio.run(chosen.call(served.asking(), chosen.check(arguments)))
+    assert answer["index"]["degraded"] == []
+    assert answer["results"]
+    return Counter(type(message).__name__ for message in served.asked)
+
+
+def test_a_search_asks_each_lane_once_and_fetches_once(served):
+    messages = asked(served, "cortex_search", query="where is the lock taken", limit=5, detail="snippet")
+    assert messages.total() <= 3, messages
+    assert max(messages.values()) == 1, messages
+
+
+def test_what_workers_tell_for_a_search_is_in_proportion_to_its_candidates(served, monkeypatch):
+    sizes = []
+    for worker in served.workers.values():
+        for kind, answer in list(worker.handlers.items()):
+
+            def told(request, answer=answer):
+                reply = answer(request)
+                sizes.append(len(encode(reply, 1)))
+                return reply
+
+            monkeypatch.setitem(worker.handlers, kind, told)
+    asked(served, "cortex_search", query="where is the lock taken", limit=5, detail="snippet")
+    assert sum(sizes) < 24_000, sizes
+
+
+def test_an_exact_search_asks_one_worker(served):
+    messages = asked(served, "cortex_exact", query="lock_7", match_type="substring")
+    assert messages.total() <= 1, messages
+
+
+def test_a_question_reads_few_vectors_whole_and_the_same_filters_are_applied_once(served, monkeypatch):
+    read = Counter()
+    vectors, mask = Rows.vectors, Rows.mask
+
+    def count(rows, ordinals):
+        read["vectors"] += len(ordinals)
+        return vectors(rows, ordinals)
+
+    def filter_rows(rows, filters):
+        read["masks"] += 1
+        return mask(rows, filters)
+
+    monkeypatch.setattr(Rows, "vectors", count)
+    monkeypatch.setattr(Rows, "mask", filter_rows)
+    for query in ("where is the lock taken", "parts of the machine", "use of a lock"):
+        asked(served, "cortex_search", query=query, limit=5, paths=["part_*.py"])
+    assert 0 < read["masks"] <= 2, read
+    assert read["vectors"] <= 3 * 100, read
+
+
+def test_a_first_index_is_few_generations_and_one_save_is_one_file(large, monkeypatch):
+    opened = Counter()
+    read = chunk_files.read_chunk_file
+
+    def count(*arguments, name, **others):
+        opened[name] += 1
+        return read(*arguments, name=name, **others)
+
+    monkeypatch.setattr(chunk_files, "read_chunk_file", count)
+    with contextlib.closing(Builder(large)) as builder:
+        while builder.refresh() is not None:
+            pass
+        first = builder.current
+        assert first.rows == CHUNKS
+        assert first.number <= 2
+        assert len(first.segments) <= 2
+        assert (len(opened), max(opened.values())) == (FILES, 1)
+        meta = json.loads((large.index_dir / "text" / first.tokens["text"] / META).read_text())
+        assert len(meta["segments"]) <= 2
+        before = {path: path.stat().st_ino for path in large.index_dir.rglob("*") if path.is_file()}
+        opened.clear()
+        write(large.root / ".cortex" / "chunks", 3, changed=" # changed")
+        while builder.refresh() is not None:
+            pass
+        second = builder.current
+    assert set(opened) == {".cortex/chunks/3.json"}
+    assert (second.rows, second.next_key - first.next_key) == (CHUNKS, 1)
+    new = [path for path in large.index_dir.rglob("*") if path.is_file() and path not in before]
+    kept = set(before.values())
+    written = sum(path.stat().st_size for path in new if path.stat().st_ino not in kept)
+    assert written < 30_000, written
+
+
+def test_a_watcher_that_rests_waits_for_the_system_and_not_for_a_clock(large, monkeypatch):
+    watcher, waits = WatcherWorker(large), []
+    try:
+        while watcher._builder.refresh() is not None:
+            pass
+        watcher._builder.tidy()
+        watcher._follow()
+        watcher._following.wait(0.0)
+        watcher._following.changed = False
+        wait = watcher._following.wait
+
+        def waited(seconds):
+            waits.append(seconds)
+            if len(waits) > 3:
+                watcher._stop.set()
+            wait(0.0)
+
+        monkeypatch.setattr(watcher._following, "wait", waited)
+        watcher._heard()
+        assert min(waits) > RESTING_S - 1
+    finally:
+        watcher._following.close()
+        watcher._builder.close()
+
+
+def test_an_indexer_that_rests_waits_for_the_system_and_not_for_a_clock(tmp_path):
+    (tmp_path / "a.py").write_text("a = 1\n")
+    config = configuration.load(tmp_path)
+    open_home(config)
+    open_runtime(config)
+    follower = watch._Follower(config, threading.Event(), watch.PACE)
+    try:
+        follower._sweep()
+        follower._dirty.clear()
+        follower._sweep_at += 3600.0
+        assert follower._patience() >= RESTING_S
+        assert follower._pace.heartbeat_s >= RESTING_S
+    finally:
+        follower.close()
+
+
+def test_workers_that_rest_look_by_the_clock_six_times_a_minute_at_most(served):
+    assert CHECK_S >= RESTING_S
+    for name, worker in served.workers.items():
+        assert getattr(worker, "patience", lambda: CHECK_S)() >= RESTING_S, name
