@@ -29,7 +29,6 @@ import msgspec
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Query, QueryCursor, Tree
 
-from cortex.graph.facts import scripts
 from cortex.graph.facts.arguments import passed
 from cortex.graph.facts.chains import (
     LITERAL,
@@ -309,8 +308,7 @@ class _Sweep:
 
     def _bind(self, captures: _Captures) -> None:
         for node in captures["bind.name"]:
-            if self.script is not None and scripts.is_taken_apart(node):
-                self.script.take_apart(node)
+            if self.script is not None and self.script.takes(node):
                 continue
             if node.type in self.syntax.names or node.type in ("field_identifier", "property_identifier"):
                 name = name_of(node)
@@ -323,7 +321,7 @@ class _Sweep:
                 if name.count(".") != 1 or name[0] in "?#:" or "(" in name or "[" in name:
                     continue
             if self.script is not None and "bind.value" in captures and "bind.type" not in captures:
-                self.script.bind(name, node, captures["bind.value"][0])
+                self.script.assign(name, node, captures["bind.value"][0])
             else:
                 self.add_binding(name, self._value(captures), node)
 

@@ -13,7 +13,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 14
+FACTS_VERSION = 15
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
@@ -25,6 +25,8 @@ OBJECT = "{}"
 CONSTRUCTOR, HOLDER = "constructor", "holder"
 #: flag of a function that only others know by its name: `exports.x = function () {}`
 EXPORTED = "exported"
+#: the member of an object that holds what it takes in whole: `{ ...other }`
+SPREAD = "*"
 
 
 class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):

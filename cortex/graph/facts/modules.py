@@ -8,14 +8,26 @@ folder with a slash at its end.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
 
 #: endings that JavaScript's and TypeScript's resolution tries, in order
 SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs")
 
+#: endings of what is built of a script, under whose name it may be asked for
+_BUILT_ENDINGS = (".d.ts", ".d.mts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs")
+
 
 def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
+
+
+def _nearest(folders: Container[str], path: str) -> str | None:
+    """The innermost of `folders` that `path` is in."""
+    folder = folder_of(path)
+    while folder and folder not in folders:
+        folder = folder_of(folder)
+    return folder if folder in folders else None
 
 
 def _near(paths: Iterable[str], importer: str) -> str:
@@ -126,34 +138,80 @@ class GoModules:
         return ""
 
 
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package.json: its name, and what `exports` and `imports` say: entry (`.`, `./x`, `./*`,
+    `#x`) → places of its source, which may have a `*` too.
+    """
+
+    name: str
+    exports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    imports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
 class ScriptModules:
-    """Relative paths, with endings and `index` files; `paths` and `baseUrl` of tsconfig.json; names
-    of packages.
+    """Relative paths, with endings and `index` files; `paths` and `baseUrl` of the nearest
+    tsconfig.json (folder → alias → places); names and entries of packages (by folder).
     """
 
     def __init__(
-        self, paths: Iterable[str], aliases: Mapping[str, tuple[str, ...]], packages: Mapping[str, str]
+        self,
+        paths: Iterable[str],
+        aliases: Mapping[str, Mapping[str, tuple[str, ...]]],
+        packages: Mapping[str, Package],
     ) -> None:
         self.files = {path for path in paths if path.endswith(SCRIPT_ENDINGS)}
-        self._aliases = sorted(aliases.items(), key=lambda item: -len(item[0]))
+        self._aliases = aliases
         self._packages = packages
+        self._folders: dict[str, str] = {}
+        for folder in sorted(packages):
+            self._folders.setdefault(packages[folder].name, folder)
 
     def find(self, module: str, importer: str) -> str:
         if module.startswith("."):
             return self._at(posixpath.normpath(posixpath.join(folder_of(importer), module)))
-        for pattern, targets in self._aliases:
+        if module.startswith("#"):
+            nearest = _nearest(self._packages, importer)
+            entries = self._packages[nearest].imports if nearest is not None else {}
+            if found := self._entry(entries, module, importer):
+                return found
+        config = _nearest(self._aliases, importer)
+        if config is not None and (found := self._entry(self._aliases[config], module, "")):
+            return found
+        return self._in_package(module)
+
+    def _entry(self, entries: Mapping[str, tuple[str, ...]], module: str, importer: str) -> str:
+        """The file of the entry that fits best: the whole name, else the longest beginning.
+        `importer`: where an entry may lead to another package.
+        """
+        best, middle = "", ""
+        for pattern in entries:
             start, star, end = pattern.partition("*")
-            if module == pattern or (star and module.startswith(start) and module.endswith(end)):
-                middle = module[len(start) : len(module) - len(end)] if star else ""
-                for target in targets:
-                    if found := self._at(posixpath.normpath(target.replace("*", middle))):
-                        return found
-        for name, folder in self._packages.items():
-            if module == name or module.startswith(f"{name}/"):
-                inside = module[len(name) :].strip("/")
-                for place in (inside, f"src/{inside}", "src", "lib", "") if inside else ("src", "", "lib"):
-                    if found := self._at("/".join(filter(None, (folder, place)))):
-                        return found
+            if pattern == module:
+                best, middle = pattern, ""
+                break
+            fits = star and module.startswith(start) and module.endswith(end)
+            if fits and len(start) >= len(best.partition("*")[0]) and len(module) >= len(start) + len(end):
+                best, middle = pattern, module[len(start) : len(module) - len(end)]
+        for place in entries.get(best, ()):
+            target = place.replace("*", middle)
+            if found := self._at(posixpath.normpath(target)):
+                return found
+            if importer and (found := self._in_package(target)):
+                return found
+        return ""
+
+    def _in_package(self, module: str) -> str:
+        name = "/".join(module.split("/")[: 2 if module.startswith("@") else 1])
+        folder = self._folders.get(name) if name else None
+        if folder is None:
+            return ""
+        inside = module[len(name) :].strip("/")
+        if found := self._entry(self._packages[folder].exports, f"./{inside}" if inside else ".", ""):
+            return found
+        for place in (inside, f"src/{inside}") if inside else ("src", "", "lib"):
+            if found := self._at("/".join(filter(None, (folder, place)))):
+                return found
         return ""
 
     def _at(self, place: str) -> str:
@@ -162,7 +220,7 @@ class ScriptModules:
             return ""
         if place in self.files:
             return place
-        bare = place.rpartition(".")[0] if place.endswith((".js", ".jsx", ".mjs", ".cjs")) else ""
+        bare = next((place.removesuffix(ending) for ending in _BUILT_ENDINGS if place.endswith(ending)), "")
         for stem in filter(None, (place, bare)):
             for ending in SCRIPT_ENDINGS:
                 if f"{stem}{ending}" in self.files:

@@ -14,7 +14,7 @@ from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, HOLDER, Base, Extens
 from cortex.graph.facts.frames import Frame, Open
 from cortex.graph.facts.grammars import Syntax
 from cortex.graph.facts.scripts import EXPORTS, WHOLE
-from cortex.terms.kinds import CALLABLE_KINDS
+from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: what a call's node has around the callee that TypeScript's grammar misreads or that says nothing:
 #: `await f<T>()` is a call of `await f` to it
@@ -136,7 +136,7 @@ class ScriptSweep:
             )
         return name
 
-    def bind(self, name: str, node: Node, value: Node) -> None:
+    def assign(self, name: str, node: Node, value: Node) -> None:
         """`name = value`, `const name = value`."""
         last = scripts.assigned_value(value)
         chain = chain_of(last, self._sweep.syntax)
@@ -156,7 +156,18 @@ class ScriptSweep:
         if name == WHOLE or "." not in name or chain not in (UNKNOWN, LITERAL):
             self._sweep.add_binding(name, chain, node)
 
-    def take_apart(self, node: Node) -> None:
+    def takes(self, node: Node) -> bool:
+        """Whether a name is none of a plain binding: taken out of a value, or a member that the
+        type of something has (`const x: { name: string }`).
+        """
+        if scripts.is_taken_apart(node):
+            self._take_apart(node)
+            return True
+        around = node.parent
+        in_type = self._sweep.stack[-1].kind in TYPE_KINDS
+        return around is not None and around.type == "property_signature" and not in_type
+
+    def _take_apart(self, node: Node) -> None:
         """A name in `const { a, b: name } = value`."""
         member, value = scripts.taken_apart(node)
         chain = chain_of(value, self._sweep.syntax) if value is not None else UNKNOWN

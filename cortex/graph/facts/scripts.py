@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.facts import SPREAD
 
 #: the name that stands for what a file exports
 EXPORTS = "exports"
@@ -94,6 +95,8 @@ def members_of(literal: Node) -> Iterator[tuple[str, Node]]:
     for child in literal.named_children:
         if child.type == "shorthand_property_identifier":
             yield text_of(child), child
+        elif child.type == "spread_element" and (whole := child.named_child(0)) is not None:
+            yield SPREAD, whole
         elif child.type == "pair":
             key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
             if key is not None and value is not None and key.type in ("property_identifier", "string"):

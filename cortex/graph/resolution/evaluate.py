@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from cortex.graph.facts.chains import module_of
-from cortex.graph.facts.facts import Definition
+from cortex.graph.facts.facts import HOLDER, SPREAD, Definition
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives, result
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.scopes import Scopes
+from cortex.graph.resolution.scopes import PURE_TYPES, Scopes
 from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, Recursion, Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -105,6 +105,7 @@ class Evaluator:
             values, links = self._qualified(links, path)
         dotted = links[0]
         for link in links[1:]:
+            values = self.worth(values)
             if link[0] == "(":  # f(1): the second result
                 number = int(link[1:-1] or 0)
                 values = self._several(self.called(value, number) for value in values)
@@ -121,6 +122,19 @@ class Evaluator:
             if not values:
                 return ()
         return values
+
+    def worth(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
+        """`values` without a script's types that share their name with a value."""
+        if len(values) < 2:
+            return values
+        kept = tuple(
+            one
+            for one in values
+            if one.tag != "def"
+            or self.project.definition(one.ref).kind not in PURE_TYPES
+            or RULES[self.project.language(one.path)].family != "script"
+        )
+        return kept or values
 
     def _qualified(self, links: list[str], path: str) -> tuple[tuple[Value, ...], list[str]]:
         """What a name with its whole package before it stands for, `app.model.Disk`, and the links
@@ -235,8 +249,8 @@ class Evaluator:
         home, qualified = project.home(path), project.definition(owner).qualified
         rules = RULES[project.language(path)]
         refs = project.members_of(home, qualified).get(name, [])
-        if refs and project.definition(owner).kind in CALLABLE_KINDS:  # not the functions in a function
-            refs = [ref for ref in refs if project.definition(ref).kind == "method"]
+        if rules.family == "script" and project.definition(owner).kind != "module":
+            refs = [ref for ref in refs if project.definition(ref).kind != "function"]  # inside one
         if refs:
             own = self.scopes.bodies([ref for ref in refs if ref[0] == path] or refs)
             if "declared" in project.definition(own[0]).flags:
@@ -257,7 +271,14 @@ class Evaluator:
             for ref in project.open_methods.get((rules.family, name, wanted), ()):
                 if self.scopes.owner(*ref) == owner:
                     return (Value("def", *ref),)
-        return self._held(home, qualified, name)
+        return self._held(home, qualified, name) or self._spread(owner, name)
+
+    def _spread(self, owner: Ref, name: str) -> tuple[Value, ...]:
+        """What an object literal takes in whole: `{ ...other }`."""
+        if HOLDER not in self.project.definition(owner).flags:
+            return ()
+        values = self._held(self.project.home(owner[0]), self.project.definition(owner).qualified, SPREAD)
+        return self._several(self.attribute(value, name) for value in values)
 
     def _held(self, home: str, qualified: str, name: str) -> tuple[Value, ...]:
         """What a field of a type may hold."""

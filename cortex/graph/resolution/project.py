@@ -19,6 +19,7 @@ from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import (
     GoModules,
     IncludedFiles,
+    Package,
     PythonModules,
     RustModules,
     ScriptModules,
@@ -44,13 +45,13 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """What configuration files say of modules: folder → Go module, alias → places (tsconfig),
-    package name → folder.
+    """What configuration files say of modules: folder → Go module, folder → alias → places
+    (tsconfig), folder → package.json.
     """
 
     go: Mapping[str, str] = field(default_factory=dict)
-    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    packages: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    packages: Mapping[str, Package] = field(default_factory=dict)
 
 
 class Files(Mapping[str, FileIndex]):

@@ -262,14 +262,14 @@ class _Resolver:
             if self.facts.language == "java" and not self._callable(values, -1):
                 values, confidence = self._past_locals(name, one.scope), "receiver"
         else:
-            owners = self.evaluator.evaluate(receiver, self.path, one.scope, one.at)
+            owners = self.evaluator.worth(self.evaluator.evaluate(receiver, self.path, one.scope, one.at))
+            owners = tuple(owner for owner in owners if not self._is_constant(owner))
             if name in ("call", "apply") and self.rules.family == "script" and self._callable(owners, -1):
                 # the function's own methods
                 refs = self._callable(owners, -1)
                 near = all(self.project.home(ref[0]) == self.project.home(self.path) for ref in refs)
                 yield from self._found(one, refs, "exact" if near else "import")
                 return
-            owners = tuple(owner for owner in owners if not self._is_constant(owner))
             dotted = self.evaluator.scopes.dotted_import(one.chain, self.path)
             if dotted:
                 return
@@ -379,6 +379,7 @@ class _Resolver:
         return one.kind == "constant" and not one.has_members
 
     def _callable(self, values: Iterable[Value], arguments: int) -> list[Ref]:
+        values = self.evaluator.worth(tuple(values))
         whole = [one for value in values for one in self.evaluator.scopes.unwrapped(value)]
         refs = [
             value.ref

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from cortex.graph.facts.facts import EXPORTED, HOLDER, OBJECT, Binding, Import
+from cortex.graph.facts.facts import EXPORTED, HOLDER, OBJECT, SPREAD, Binding, Import
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.scripts import EXPORTS
 from cortex.graph.facts.tables import Place
@@ -21,6 +21,8 @@ C_HOME = "c:"
 HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp")
 #: definitions of one name (a function for each system, overloads) that are told apart
 TWINS_MAX = 12
+#: kinds of a script's definitions that are no values
+PURE_TYPES = frozenset({"interface", "type"})
 #: imports that are followed through re-exports
 HOPS_MAX = 12
 
@@ -183,6 +185,25 @@ class Scopes:
         if not places:
             return None
         places.sort(key=lambda place: place[0])
+        if len(places) > 1 and (types := self._types_among(path, places)):
+            rest = [place for place in places if place[1] not in types]
+            found, how = self._meant(name, path, scope, rest, held)
+            return (*found, *(Value("def", path, at) for at in types)), how
+        return self._meant(name, path, scope, places, held)
+
+    def _types_among(self, path: str, places: list[tuple[int, Place]]) -> list[int]:
+        """A script's types of one name when a value has it too: each is meant in its own place."""
+        if not self._is_script(path):
+            return []
+        definitions = self.project.index(path).facts.definitions
+        types = [at for _, at in places if isinstance(at, int) and definitions[at].kind in PURE_TYPES]
+        return types[-1:] if 0 < len(types) < len(places) else []
+
+    def _meant(
+        self, name: str, path: str, scope: int, places: list[tuple[int, Place]], held: Sequence[Place]
+    ) -> tuple[tuple[Value, ...], How]:
+        """The latest of `places`."""
+        definitions = self.project.index(path).facts.definitions
         if scope < 0 and len(places) > 1:  # `try: import x; except ImportError: x = None`
             told = [p for p in places if not (isinstance(p[1], Binding) and p[1].value in "#?")]
             places = told or places
@@ -460,6 +481,10 @@ class Scopes:
         for where, binding in self.project.fields_of(key, EXPORTS, name):
             if values := self._meanings.evaluate(binding.value, where, binding.scope):
                 return values
+        for where, binding in self.project.fields_of(key, EXPORTS, SPREAD):
+            for value in self._meanings.evaluate(binding.value, where, binding.scope):
+                if values := self._meanings.attribute(value, name):
+                    return values
         return ()
 
     def _of_whole(self, key: str, name: str) -> tuple[Value, ...]:

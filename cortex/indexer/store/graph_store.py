@@ -26,7 +26,7 @@ from cortex.graph.resolution.resolve import Edge
 from cortex.graph.resolution.structure import structural_edges
 from cortex.indexer.store import graph_shards
 from cortex.indexer.store.graph_facts import facts_of
-from cortex.indexer.store.graph_roots import NAMES, read_roots
+from cortex.indexer.store.graph_roots import is_root, read_roots
 from cortex.indexer.store.graph_shards import FACTS, ShardTask, State, Tools
 from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import ended_a_process, shard_count, shard_of
@@ -94,7 +94,7 @@ class GraphStore:
         project = self._project if self._project is not None else self._load()
         deadly = {path for path, entry in entries.items() if entry.remarks and ended_a_process(entry)}
         changes = self._changes(project, wanted, dict.fromkeys(deadly) | fresh)
-        structure = any(path.rpartition("/")[2] in NAMES for path in fresh)
+        structure = any(is_root(path) for path in fresh)
         if not (loaded or changes or structure):
             return 0
         coming = {path for path, facts in changes.items() if facts is not None}

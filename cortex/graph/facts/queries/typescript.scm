@@ -26,6 +26,7 @@
 (program (export_statement (_ (variable_declarator value: [(object) @container (_ . (object) @container)]))))
 (assignment_expression left: (member_expression) right: (object) @container)
 (export_statement value: (object) @container)
+(pair key: (_) @name value: (as_expression [(arrow_function) (parenthesized_expression [(arrow_function) (function_expression)])])) @def.member
 
 (class_heritage (extends_clause value: (_) @base.extends))
 (class_heritage (implements_clause (_) @base.implements))

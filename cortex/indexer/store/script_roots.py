@@ -1,0 +1,209 @@
+"""Reads what tsconfig.json and package.json say of the names of JavaScript's and TypeScript's
+modules. Files that cannot be read, or are not of the project, say nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from cortex.graph.facts.modules import Package, folder_of
+from cortex.system import files
+
+#: bytes of one file that are read
+BYTES_MAX = 256 * 1024
+#: configuration files that extend one another, and levels of conditions in `exports`
+DEPTH_MAX = 8
+#: entries of `exports` or `imports` that are kept of one package
+ENTRIES_MAX = 500
+#: the names of a folder's own configuration, the first that is there counts
+CONFIGS = ("tsconfig.json", "jsconfig.json")
+
+#: folders that a build writes: what is below one was made of what is below SOURCES
+_BUILT = frozenset("dist build lib out es esm cjs umd types output".split())
+SOURCES = "src"
+
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMA = re.compile(r",(\s*[}\]])")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Of one tsconfig.json with what it extends: `paths` as places in the project, None where none
+    are written; `base`, `out` and `source` are folders (`baseUrl`, `outDir`, `rootDir`).
+    """
+
+    paths: Mapping[str, tuple[str, ...]] | None = None
+    base: str | None = None
+    out: str | None = None
+    source: str | None = None
+
+    def aliases(self) -> dict[str, tuple[str, ...]]:
+        found = dict(self.paths or {})
+        if self.base is not None:
+            found.setdefault("*", (posixpath.normpath(posixpath.join(self.base, "*")),))
+        return found
+
+
+@dataclass(slots=True)
+class ScriptRoots:
+    """Reads each file once."""
+
+    root: str
+    _read: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def json(self, path: str) -> dict[str, Any]:
+        """A file of the project as people write JSON there: with comments and commas at ends."""
+        if path not in self._read:
+            text = read(self.root, path)
+            try:
+                value = orjson.loads(_COMMA.sub(r"\1", _COMMENT.sub(lambda match: match[1] or "", text)))
+            except ValueError:
+                value = {}
+            self._read[path] = value if isinstance(value, dict) else {}
+        return self._read[path]
+
+    def options(self, path: str, depth: int = 0) -> Options:
+        """What a tsconfig.json says, with all that it extends; of one that has no `paths` itself
+        also what it references in its folder.
+        """
+        config, folder = self.json(path), folder_of(path)
+        found = Options()
+        if depth < DEPTH_MAX:
+            for one in _texts(config.get("extends")):
+                if target := self._extended(one, folder):
+                    found = _over(self.options(target, depth + 1), found)
+        found = _over(_own(config, folder, found), found)
+        if found.paths is None and depth == 0:
+            for target in self._references(config, folder):
+                inner = self.options(target, 1)
+                if inner.paths is not None:
+                    return _over(found, inner)
+        return found
+
+    def _references(self, config: Mapping[str, Any], folder: str) -> Iterator[str]:
+        references = config.get("references")
+        for one in references if isinstance(references, list) else ():
+            path = _joined(folder, str(one.get("path", ""))) if isinstance(one, dict) else ""
+            if path.endswith(".json") and folder_of(path) == folder:
+                yield path
+
+    def _extended(self, name: str, folder: str) -> str:
+        """The file that `extends` names: by its place, or in a package that is installed."""
+        places = [_joined(folder, name)] if name.startswith(".") else []
+        while not name.startswith("."):
+            places.append(_joined(folder, f"node_modules/{name}"))
+            if not folder:
+                break
+            folder = folder_of(folder)
+        for place in filter(None, places):
+            for path in (place, f"{place}.json", f"{place}/tsconfig.json"):
+                if os.path.isfile(os.path.join(self.root, path)):
+                    return path
+        return ""
+
+    def package(self, folder: str, options: Options) -> Package | None:
+        """What a package.json says; None when it has neither a name nor `imports`."""
+        config = self.json(_joined(folder, "package.json"))
+        name, exports = config.get("name"), config.get("exports")
+        if not isinstance(exports, dict) or not all(key.startswith(".") for key in exports):
+            exports = {".": exports} if exports else {}
+        mains = [
+            config[key] for key in ("source", "types", "module", "main") if isinstance(config.get(key), str)
+        ]
+        exports = {".": mains, **exports} if mains else exports
+        imports = config.get("imports")
+        imports = imports if isinstance(imports, dict) else {}
+        if not (isinstance(name, str) and name) and not imports:
+            return None
+        return Package(
+            name if isinstance(name, str) else "",
+            {key: _places(value, folder, options) for key, value in list(exports.items())[:ENTRIES_MAX]},
+            {key: _places(value, folder, options) for key, value in list(imports.items())[:ENTRIES_MAX]},
+        )
+
+
+def read(root: str, path: str) -> str:
+    """A configuration file's text, "" when it cannot be read."""
+    try:
+        return files.read_plain(os.path.join(root, path), BYTES_MAX).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _joined(folder: str, place: str) -> str:
+    """A place in the project; "" for one outside it."""
+    path = posixpath.normpath(posixpath.join(folder, place))
+    return "" if path.startswith(("..", "/")) else "" if path == "." else path
+
+
+def _texts(value: object) -> list[str]:
+    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+
+
+def _own(config: Mapping[str, Any], folder: str, inherited: Options) -> Options:
+    options = config.get("compilerOptions")
+    if not isinstance(options, dict):
+        return Options()
+
+    def place(name: str) -> str | None:
+        value = options.get(name)
+        return _joined(folder, value.replace("${configDir}", ".")) if isinstance(value, str) else None
+
+    base, paths = place("baseUrl"), options.get("paths")
+    if not isinstance(paths, dict):
+        return Options(None, base, place("outDir"), place("rootDir"))
+    start = base if base is not None else inherited.base if inherited.base is not None else folder
+    found = {
+        str(alias): tuple(
+            posixpath.normpath(posixpath.join(start, one.replace("${configDir}", ".")))
+            for one in _texts(targets)
+        )
+        for alias, targets in paths.items()
+    }
+    return Options(found, base, place("outDir"), place("rootDir"))
+
+
+def _over(own: Options, other: Options) -> Options:
+    """`own`, and `other` where it says nothing."""
+    return Options(
+        *(
+            getattr(own, name) if getattr(own, name) is not None else getattr(other, name)
+            for name in ("paths", "base", "out", "source")
+        )
+    )
+
+
+def _leaves(value: object, depth: int = 0) -> Iterator[str]:
+    """The places of one entry under all its conditions, in their order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict) and depth < DEPTH_MAX:
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(one, depth + 1)
+
+
+def _places(value: object, folder: str, options: Options) -> tuple[str, ...]:
+    """Where the source of one entry may be: where it says, then where that is built from."""
+    found: list[str] = []
+    for leaf in _leaves(value):
+        if not leaf.startswith("./"):
+            found.append(leaf) if value is leaf else None
+            continue
+        whole = _joined(folder, leaf)
+        found.append(whole)
+        if options.out and whole.startswith(f"{options.out}/"):
+            source = options.source if options.source is not None else _joined(folder, SOURCES)
+            found.append(posixpath.join(source, whole[len(options.out) + 1 :]))
+        parts = leaf[2:].split("/")
+        while len(parts) > 1 and parts[0] in _BUILT:
+            parts.pop(0)
+            found.append(_joined(folder, "/".join((SOURCES, *parts))))
+        found.append(_joined(folder, "/".join((SOURCES, *parts))))
+    return tuple(dict.fromkeys(filter(None, found)))

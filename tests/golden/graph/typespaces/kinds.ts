@@ -1,0 +1,5 @@
+export const kinds: { text: "a"; box: "b" } = make();
+
+function make(): any {
+  return {};
+}

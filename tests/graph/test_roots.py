@@ -1,0 +1,134 @@
+"""Which file a module's name means: tsconfig.json files that extend one another, packages' own
+names and entries; Python's packages and roots.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cortex.graph.resolution.project import Project
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.store.graph_roots import read_roots
+from cortex.indexer.syntax.source import Source, decode, digest
+
+
+def project(root, files):
+    changes = {}
+    for path, content in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        text = content if isinstance(content, str) else json.dumps(content)
+        (root / path).write_text(text)
+        if path.endswith((".ts", ".js", ".py")) and "node_modules" not in path:
+            source = decode(path, text.encode())
+            assert isinstance(source, Source)
+            changes[path] = facts_of(source, digest(text.encode()))
+    found = Project(read_roots(str(root), [path for path, facts in changes.items() if facts is not None]))
+    found.update(changes)
+    return found
+
+
+def paths(base="", **aliases):
+    options = {"paths": {key.replace("_", "@") + "/*": [value] for key, value in aliases.items()}}
+    return {"compilerOptions": options | ({"baseUrl": base} if base else {})}
+
+
+TEXT = "export const x = 1;\n"
+
+SCRIPTS = {
+    "a tsconfig that extends one above it": (
+        {"tsconfig.base.json": paths("src", _="./*"), "app/tsconfig.json": {"extends": "../tsconfig.base"}},
+        ("app/a.ts", "@/x", "src/x.ts"),
+    ),
+    "of several that it extends the last": (
+        {
+            "one.json": paths(_="./one/*"),
+            "two.json": paths(_="./src/*"),
+            "tsconfig.json": {"extends": ["./one.json", "./two.json"]},
+        },
+        ("app/a.ts", "@/x", "src/x.ts"),
+    ),
+    "one of an installed package, with a comment and a comma": (
+        {
+            "node_modules/@acme/config/tsconfig.json": paths("../../../src", _="./*"),
+            "app/tsconfig.json": '{ // shared\n  "extends": "@acme/config/tsconfig.json",\n}',
+        },
+        ("app/a.ts", "@/x", "src/x.ts"),
+    ),
+    "what a tsconfig without files references": (
+        {
+            "tsconfig.json": {"files": [], "references": [{"path": "./tsconfig.app.json"}]},
+            "tsconfig.app.json": paths(_="./src/*"),
+        },
+        ("app/a.ts", "@/x", "src/x.ts"),
+    ),
+    "a circle of tsconfig files": (
+        {
+            "tsconfig.json": {"extends": "./other.json"} | paths(_="./src/*"),
+            "other.json": {"extends": "./tsconfig.json"},
+        },
+        ("app/a.ts", "@/x", "src/x.ts"),
+    ),
+    "the nearest tsconfig": (
+        {"tsconfig.json": paths(_="./lib/*"), "app/tsconfig.json": paths(_="../src/*")},
+        ("app/a.ts", "@/x", "src/x.ts"),
+    ),
+    "no tsconfig beside the nearest": (
+        {"tsconfig.json": paths(_="./src/*"), "app/tsconfig.json": {}},
+        ("app/a.ts", "@/x", ""),
+    ),
+    "baseUrl alone": (
+        {"tsconfig.json": {"compilerOptions": {"baseUrl": "src"}}},
+        ("app/a.ts", "x", "src/x.ts"),
+    ),
+    "the project's own name": (
+        {"package.json": {"name": "shop", "exports": {".": "./dist/x.js"}}},
+        ("app/a.ts", "shop", "src/x.ts"),
+    ),
+    "an entry with conditions": (
+        {
+            "package.json": {
+                "name": "shop",
+                "exports": {"./y": {"types": "./x.d.ts", "import": {"node": "./src/x.js"}}},
+            }
+        },
+        ("app/a.ts", "shop/y", "src/x.ts"),
+    ),
+    "an entry with a star, and the longest of several": (
+        {
+            "package.json": {
+                "name": "@acme/shop",
+                "exports": {"./*": "./no/*.js", "./in/*": "./dist/esm/*.mjs"},
+            }
+        },
+        ("app/a.ts", "@acme/shop/in/x", "src/x.ts"),
+    ),
+    "what outDir was built from": (
+        {
+            "tsconfig.json": {"compilerOptions": {"outDir": "made", "rootDir": "src"}},
+            "package.json": {"name": "shop", "main": "./made/x.js"},
+        },
+        ("app/a.ts", "shop", "src/x.ts"),
+    ),
+    "an import of the package's own": (
+        {"package.json": {"imports": {"#in/*": {"default": "./dist/*.js"}}}},
+        ("app/a.ts", "#in/x", "src/x.ts"),
+    ),
+    "another package of the workspace": (
+        {"packages/shop/package.json": {"name": "shop"}, "packages/shop/src/x.ts": TEXT},
+        ("app/a.ts", "shop/x", "packages/shop/src/x.ts"),
+    ),
+    "an ending that the file is built to": ({}, ("app/a.ts", "../src/x.js", "src/x.ts")),
+    "a name that is nobody's": (
+        {"package.json": {"name": "shop"}, "tsconfig.json": {"extends": "../outside.json"}},
+        ("app/a.ts", "shopping/x", ""),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SCRIPTS)
+def test_a_module_of_a_script_is_found_by(case, tmp_path):
+    files, (importer, module, expected) = SCRIPTS[case]
+    whole = {"app/a.ts": TEXT, "src/x.ts": TEXT, "lib/x.ts": TEXT} | files
+    assert project(tmp_path, whole).find_module(module, importer) == expected
