@@ -132,3 +132,44 @@ def test_a_module_of_a_script_is_found_by(case, tmp_path):
     files, (importer, module, expected) = SCRIPTS[case]
     whole = {"app/a.ts": TEXT, "src/x.ts": TEXT, "lib/x.ts": TEXT} | files
     assert project(tmp_path, whole).find_module(module, importer) == expected
+
+
+PYTHON = {
+    "a standard module, not one of its own package by that name": (
+        ["pkg/__init__.py", "pkg/json.py", "pkg/a.py"],
+        ("pkg/a.py", "json", ""),
+    ),
+    "a standard module, not one beside it": (["tools/queue.py", "tools/a.py"], ("tools/a.py", "queue", "")),
+    "the project's own package, not an example's": (
+        ["src/flask/__init__.py", "examples/one/flask/__init__.py", "tests/apps/flask.py", "tests/a.py"],
+        ("tests/a.py", "flask", "src/flask/__init__.py"),
+    ),
+    "a name-space package below src": (
+        ["src/ns/part/mod.py", "tests/a.py"],
+        ("tests/a.py", "ns.part.mod", "src/ns/part/mod.py"),
+    ),
+    "a name-space package in several roots": (
+        ["one/src/ns/one/__init__.py", "two/src/ns/two/b.py", "one/tests/a.py"],
+        ("one/tests/a.py", "ns.two.b", "two/src/ns/two/b.py"),
+    ),
+    "the root of its own project among several": (
+        ["one/src/shop/__init__.py", "two/src/shop/__init__.py", "two/tests/a.py"],
+        ("two/tests/a.py", "shop", "two/src/shop/__init__.py"),
+    ),
+    "a script beside it": (["tools/report.py", "tools/a.py"], ("tools/a.py", "report", "tools/report.py")),
+    "a module of its own package by the whole name": (
+        ["pkg/__init__.py", "pkg/report.py", "report/__init__.py", "pkg/a.py"],
+        ("pkg/a.py", "pkg.report", "pkg/report.py"),
+    ),
+    "no module of its own package by the last name": (
+        ["pkg/__init__.py", "pkg/report.py", "pkg/a.py"],
+        ("pkg/a.py", "report", ""),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PYTHON)
+def test_a_module_of_python_is(case, tmp_path):
+    paths, (importer, module, expected) = PYTHON[case]
+    whole = {path: "" if path.endswith("__init__.py") else "x = 1\n" for path in paths}
+    assert project(tmp_path, whole).find_module(module, importer) == expected

@@ -13,6 +13,7 @@ Captures of a query file (queries/<name>.scm):
   `@bind.made` (an instance of it).
 * `@bound.name` (a type parameter) with `@bound.type`; `@tokens` with `@group`, a name before a
   group in a macro's arguments (Rust); `@macro.body`, the text of a macro (C).
+* `@narrow` (a name) is of `@narrow.type` in `@narrow.block`, without one from there on.
 * `@block`: bindings inside do not hold outside.
 * `@call` with `@callee`; `@jsx`; `@type`; `@import`; `@package`.
 
@@ -41,7 +42,17 @@ from cortex.graph.facts.chains import (
     split,
     text_of,
 )
-from cortex.graph.facts.facts import Base, Binding, Definition, Extension, Facts, Import, Parameter, Reference
+from cortex.graph.facts.facts import (
+    YIELDING,
+    Base,
+    Binding,
+    Definition,
+    Extension,
+    Facts,
+    Import,
+    Parameter,
+    Reference,
+)
 from cortex.graph.facts.flags import flags_of
 from cortex.graph.facts.frames import Frame, Open
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
@@ -167,12 +178,16 @@ class _Sweep:
                 text = types_of(node) if self.language == "go" else text_of(node)
                 owner.returns = ":" + text.lstrip(": ")[:TYPE_CHARS_MAX]
         elif what == "return.value":
-            if (owner := self._callable(through_blocks=True)) is not None:
+            owner = self._callable(through_blocks=True)
+            yields = node.parent is not None and node.parent.type == "yield"
+            if owner is not None and (not yields or YIELDING.intersection(owner.flags)):
                 owner.inferred.append(chain_of(node, self.syntax))
         elif what.startswith("param."):
             self._parameter(captures)
         elif what == "bind.name":
             self._bind(captures)
+        elif what == "narrow":
+            self._narrow(captures)
         elif what == "call":
             self._call(node, captures["callee"][0])
         elif what == "macro.body":
@@ -232,7 +247,7 @@ class _Sweep:
             kind = "method"
         flags = (*flags_of(node), "declared") if declared else flags_of(node)
         self.enter(Open(name, kind, scope, parent, node, name_node, flags=flags))
-        if frame.kind == "container":
+        if frame.kind == "container" or frame.kind in TYPE_KINDS:
             for parameter, bound in frame.bounds.items():
                 self._bound(parameter, bound)
 
@@ -324,6 +339,15 @@ class _Sweep:
                 self.script.assign(name, node, captures["bind.value"][0])
             else:
                 self.add_binding(name, self._value(captures), node)
+
+    def _narrow(self, captures: _Captures) -> None:
+        """`if isinstance(x, A):`: what is known in the block, or after an assertion."""
+        name, types = captures["narrow"][0], text_of(captures["narrow.type"][0])
+        alternative = " | ".join(part.strip() for part in types.strip("()").split(",") if part.strip())
+        blocks = captures.get("narrow.block")
+        at, until = blocks[0].byte_range if blocks else (name.end_byte, 0)
+        index = self.stack[-1].index
+        self.bindings.append(Binding(text_of(name), f":{alternative}"[:TYPE_CHARS_MAX], index, at, until))
 
     def _value(self, captures: _Captures) -> str:
         if types := captures.get("bind.type"):
@@ -446,7 +470,7 @@ class _Sweep:
 def _main(captures: _Captures) -> str:
     """The capture that names what a match is."""
     for what in captures:
-        if what.startswith("def.") or what in ("container", "call", "import"):
+        if what.startswith("def.") or what in ("container", "call", "import", "narrow"):
             return what
     for what in captures:
         if what.startswith("base."):

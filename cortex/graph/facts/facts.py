@@ -25,6 +25,10 @@ OBJECT = "{}"
 CONSTRUCTOR, HOLDER = "constructor", "holder"
 #: flag of a function that only others know by its name: `exports.x = function () {}`
 EXPORTED = "exported"
+#: begins the flag that holds the chain of the outermost decorator
+DECORATED = "@"
+#: flags of generators whose one item others are given
+YIELDING = frozenset({"fixture", "contextmanager", "asynccontextmanager"})
 #: the member of an object that holds what it takes in whole: `{ ...other }`
 SPREAD = "*"
 

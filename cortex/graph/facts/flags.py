@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import text_of
+from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of
+from cortex.graph.facts.facts import DECORATED, YIELDING
+from cortex.graph.facts.grammars import SYNTAX
 
 #: modifiers of a definition that resolution looks at
 FLAGS = frozenset(
     {"staticmethod", "classmethod", "property", "cached_property", "overload", "abstractmethod", "static"}
+    | YIELDING
 )
 
 
@@ -17,7 +20,8 @@ def flags_of(node: Node) -> tuple[str, ...]:
     if parent is not None and parent.type == "decorated_definition":
         texts = [text_of(child).lstrip("@") for child in parent.named_children if child.type == "decorator"]
         names = [text.partition("(")[0].rpartition(".")[2] for text in texts]
-        return tuple(name for name in names if name in FLAGS or name == "setter")
+        known = tuple(name for name in names if name in FLAGS or name == "setter")
+        return known or tuple(f"{DECORATED}{chain}" for chain in _decorators(parent)[:1])
     found = {child.type for child in node.children if child.type == "static"}
     if node.type == "preproc_function_def":
         found.add("macro")
@@ -28,3 +32,11 @@ def flags_of(node: Node) -> tuple[str, ...]:
         if any(child.type == "modifier" and child.text == b"this" for child in first.children):
             found.add("extension")  # C#
     return tuple(sorted(found))
+
+
+def _decorators(node: Node) -> list[str]:
+    """The chains of a Python definition's decorators that say something, the outermost first."""
+    found = [
+        chain_of(one.named_child(0), SYNTAX["python"]) for one in node.children if one.type == "decorator"
+    ]
+    return [chain for chain in found if UNKNOWN not in chain and LITERAL not in chain]

@@ -8,7 +8,8 @@ folder with a slash at its end.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Container, Iterable, Mapping
+import sys
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 #: endings that JavaScript's and TypeScript's resolution tries, in order
@@ -16,6 +17,13 @@ SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs",
 
 #: endings of what is built of a script, under whose name it may be asked for
 _BUILT_ENDINGS = (".d.ts", ".d.mts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs")
+
+#: the files that make a folder a package of Python
+PACKAGE_FILES = ("__init__.py", "__init__.pyi")
+#: folders of a project that its modules are found in, beside its root
+SOURCE_FOLDERS = ("src", "lib", "python")
+#: modules of Python itself: no file below a folder of the project is meant by their names
+STANDARD = sys.stdlib_module_names
 
 
 def folder_of(path: str) -> str:
@@ -47,9 +55,15 @@ def _near(paths: Iterable[str], importer: str) -> str:
     return min(paths, key=lambda path: (-shared(path), path))
 
 
+def _module_path(path: str) -> str:
+    """A Python file's path as its module's name has it, with slashes."""
+    bare = path.rpartition(".")[0]
+    return folder_of(bare) if bare.rpartition("/")[2] == "__init__" else bare
+
+
 class PythonModules:
-    """Dotted names, by packages (`__init__.py`), by folders below the root, and beside the
-    importing script.
+    """Dotted names below the roots of an importer: the folder of its package, and every folder
+    around it with its SOURCE_FOLDERS; then below the roots of other packages.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -60,25 +74,13 @@ class PythonModules:
             while above:
                 above = folder_of(above)
                 self.folders.add(above)
-        self._dotted: dict[str, list[str]] = {}
+        #: last part of a module's name → the files that may be it
+        self._by_name: dict[str, list[str]] = {}
         for path in sorted(self.files):
-            for name in self._names(path):
-                self._dotted.setdefault(name, []).append(path)
-
-    def _names(self, path: str) -> set[str]:
-        parts = path.rpartition(".")[0].split("/")
-        if parts[-1] == "__init__":
-            parts.pop()
-        start = len(parts) - 1 if not path.endswith(("/__init__.py", "/__init__.pyi")) else len(parts)
-        while start > 0 and self._is_package("/".join(parts[:start])):
-            start -= 1
-        names = {".".join(parts), ".".join(parts[start:])}
-        if parts[0] in ("src", "lib", "python"):
-            names.add(".".join(parts[1:]))
-        return names - {""}
+            self._by_name.setdefault(_module_path(path).rpartition("/")[2], []).append(path)
 
     def _is_package(self, folder: str) -> bool:
-        return f"{folder}/__init__.py" in self.files or f"{folder}/__init__.pyi" in self.files
+        return any(f"{folder}/{name}".lstrip("/") in self.files for name in PACKAGE_FILES)
 
     def find(self, module: str, importer: str) -> str:
         """The key of `module` as `importer` writes it; "" when it is outside the project."""
@@ -89,13 +91,47 @@ class PythonModules:
                 folder = folder_of(folder)
             rest = module[level:].replace(".", "/")
             return self._at("/".join(filter(None, (folder, rest))))
-        if found := self._dotted.get(module):
-            return _near(found, importer)
-        beside = self._at("/".join(filter(None, (folder_of(importer), module.replace(".", "/")))))
-        if beside and not self._is_package(folder_of(importer)):
-            return beside
-        folder = module.replace(".", "/")
-        return f"{folder}/" if folder in self.folders else ""
+        place, top = module.replace(".", "/"), module.partition(".")[0]
+        if found := self._below_roots(place, self._roots(importer, own=top not in STANDARD)):
+            return found
+        return "" if top in STANDARD else self._elsewhere(place, importer)
+
+    def _roots(self, importer: str, *, own: bool) -> Iterator[str]:
+        """The folders that `importer` finds modules in, nearest first. `own`: also those of the
+        project's folders, not only its root: a standard module is what they would hide.
+        """
+        folder = folder_of(importer)
+        while folder and own:
+            if not self._is_package(folder):
+                yield folder
+                yield from (f"{folder}/{name}" for name in SOURCE_FOLDERS)
+            folder = folder_of(folder)
+        yield ""
+        yield from SOURCE_FOLDERS
+
+    def _below_roots(self, place: str, roots: Iterable[str]) -> str:
+        folder = ""
+        for root in roots:
+            whole = f"{root}/{place}" if root else place
+            found = self._at(whole)
+            if found and not found.endswith("/"):
+                return found
+            folder = folder or found  # a name-space package: another root may have a file
+        return folder
+
+    def _elsewhere(self, place: str, importer: str) -> str:
+        """Below a folder that is no package and in which the module is at the top, or that is named
+        as SOURCE_FOLDERS are.
+        """
+        found = []
+        for path in self._by_name.get(place.rpartition("/")[2], ()):
+            if f"/{_module_path(path)}".endswith(f"/{place}"):
+                root = _module_path(path)[: -len(place)].rstrip("/")
+                top = f"{root}/{place.partition('/')[0]}".lstrip("/")
+                source = root.rpartition("/")[2] in SOURCE_FOLDERS
+                if not self._is_package(root) and (source or "/" not in place or self._is_package(top)):
+                    found.append(path)
+        return _near(found, importer) if found else ""
 
     def _at(self, place: str) -> str:
         for path in (f"{place}.py", f"{place}/__init__.py", f"{place}.pyi", f"{place}/__init__.pyi"):

@@ -14,7 +14,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from cortex.graph.facts.facts import CONSTRUCTOR, EXPORTED, Binding, Definition, Facts, Import, Reference
+from cortex.graph.facts.facts import (
+    CONSTRUCTOR,
+    DECORATED,
+    EXPORTED,
+    Binding,
+    Definition,
+    Facts,
+    Import,
+    Reference,
+)
 from cortex.graph.facts.grammars import RULES
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -259,6 +268,9 @@ def derived(facts: Facts) -> Iterator[tuple[str, str]]:
     for one in facts.definitions:
         if one.kind in CALLABLE_KINDS:
             yield from ((word, one.name) for word in WORD.findall(one.returns))
+            for flag in one.flags:
+                if flag.startswith(DECORATED):
+                    yield from ((word, one.name) for word in WORD.findall(flag))
         for base in one.bases:
             yield from ((word, one.name) for word in WORD.findall(base.chain))
     for binding in facts.bindings:
@@ -324,6 +336,13 @@ def _self_type(facts: Facts, scope: int, root: str) -> int:
     return -1
 
 
+def asks_fixtures(language: str, one: Definition) -> bool:
+    """Whether pytest gives a function's parameters by their names: a test's, a fixture's."""
+    if language != "python" or one.kind not in CALLABLE_KINDS:
+        return False
+    return one.name.startswith("test") or "fixture" in one.flags
+
+
 def _texts(facts: Facts) -> Iterator[str]:
     """All that may speak of a name."""
     for reference in facts.references:
@@ -338,3 +357,5 @@ def _texts(facts: Facts) -> Iterator[str]:
         yield definition.returns
         yield from (base.chain for base in definition.bases)
         yield from (one.type for one in definition.parameters)
+        if asks_fixtures(facts.language, definition):
+            yield from (one.name for one in definition.parameters)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from cortex.graph.facts.chains import module_of
-from cortex.graph.facts.facts import HOLDER, SPREAD, Definition
+from cortex.graph.facts.facts import DECORATED, HOLDER, SPREAD, YIELDING, Definition
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives, result
 from cortex.graph.resolution.project import Project, Ref
@@ -202,7 +202,7 @@ class Evaluator:
         if value.tag == "elem":
             return ()
         if value.tag == "def" and not self._may_have_members(self.project.definition(value.ref)):
-            return ()
+            return self._several(self.attribute(one, name) for one in self._decorated(value.ref))
         found = self.member(value.ref, name, past=value.tag == "super")
         if not found and name == "new" and self.project.language(value.path) == "ruby" and value.tag == "def":
             return (value,)
@@ -223,6 +223,17 @@ class Evaluator:
             )
             return self._several(given, OVERLOADS_MAX)
         return found
+
+    def _decorated(self, ref: Ref) -> tuple[Value, ...]:
+        """The instances that a function's decorator makes of it, by what it says it returns."""
+        one = self.project.definition(ref)
+        chains = [flag[1:] for flag in one.flags if flag.startswith(DECORATED)]
+        found = [
+            value
+            for chain in chains
+            for value in self.evaluate(f"{chain.removesuffix('()')}()", ref[0], one.parent)
+        ]
+        return tuple(value for value in found if value.tag == "inst")
 
     def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]:
         """The member of a type or of what it inherits from (`past`: only of that); fields give
@@ -340,7 +351,9 @@ class Evaluator:
     def types_of(self, chain: str, path: str, scope: int = -1, at: int = ANYWHERE) -> list[Ref]:
         """The definitions with members that `chain` names, what a required file exports too."""
         values = self.evaluate(chain, path, scope, at)
-        return [one.ref for value in values for one in self.scopes.unwrapped(value) if self._is_type(one)]
+        return [
+            one.ref for value in values for one in self.scopes.commonjs.unwrapped(value) if self._is_type(one)
+        ]
 
     def _is_type(self, value: Value) -> bool:
         return value.tag == "def" and self.project.definition(value.ref).has_members
@@ -363,14 +376,21 @@ class Evaluator:
             return (Value("list" if inner > 0 else "inst", value.path, value.at, max(0, inner)),)
         if value.tag in ("ext", "super", "list"):
             return (value,)
+        if value.tag == "inst":
+            return self._several(self.called(one) for one in self.call_of(value) if one.tag == "def")
         if value.tag == "def":
             if self.project.definition(value.ref).makes_instances:
                 return (Value("inst", value.path, value.at),)
             return self.returned(value.ref, number)
         if value.tag == "mod":
-            whole = (one for one in self.scopes.unwrapped(value) if one.tag != "mod")
+            whole = (one for one in self.scopes.commonjs.unwrapped(value) if one.tag != "mod")
             return self._several(self.called(one) for one in whole)
         return ()
+
+    def call_of(self, value: Value) -> tuple[Value, ...]:
+        """What a call of an instance calls."""
+        python = self.project.language(value.path) == "python"
+        return self.member(value.ref, "__call__") if python else ()
 
     def returned(self, ref: Ref, number: int = 0) -> tuple[Value, ...]:
         """What a function gives: by its declared type, else by the one thing that it returns."""
@@ -386,12 +406,24 @@ class Evaluator:
         if cuts is None:
             return ()
         try:
-            found = self.evaluate(one.returns, ref[0], ref[1])
+            found = () if self._is_parameter(one.returns[1:], ref) else self.evaluate(one.returns, *ref)
+            if YIELDING.intersection(one.flags):
+                found = self._several(self._item(value) for value in found)
         finally:
             whole = self._recursion.leave(ref, cuts)
         if whole:
             self._returns[ref] = found
         return found
+
+    def _is_parameter(self, name: str, ref: Ref) -> bool:
+        """Whether a script's function gives back what a type parameter of its own stands for: each
+        call knows better.
+        """
+        script = RULES[self.project.language(ref[0])].family == "script"
+        return script and bool(name) and bool(self.project.index(ref[0]).places(ref[1], name))
+
+    def _item(self, value: Value) -> tuple[Value, ...]:
+        return self._element(value) if value.tag == "list" else (value,)
 
     def _element(self, value: Value) -> tuple[Value, ...]:
         if value.tag == "list":

@@ -17,8 +17,10 @@ import msgspec
 from cortex.graph.facts.chains import module_of, split
 from cortex.graph.facts.facts import Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.tables import asks_fixtures
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import EXTERNAL, Value
@@ -112,7 +114,13 @@ class _Resolver:
 
     def edges(self) -> list[Edge]:
         found: dict[tuple[Any, ...], Edge] = {}
-        for edge in (*self._bases(), *self._extensions(), *self._imports(), *self._references()):
+        for edge in (
+            *self._bases(),
+            *self._extensions(),
+            *self._imports(),
+            *self._fixtures(),
+            *self._references(),
+        ):
             found.setdefault((edge.source, edge.target, edge.type, edge.location, edge.candidates), edge)
         return list(found.values())
 
@@ -172,6 +180,16 @@ class _Resolver:
                         yield self._edge(
                             one.scope, self.project.module_id(value.path), "imports", place, "import"
                         )
+
+    def _fixtures(self) -> Iterator[Edge]:
+        """The fixtures that pytest calls for a test's parameters."""
+        for at, one in enumerate(self.facts.definitions):
+            if asks_fixtures(self.facts.language, one):
+                for parameter in one.parameters:
+                    ref = fixture_of(self.project, parameter.name, self.path, at)
+                    if ref is not None:
+                        near = "exact" if ref[0] == self.path else "import"
+                        yield self._edge(at, self.project.id_of(ref), "calls", (one.line, one.column), near)
 
     def _references(self) -> Iterator[Edge]:
         """One answer for all that say the same in one scope, unless it matters where in the scope
@@ -255,6 +273,8 @@ class _Resolver:
             own = self.evaluator.scopes.receiver(name, self.path, one.scope)  # Python's `cls()`
             values, how = self.evaluator.scopes.lookup(name, self.path, one.scope, one.at)
             confidence: str = how
+            if any(value.tag == "inst" for value in values):  # one that can be called
+                confidence = "receiver"
             if module_of(name):  # `require("x")()`
                 values, confidence = self.evaluator.evaluate(name, self.path, one.scope), "import"
             if own is not None:
@@ -380,7 +400,8 @@ class _Resolver:
 
     def _callable(self, values: Iterable[Value], arguments: int) -> list[Ref]:
         values = self.evaluator.worth(tuple(values))
-        whole = [one for value in values for one in self.evaluator.scopes.unwrapped(value)]
+        whole = [one for value in values for one in self.evaluator.scopes.commonjs.unwrapped(value)]
+        whole += [one for value in values if value.tag == "inst" for one in self.evaluator.call_of(value)]
         refs = [
             value.ref
             for value in dict.fromkeys(whole)

@@ -5,12 +5,12 @@ and what they re-export, then what the home shares (Go's package, …).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
-from cortex.graph.facts.facts import EXPORTED, HOLDER, OBJECT, SPREAD, Binding, Import
+from cortex.graph.facts.facts import HOLDER, OBJECT, Binding, Import
 from cortex.graph.facts.grammars import RULES
-from cortex.graph.facts.scripts import EXPORTS
 from cortex.graph.facts.tables import Place
+from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
+from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, How, Recursion, Value
 from cortex.terms.kinds import TYPE_KINDS
@@ -23,8 +23,6 @@ HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp")
 TWINS_MAX = 12
 #: kinds of a script's definitions that are no values
 PURE_TYPES = frozenset({"interface", "type"})
-#: imports that are followed through re-exports
-HOPS_MAX = 12
 
 
 def near(refs: list[Ref], path: str) -> list[Ref]:
@@ -41,16 +39,6 @@ def near(refs: list[Ref], path: str) -> list[Ref]:
     return [ref for ref in refs if shared(ref) == most]
 
 
-class Meanings(Protocol):
-    """What `Scopes` asks about what a name leads to."""
-
-    def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]: ...
-
-    def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]: ...
-
-    def attribute(self, value: Value, name: str) -> tuple[Value, ...]: ...
-
-
 class Scopes:
     """Names of a project that does not change while this lives. What they lead to, `meanings` finds
     out.
@@ -61,11 +49,13 @@ class Scopes:
         self._meanings = meanings
         self._recursion = recursion
         self._exports: dict[tuple[str, str], tuple[Value, ...]] = {}
+        self.commonjs = CommonJs(project, meanings, recursion)
 
     def relax(self, memo_max: int) -> None:
         """Forget what was found when it is more than `memo_max`."""
         if len(self._exports) > memo_max:
             self._exports.clear()
+        self.commonjs.relax(memo_max)
 
     def rust_super(self, path: str, scope: int) -> tuple[Value, ...]:
         """The module around this one: written in the same file, or another file."""
@@ -213,6 +203,8 @@ class Scopes:
         if (holder := self._holder(path, held)) is not None:
             return (holder,), "exact"
         if isinstance(last, Binding):
+            if last.value == "?" and scope >= 0 and (ref := fixture_of(self.project, name, path, scope)):
+                return self._meanings.called(Value("def", *ref)), "exact"
             return self._bound(last, path) or self._constant(path, scope, name), "exact"
         if definitions[last].kind == "constant":
             bound = [one for one in held if isinstance(one, Binding)]
@@ -233,33 +225,6 @@ class Scopes:
             elif isinstance(what, Binding) and what.value.startswith(":"):
                 return None
         return None
-
-    def whole(self, key: str) -> tuple[Value, ...]:
-        """What a script exports as a whole: `module.exports = …`, `export = …`."""
-        memo = (key, "")
-        if key not in self.project.packed or not self._is_script(key):
-            return ()
-        if memo not in self._exports:
-            cuts = self._recursion.enter(memo)
-            if cuts is None:
-                return ()
-            found: tuple[Value, ...] = ()
-            for where, binding in self.project.fields_of(key, "module", "exports"):
-                if binding.value not in ("?", "#"):
-                    found = self._meanings.evaluate(binding.value, where, binding.scope)
-            if not self._recursion.leave(memo, cuts):
-                return found
-            self._exports[memo] = found
-        return self._exports[memo]
-
-    def unwrapped(self, value: Value, hops: int = 0) -> tuple[Value, ...]:
-        """`value`; for a script's module what it exports as a whole, through others that it
-        exports.
-        """
-        if value.tag != "mod" or hops > HOPS_MAX:
-            return (value,)
-        whole = self.whole(value.path)
-        return tuple(one for inner in whole for one in self.unwrapped(inner, hops + 1)) or (value,)
 
     def _is_script(self, path: str) -> bool:
         return RULES[self.project.language(path)].family == "script"
@@ -379,6 +344,10 @@ class Scopes:
         family = RULES[self.project.language(path)].family
         if not one.member:
             return (Value("mod", key),) if key else (EXTERNAL,)
+        if family == "python" and (not key or key.endswith("/")):  # in another root of the name-space
+            inner = self.project.find_module(f"{one.module}.{one.member}", path)
+            if inner:
+                return (Value("mod", inner),)
         if not key:
             return (EXTERNAL,)
         found = self.exported(key, one.member, hops)
@@ -433,12 +402,12 @@ class Scopes:
         if local == OBJECT:
             return (Value("mod", key),)
         script = self._is_script(key)
-        if script and (own := self._given(key, name)):
+        if script and (own := self.commonjs.given(key, name)):
             return own
         found = self._local(local, key, -1, ANYWHERE)
         if found is not None:
             return found[0]
-        if script and (values := self._of_whole(key, name)):
+        if script and (values := self.commonjs.of_whole(key, name)):
             return values
         if RULES[facts.language].family == "python":
             child = project.python.child(key, name)
@@ -471,29 +440,6 @@ class Scopes:
         if not scope and f"{home}.{name}" in project.homes:
             return (Value("mod", f"@{family}:{home.partition(':')[2]}.{name}|"),)
         return ()
-
-    def _given(self, key: str, name: str) -> tuple[Value, ...]:
-        """What a script gives to `exports.name`."""
-        index = self.project.index(key)
-        for at in index.children.get((-1, name), ()):
-            if EXPORTED in index.facts.definitions[at].flags:
-                return (Value("def", key, at),)
-        for where, binding in self.project.fields_of(key, EXPORTS, name):
-            if values := self._meanings.evaluate(binding.value, where, binding.scope):
-                return values
-        for where, binding in self.project.fields_of(key, EXPORTS, SPREAD):
-            for value in self._meanings.evaluate(binding.value, where, binding.scope):
-                if values := self._meanings.attribute(value, name):
-                    return values
-        return ()
-
-    def _of_whole(self, key: str, name: str) -> tuple[Value, ...]:
-        """A name of a script that exports something as a whole; that itself by default."""
-        whole = self.whole(key)
-        if name == "default":
-            commonjs = whole or any(self.project.index(key).fields.get(root) for root in ("module", EXPORTS))
-            return whole or ((Value("mod", key),) if commonjs else ())
-        return tuple(one for value in whole for one in self._meanings.attribute(value, name))
 
     def enclosing_type(self, path: str, scope: int) -> Ref | None:
         definitions = self.project.index(path).facts.definitions

@@ -10,6 +10,7 @@ from cortex.graph.facts.extract import extract
 from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.macros import uncover
+from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.tables import Packed, pack
 from cortex.indexer.syntax.parse import parse, syntax_tree
 from cortex.indexer.syntax.source import Source
@@ -20,12 +21,16 @@ log = logging.getLogger(__name__)
 
 
 def facts_of(source: Source, sha256: str) -> Packed | None:
-    """None for a language without a graph, an empty file, or one that is nested too deeply (or that
+    """None for a language without a graph, an empty file
+    that makes no package, or one that is nested too deeply (or that
     we fail at).
     """
     language = sniff(source.path, source.lines)
-    if language.name not in RULES or language.grammar is None or not source.lines:
+    if language.name not in RULES or language.grammar is None:
         return None
+    if not source.lines:  # it says that its folder is a package
+        package = source.path.rpartition("/")[2] in PACKAGE_FILES
+        return pack(Facts(source.path, language.name, sha256)) if package else None
     try:
         if language.name not in SYNTAX:
             return pack(_named(source, language, sha256))

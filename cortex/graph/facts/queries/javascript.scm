@@ -42,6 +42,9 @@
 (for_in_statement left: (identifier) @bind.name operator: "of" right: (_) @bind.item)
 (catch_clause parameter: (identifier) @bind.name)
 
+(if_statement condition: (parenthesized_expression (binary_expression left: (identifier) @narrow operator: "instanceof" right: (_) @narrow.type))
+  consequence: (_) @narrow.block)
+
 (statement_block) @block
 (arrow_function) @block
 (function_expression) @block

@@ -6,6 +6,7 @@
 (class_definition superclasses: (argument_list [(identifier) (attribute) (subscript) (call)] @base.extends))
 (function_definition return_type: (type) @returns)
 (return_statement (_) @return.value)
+(yield (_) @return.value)
 
 (parameters (identifier) @param.name)
 (parameters (typed_parameter . (identifier) @param.name type: (type) @param.type))
@@ -29,6 +30,11 @@
 (for_in_clause left: (_ (identifier) @bind.name))
 (with_item value: (as_pattern (_) @bind.value alias: (as_pattern_target (identifier) @bind.name)))
 (except_clause (as_pattern (_) @bind.made alias: (as_pattern_target (identifier) @bind.name)))
+
+(if_statement condition: (call function: (identifier) @_isinstance arguments: (argument_list . (identifier) @narrow . (_) @narrow.type .))
+  consequence: (block) @narrow.block (#eq? @_isinstance "isinstance"))
+(assert_statement . (call function: (identifier) @_isinstance arguments: (argument_list . (identifier) @narrow . (_) @narrow.type .))
+  (#eq? @_isinstance "isinstance"))
 
 (lambda) @block
 (list_comprehension) @block

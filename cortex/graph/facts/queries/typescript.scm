@@ -58,6 +58,10 @@
 (property_signature name: (_) @bind.name type: (type_annotation (_) @bind.type)?)
 (for_in_statement left: (identifier) @bind.name operator: "of" right: (_) @bind.item)
 (catch_clause parameter: (identifier) @bind.name)
+(type_parameter name: (type_identifier) @bound.name constraint: (constraint (_) @bound.type))
+
+(if_statement condition: (parenthesized_expression (binary_expression left: (identifier) @narrow operator: "instanceof" right: (_) @narrow.type))
+  consequence: (_) @narrow.block)
 
 (statement_block) @block
 (arrow_function) @block

@@ -21,3 +21,23 @@ async function run(words: Words) {
   box().open();
   other();
 }
+
+class Door {
+  swing(): void {}
+}
+
+class Gate<T extends Door> {
+  constructor(private door: T) {}
+
+  pass(other: unknown): void {
+    this.door.swing();
+    if (other instanceof Door) {
+      other.swing();
+    }
+  }
+}
+
+function same<T extends Door>(door: T): T {
+  door.swing();
+  return door;
+}

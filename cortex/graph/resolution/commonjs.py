@@ -1,0 +1,92 @@
+"""What a script exports in CommonJS's way: by name (`exports.x = …`), or as a whole
+(`module.exports = …`).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from cortex.graph.facts.facts import EXPORTED, SPREAD
+from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.scripts import EXPORTS
+from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.values import ANYWHERE, Recursion, Value
+
+#: imports that are followed through re-exports
+HOPS_MAX = 12
+
+
+class Meanings(Protocol):
+    """What is asked about what a name leads to."""
+
+    def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]: ...
+
+    def member(self, owner: Ref, name: str, *, past: bool = False) -> tuple[Value, ...]: ...
+
+    def attribute(self, value: Value, name: str) -> tuple[Value, ...]: ...
+
+    def called(self, value: Value) -> tuple[Value, ...]: ...
+
+
+class CommonJs:
+    """The exports of a project that does not change while this lives."""
+
+    def __init__(self, project: Project, meanings: Meanings, recursion: Recursion) -> None:
+        self._project = project
+        self._meanings = meanings
+        self._recursion = recursion
+        self._wholes: dict[str, tuple[Value, ...]] = {}
+
+    def relax(self, memo_max: int) -> None:
+        """Forget what was found when it is more than `memo_max`."""
+        if len(self._wholes) > memo_max:
+            self._wholes.clear()
+
+    def whole(self, key: str) -> tuple[Value, ...]:
+        """What `module.exports` is in a file; () for nothing that is known."""
+        if key in self._wholes:
+            return self._wholes[key]
+        if key not in self._project.packed or RULES[self._project.language(key)].family != "script":
+            return ()
+        cuts = self._recursion.enter(("whole", key))
+        if cuts is None:
+            return ()
+        found: tuple[Value, ...] = ()
+        for where, binding in self._project.fields_of(key, "module", EXPORTS):
+            if binding.value not in ("?", "#"):
+                found = self._meanings.evaluate(binding.value, where, binding.scope)
+        if self._recursion.leave(("whole", key), cuts):
+            self._wholes[key] = found
+        return found
+
+    def unwrapped(self, value: Value, hops: int = 0) -> tuple[Value, ...]:
+        """`value`; for a script's module what it exports as a whole, through others that it
+        exports.
+        """
+        if value.tag != "mod" or hops > HOPS_MAX:
+            return (value,)
+        whole = self.whole(value.path)
+        return tuple(one for inner in whole for one in self.unwrapped(inner, hops + 1)) or (value,)
+
+    def given(self, key: str, name: str) -> tuple[Value, ...]:
+        """What a script gives to `exports.name`."""
+        index = self._project.index(key)
+        for at in index.children.get((-1, name), ()):
+            if EXPORTED in index.facts.definitions[at].flags:
+                return (Value("def", key, at),)
+        for where, binding in self._project.fields_of(key, EXPORTS, name):
+            if values := self._meanings.evaluate(binding.value, where, binding.scope):
+                return values
+        for where, binding in self._project.fields_of(key, EXPORTS, SPREAD):
+            for value in self._meanings.evaluate(binding.value, where, binding.scope):
+                if values := self._meanings.attribute(value, name):
+                    return values
+        return ()
+
+    def of_whole(self, key: str, name: str) -> tuple[Value, ...]:
+        """A name of a script that exports something as a whole; that itself by default."""
+        whole = self.whole(key)
+        if name == "default":
+            commonjs = whole or any(self._project.index(key).fields.get(root) for root in ("module", EXPORTS))
+            return whole or ((Value("mod", key),) if commonjs else ())
+        return tuple(one for value in whole for one in self._meanings.attribute(value, name))
