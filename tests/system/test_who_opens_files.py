@@ -101,7 +101,6 @@ ALLOWED = {
     ("cortex.front.cli.opening", "webbrowser.open"): OTHER,
     ("cortex.front.mcp.project", "link.open"): OTHER,
     ("cortex.front.mcp.stdio", "link.open"): OTHER,
-    ("cortex.graph.facts.extract", "self.script.bind"): OTHER,
     ("cortex.indexer.folders", "self._changes.touch"): OTHER,
     ("cortex.indexer.run", "writer.open"): OTHER,
     ("cortex.memory.serving", "Library.open"): OTHER,
