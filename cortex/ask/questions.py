@@ -163,6 +163,7 @@ class Graph:
     depth: int = 1
     max_results: int = 100
     max_per_level: int = 50
+    offset: int = 0
 
     def checked(self) -> Self:
         if not self.target.strip():
@@ -184,6 +185,7 @@ class Graph:
             depth=self.depth,
             max_results=self.max_results,
             max_per_level=self.max_per_level,
+            offset=self.offset,
             generation=generation,
         )
 

@@ -101,6 +101,8 @@ def _answer(echo: dict[str, Any], turn: Turn, hits: GraphHits, started: float) -
         "suggestion": hits.suggestion,
         "metadata": {"took_ms": round(1000 * (time.perf_counter() - started)), "source": "graph"},
     }
+    if hits.next_offset:
+        answer["next_offset"] = hits.next_offset
     if hits.candidates:
         answer["candidates"] = hits.candidates
     answer["index"] = turn.index()

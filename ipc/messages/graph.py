@@ -16,7 +16,8 @@ GraphOperation = Literal[
 class GraphSearch:
     """Asks the graph worker about relations.
 
-    `to` is for the operation path only; `scope` is a glob, "" for all files.
+    `to` is for the operation path only; `scope` is a glob, "" for all files; `offset` results are
+    passed over.
     """
 
     repeatable = True
@@ -32,6 +33,7 @@ class GraphSearch:
     max_results: int = 100
     max_per_level: int = 50
     generation: int = 0
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,8 @@ class GraphHits:
 
     `results` are JSON, `paths` the file that each was cut from. `target` is the id that was meant,
     "" when it is unknown or may be several: `candidates` are then ids to choose from; with a target
-    they are what else its name might have meant.
+    they are what else its name might have meant. `next_offset` is where the next page of a
+    GraphSearch begins, 0 when there is none.
     """
 
     generation: int = 0
@@ -92,3 +95,4 @@ class GraphHits:
     candidates: tuple[str, ...] = ()
     summary: dict[str, Any] = field(default_factory=dict)
     results: Blobs = ()
+    next_offset: int = 0

@@ -30,7 +30,7 @@ from ipc.errors import BadRequest
 from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, PatternSearch
 
 #: bounds of the arguments: out of them they are clamped
-DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX = 10, 500, 100, 20
+DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX, OFFSET_MAX = 10, 500, 100, 20, 1_000_000
 
 #: what an answer shows of a node, beside its signature
 SHOWN = ("id", "kind", "file", "start_line", "end_line")
@@ -70,6 +70,7 @@ class GraphSnapshot:
             depth=clamp(request.depth, 1, DEPTH_MAX),
             max_results=clamp(request.max_results, 1, RESULTS_MAX),
             max_per_level=clamp(request.max_per_level, 1, LEVEL_MAX),
+            offset=clamp(request.offset, 0, OFFSET_MAX),
         )
         scope = self._scope(request)
         if request.operation == "path":
@@ -78,12 +79,14 @@ class GraphSnapshot:
             ends = self._targets.find(request.to)
             if not ends.nodes:
                 return GraphHits(self._number, suggestion=ends.suggestion, candidates=ends.candidates)
-            walk = self._walker.path(found.nodes, ends.nodes, limits, scope)
+            walk = self._walker.path(found.nodes, ends.nodes, scope)
         else:
             walk = self._walker.walk(request.operation, found.nodes, limits, scope)
-        results = [self._result(step, request) for step in walk.steps]
+        page = walk.page(limits)
+        results = [self._result(step, request) for step in page]
         name = self.graph.names[found.nodes[0]]
-        remarks = [found.suggestion, self._unsure(walk) if results else self._why_nothing(request, name)]
+        why = "" if walk.steps else self._why_nothing(request, name)
+        remarks = [found.suggestion, self._unsure(page), why, left_out(walk, limits)]
         if request.operation == "callers":
             remarks.append(self._through(found.nodes))
         if walk.ended:
@@ -95,7 +98,8 @@ class GraphSnapshot:
             target=name,
             paths=tuple(path for path, _ in results),
             total_found=walk.total,
-            truncated=walk.truncated,
+            truncated=walk.truncated or walk.following(limits) > 0,
+            next_offset=walk.following(limits),
             suggestion=" ".join(filter(None, remarks)),
             candidates=found.candidates,
             summary=self._summary(walk) if request.operation == "impact" else {},
@@ -151,11 +155,11 @@ class GraphSnapshot:
     def _symbols(self) -> list[str]:
         return list_symbols(self.graph, self._users)
 
-    def _unsure(self, walk: Walk) -> str:
-        count = sum(1 for step in walk.steps if step.edge >= 0 and self.graph.is_unsure(step.edge))
-        if count < _UNSURE_SHARE * len(walk.steps):
+    def _unsure(self, steps: Sequence[Step]) -> str:
+        count = sum(1 for step in steps if step.edge >= 0 and self.graph.is_unsure(step.edge))
+        if not steps or count < _UNSURE_SHARE * len(steps):
             return ""
-        return f"{count} of these {len(walk.steps)} are calls that may mean something else: see their candidates."
+        return f"{count} of these {len(steps)} are calls that may mean something else: see their candidates."
 
     def _through(self, targets: Sequence[int]) -> str:
         """Of a method that implements or overrides others: how many calls go through those."""
@@ -219,6 +223,21 @@ class GraphSnapshot:
             "by_type": dict(Counter(step.impact_type for step in walk.every)),
             "max_depth": max((step.depth for step in walk.every), default=0),
         } | ({"complete": False} if walk.ended else {})
+
+
+def left_out(walk: Walk, limits: Limits) -> str:
+    """What an answer does not show, in words; "" when that is nothing."""
+    shown = len(walk.page(limits))
+    if not shown:
+        past = f"There are {len(walk.steps)} results; offset {limits.offset} is behind them."
+        return past if walk.steps else ""
+    if following := walk.following(limits):
+        return (
+            f"Shown: {limits.offset + 1} to {limits.last} of {walk.total}; offset {following} shows the next."
+        )
+    if len(walk.steps) < walk.total and not walk.ended:
+        return f"max_per_level left out {walk.total - len(walk.steps)} of {walk.total}; raise it."
+    return ""
 
 
 def _shown(node: dict[str, Any]) -> dict[str, Any]:

@@ -50,9 +50,29 @@ WALKED_MAX = 25_000
 
 @dataclass(frozen=True, slots=True)
 class Limits:
+    """`offset` results are passed over, and `max_results` shown; of each of several levels
+    `max_per_level` are there to be shown.
+    """
+
     depth: int = 1
     max_results: int = 100
     max_per_level: int = 50
+    offset: int = 0
+
+    @property
+    def last(self) -> int:
+        """Results up to the end of the page."""
+        return self.offset + self.max_results
+
+    @property
+    def most(self) -> int:
+        """Results that are looked for: one after the page tells that there is another page."""
+        return self.last + 1
+
+    @property
+    def level(self) -> int:
+        """Results of one level: a single level is all that there is."""
+        return self.most if self.depth == 1 else self.max_per_level
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +90,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What was found. `total` counts what the limits left out too, as far as was walked; of an
-    impact that is everything up to WALKED_MAX, and `every` holds it; `ended`: there was more.
+    """What was found, from the first on: `page` cuts it. `total` counts what the limits left out
+    too, as far as was walked; of an impact that is everything up to WALKED_MAX, and `every` holds
+    it; `ended`: there was more.
     """
 
     steps: tuple[Step, ...] = ()
@@ -79,6 +100,13 @@ class Walk:
     truncated: bool = False
     every: tuple[Step, ...] = ()
     ended: bool = False
+
+    def page(self, limits: Limits) -> tuple[Step, ...]:
+        return self.steps[limits.offset : limits.last]
+
+    def following(self, limits: Limits) -> int:
+        """The offset of the next page; 0 when there is none."""
+        return limits.last if len(self.steps) > limits.last else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +170,14 @@ class Walker:
         """All that a change may reach, the worst first; of each level and in all as many as the
         limits let through.
         """
-        most = Limits(limits.depth, WALKED_MAX, WALKED_MAX)
+        most = Limits(limits.depth, WALKED_MAX - 1, WALKED_MAX)
         whole = self._levels(start, _KINDS["impact"], most, scope, backward=True, impact=True)
         whole = self._with_overrides(targets, whole, scope)
         at_level = Counter[int]()
         kept: list[Step] = []
         for step in whole.steps:
             at_level[step.depth] += 1
-            if at_level[step.depth] <= limits.max_per_level and len(kept) < limits.max_results:
+            if at_level[step.depth] <= limits.level and len(kept) < limits.most:
                 kept.append(step)
         truncated = whole.truncated or len(kept) < whole.total
         return Walk(tuple(kept), whole.total, truncated, whole.steps, whole.truncated)
@@ -207,18 +235,18 @@ class Walker:
         for depth in range(1, limits.depth + 1):
             found = self._units_beyond(frontier, seen, scope, backward=backward)
             fresh = [(unit, row) for unit, row, shown in found if shown]
-            if not found or len(steps) >= limits.max_results:
+            if not found or len(steps) >= limits.most:
                 cut = cut or bool(fresh)
                 break
             total += len(fresh)
-            kept = fresh[: limits.max_per_level]
+            kept = fresh[: limits.level]
             cut = cut or len(kept) < len(fresh)
             steps += [Step(self.targets.module_of(unit), depth, row) for unit, row in kept]
             seen.update(unit for unit, _, _ in found)
             going = [unit for unit, _ in kept] + [unit for unit, _, shown in found if not shown]
             numbers = [self.targets.module_of(unit) for unit in going]
             frontier = np.array(self.targets.members(numbers), dtype="<i8")
-        return Walk(tuple(steps[: limits.max_results]), total, cut or len(steps) > limits.max_results)
+        return Walk(tuple(steps[: limits.most]), total, cut or len(steps) > limits.most)
 
     def _units(self, numbers: Array) -> list[int]:
         """Of nodes: their files' numbers, of a package its own."""
@@ -255,11 +283,11 @@ class Walker:
         order = order[entered[order]]
         return list(zip(units[order].tolist(), rows[order].tolist(), shown[order].tolist(), strict=True))
 
-    def path(self, start: Sequence[int], end: Sequence[int], limits: Limits, scope: Scope) -> Walk:
+    def path(self, start: Sequence[int], end: Sequence[int], scope: Scope) -> Walk:
         """A shortest way from `start` to `end` over calls; over any edge when there is none."""
         goal = set(self.targets.members(end))
         for kinds in (("calls",), tuple(EDGE_TYPES)):
-            steps = self._shortest(self.targets.members(start), goal, kinds, limits, scope)
+            steps = self._shortest(self.targets.members(start), goal, kinds, scope)
             if steps:
                 return Walk(tuple(steps), len(steps))
         return Walk()
@@ -287,11 +315,11 @@ class Walker:
             entered = self._first_edges(rows, far, ranks, visited, scope)
             shown, _ = scope.of(self.graph, self.graph.edges[entered, far])
             fresh, passed = entered[shown], entered[~shown]
-            if not len(entered) or len(steps) >= limits.max_results:
+            if not len(entered) or len(steps) >= limits.most:
                 cut = cut or len(fresh) > 0
                 break
             total += len(fresh)
-            kept = fresh[: limits.max_per_level]
+            kept = fresh[: limits.level]
             cut = cut or len(kept) < len(fresh)
             for row in kept.tolist():
                 kind, severity = self._impact(row, depth) if impact else ("", "")
@@ -300,7 +328,7 @@ class Walker:
             frontier = self.graph.edges[np.concatenate((kept, passed)), far]
         if impact:
             steps.sort(key=lambda step: (_SEVERITIES.index(step.severity), step.depth))
-        return Walk(tuple(steps[: limits.max_results]), total, cut or len(steps) > limits.max_results)
+        return Walk(tuple(steps[: limits.most]), total, cut or len(steps) > limits.most)
 
     def _first_edges(self, rows: Array, far: int, ranks: Array, visited: Array, scope: Scope) -> Array:
         """Of the edges to each node not visited yet the surest;
@@ -323,9 +351,7 @@ class Walker:
         lower = _SEVERITIES.index(severity) + (depth > 1) + (depth > 2) + unsure
         return kind, _SEVERITIES[min(lower, len(_SEVERITIES) - 1)]
 
-    def _shortest(
-        self, start: list[int], goal: set[int], kinds: tuple[str, ...], limits: Limits, scope: Scope
-    ) -> list[Step]:
+    def _shortest(self, start: list[int], goal: set[int], kinds: tuple[str, ...], scope: Scope) -> list[Step]:
         edges = self.graph.edges
         wanted = np.array([kind in kinds for kind in EDGE_TYPES])
         # The edge that a node was reached by.
@@ -345,7 +371,7 @@ class Walker:
             frontier, rows = frontier[allowed], rows[allowed]
             came[frontier] = rows
             if (reached := frontier[ends[frontier]]).size:
-                return self._way(int(reached[0]), came)[: limits.max_results]
+                return self._way(int(reached[0]), came)
         return []
 
     def _way(self, end: int, came: Array) -> list[Step]:
@@ -357,7 +383,7 @@ class Walker:
 
     def _cut(self, steps: list[Step], limits: Limits, scope: Scope) -> Walk:
         allowed = [step for step in steps if scope.shows(self.graph, step.number)]
-        kept = allowed[: min(limits.max_results, limits.max_per_level)]
+        kept = allowed[: min(limits.most, limits.level)]
         return Walk(tuple(kept), len(allowed), len(kept) < len(allowed))
 
     def _are_modules(self, numbers: Iterable[int]) -> bool:

@@ -20,25 +20,26 @@ async def cortex_graph(
     operation: Annotated[GraphOperation, Meta(description="The question.")],
     target: Annotated[
         str,
-        Meta(description="A symbol (Provider.Embed) or a file's path."),
+        Meta(description="A symbol or a file's path."),
     ],
     to: Annotated[str, Meta(description="Where a path ends.")] = "",
     scope: Annotated[str, Meta(description="Only this glob.")] = "",
     exclude_patterns: Annotated[
         tuple[str, ...],
-        Meta(description="None of these globs."),
+        Meta(description="Not these globs."),
     ] = (),
     include_context: Annotated[bool, Meta(description="Show source lines.")] = True,
-    context_lines: Annotated[int, Meta(description="On each side, 0 to 20.")] = 3,
-    depth: Annotated[int, Meta(description="Levels, 1 to 10.")] = 1,
+    context_lines: Annotated[int, Meta(description="0 to 20.")] = 3,
+    depth: Annotated[int, Meta(description="1 to 10.")] = 1,
     max_results: Annotated[int, Meta(description="1 to 500.")] = 100,
     max_per_level: Annotated[int, Meta(description="1 to 100.")] = 50,
+    offset: Annotated[int, Meta(description="Results to skip.")] = 0,
 ) -> dict[str, Any]:
     """Who calls, implements or depends on a definition or file you can name; no text search.
 
     callers / callees; implementations and overrides of a type or method; dependencies / dependents
     of a file, type or function; type_usages in signatures and fields;
-    path: the shortest calls from target to `to`; impact: what a change may break (depth 2 or 3).
+    path: the shortest calls to `to`; impact: what a change may break (depth 2 or 3).
 
     Example: {"operation": "callers", "target": "provider.Embed"}
     """
@@ -55,5 +56,6 @@ async def cortex_graph(
             depth=depth,
             max_results=max_results,
             max_per_level=max_per_level,
+            offset=offset,
         ),
     )

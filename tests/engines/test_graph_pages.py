@@ -1,0 +1,53 @@
+"""Answers of several pages, and what they say of the rest."""
+
+import pytest
+
+from tests.engines.small_graph import ask, ids, served
+
+
+def _called_by(config, count):
+    nodes = [("a:hub", "function", "a.py"), *((f"b:f{n:03}", "function", "b.py") for n in range(count))]
+    return served(config, nodes, [(f"b:f{n:03}", "a:hub", "calls") for n in range(count)])
+
+
+def test_at_one_level_the_results_asked_for_are_not_cut_by_those_of_a_level(config):
+    worker = _called_by(config, 130)
+    for operation in ("callers", "dependents", "impact"):
+        hits, results = ask(worker, operation, "hub", max_results=130)
+        assert (len(results), hits.total_found, hits.truncated) == (130, 130, False), operation
+        assert (hits.next_offset, "offset" in hits.suggestion) == (0, False)
+
+
+@pytest.mark.parametrize("operation", ["callers", "dependents", "impact"])
+def test_pages_follow_each_other_and_say_where_the_next_begins(config, operation):
+    worker = _called_by(config, 25)
+    seen, offset, said = [], 0, []
+    while not seen or offset:
+        hits, results = ask(worker, operation, "hub", max_results=10, offset=offset)
+        assert hits.total_found == 25
+        assert hits.truncated == (hits.next_offset > 0)
+        seen += [one["node"]["id"] for one in results]
+        offset = hits.next_offset
+        said.append(hits.suggestion)
+    assert seen == [f"b:f{n:03}" for n in range(25)]
+    assert said[0] == "Shown: 1 to 10 of 25; offset 10 shows the next."
+    assert said[1] == "Shown: 11 to 20 of 25; offset 20 shows the next."
+    assert said[2] == ""
+
+
+def test_an_offset_behind_the_last_result_says_how_many_there_are(config):
+    hits, results = ask(_called_by(config, 3), "callers", "hub", offset=9)
+    assert (results, hits.total_found, hits.next_offset) == ([], 3, 0)
+    assert hits.suggestion == "There are 3 results; offset 9 is behind them."
+
+
+def test_what_a_level_leaves_out_is_said_in_words(worker):
+    hits, _ = ask(worker, "callers", "check", depth=3, max_per_level=1)
+    assert hits.suggestion.startswith("max_per_level left out ")
+
+
+def test_a_path_is_paged_and_counted_whole(worker):
+    hits, results = ask(worker, "path", "test_main:test_main", to="check", max_results=2)
+    assert (len(results), hits.total_found, hits.truncated, hits.next_offset) == (2, 3, True, 2)
+    rest = ids(worker, "path", "test_main:test_main", to="check", max_results=2, offset=2)
+    assert rest == ["app/store:check"]
