@@ -52,7 +52,7 @@ _EMPTY_PARTS = re.compile(
     r"|\.func\d+(?:\.\d+)*$|::\{\{?closure\}?\}(?:#\d+)?|::h[0-9a-f]{16}$|\$\d+(?=\.|$)"
 )
 _OWNERS = re.compile(
-    r"^(?:self|this|cls|super\(\)|super|\$this|@self|Self|&self|base|me)(?=\.|::|->|\?\.)[.:>?-]+"
+    r"^(?:self|this|cls|super\(\)|super|crate|\$this|@self|Self|&self|base|me)(?=\.|::|->|\?\.)[.:>?-]+"
 )
 _JOINTS = re.compile(r"->|\?\.|!\.|::|[#$;]")
 _NAME = re.compile(r"[^\W\d][\w!?=~-]*")

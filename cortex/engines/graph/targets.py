@@ -13,6 +13,7 @@ import numpy as np
 
 from cortex.engines.graph.arrays import Graph
 from cortex.engines.graph.places import Places
+from cortex.engines.graph.twins import joined
 from cortex.ranking.traces import find_frames
 from cortex.terms.ids import above, key_of, split, split_short, uncopied
 from cortex.terms.kinds import WHOLE_KINDS
@@ -154,6 +155,7 @@ class Targets:
             groups.setdefault(self._meaning(n), []).append(n)
         if not groups:
             return None
+        groups = joined(self._graph, groups)
         chosen = self._outstanding(groups)
         listed = sorted(groups.keys() - {chosen})
         shown = f"{', '.join(listed[:LISTED])}{f' and {len(listed) - LISTED} more' if len(listed) > LISTED else ''}."

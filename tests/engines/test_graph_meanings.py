@@ -1,0 +1,129 @@
+"""Several definitions that are one thing, and the notations of languages for a name."""
+
+import orjson
+import pytest
+
+from cortex.engines.serving import EngineWorker
+from tests.engines.small_graph import ask, ids, publish, served
+
+
+def _linked(config, nodes, edges):
+    """A worker over a graph whose edges are (from, to, line of calls.c)."""
+    served(config, nodes)
+    data = orjson.loads((config.graph_dir / "code-graph.json").read_bytes())
+    data["edges"] = [
+        {"from": one, "to": to, "type": "calls", "location": {"file": "calls.c", "line": line, "column": 4}}
+        for one, to, line in edges
+    ]
+    (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(data))
+    publish(config)
+    worker = EngineWorker("graph", config)
+    worker.reload()
+    return worker
+
+
+TWINS = [
+    ("calls:run", "function", "calls.c"),
+    ("calls:stop", "function", "calls.c"),
+    ("unix/x:start", "function", "unix/x.c"),
+    ("win/x:start", "function", "win/x.c"),
+    ("test/y:start", "function", "mine/y.c"),
+]
+
+
+def test_what_one_call_is_a_call_of_each_of_is_one_target(config):
+    edges = [("calls:run", "unix/x:start", 3), ("calls:run", "win/x:start", 3)]
+    hits, results = ask(_linked(config, TWINS[:4], edges), "callers", "start")
+    assert [one["node"]["id"] for one in results] == ["calls:run"]
+    assert (hits.candidates, hits.suggestion) == ((), "")
+
+
+def test_functions_of_one_name_that_are_called_apart_stay_several(config):
+    edges = [("calls:run", "unix/x:start", 3), ("calls:run", "win/x:start", 4)]
+    hits, results = ask(_linked(config, TWINS[:4], edges), "callers", "start")
+    assert (results, hits.candidates) == ([], ("unix/x:start", "win/x:start"))
+
+
+def test_a_third_function_beside_twins_is_still_another(config):
+    edges = [("calls:run", "unix/x:start", 3), ("calls:run", "win/x:start", 3)]
+    hits, results = ask(
+        _linked(config, TWINS, [*edges, ("calls:stop", "test/y:start", 9)]), "callers", "start"
+    )
+    assert results == []
+    assert hits.candidates == ("test/y:start", "unix/x:start")
+
+
+def test_overloads_are_one_target(config):
+    nodes = [*TWINS[:3], ("unix/x:start~2", "function", "unix/x.c")]
+    edges = [("calls:run", "unix/x:start", 3), ("calls:stop", "unix/x:start~2", 4)]
+    hits, results = ask(_linked(config, nodes, edges), "callers", "start")
+    assert [one["node"]["id"] for one in results] == ["calls:run", "calls:stop"]
+    assert hits.candidates == ()
+
+
+@pytest.mark.parametrize("beside", ["method", "impl", "function"])
+def test_types_come_before_methods_and_impl_blocks_of_their_name(config, beside):
+    nodes = [
+        ("a:Saver", "trait", "a.rs"),
+        ("b:Disk.Saver", beside, "b.rs"),
+        ("b:Disk", "struct", "b.rs"),
+        ("c:run", "function", "c.rs"),
+    ]
+    edges = [("b:Disk", "a:Saver", "implements"), ("c:run", "a:Saver", "uses_type")]
+    worker = served(config, nodes, edges)
+    assert ids(worker, "implementations", "Saver") == ["b:Disk"]
+    assert set(ids(worker, "type_usages", "Saver")) == {"b:Disk", "c:run"}
+
+
+@pytest.fixture
+def notations(config):
+    data = {
+        "nodes": [
+            {"id": name, "kind": kind, "file": file, "start_line": first, "end_line": last}
+            for name, kind, file, first, last in [
+                ("pkg/store/file:Store", "struct", "pkg/store/file.go", 3, 9),
+                ("pkg/store/file:Store.save", "method", "pkg/store/file.go", 180, 190),
+                ("pkg/store/file", "module", "pkg/store/file.go", 1, 200),
+                ("src/codec:decode", "function", "src/codec.rs", 1, 9),
+                ("src/codec", "module", "src/codec.rs", 1, 90),
+                ("src/net/mod:dial", "function", "src/net/mod.rs", 1, 9),
+                ("src/net/mod", "module", "src/net/mod.rs", 1, 90),
+                ("src/lib:Pool.take", "method", "src/lib.rs", 1, 9),
+                ("src/lib", "module", "src/lib.rs", 1, 90),
+            ]
+        ],
+        "edges": [],
+    }
+    config.graph_dir.mkdir(parents=True)
+    (config.graph_dir / "code-graph.json").write_bytes(orjson.dumps(data))
+    publish(config)
+    worker = EngineWorker("graph", config)
+    worker.reload()
+    return worker
+
+
+@pytest.mark.parametrize(
+    ("target", "meant"),
+    [
+        ("(*Store).save", "pkg/store/file:Store.save"),
+        ("(*store.Store).save", "pkg/store/file:Store.save"),
+        ("Store.save(ctx, *Item)", "pkg/store/file:Store.save"),
+        ("Store.save()", "pkg/store/file:Store.save"),
+        ("store.Store.save", "pkg/store/file:Store.save"),
+        ("pkg.store.Store.save", "pkg/store/file:Store.save"),
+        ("pkg/store.Store.save", "pkg/store/file:Store.save"),
+        ("file.go:188", "pkg/store/file:Store.save"),
+        ("store/file.go:5", "pkg/store/file:Store"),
+        ("crate::codec::decode", "src/codec:decode"),
+        ("crate::codec::decode(bytes)", "src/codec:decode"),
+        ("crate::net::dial", "src/net/mod:dial"),
+        ("crate::Pool::take", "src/lib:Pool.take"),
+        ("self::codec::decode", "src/codec:decode"),
+        ("super::codec::decode", "src/codec:decode"),
+        ("codec::decode", "src/codec:decode"),
+    ],
+)
+def test_the_notations_of_languages_find_their_symbol_and_are_no_guess(notations, target, meant):
+    hits, _ = ask(notations, "callers", target)
+    assert hits.target == meant
+    assert "There is no" not in hits.suggestion
