@@ -13,6 +13,7 @@ from cortex.ask.elsewhere import elsewhere
 from cortex.ask.meeting.beside import files_of, with_decisions, with_notes
 from cortex.ask.questions import Graph, Names, Outline, Pattern
 from cortex.terms.ids import uncopied
+from cortex.terms.repeats import fold
 from ipc.messages import GraphHits
 
 
@@ -23,6 +24,7 @@ async def graph(asking: Asking, question: Graph) -> dict[str, Any]:
     if word := await elsewhere(turn, question, hits):
         hits = replace(hits, suggestion=f"{word} {hits.suggestion}".rstrip())
     echo = {"operation": question.operation, "target": hits.target or question.target}
+    hits = replace(hits, results=fold(hits.results))
     answer = _answer(echo, turn, _said(turn, hits), started)
     if question.operation == "impact":
         nodes = [orjson.loads(raw)["node"] for raw in hits.results]

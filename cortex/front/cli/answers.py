@@ -16,6 +16,7 @@ from cortex.front.cli import memory
 from cortex.front.cli.paint import Line, Screen
 from cortex.system.terminal import shown
 from cortex.terms.records import covers
+from cortex.terms.repeats import candidates_of
 
 #: lines of the excerpt below a place of code_context
 EXCERPT_LINES = 6
@@ -85,7 +86,7 @@ def print_graph(answer: dict[str, Any]) -> None:
         head.append(f"  {place['file']}:{place['line']}", "green")
         told = [result.get(name, "") for name in ("edge", "confidence", "impact_type", "severity")]
         head.append("  " + " ".join(filter(None, told)), "dim")
-        if candidates := result.get("candidates"):
+        if candidates := candidates_of(result, answer["results"]):
             head.append(f"  one of {len(candidates)} that it may mean", "yellow")
         if result.get("stale"):
             head.append("  changed since it was indexed", "yellow")

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from cortex.front.http.page.frame import Part, View, Visit, text_of
+from cortex.terms.repeats import candidates_of
 from ipc.errors import BadRequest
 
 Row = dict[str, Any]
@@ -82,8 +83,8 @@ async def _around(visit: Visit, asked: Asked) -> dict[str, Any]:
     if not itself["results"]:
         return _nothing(itself)
     center = _center(callers["target"], itself["results"])
-    before = [_row(one) for one in callers["results"]]
-    after = [_row(one) for one in callees["results"]]
+    before = [_row(one, callers["results"]) for one in callers["results"]]
+    after = [_row(one, callees["results"]) for one in callees["results"]]
     edges = [_edge(row, row["node"]["id"], center["id"]) for row in before]
     edges += [_edge(row, center["id"], row["node"]["id"]) for row in after]
     return {
@@ -110,7 +111,9 @@ async def _impact(visit: Visit, asked: Asked) -> dict[str, Any]:
     if not itself["results"]:
         return _nothing(itself)
     center = _center(told["target"], itself["results"])
-    rows = [_row(one) | {"via": one.get("via", ""), "children": []} for one in told["results"]]
+    rows = [
+        _row(one, told["results"]) | {"via": one.get("via", ""), "children": []} for one in told["results"]
+    ]
     by_id = {row["node"]["id"]: row for row in rows}
     tree: list[Row] = []
     for row in rows:
@@ -140,7 +143,7 @@ async def _path(visit: Visit, asked: Asked) -> dict[str, Any]:
     )
     if not told["results"]:
         return _nothing(told) | {"unclear": "to" if itself["results"] else "of"}
-    steps = [_row(one) for one in told["results"]]
+    steps = [_row(one, told["results"]) for one in told["results"]]
     nodes = [row["node"] for row in steps]
     edges = [
         _edge(row, before["id"], row["node"]["id"]) for before, row in zip(nodes, steps[1:], strict=False)
@@ -202,15 +205,16 @@ def _node(node: Mapping[str, Any]) -> Row:
     }
 
 
-def _row(result: Mapping[str, Any]) -> Row:
+def _row(result: dict[str, Any], results: Sequence[dict[str, Any]]) -> Row:
     """One result: its node, how sure it is, and the place of the call or use."""
     place = result.get("location", {})
+    candidates = candidates_of(result, results)
     return {
         "node": _node(result["node"]),
         "depth": result["depth"],
         "edge": result.get("edge", ""),
-        "confidence": "unsure" if result.get("candidates") else result.get("confidence", ""),
-        "candidates": result.get("candidates", []),
+        "confidence": "unsure" if candidates else result.get("confidence", ""),
+        "candidates": candidates,
         "file": place.get("file", ""),
         "line": place.get("line", 0),
         "stale": bool(result.get("stale")),

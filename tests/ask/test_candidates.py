@@ -1,0 +1,34 @@
+"""What an ambiguous call may mean stands in an answer once."""
+
+import asyncio
+
+import orjson
+import pytest
+
+from cortex.ask.questions import Graph
+from cortex.ask.structure import graph
+from cortex.terms.repeats import candidates_of
+
+STORES = "class Disk:\n    def fetch_row(self):\n        return 1\n\n\nclass Tape:\n    def fetch_row(self):\n        return 2\n"
+USERS = "".join(f"def use_{name}(one):\n    return one.fetch_row()\n\n\n" for name in "abc")
+MEANT = ["stores:Disk.fetch_row", "stores:Tape.fetch_row"]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("candidates")
+    (root / "stores.py").write_text(STORES)
+    (root / "users.py").write_text(USERS)
+    return serve(root)
+
+
+@pytest.mark.parametrize(
+    ("operation", "target", "count"), [("callers", "Disk.fetch_row", 3), ("callees", "use_a", 2)]
+)
+def test_candidates_are_listed_with_the_first_result_that_has_them(served, operation, target, count):
+    answer = asyncio.run(graph(served.asking(), Graph(operation, target)))
+    results = orjson.loads(orjson.dumps(answer["results"]))
+    assert len(results) == count
+    assert [one.get("candidates") for one in results] == [MEANT, *[None] * (count - 1)]
+    assert [one.get("candidates_of") for one in results] == [None, *[0] * (count - 1)]
+    assert all(candidates_of(one, results) == MEANT for one in results)
