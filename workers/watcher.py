@@ -33,6 +33,8 @@ PREPARED_SHARE, PREPARED_MAX = 0.1, 3
 #: seconds after a publish in which readers take it up before upkeep begins, and how often in a row
 #: upkeep waits longer when changes come meanwhile
 REST_S, RESTS_MAX = 0.1, 8
+#: seconds without a new generation after which the memory that only building needs is given back
+QUIET_S = 9.0
 #: seconds until a failed publish is tried again, doubled each time up to the second number
 RETRY_S, RETRY_MAX_S = 1.0, 30.0
 
@@ -47,6 +49,8 @@ class WatcherWorker:
         self._following = Following(config)
         self._stop = threading.Event()
         self._fault = ""
+        #: when a generation was published last (monotonic); 0: memory has been given back since
+        self._published_at = 0.0
         #: how often in a row upkeep was left for later
         self._rests = 0
         self._thread = threading.Thread(target=self._work, name="publish")
@@ -100,6 +104,7 @@ class WatcherWorker:
                     self._follow()  # first: while changes follow each other, publishing goes on and on
                     self._publish_all(announcer)
                     self._fault, retry_s = "", RETRY_S
+                    self._rest(time.monotonic())
                     self._wait_for_change()
                 except (OSError, ValueError, CortexError) as error:
                     self._fault = f"Publishing failed: {error}; the old generation is served."
@@ -120,6 +125,7 @@ class WatcherWorker:
             generation = self._builder.refresh()
             if generation is None:
                 return
+            self._published_at = time.monotonic()
             if generation.number != number:
                 announcer.announce(Reload(generation.number))
                 log.info(
@@ -134,6 +140,12 @@ class WatcherWorker:
                 self._rests += 1
                 return
             self._rests = 0
+
+    def _rest(self, now: float) -> None:
+        """Give memory back, once nothing has been published for a while."""
+        if self._published_at and now - self._published_at >= QUIET_S and not self._builder.is_busy():
+            self._published_at = 0.0
+            self._builder.rest()
 
     def _changes_within(self, seconds: float) -> bool:
         until = time.monotonic() + seconds

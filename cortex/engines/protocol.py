@@ -106,6 +106,10 @@ class Engine(Protocol):
         """What a person may want to know of what serves `generation`, JSON-able. Opens nothing."""
         ...
 
+    def rest(self) -> None:
+        """Let go of what only `build` needs, which makes it again: nothing is built for a while."""
+        ...
+
     def close(self) -> None:
         """Let go of everything; safe to call twice, and `resume` may follow."""
         ...

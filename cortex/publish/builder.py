@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gc
 import logging
 import re
 import stat
@@ -296,6 +297,13 @@ class Builder:
         for name, engine in self._engines.items():
             engine.prune({one.tokens.get(name, "") for one in kept})
         prune_others(self._dir)
+
+    def rest(self) -> None:
+        """Give back the memory that only building needs, when nothing is built for a while."""
+        for engine in self._engines.values():
+            engine.rest()
+        gc.collect()
+        allocator.trim()
 
     def _upkeep(self, served: int, *, under_way: bool) -> Generation | None:
         """Work that is no change: a new sequence, a merge, an index that is due.

@@ -88,6 +88,9 @@ class PlainEngine:
     def status(self, token, generation):  # noqa: ARG002
         return {"rows": generation.rows, "graph_files": list(self._graph)}
 
+    def rest(self):
+        """Nothing: a change is built upon all words."""
+
     def close(self):
         self._words = {}
 

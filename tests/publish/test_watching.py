@@ -9,9 +9,11 @@ import os
 import shutil
 import threading
 import time
+from pathlib import Path
 
 import msgspec
 import pytest
+import zmq
 
 from cortex.generation import damage
 from cortex.publish import following
@@ -19,9 +21,11 @@ from cortex.settings import config as configuration
 from cortex.settings.home import open_runtime
 from cortex.system import files
 from cortex.system.notices import Notice
+from cortex.terms import tokens
 from cortex.terms.records import IndexerState
+from ipc.events import Announcer
 from tests.waiting import BOUND_S, until
-from workers.watcher import WatcherWorker
+from workers.watcher import QUIET_S, WatcherWorker
 
 
 @pytest.fixture
@@ -120,6 +124,35 @@ def publish(config, watcher):
     watcher._follow()
     watcher._following.wait(0.0)
     watcher._following.changed = False
+
+
+def test_a_watcher_without_changes_lets_go_of_what_only_building_needs(config, watcher):
+    def threads():
+        return set(os.listdir("/proc/self/task"))
+
+    watcher._following.close()
+    before = threads()
+    with zmq.Context() as context, contextlib.closing(Announcer(context, open_runtime(config))) as announcer:
+        (config.chunks_dir / "a.json").write_text(json.dumps([{"id": "x", "text": "def x(): ..."}]))
+        watcher._publish_all(announcer)
+        assert watcher._builder.current.rows == 1
+        writing = [one for one in threads() - before if "tantivy" in name_of(one)]
+        watcher._rest(watcher._published_at)
+        assert writing
+        assert set(writing) <= threads()
+        assert tokens._SPLITS
+        until(lambda: not watcher._builder.is_busy())
+        watcher._rest(watcher._published_at + QUIET_S)
+        until(lambda: not threads().intersection(writing), "the end of tantivy's threads")
+        assert not tokens._SPLITS
+        (config.chunks_dir / "b.json").write_text(json.dumps([{"id": "y", "text": "def y(): ..."}]))
+        watcher._publish_all(announcer)
+        assert watcher._builder.current.rows == 2
+
+
+def name_of(thread):
+    """What the system calls a thread of this process."""
+    return Path(f"/proc/self/task/{thread}/comm").read_text()
 
 
 @pytest.mark.parametrize("name", ["CURRENT", "segments", "text"])

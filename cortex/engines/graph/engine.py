@@ -61,5 +61,8 @@ class GraphEngine:
             "graph_files": len(generation.graph_files),
         }
 
+    def rest(self) -> None:
+        """Nothing: it builds nothing."""
+
     def close(self) -> None:
         """Nothing: the mapped files close with the last snapshot."""

@@ -14,6 +14,7 @@ from cortex.engines.text.writer import WRITER, TextWriter, committed
 from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published
 from cortex.settings.config import Config
+from cortex.terms import tokens
 from ipc.messages import ExactSearch, TextSignals
 
 
@@ -59,6 +60,11 @@ class TextEngine:
 
     def status(self, token: str, generation: Generation) -> dict[str, Any]:  # noqa: ARG002
         return {"rows": generation.rows}
+
+    def rest(self) -> None:
+        tokens.forget()
+        if self._writer is not None:
+            self._writer.rest()
 
     def close(self) -> None:
         if self._writer is not None:

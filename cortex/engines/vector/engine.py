@@ -110,6 +110,9 @@ class VectorEngine:
             "hnsw": token,
         }
 
+    def rest(self) -> None:
+        """Nothing: what it builds goes with the building."""
+
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
