@@ -236,7 +236,9 @@ async def recall(scratch: Path, log) -> bool:
 
 def snippets(project: Path) -> None:
     server = {"command": CORTEX, "args": ["mcp", "--project", str(project)]}
-    console.print("[bold]Claude Code[/]")
+    console.print("[bold]The agents that are there[/], each change shown before it is written")
+    plain(shlex.join([CORTEX, "install"]))
+    console.print("By hand: [bold]Claude Code[/]")
     plain(shlex.join(["claude", "mcp", "add", "cortex", "--", CORTEX, "mcp", "--project", str(project)]))
     console.print("[bold]Cursor[/], .cursor/mcp.json")
     plain(json.dumps({"mcpServers": {"cortex": server}}, indent=2))
