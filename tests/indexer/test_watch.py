@@ -164,9 +164,9 @@ def test_a_path_is_dirty_before_it_is_read_and_until_it_is_served(project, monke
     seen: list[dict[str, int]] = []
     plain = run.Indexer.update
 
-    def update(self, manifest, changes):
+    def update(self, manifest, changes, *more):
         seen.append(dict(state(project).dirty))
-        return plain(self, manifest, changes)
+        return plain(self, manifest, changes, *more)
 
     monkeypatch.setattr(run.Indexer, "update", update)
     with following(project):
@@ -202,11 +202,11 @@ def test_a_fault_is_told_and_the_next_change_is_indexed(project, monkeypatch):
     plain = run.Indexer.update
     failed: list[bool] = []
 
-    def update(self, manifest, changes):
+    def update(self, manifest, changes, *more):
         if not failed:
             failed.append(True)
             raise RuntimeError("boom")
-        return plain(self, manifest, changes)
+        return plain(self, manifest, changes, *more)
 
     monkeypatch.setattr(run.Indexer, "update", update)
     with following(project):
@@ -221,10 +221,10 @@ def test_it_shows_signs_of_life_while_one_update_takes_long(project, monkeypatch
     plain = run.Indexer.update
     beats: list[float] = []
 
-    def update(self, manifest, changes):
+    def update(self, manifest, changes, *more):
         beats.append(state(project).heartbeat)
         until(lambda: state(project).heartbeat > beats[0])
-        return plain(self, manifest, changes)
+        return plain(self, manifest, changes, *more)
 
     monkeypatch.setattr(run.Indexer, "update", update)
     with following(project, watch.Pace(heartbeat_s=0.01)):

@@ -226,6 +226,8 @@ def test_a_supervisor_that_rests_has_nothing_to_do_by_the_clock(config: Config) 
         supervisor._notices = None
         assert supervisor._left(1001.0) == BLIND_CHECK_S < CHECK_S
     finally:
+        if supervisor._lock is not None:
+            supervisor._lock.release()
         for one in supervisor._children.values():
             one.terminate()
             one.wait(time.monotonic() + BOUND_S)

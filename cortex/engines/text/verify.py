@@ -128,7 +128,7 @@ def _plain(source: Regex) -> Plain | None:
         begins=bool(found[1]),
         ends=bool(found[3]),
         folds=not source.case and bool(set(text) & {"k", "s"}),
-        in_word=not source.case and text.replace("_", "a").isalnum(),
+        in_word=not source.case and text.replace("_", "a").isalnum() and bool(text.strip("_")),
     )
 
 
