@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import re
@@ -144,3 +145,23 @@ def test_tokens_are_made_listed_and_taken_back_by_commands(capsys, tmp_path, mon
     assert not (tmp_path / "cortex" / "token").exists()
     with pytest.raises(BadRequest, match="12h"):
         cortex(["token", "x", "--expires", "soon"])
+
+
+def test_an_answer_does_not_wait_until_the_client_has_acknowledged_its_head():
+    async def told() -> int:
+        found = asyncio.get_running_loop().create_future()
+
+        def met(_reader, writer):
+            found.set_result(
+                writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            )
+            writer.close()
+
+        with listen("127.0.0.1", 0, 0) as made:
+            server = await asyncio.start_server(met, sock=made)
+            async with server:
+                _, writer = await asyncio.open_connection(*made.getsockname())
+                writer.close()
+                return await asyncio.wait_for(found, 10)
+
+    assert asyncio.run(told()) != 0
