@@ -38,6 +38,8 @@ async def follow(project):
             found.append([hit["chunk"]["metadata"]["file_path"] for hit in answer["results"]])
             index = answer["index"]
             if index["generation"] and not {"searchable", "publishing", "indexing"} & index.keys():
+                last = await front.call("cortex_exact", query=f"made_{FILES - 1}")
+                assert last["results"], heard  # who says nothing of a rest has it all
                 return heard, found
             await asyncio.sleep(0.1)
 
@@ -45,7 +47,7 @@ async def follow(project):
 def test_from_the_first_second_answers_say_how_much_is_searchable_and_it_never_falls(many):
     heard, found = asyncio.run(follow(many))
     shares = [one["searchable"]["done"] for one in heard if "searchable" in one]
-    assert shares
+    assert shares or len(heard) == 1, heard  # on a loaded machine all may be there before the first question
     assert shares == sorted(shares)
     for one in heard:
         if one["generation"] and "searchable" in one:
