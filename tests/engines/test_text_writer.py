@@ -20,7 +20,6 @@ from cortex.generation.write import Row, write_rows
 from cortex.terms import tokens as text_tokens
 from ipc.errors import Damaged
 from ipc.messages import ExactSearch
-from tests.waiting import until
 
 
 def chunk(key, text):
@@ -223,17 +222,6 @@ def test_a_large_build_and_a_small_one_after_it(index):
     index.build(1, [(key, f"alpha word{key}") for key in range(1, 5001)])
     index.build(2, [(6000, "alpha word6000")], deleted=range(2, 5001))
     assert keys(index.open("2", index.live), "alpha") == {1, 6000}
-
-
-def test_a_writer_at_rest_has_no_threads_and_goes_on_with_the_next_change(index):
-    before = threads()
-    index.build(1, [(1, "alpha")])
-    writing = threads() - before
-    assert writing
-    index.writer.rest()
-    until(lambda: not threads() & writing, "the end of tantivy's threads")
-    index.build(2, [(2, "alpha beta")], deleted=[1])
-    assert keys(index.open("2", index.live), "alpha") == {2}
 
 
 def test_a_writer_can_be_closed_twice_and_its_folder_removed(index):

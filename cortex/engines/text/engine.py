@@ -63,8 +63,6 @@ class TextEngine:
 
     def rest(self) -> None:
         tokens.forget()
-        if self._writer is not None:
-            self._writer.rest()
 
     def close(self) -> None:
         if self._writer is not None:

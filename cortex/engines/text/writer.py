@@ -143,12 +143,6 @@ class TextWriter:
             f"{home} lacks files that its {META} names; delete the folder and it will be built again."
         )
 
-    def rest(self) -> None:
-        """Let tantivy's threads and heap go until the next build, which opens a writer again (3 ms
-        of processor time).
-        """
-        self._close_writer()
-
     def close(self) -> None:
         """Let go of the folder."""
         self._close_writer()
