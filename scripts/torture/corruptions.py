@@ -9,14 +9,17 @@ import os
 import random
 import re
 import shutil
+import signal
 import stat
 import time
 from collections import Counter
 from pathlib import Path
 
+import psutil
+
 from torture.kills import Missing, load, look
 from torture.record import Record
-from torture.world import World, made_world
+from torture.world import World, made_world, role
 
 PART = "corruptions"
 #: files of the project
@@ -34,6 +37,8 @@ COLD_SHARE = 0.35
 COLD_MAX, HOT_MAX = 6, 3
 #: bytes that are overwritten in one place
 BYTES_MAX = 4096
+#: characters of a log that are shown when a promise was broken
+SAID_MAX = 3000
 #: a file in a folder that was put in the place of a file
 INSIDE = "something"
 #: names of one kind differ in these: numbers and content hashes
@@ -140,13 +145,21 @@ class Trial:
         self.front.initialize()
 
     def _sign(self) -> str:
-        """What an answer and the watcher's log say meanwhile."""
+        """What an answer, the logs and the stacks of who writes the index say meanwhile."""
         word = next(iter(self.world.words))
         told = self.front.call("cortex_exact", query=word, detail="location").index.get("message", "")
-        lines = []
-        with contextlib.suppress(OSError):
-            lines = (self.world.config.run_dir / "watcher.log").read_text(errors="replace").splitlines()
-        return f"says {told!r}, watcher's last line {lines[-1][:200] if lines else ''!r}"
+        config = self.world.config
+        for process in self.world.processes():
+            if role(process) in {"watcher", "indexer"}:
+                with contextlib.suppress(psutil.Error):
+                    process.send_signal(signal.SIGPROF)  # its stacks go to its log; then it ends
+        time.sleep(1.0)
+        lines = [f"says {told!r}"]
+        for name in ("indexer.json", "indexer.log", "watcher.log"):
+            with contextlib.suppress(OSError):
+                said = (config.run_dir / name).read_text(errors="replace")
+                lines.append(f"{name} ends with:\n{said[-SAID_MAX:]}")
+        return "\n".join(lines)
 
     def _begin_anew(self) -> None:
         """The next damage meets a whole index again, and is not blamed for this one."""

@@ -112,6 +112,13 @@ def test_a_hostile_file_is_a_name_in_the_graph(page):
     assert not page.all("main img")
 
 
+def test_a_picture_of_another_width_is_cut_until_it_is_drawn_again(page):
+    page.open("/graph?of=rotate")
+    drawn(page)
+    page.js("document.querySelector('#drawing > div').style.width = '5000px'")
+    assert page.overflows() <= 0
+
+
 @pytest.mark.parametrize("way", ["around", "impact", "path"])
 def test_every_way_is_right_at_every_width_light_and_dark_and_for_who_does_not_see_it(page, way):
     page.open(f"/graph?of=show_login&to=rotate&way={way}" if way == "path" else f"/graph?of=rotate&way={way}")
