@@ -34,6 +34,7 @@ from cortex.settings.home import (
     runtime_base,
     user_config,
 )
+from cortex.settings.projects import place_of
 from cortex.settings.reading import parse_settings, read_raw, read_settings
 from cortex.settings.table import SECTIONS, Embedding, Fusion, Indexing, Memory, Server, rules
 from cortex.settings.trust import Layer, ProjectFile, find_asked
@@ -148,12 +149,13 @@ OWN_VARIABLES = {"CORTEX_HOME", "CORTEX_PROJECT", EMBED_TOKEN, REALLY, SSE_PORT,
 def load(
     project: str | os.PathLike[str] | None = None, flags: dict[str, dict[str, Any]] | None = None
 ) -> Config:
-    """The effective configuration for `project` (found as in `find_root` when None).
+    """The effective configuration for `project`, a folder or a known name (found as in `find_root`
+    when None).
 
     `flags` is {section: {field: value}}. Raises Misconfigured with one sentence that names the
     source of the fault.
     """
-    root, explicit = find_root(project)
+    root, explicit = find_root(place_of(project))
     cache_base()  # raises early what every path would
     project_layer, ignored = read_project(root).believed()
     sections = _merged(

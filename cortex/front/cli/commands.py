@@ -14,7 +14,7 @@ from pathlib import Path
 import orjson
 
 from cortex import __version__
-from cortex.front.cli import hooks, opening, remote, render, sets
+from cortex.front.cli import hooks, opening, projects, remote, render, sets
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, make_tree
 from cortex.settings import config as configuration
@@ -345,6 +345,18 @@ COMMANDS = (
         "Show what of the project's own configuration needs your consent, and ask for it.",
         trusting.trust,
         trusting.declare,
+    ),
+    Command(
+        "projects",
+        "List the projects that are indexed or have a name: size, last use, and whether they are served.",
+        projects.list_all,
+        projects.declare_list,
+    ),
+    Command(
+        "clean",
+        "Remove what is kept of projects whose folder is gone, or that nobody used; shows it, and asks.",
+        projects.clean,
+        projects.declare_clean,
     ),
     Command("version", "The version (also --version).", version),
     Command("upgrade", "Say how this installation is brought to the newest version.", upgrade),

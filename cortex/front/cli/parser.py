@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cortex.settings.home import REALLY
+from ipc.errors import BadRequest
 
 #: what --data-dir is, wherever it is
 DATA_DIR = "the folder of memory; default: memory.data_dir"
+
+#: seconds of the units in which a time is said
+_UNITS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
+_TIME = re.compile(r"(\d{1,5})([hdw])")
 
 
 class Parser(argparse.ArgumentParser):
@@ -71,6 +77,14 @@ class Parser(argparse.ArgumentParser):
 def absolute(folder: str) -> str:
     """A folder as it is typed, from the working folder."""
     return str(Path(folder).expanduser().absolute())
+
+
+def seconds_of(told: str, option: str) -> float:
+    """How long a time of the option is. Raises BadRequest."""
+    found = _TIME.fullmatch(told)
+    if found is None:
+        raise BadRequest(f"{option} cannot be {told!r}; say it as 12h, 30d or 8w.")
+    return float(int(found[1]) * _UNITS[found[2]])
 
 
 class _Really(argparse.Action):

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import time
 from argparse import Namespace
 
 import orjson
 
-from cortex.front.cli.parser import Parser
+from cortex.front.cli.parser import Parser, seconds_of
 from cortex.settings import config as configuration
 from cortex.system.terminal import shown
-from ipc.errors import EXIT_OK, BadRequest
-
-#: seconds of the units in which a token's time is said
-_UNITS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
-_TIME = re.compile(r"(\d{1,5})([hdw])")
+from ipc.errors import EXIT_OK
 
 
 def declare_serve(parser: Parser) -> None:
@@ -110,9 +105,4 @@ def token(options: Namespace) -> int:
 
 def _end(told: str) -> float:
     """Seconds since 1970 at which it ends, 0 for never. Raises BadRequest."""
-    if not told:
-        return 0.0
-    found = _TIME.fullmatch(told)
-    if found is None:
-        raise BadRequest(f"--expires cannot be {told!r}; say it as 12h, 30d or 8w.")
-    return time.time() + int(found[1]) * _UNITS[found[2]]
+    return time.time() + seconds_of(told, "--expires") if told else 0.0

@@ -1,0 +1,132 @@
+"""`cortex projects` and `cortex clean`: what is kept of each project, and what may go."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from cortex.front.cli.hooks import agreed
+from cortex.front.cli.parser import Parser, seconds_of
+from cortex.processes import kept
+from cortex.processes.kept import Kept
+from cortex.settings.projects import known_projects
+from cortex.system.terminal import in_line, shown
+from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, Unavailable
+
+#: seconds without any use after which what nobody owns goes: its note is written right after it
+_NOBODYS_S = 86_400
+
+
+def declare_list(parser: Parser) -> None:
+    parser.add_argument("--json", dest="as_json", action="store_true", help="as JSON")
+
+
+def list_all(options: Namespace) -> int:
+    rows = _rows(kept.kept_projects())
+    if options.as_json:
+        print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
+    else:
+        print(shown("\n".join(map(_line, rows)) or "No project was indexed yet."))
+    return EXIT_OK
+
+
+def _rows(found: Iterable[Kept]) -> list[dict[str, Any]]:
+    """What is kept, then the projects that have a name and of which nothing is kept yet."""
+    names = {one.root: one for one in known_projects().values()}
+    rows = []
+    for one in found:
+        known = names.pop(one.root, None) if one.root is not None else None
+        rows.append(
+            {
+                "name": known.name if known else one.root.name if one.root else one.home.name,
+                "root": str(one.root or ""),
+                "bytes": one.bytes,
+                "used": int(one.used),
+                "state": _state(one, cloned=known is not None and known.cloned),
+                "home": str(one.home),
+            }
+        )
+    for root, known in names.items():
+        told = {"name": known.name, "root": str(root), "bytes": 0, "used": 0}
+        rows.append(told | {"state": "not indexed", "home": ""})
+    return rows
+
+
+def _state(one: Kept, *, cloned: bool) -> str:
+    if one.served:
+        return "served"
+    if one.orphan:
+        return "gone"
+    return "cloned" if cloned else "at rest"
+
+
+def _line(row: dict[str, Any]) -> str:
+    used = _ago(time.time() - row["used"]) if row["used"] else "never"
+    size = f"{row['bytes'] / 1e6:.1f} MB"
+    root = in_line(row["root"] or f"unknown ({row['home']})")
+    return f"{in_line(row['name']):<24} {size:>10}  {used:>9}  {row['state']:<11}  {root}"
+
+
+def _ago(seconds: float) -> str:
+    """In the largest unit of which there is one."""
+    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{int(seconds // length)} {unit} ago"
+    return "just now"
+
+
+def declare_clean(parser: Parser) -> None:
+    parser.add_argument(
+        "--older-than", default="", metavar="TIME", help="also what nobody used for that long, as 30d or 8w"
+    )
+    parser.add_argument("-y", "--yes", action="store_true", help="remove it without asking, for scripts")
+    parser.add_argument("--json", dest="as_json", action="store_true", help="list it as JSON, and end")
+
+
+def clean(options: Namespace) -> int:
+    """The exit code: EXIT_NOTHING when a person said no. Raises BadRequest."""
+    old_s = seconds_of(options.older_than, "--older-than") if options.older_than else None
+    chosen = [one for one in kept.kept_projects() if may_go(one, old_s)]
+    rows = _rows_of(chosen)
+    if options.as_json:
+        print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
+        return EXIT_OK
+    if not chosen:
+        print("There is nothing to remove.")
+        return EXIT_OK
+    print(shown("\n".join(map(_line, rows))))
+    print(f"{sum(one.bytes for one in chosen) / 1e6:.1f} MB. The projects' own files stay as they are.")
+    if not (options.yes or agreed("Remove this?")):
+        print("Nothing is removed.")
+        return EXIT_NOTHING
+    return max(map(_remove, chosen))
+
+
+def may_go(one: Kept, old_s: float | None) -> bool:
+    """Whether it is an orphan, or older than that; never what is served."""
+    if one.served:
+        return False
+    if one.root is None:
+        return one.idle_s > _NOBODYS_S
+    return one.orphan or (old_s is not None and one.idle_s >= old_s)
+
+
+def _rows_of(chosen: list[Kept]) -> list[dict[str, Any]]:
+    homes = {str(one.home) for one in chosen}
+    return [row for row in _rows(chosen) if row["home"] in homes]
+
+
+def _remove(one: Kept) -> int:
+    """Each by itself: one that is in use by now keeps nobody from the others."""
+    try:
+        kept.remove(one)
+    except Unavailable as error:
+        print(shown(f"cortex: {error}"), file=sys.stderr)
+        return EXIT_UNAVAILABLE
+    print(shown(f"Removed {in_line(str(one.home))}"))
+    return EXIT_OK

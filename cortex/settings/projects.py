@@ -1,0 +1,169 @@
+"""Which projects there are beside the one at hand, by the names that people and agents have for
+them: those of the user's `projects.yml`, and repositories that were cloned to be read.
+
+Nothing is opened here but that file, and folders are only listed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from cortex.settings.home import cache_base, real, user_config, user_home
+from cortex.settings.reading import read_settings
+from cortex.system import files
+from ipc.errors import Misconfigured
+
+#: folders below the fixed part of a glob in which repositories are looked for: `~/code/**` has
+#: owner/name, and seldom a group above them
+DEPTH_MAX = 4
+#: folders that one glob looks into: a home folder that was named by mistake has far more
+FOLDERS_MAX = 5_000
+#: what a file may hold
+FILE_KEYS = ("projects", "repo_globs")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One project. `cloned`: it was fetched to be read."""
+
+    name: str
+    root: Path
+    cloned: bool = False
+
+
+def projects_file() -> Path:
+    return user_config().with_name("projects.yml")
+
+
+def clones_base() -> Path:
+    """Where repositories are that were cloned to be read: `<host>/<owner>/<name>` below it."""
+    return cache_base() / "clones"
+
+
+def known_projects() -> dict[str, Known]:
+    """By name: those that the file names first, then what its globs find, then clones. A folder
+    that is gone is left out.
+
+    Raises Misconfigured for a file that cannot be understood.
+    """
+    named, globs = _read_file()
+    found = {name: Known(name, root) for name, root in named.items() if root.is_dir()}
+    taken = {one.root for one in found.values()}
+    repositories = sorted({root for glob in globs for root in _repositories(glob)} - taken)
+    for name, root in _unlike(repositories).items():
+        found.setdefault(name, Known(name, root))
+    for name, root in _clones().items():
+        found.setdefault(name, Known(name, root, cloned=True))
+    return found
+
+
+def place_of(project: str | os.PathLike[str] | None) -> str | os.PathLike[str] | None:
+    """The folder of a project that may be said by its name; a folder that is there is meant by
+    its path. Raises Misconfigured as `known_projects` does.
+    """
+    if not isinstance(project, str) or not project or Path(project).expanduser().is_dir():
+        return project
+    known = known_projects().get(project)
+    return known.root if known is not None else project
+
+
+def _read_file() -> tuple[dict[str, Path], list[str]]:
+    """(name → folder, globs). Raises Misconfigured."""
+    path = projects_file()
+    data = read_settings(Path(os.path.realpath(path)))
+    if data is None:
+        return {}, []
+    if not isinstance(data, dict) or (set(data) - set(FILE_KEYS)):
+        raise Misconfigured(f"{path} must hold `projects` (name: folder) and `repo_globs` (a list) alone.")
+    named, globs = data.get("projects") or {}, data.get("repo_globs") or []
+    if not isinstance(named, dict):
+        raise Misconfigured(f"`projects` in {path} must be names with a folder each, as `shop: ~/code/shop`.")
+    if not isinstance(globs, list):
+        raise Misconfigured(f"`repo_globs` in {path} must be a list, as ['~/code/*'].")
+    read = {name: real(_absolute(path, folder)) for name, folder in named.items()}
+    return read, [_absolute(path, glob) for glob in globs]
+
+
+def _absolute(path: Path, told: Any) -> str:
+    text = told if isinstance(told, str) else ""
+    if text == "~" or text.startswith("~/"):
+        text = user_home() + text[1:]
+    if not os.path.isabs(text):
+        raise Misconfigured(f"{told!r} in {path} is not a folder: write an absolute one, or one below ~.")
+    return text
+
+
+def _repositories(glob: str) -> Iterator[Path]:
+    """The folders with a `.git` that a glob means; `**` is any number of folders. None below one
+    of them: what is inside a repository belongs to it. No link is followed.
+    """
+    parts = PurePath(glob).parts
+    fixed = next((at for at, part in enumerate(parts) if _is_pattern(part)), len(parts))
+    base, patterns = real(os.path.join(*parts[:fixed])), parts[fixed:]
+    waiting: list[tuple[Path, tuple[str, ...]]] = [(base, patterns)]
+    for _ in range(FOLDERS_MAX):
+        if not waiting:
+            return
+        folder, rest = waiting.pop()
+        inside = _folders(folder)
+        if ".git" in inside:
+            if not [part for part in rest if part != "**"]:
+                yield folder
+            continue
+        if len(folder.parts) - len(base.parts) < DEPTH_MAX:
+            waiting += [(folder / name, left) for name in inside for left in _left(rest, name)]
+
+
+def _left(patterns: tuple[str, ...], name: str) -> Iterator[tuple[str, ...]]:
+    """What is left of the patterns in a folder of this name, for each way to read them."""
+    if not patterns or name.startswith("."):
+        return
+    if patterns[0] == "**":
+        yield patterns
+        yield from _left(patterns[1:], name)
+    elif fnmatch.fnmatchcase(name, patterns[0]):
+        yield patterns[1:]
+
+
+def _is_pattern(part: str) -> bool:
+    return any(mark in part for mark in "*?[")
+
+
+def _folders(folder: Path) -> list[str]:
+    """The folders in it, and a worktree's `.git`, which is a file."""
+    with contextlib.suppress(OSError):
+        found = files.entries(folder)
+        return sorted(n for n, info in found.items() if stat.S_ISDIR(info.st_mode) or n == ".git")
+    return []
+
+
+def _unlike(roots: list[Path]) -> dict[str, Path]:
+    """By their names; of two that are the same each says the folder above it, too."""
+    names = [root.name for root in roots]
+    return {
+        root.name if names.count(root.name) == 1 else f"{root.parent.name}/{root.name}": root
+        for root in roots
+    }
+
+
+def _clones() -> dict[str, Path]:
+    base = clones_base()
+    whole = {
+        f"{host}/{owner}/{name}": base / host / owner / name
+        for host in _folders(base)
+        for owner in _folders(base / host)
+        for name in _folders(base / host / owner)
+        if ".git" in _folders(base / host / owner / name)
+    }
+    short = [told.partition("/")[2] for told in whole]
+    return {
+        told.partition("/")[2] if short.count(told.partition("/")[2]) == 1 else told: root
+        for told, root in whole.items()
+    }

@@ -1,0 +1,156 @@
+"""`cortex projects` and `cortex clean`: what is kept of which project, and what may go."""
+
+import os
+import shutil
+import time
+
+import orjson
+import pytest
+
+from cortex.front.cli import main as cli
+from cortex.settings import config as configuration
+from cortex.settings.home import open_home, open_runtime
+from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE
+from ipc.locks import try_lock
+
+DAY_S = 86_400
+
+
+@pytest.fixture
+def make(tmp_path, monkeypatch):
+    """Makes a project of which something is kept, used so many days ago."""
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+    def made(name, days=0):
+        root = tmp_path / name
+        root.mkdir()
+        config = configuration.load(root)
+        home = open_home(config)
+        (home / "chunks").mkdir()
+        (home / "chunks" / "code.json").write_bytes(b"x" * 100_000)
+        then = time.time() - days * DAY_S
+        for place in (*home.rglob("*"), home):
+            os.utime(place, (then, then))
+        return config
+
+    return made
+
+
+def listed(capsys):
+    assert cli.main(["projects", "--json"]) == EXIT_OK
+    return {row["name"]: row for row in orjson.loads(capsys.readouterr().out)}
+
+
+def test_each_project_is_listed_with_its_size_its_last_use_and_its_state(make, capsys):
+    young, old = make("young"), make("old", days=40)
+    gone = make("gone")
+    shutil.rmtree(gone.root)
+    open_runtime(young)
+    with try_lock(young.runtime_dir / "set.lock"):
+        rows = listed(capsys)
+    assert {name: row["state"] for name, row in rows.items()} == {
+        "young": "served",
+        "old": "at rest",
+        "gone": "gone",
+    }
+    assert rows["old"]["root"] == str(old.root)
+    assert all(100_000 <= row["bytes"] < 200_000 for row in rows.values())
+    assert 39 * DAY_S < time.time() - rows["old"]["used"] < 41 * DAY_S
+    assert list(rows)[-1] == "old"
+    assert cli.main(["projects"]) == EXIT_OK
+    assert "40 d ago" in capsys.readouterr().out
+
+
+def test_a_file_of_two_names_counts_once(make, capsys):
+    config = make("linked")
+    os.link(config.home / "chunks" / "code.json", config.home / "chunks" / "again.json")
+    assert listed(capsys)["linked"]["bytes"] < 200_000
+
+
+def test_clean_removes_what_is_kept_of_folders_that_are_gone_and_nothing_else(make, capsys):
+    here, gone = make("here", days=400), make("gone")
+    shutil.rmtree(gone.root)
+    assert cli.main(["clean", "--yes"]) == EXIT_OK
+    assert str(gone.root) in capsys.readouterr().out
+    assert not gone.home.exists()
+    assert here.home.exists()
+    assert cli.main(["clean", "--yes"]) == EXIT_OK
+    assert "nothing to remove" in capsys.readouterr().out
+
+
+def test_clean_removes_old_ones_when_it_is_told_how_old_and_leaves_their_sources(make):
+    young, old = make("young", days=10), make("old", days=40)
+    (old.root / "a.py").write_text("x = 1\n")
+    assert cli.main(["clean", "--older-than", "30d", "--yes"]) == EXIT_OK
+    assert young.home.exists()
+    assert not old.home.exists()
+    assert (old.root / "a.py").exists()
+
+
+def test_without_a_yes_it_is_shown_and_stays(make, capsys):
+    gone = make("gone")
+    shutil.rmtree(gone.root)
+    assert cli.main(["clean"]) == EXIT_NOTHING
+    assert str(gone.root) in capsys.readouterr().out
+    assert gone.home.exists()
+    assert cli.main(["clean", "--json"]) == EXIT_OK
+    assert [row["name"] for row in orjson.loads(capsys.readouterr().out)] == ["gone"]
+    assert gone.home.exists()
+
+
+@pytest.mark.parametrize("lock", ["set.lock", "indexer.lock", "writer.lock"])
+def test_what_is_served_or_worked_on_never_goes(make, lock, capsys):
+    served = make("served", days=400)
+    open_runtime(served)
+    served.index_dir.mkdir(parents=True)
+    place = served.index_dir if lock == "writer.lock" else served.runtime_dir
+    with try_lock(place / lock):
+        assert cli.main(["clean", "--older-than", "30d", "--yes"]) == EXIT_OK
+    assert "nothing to remove" in capsys.readouterr().out
+    assert served.home.exists()
+
+
+def test_what_is_served_since_it_was_shown_stays(make, monkeypatch, capsys):
+    gone, taken = make("gone"), make("taken")
+    for one in (gone, taken):
+        shutil.rmtree(one.root)
+    open_runtime(taken)
+    held = []
+    monkeypatch.setattr("cortex.front.cli.projects.agreed", lambda _question: _taking(held, taken))
+    assert cli.main(["clean"]) == EXIT_UNAVAILABLE
+    assert "in use" in capsys.readouterr().err
+    assert (gone.home.exists(), taken.home.exists()) == (False, True)
+    held[0].release()
+
+
+def _taking(held, config):
+    held.append(try_lock(config.runtime_dir / "set.lock"))
+    return True
+
+
+def test_a_folder_of_which_nothing_says_whose_it_is_goes_after_a_day(make):
+    young, old = make("young"), make("old")
+    for config, days in ((young, 0), (old, 2)):
+        (config.home / "project.json").write_text("{")
+        then = time.time() - days * DAY_S
+        for place in (*config.home.rglob("*"), config.home):
+            os.utime(place, (then, then))
+    assert cli.main(["clean", "--yes"]) == EXIT_OK
+    assert (young.home.exists(), old.home.exists()) == (True, False)
+
+
+def test_a_link_in_the_place_of_a_projects_folder_is_not_followed(make, tmp_path, capsys):
+    config = make("real")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "kept.txt").write_text("mine")
+    (config.home.parent / "link-0123456789abcdef").symlink_to(other)
+    assert set(listed(capsys)) == {"real"}
+    assert cli.main(["clean", "--older-than", "0h", "--yes"]) == EXIT_OK
+    assert (other / "kept.txt").exists()
+
+
+def test_a_time_that_is_none_is_one_sentence(make, capsys):
+    assert cli.main(["clean", "--older-than", "soon"]) == EXIT_USAGE
+    assert "30d" in capsys.readouterr().err
