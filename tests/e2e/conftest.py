@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,16 +120,14 @@ class Project:
         return configuration.load(self.root)
 
     @contextlib.asynccontextmanager
-    async def front(self, *options: str) -> AsyncIterator[Front]:
-        before = {child.pid for child in psutil.Process().children()}
-        parameters = StdioServerParameters(
-            command=str(BIN / "cortex"),
-            args=["mcp", *options, "--project", str(self.root)],
-            env=self.environment,
-        )
+    async def front(self, *options: str, before: Sequence[str] = ()) -> AsyncIterator[Front]:
+        """`before`: the command that starts it."""
+        known = {child.pid for child in psutil.Process().children()}
+        command = [*before, str(BIN / "cortex"), "mcp", *options, "--project", str(self.root)]
+        parameters = StdioServerParameters(command=command[0], args=command[1:], env=self.environment)
         with (self.root.parent / "front.log").open("a") as log:
             async with stdio_client(parameters, errlog=log) as (read, write):
-                pid = next(child.pid for child in psutil.Process().children() if child.pid not in before)
+                pid = next(child.pid for child in psutil.Process().children() if child.pid not in known)
                 async with ClientSession(read, write) as session:
                     await session.initialize()
                     yield Front(session, pid)

@@ -1,0 +1,137 @@
+"""Nothing leaves the machine: the whole of Cortex where there is no network, and what its processes
+have open where there is one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cortex.processes import attach
+from tests.e2e.conftest import FACTS, Project
+from tests.e2e.every_tool import ALL, call_every_tool
+
+pytestmark = pytest.mark.e2e
+
+TOKEN = "a-token-of-this-test"
+#: switches the loop of a new network on, by which `cortex serve` is asked, and becomes a command
+LOOP = """
+import fcntl, os, socket, struct, sys
+with socket.socket() as made:
+    fcntl.ioctl(made, 0x8914, struct.pack("16sh14x", b"lo", 1))  # SIOCSIFFLAGS, IFF_UP
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+#: in front of a command: in a network of its own, which has a loop and nothing else
+ALONE = ("unshare", "--user", "--map-root-user", "--net", sys.executable, "-P", "-c", LOOP)
+#: prints what keeps a connection to another machine from being made
+REACH = """
+import socket
+try:
+    socket.create_connection(("192.0.2.1", 9), 5)
+except OSError as error:
+    print(error.strerror)
+"""
+#: prints what is at an address of `cortex serve`
+READ = """
+import sys, urllib.request
+asked = urllib.request.Request(sys.argv[1], headers={"Authorization": f"Bearer {sys.argv[2]}"})
+print(urllib.request.urlopen(asked, timeout=20).read().decode())
+"""
+
+
+def said_alone(*program: str) -> str:
+    found = subprocess.run(
+        [*ALONE, *program], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+    return found.stdout.strip() or found.stderr
+
+
+@contextlib.contextmanager
+def serving(project: Project, *before: str) -> Iterator[tuple[int, str]]:
+    """(the process, the address) of `cortex serve`, which `before` starts."""
+    process = subprocess.Popen(
+        [*before, sys.executable, "-P", "-m", "cortex", "serve", "--port", "0", "--project", project.root],
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    try:
+        url = next(line for line in process.stderr if b" on http://" in line).decode().split()[-1]
+        yield process.pid, url
+    finally:
+        process.terminate()
+        process.wait()
+        process.stderr.close()
+
+
+def read_beside(process: int, url: str) -> str:
+    """What is at `url` in the network of that process."""
+    enter = ("nsenter", "--target", str(process), "--user", "--net", "--preserve-credentials")
+    found = subprocess.run(
+        [*enter, sys.executable, "-c", READ, url, TOKEN], capture_output=True, text=True, check=False
+    )
+    return found.stdout or found.stderr
+
+
+def talks(process: int) -> bool:
+    """Whether it has a socket of the internet, in whatever state, in the network that it is in."""
+    place = Path("/proc", str(process))
+    known = {
+        line.split()[9]
+        for table in ("tcp", "tcp6", "udp", "udp6", "udplite", "raw", "raw6", "icmp", "icmp6")
+        if (place / "net" / table).exists()
+        for line in (place / "net" / table).read_text().splitlines()[1:]
+    }
+    links = [os.readlink(link) for link in (place / "fd").iterdir()]
+    return any(link.removeprefix("socket:[").removesuffix("]") in known for link in links)
+
+
+@pytest.fixture
+def alone() -> tuple[str, ...]:
+    """ALONE, where the kernel lets a user have such a network."""
+    said = said_alone(sys.executable, "-c", REACH)
+    if said != "Network is unreachable":
+        pytest.skip(f"there is no network namespace to be had here: {said}")
+    return ALONE
+
+
+def test_all_of_it_works_without_a_network_and_nothing_but_the_server_of_http_has_a_socket_for_one(
+    project, alone, monkeypatch
+):
+    monkeypatch.setenv("CORTEX_TOKEN", TOKEN)
+    monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "0")
+    source = project.root / "auth" / "login.py"
+    text = source.read_text()
+
+    async def ask():
+        async with project.front(*ALL, before=alone) as front:
+            await front.whole()
+            source.write_text(text.replace("check_password", "check_ticket"))
+            await front.finds("check_ticket", "auth/login.py")
+            source.write_text(text)
+            await front.finds("check_password", "auth/login.py")
+            answers, refused = await call_every_tool(front)
+            with serving(project, *alone) as (server, url):
+                page = read_beside(server, f"{url}/")
+                sets = (project.status(), attach.set_status(project.config.data))
+                members = {one["pid"] for found in sets for one in (found, *found["processes"])} - {0}
+                talking = {pid for pid in {front.pid, server} | members if talks(pid)}
+            assert len(members) > len(sets)
+            assert talking == {server}
+            return answers, refused, page
+
+    answers, refused, page = asyncio.run(ask())
+    assert not refused
+    assert not [name for name, answer in answers.items() if answer.get("index", {}).get("degraded")]
+    best = answers["cortex_exact"]["results"][0]["chunk"]["metadata"]
+    assert best["file_path"] == FACTS["check_password"]
+    assert "Sessions are kept for an hour" in [one["title"] for one in answers["cortex_recall"]["results"]]
+    assert "<main" in page
+    assert project.root.name in page
