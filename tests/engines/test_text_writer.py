@@ -3,6 +3,7 @@
 import itertools
 import os
 import shutil
+import threading
 
 import numpy as np
 import pytest
@@ -13,13 +14,14 @@ from hypothesis import strategies as st
 from cortex.engines.text import schema as text_schema
 from cortex.engines.text.snapshot import TextWriter, open_text
 from cortex.engines.text.whole import META, SUMS
-from cortex.engines.text.writer import open_index
+from cortex.engines.text.writer import WRITER, open_index
 from cortex.generation.read import assemble
 from cortex.generation.segment import open_segment
 from cortex.generation.write import Row, write_rows
 from cortex.terms import tokens as text_tokens
 from ipc.errors import Damaged
 from ipc.messages import ExactSearch
+from tests.waiting import BOUND_S
 
 
 def chunk(key, text):
@@ -139,6 +141,32 @@ def test_a_damaged_or_missing_published_generation_is_refused(index, tmp_path):
 
 
 PARTS = ("idx", "pos", "term", "store", "fast", "fieldnorm")
+
+
+#: what tantivy opens by itself in the writer's folder while it commits
+OPENED = [".tantivy-meta.lock", *(f"*.{part}" for part in PARTS)]
+
+
+@pytest.mark.parametrize("pattern", OPENED)
+def test_a_pipe_in_the_writers_folder_is_never_waited_for(index, pattern):
+    index.build(1, [(1, "alpha"), (2, "alpha beta")])
+    [path] = (index.folder / "text" / WRITER).glob(pattern)
+    path.unlink()
+    os.mkfifo(path)
+    built = threading.Thread(target=index.build, args=(2, [(3, "alpha")], [1]), daemon=True)
+    built.start()
+    built.join(BOUND_S)
+    assert not built.is_alive()
+    assert keys(index.open("2", index.live), "alpha") == {2, 3}
+
+
+def test_a_writer_keeps_nothing_mapped_of_what_it_wrote(index, tmp_path):
+    index.build(1, [(1, "alpha")])
+    index.writer.close()
+    index.writer = TextWriter(tmp_path / "text", "1")
+    index.build(2, [(2, "beta")], deleted=[1])
+    with open("/proc/self/maps") as maps:
+        assert not [line for line in maps if str(tmp_path / "text" / WRITER) in line]
 
 
 @pytest.mark.parametrize("part", PARTS)

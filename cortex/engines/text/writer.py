@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+import stat
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -50,6 +51,7 @@ class TextWriter:
     def __init__(self, folder: Path, published: str) -> None:
         self._folder = folder
         self._whole = Whole()
+        #: opened by `reset`, until the writer is made of it
         self._index: tantivy.Index | None = None
         self._writer: tantivy.IndexWriter | None = None
         self._bulk = False
@@ -85,6 +87,8 @@ class TextWriter:
 
         Returns the name of its folder. On an error nothing is changed and the error is raised.
         """
+        if not self._is_plain():
+            self.reset(self._base)
         try:
             self._write(added, deleted)
             self._publish(str(number))
@@ -93,6 +97,16 @@ class TextWriter:
             raise
         self._base = str(number)
         return self._base
+
+    def _is_plain(self) -> bool:
+        """Whether the writer's folder holds nothing but files: tantivy opens them, and who opens a
+        pipe waits for its other end, for ever and without a word.
+        """
+        try:
+            found = files.entries(self._folder / WRITER)
+        except OSError:
+            return False
+        return all(stat.S_ISREG(info.st_mode) for info in found.values())
 
     def _write(self, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> None:
         rows = iter(added)
@@ -110,9 +124,11 @@ class TextWriter:
         """
         if self._writer is None or self._bulk != bulk:
             self._close_writer()
-            assert self._index is not None
+            # Not kept: tantivy-py's index is a reader, too, which opens and maps all that each commit
+            # wrote, half a second later and in a thread of its own, and holds a lock meanwhile.
+            index, self._index = self._index or open_index(self._folder / WRITER), None
             self._bulk = bulk
-            self._writer = self._index.writer(_BULK_HEAP if bulk else _SMALL_HEAP, _THREADS)
+            self._writer = index.writer(_BULK_HEAP if bulk else _SMALL_HEAP, _THREADS)
         return self._writer
 
     def _close_writer(self) -> None:
