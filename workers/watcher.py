@@ -5,10 +5,12 @@ The only writer of an index.
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import zmq
@@ -37,6 +39,14 @@ REST_S, RESTS_MAX = 0.1, 8
 QUIET_S = 9.0
 #: seconds until a failed publish is tried again, doubled each time up to the second number
 RETRY_S, RETRY_MAX_S = 1.0, 30.0
+#: seconds of one piece of work after which the log and the status say so: a small publish takes
+#: tenths, a first one of many files or a merge some seconds
+SLOW_S = 20.0
+#: seconds after which this process ends, and the supervisor starts another: the longest piece of
+#: work, the text of a million chunks indexed again, takes minutes
+HUNG_S = 1800.0
+#: the descriptor of the log, which is what a worker says on standard error
+_LOG = 2
 
 
 class WatcherWorker:
@@ -51,6 +61,8 @@ class WatcherWorker:
         self._fault = ""
         #: when a generation was published last (monotonic); 0: memory has been given back since
         self._published_at = 0.0
+        #: when the piece of work that is under way began (monotonic); 0: none is
+        self._began_at = 0.0
         #: how often in a row upkeep was left for later
         self._rests = 0
         self._thread = threading.Thread(target=self._work, name="publish")
@@ -83,9 +95,36 @@ class WatcherWorker:
             "watching": "events" if self._following.by_events else "polling",
             "warnings": list(self._builder.warnings),
             "foreign_files": self._foreign_files(),
-            "fault": self._fault,
+            "fault": self._fault or self._slowness(),
         }
         return self._identity.status(generation.number, info)
+
+    def _slowness(self) -> str:
+        """What is to be said of the piece of work that is under way; "" for nothing."""
+        began_at = self._began_at
+        took_s = time.monotonic() - began_at if began_at else 0.0
+        if took_s < SLOW_S:
+            return ""
+        return f"Publishing has gone on for {took_s:.0f} s; watcher.log says where it is, the old generation is served."
+
+    @contextlib.contextmanager
+    def _watched(self) -> Iterator[None]:
+        """For a piece of work: the log says where it is when it takes long, and it has an end."""
+        slow = threading.Timer(SLOW_S, self._tell_where)
+        slow.daemon = True
+        self._began_at = time.monotonic()
+        slow.start()
+        faulthandler.dump_traceback_later(HUNG_S, exit=True, file=_LOG)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            slow.cancel()
+            self._began_at = 0.0
+
+    def _tell_where(self) -> None:
+        log.warning("%s", self._slowness())
+        faulthandler.dump_traceback(file=_LOG)
 
     def _foreign_files(self) -> list[str]:
         """What others wrote, also of files that this process had no reason to read."""
@@ -122,7 +161,8 @@ class WatcherWorker:
         while not self._stop.is_set():
             number = self._builder.current.number
             started = time.monotonic()
-            generation = self._builder.refresh()
+            with self._watched():
+                generation = self._builder.refresh()
             if generation is None:
                 return
             self._published_at = time.monotonic()
@@ -135,7 +175,8 @@ class WatcherWorker:
                     len(generation.segments),
                     1000 * (time.monotonic() - started),
                 )
-            self._builder.tidy()
+            with self._watched():
+                self._builder.tidy()
             if not generation.backlog and self._rests < RESTS_MAX and self._changes_within(REST_S):
                 self._rests += 1
                 return
@@ -145,7 +186,8 @@ class WatcherWorker:
         """Give memory back, once nothing has been published for a while."""
         if self._published_at and now - self._published_at >= QUIET_S and not self._builder.is_busy():
             self._published_at = 0.0
-            self._builder.rest()
+            with self._watched():
+                self._builder.rest()
 
     def _changes_within(self, seconds: float) -> bool:
         until = time.monotonic() + seconds
@@ -177,7 +219,8 @@ class WatcherWorker:
             if prepared < PREPARED_MAX and last != prepared_for:
                 left_s -= (1 - PREPARED_SHARE) * debounce_s
                 if left_s <= 0:
-                    built = self._builder.prepare()
+                    with self._watched():
+                        built = self._builder.prepare()
                     prepared += 1
                     prepared_for = 0.0 if built is not None and built.backlog else last
                     continue

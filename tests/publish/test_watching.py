@@ -7,6 +7,8 @@ import json
 import logging
 import os
 import shutil
+import subprocess
+import sys
 import threading
 import time
 
@@ -14,6 +16,7 @@ import msgspec
 import pytest
 import zmq
 
+import workers.watcher
 from cortex.generation import damage
 from cortex.publish import following
 from cortex.settings import config as configuration
@@ -139,6 +142,44 @@ def test_a_watcher_without_changes_lets_go_of_what_only_building_needs(config, w
         (config.chunks_dir / "b.json").write_text(json.dumps([{"id": "y", "text": "def y(): ..."}]))
         watcher._publish_all(announcer)
         assert watcher._builder.current.rows == 2
+
+
+def test_work_that_takes_long_says_where_it_is(config, watcher, monkeypatch, capfd, caplog):
+    monkeypatch.setattr(workers.watcher, "SLOW_S", 0.0)
+    said = []
+
+    def refresh():
+        until(lambda: "in _publish_all" in capfd.readouterr().err)
+        said.append(watcher.status().info["fault"])
+
+    monkeypatch.setattr(watcher._builder, "refresh", refresh)
+    watcher._publish_all(None)
+    assert "watcher.log says where it is" in said[0]
+    assert "watcher.log says where it is" in caplog.text
+    monkeypatch.undo()
+    assert not watcher.status().info["fault"]
+
+
+HUNG = """
+import threading
+from pathlib import Path
+import workers.watcher
+from cortex.publish.builder import Builder
+from cortex.settings.config import Config
+from cortex.settings.home import open_runtime
+config = Config(root=Path.cwd())
+open_runtime(config)
+workers.watcher.HUNG_S = 0.1
+Builder.refresh = lambda _: threading.Event().wait()
+workers.watcher.WatcherWorker(config).start()
+"""
+
+
+def test_work_that_never_ends_ends_the_process_and_says_where_it_was(tmp_path):
+    command = [sys.executable, "-P", "-c", HUNG]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=BOUND_S, check=False)
+    assert done.returncode == 1
+    assert "_publish_all" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["CURRENT", "segments", "text"])

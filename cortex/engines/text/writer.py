@@ -124,8 +124,8 @@ class TextWriter:
         """
         if self._writer is None or self._bulk != bulk:
             self._close_writer()
-            # Not kept: tantivy-py's index is a reader, too, which opens and maps all that each commit
-            # wrote, half a second later and in a thread of its own, and holds a lock meanwhile.
+            # Not kept: tantivy-py's index is a reader, too, which opens and maps what each commit
+            # wrote, half a second later, in a thread of its own, and holds a lock meanwhile.
             index, self._index = self._index or open_index(self._folder / WRITER), None
             self._bulk = bulk
             self._writer = index.writer(_BULK_HEAP if bulk else _SMALL_HEAP, _THREADS)
