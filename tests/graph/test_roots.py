@@ -168,6 +168,31 @@ PYTHON = {
 }
 
 
+#: what the folder that is the project holds, with `from where, which module, which file`
+INSIDE = {
+    "a module by its whole name": (["__init__.py", "b.py", "sub/a.py"], ("sub/a.py", "shop.b", "b.py")),
+    "the package itself": (["__init__.py", "a.py"], ("a.py", "shop", "__init__.py")),
+    "a module of a package that the folder is in": (
+        ["__init__.py", "b.py", "a.py"],
+        ("a.py", "trade.shop.b", "b.py"),
+    ),
+    "a module by a relative name": (["__init__.py", "b.py", "sub/a.py"], ("sub/a.py", "..b", "b.py")),
+    "a package of the same name inside it": (
+        ["__init__.py", "shop/__init__.py", "a.py"],
+        ("a.py", "shop", "shop/__init__.py"),
+    ),
+    "no module of another package": (["__init__.py", "b.py", "a.py"], ("a.py", "store.b", "")),
+    "nothing where the folder is no package": (["b.py", "a.py"], ("a.py", "shop.b", "")),
+}
+
+
+@pytest.mark.parametrize("case", INSIDE)
+def test_where_the_project_itself_is_a_package_an_import_finds(case, tmp_path):
+    paths, (importer, module, expected) = INSIDE[case]
+    whole = {path: "" if path.endswith("__init__.py") else "x = 1\n" for path in paths}
+    assert project(tmp_path / "shop", whole).find_module(module, importer) == expected
+
+
 @pytest.mark.parametrize("case", PYTHON)
 def test_a_module_of_python_is(case, tmp_path):
     paths, (importer, module, expected) = PYTHON[case]

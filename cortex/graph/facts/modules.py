@@ -63,10 +63,13 @@ def _module_path(path: str) -> str:
 
 class PythonModules:
     """Dotted names below the roots of an importer: the folder of its package, and every folder
-    around it with its SOURCE_FOLDERS; then below the roots of other packages.
+    around it with its SOURCE_FOLDERS; then below the roots of other packages; then
+    behind the name of the project's own folder, where that is a package itself.
     """
 
-    def __init__(self, paths: Iterable[str]) -> None:
+    def __init__(self, paths: Iterable[str], package: str = "") -> None:
+        """`package`: the name of the project's folder, "" where it is no package."""
+        self._package = package
         self.files = {path for path in paths if path.endswith((".py", ".pyi"))}
         self.folders = {folder_of(path) for path in self.files}
         for folder in list(self.folders):
@@ -94,7 +97,14 @@ class PythonModules:
         place, top = module.replace(".", "/"), module.partition(".")[0]
         if found := self._below_roots(place, self._roots(importer, own=top not in STANDARD)):
             return found
-        return "" if top in STANDARD else self._elsewhere(place, importer)
+        if top in STANDARD:
+            return ""
+        return self._elsewhere(place, importer) or self._from_outside(place)
+
+    def _from_outside(self, place: str) -> str:
+        """Behind the name of the project's own folder."""
+        _, name, inside = f"/{place}/".partition(f"/{self._package}/")
+        return self._at(inside.rstrip("/")) if name and self._package else ""
 
     def _roots(self, importer: str, *, own: bool) -> Iterator[str]:
         """The folders that `importer` finds modules in, nearest first. `own`: also those of the

@@ -46,12 +46,14 @@ V = TypeVar("V")
 @dataclass(frozen=True, slots=True)
 class Roots:
     """What configuration files say of modules: folder → Go module, folder → alias → places
-    (tsconfig), folder → package.json.
+    (tsconfig), folder → package.json. `python`: the name of the project's own folder where that is
+    a package, "" where it is none.
     """
 
     go: Mapping[str, str] = field(default_factory=dict)
     aliases: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     packages: Mapping[str, Package] = field(default_factory=dict)
+    python: str = ""
 
 
 class Files(Mapping[str, FileIndex]):
@@ -104,7 +106,7 @@ class Project:
 
     def _set_modules(self) -> None:
         paths = self.packed
-        self.python = PythonModules(paths)
+        self.python = PythonModules(paths, self.roots.python)
         self.go = GoModules(paths, self.roots.go)
         self.script = ScriptModules(paths, self.roots.aliases, self.roots.packages)
         self.rust = RustModules(paths)

@@ -9,7 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 
-from cortex.graph.facts.modules import Package, folder_of
+from cortex.graph.facts.modules import PACKAGE_FILES, Package, folder_of
 from cortex.graph.resolution.project import Roots
 from cortex.indexer.store.script_roots import CONFIGS, Options, ScriptRoots, read
 
@@ -21,8 +21,10 @@ _GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 
 def read_roots(root: str, paths: Iterable[str]) -> Roots:
     """What the configuration files in the folders of `paths`, and above them, say."""
-    folders: set[str] = {""}
+    folders, own = {""}, ""
     for path in paths:
+        if path in PACKAGE_FILES:
+            own = os.path.basename(root)
         folder = folder_of(path)
         while folder and folder not in folders:
             folders.add(folder)
@@ -41,7 +43,7 @@ def read_roots(root: str, paths: Iterable[str]) -> Roots:
             aliases[folder] = options.aliases()
         if "package.json" in present and (package := scripts.package(folder, options)) is not None:
             packages[folder] = package
-    return Roots(go, aliases, packages)
+    return Roots(go, aliases, packages, own)
 
 
 def is_root(path: str) -> bool:
