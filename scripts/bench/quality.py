@@ -1,11 +1,15 @@
 """Measures ranking quality: annotated queries against real repositories, through the MCP front.
 
-    scripts/bench/quality.py --repos DIR --queries DIR [--only NAME] [--jsonl [FILE]] [--json]
+    scripts/bench/quality.py --repos DIR --queries DIR [--layout parents|root] [--only NAME]
+        [--jsonl [FILE]] [--json]
         [--baseline rg|bm25|semble] [--cmd COMMAND] [--without SIGNAL|model|words] [--ablate]
         [--candidates WORDS,VECTORS]
 
 DIR of `--queries` holds `repos.json` and `annotations/<name>.json`; DIR of `--repos` one folder for
-each repository.
+each repository. Of a repository only the folder that was annotated is measured: `--layout parents`
+keeps it at its place, `root` makes it the project, as for somebody who opens it there.
+second_set.py makes another set of questions; paired.py compares two runs' `--jsonl` and judges a
+change.
 
 A target counts at the rank of the first result that covers it (same file; overlapping lines where
 it has lines). NDCG@10 with binary gains; targets are relevant and secondary ones. tokens_to_first:
@@ -55,6 +59,10 @@ from cortex.ranking.weights import WITH_VECTORS
 TOKEN_BYTES = 4
 #: the product as it is
 CORTEX = "cortex"
+#: where the annotated folder is in the project: below its parents, or the project itself
+PARENTS, ROOT = "parents", "root"
+#: the categories of questions that nobody annotated: each is a set of its own
+MADE = frozenset(("commit", "doc"))
 #: what a variant may go without beside a signal: the vector worker, the text worker
 LANES = ("model", "words")
 
@@ -73,6 +81,8 @@ class Scored:
     tokens: int
     ms: float
     system: str = CORTEX
+    #: for paired.py: the layout, or what a question is made of where nobody annotated
+    set: str = PARENTS
 
 
 @dataclass(frozen=True)
@@ -87,21 +97,33 @@ class System:
     without: str = ""
 
 
-def covers(hit: Hit, target: Any, root: str) -> bool:
-    path = target if isinstance(target, str) else target["path"]
-    if hit.file not in (path, f"{root}/{path}" if root else path):
+def covers(hit: Hit, target: dict[str, Any]) -> bool:
+    if hit.file != target["path"]:
         return False
-    if isinstance(target, str) or "start_line" not in target:
-        return True
-    return hit.start <= target["end_line"] and target["start_line"] <= hit.end
+    return "start_line" not in target or (hit.start <= target["end_line"] and target["start_line"] <= hit.end)
+
+
+def exact(query: dict[str, Any], root: str, layout: str, project: Path) -> dict[str, Any]:
+    """A question whose targets have the paths that they have in `project`. Annotated ones are
+    relative to the repository or to its annotated folder `root`.
+    """
+
+    def placed(target: Any) -> dict[str, Any]:
+        whole = {"path": target} if isinstance(target, str) else target
+        path = whole["path"]
+        if layout == ROOT:
+            return whole | {"path": path.removeprefix(f"{root}/") if root else path}
+        return whole | {"path": path if not root or (project / path).exists() else f"{root}/{path}"}
+
+    return query | {name: [placed(one) for one in query.get(name, ())] for name in ("relevant", "secondary")}
 
 
 def score(
     query: dict[str, Any], hits: list[Hit], repo: dict[str, Any], seconds: float, system: str
 ) -> Scored:
-    root = repo.get("benchmark_root") or ""
-    targets = [*query["relevant"], *query.get("secondary", [])]
-    ranks = [next((at for at, hit in enumerate(hits[:DEPTH], 1) if covers(hit, t, root)), 0) for t in targets]
+    """`query` is one of `exact`."""
+    targets = [*query["relevant"], *query["secondary"]]
+    ranks = [next((at for at, hit in enumerate(hits[:DEPTH], 1) if covers(hit, t)), 0) for t in targets]
     gained = sum(1 / math.log2(rank + 1) for rank in ranks if rank)
     ideal = sum(1 / math.log2(at + 1) for at in range(1, min(len(targets), DEPTH) + 1))
     first = min((rank for rank in ranks if rank), default=0)
@@ -117,6 +139,7 @@ def score(
         read,
         1000 * seconds,
         system,
+        query["category"] if query["category"] in MADE else repo.get("layout", PARENTS),
     )
 
 
@@ -180,7 +203,9 @@ def measure_all(systems: list[System], repo: dict[str, Any], options: argparse.N
     """Every system over one repository, on one copy of its files and, for ours, one index."""
     queries = json.loads((options.queries / "annotations" / f"{repo['name']}.json").read_text())
     scored: list[Scored] = []
-    with sparse_copy(options.repos / repo["name"], repo.get("benchmark_root") or "") as project:
+    root = repo.get("benchmark_root") or ""
+    with sparse_copy(options.repos / repo["name"], root, alone=options.layout == ROOT) as project:
+        queries = [exact(query, root, options.layout, project) for query in queries]
         with indexed(project) if any(system.ours for system in systems) else nullcontext():
             for system in systems:
                 if system.ours and not system.without:
@@ -259,6 +284,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--repos", type=Path, required=True)
     parser.add_argument("--queries", type=Path, required=True)
+    parser.add_argument("--layout", choices=(PARENTS, ROOT), default=PARENTS)
     parser.add_argument("--only", action="append", default=[], help="a repository's name; may be repeated")
     parser.add_argument("--cmd", default="", help="another program to measure, in place of the product")
     parser.add_argument("--baseline", action="append", default=[], choices=BASELINES, help="may be repeated")
@@ -295,7 +321,7 @@ def main() -> None:
     for repo in repos:
         if options.only and repo["name"] not in options.only:
             continue
-        rows = measure_all(systems, repo, options)
+        rows = measure_all(systems, repo | {"layout": options.layout}, options)
         scored += rows
         means = [
             f"{system.name} {statistics.mean(row.ndcg for row in rows if row.system == system.name):.4f}"

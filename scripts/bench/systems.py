@@ -57,11 +57,13 @@ Ask = Callable[[str], Awaitable[list[Hit]]]
 
 
 @contextmanager
-def sparse_copy(source: Path, root: str) -> Iterator[Path]:
-    """A project folder that holds only the measured part of the repository, at its place."""
+def sparse_copy(source: Path, root: str, *, alone: bool = False) -> Iterator[Path]:
+    """A project folder that holds only the measured part of the repository, at its place; `alone`:
+    as the project itself.
+    """
     with tempfile.TemporaryDirectory(prefix="cortex-quality-") as folder:
-        project = Path(folder, source.name)
-        shutil.copytree(source / root, project / root, symlinks=True)
+        project = Path(folder, (source / root).name if alone else source.name)
+        shutil.copytree(source / root, project if alone else project / root, symlinks=True)
         (project / ".cortex").mkdir(exist_ok=True)
         (
             project / ".cortex" / "config.yml"

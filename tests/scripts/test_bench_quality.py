@@ -22,12 +22,13 @@ def bench(monkeypatch):
 
 def scored(bench, hits, relevant, secondary=(), **more):
     query = {"query": "q", "category": "semantic", "relevant": relevant, "secondary": secondary} | more
+    query = bench[0].exact(query, "", "parents", Path("nowhere"))
     return bench[0].score(query, [bench[1].Hit(*hit) for hit in hits], REPO, 0.5, "cortex")
 
 
 def test_a_target_counts_at_the_rank_of_the_first_result_that_covers_it(bench):
     hits = [("a.py", 1, 9, 40), ("src/b.py", 1, 9, 80), ("src/b.py", 10, 19, 40)]
-    one = scored(bench, hits, ["b.py"])
+    one = scored(bench, hits, ["src/b.py"])
     assert (one.ranks, one.first, one.tokens, one.ms) == ([2], 2, 30, 500.0)
     assert one.ndcg == pytest.approx(0.6309, abs=1e-4)
     lines = scored(bench, hits, [{"path": "src/b.py", "start_line": 12, "end_line": 14}])
@@ -57,6 +58,31 @@ def test_what_a_signal_earns_is_what_is_lost_without_it(bench, capsys):
     out = capsys.readouterr().out.splitlines()
     assert out[0].split() == ["cortex", "rg"]
     assert out[-1].split() == ["path", "0.6309", "0.3691", "0.6309", "0.3691"]
+
+
+def test_a_target_has_the_one_path_that_it_has_in_the_project(bench, tmp_path):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").touch()
+
+    def paths(layout, *targets):
+        query = bench[0].exact({"relevant": targets}, "src", layout, tmp_path)
+        return [target["path"] for target in query["relevant"]]
+
+    assert paths("parents", "a.py", "src/a.py") == ["src/a.py", "src/a.py"]
+    assert paths("root", "a.py", "src/a.py") == ["a.py", "a.py"]
+    hits = [("src/a.py", 1, 9, 40), ("a.py", 1, 9, 40)]
+    assert scored(bench, hits, ["a.py"]).ranks == [2]
+
+
+def test_the_annotated_folder_is_the_project_or_at_its_place(bench, tmp_path):
+    (tmp_path / "repo" / "src").mkdir(parents=True)
+    (tmp_path / "repo" / "src" / "a.py").touch()
+    with bench[1].sparse_copy(tmp_path / "repo", "src") as project:
+        assert project.name == "repo"
+        assert (project / "src" / "a.py").is_file()
+    with bench[1].sparse_copy(tmp_path / "repo", "src", alone=True) as project:
+        assert project.name == "src"
+        assert (project / "a.py").is_file()
 
 
 @pytest.fixture

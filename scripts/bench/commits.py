@@ -1,0 +1,128 @@
+"""Questions out of a repository's history: the subject of a commit asks for the code files that it
+changed, and for the functions of them that it changed and that are still there. Reads git through
+second_set.py; what is here is pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from cortex.terms.languages import language_of
+from cortex.terms.paths import is_beside, is_test
+
+#: words of a subject that is asked
+WORDS = range(4, 15)
+#: code files that a commit may change: more of them are a sweep through the project
+FILES_MAX = 2
+#: questions whose answer is one file, and of one repository
+FILE_MAX, REPOSITORY_MAX = 3, 40
+
+#: `fix(parser): `, `[core] `, `parser: `, `#123 - `, and what stands behind: `(#123)`, `fixes #5`
+_PREFIX = re.compile(
+    r"^(?:(?:[\w./*-]+(?:\([^)]*\))?!?:|\[[^\]]*\]|[A-Z]+-\d+|\(?(?:gh-?)?#\d+\)?)[\s:-]*)+", re.IGNORECASE
+)
+_TICKET = re.compile(
+    r"\s*(?:\(?(?:(?:fix(?:es)?|close[sd]?|see|re|gh)[\s-]*)?#\d+\)?|\([A-Z]+-\d+\)|[A-Z]+-\d+)",
+    re.IGNORECASE,
+)
+#: what such commits change says nothing about what the code is for
+_REFUSED = re.compile(
+    r"\b(?:bump|release[ds]?|version|typos?|format(?:ting)?|lint(?:er|ing)?|tests?|testing|specs?|docs?|docstrings?"
+    r"|documentation|comments?|readme|changelog|refactor\w*|rename\w*|merge[ds]?|revert\w*|whitespace|indent\w*"
+    r"|clean(?:up|ing)?|tidy|style|rubocop|ruff|black|flake8|mypy|clippy|eslint|prettier|copyright|license|ci"
+    r"|deprecat\w+ warnings?|imports?|wip|minor|review|upgrade|dependenc\w+)\b",
+    re.IGNORECASE,
+)
+_FILE_NAME = re.compile(r"[\w-]+\.(?:[a-z]{1,4}|swift|scala)\b|\w/\w+/\w")
+_WORD = re.compile(r"[^\W_][\w'-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit that is no merge; `changes` are (status of git, path)."""
+
+    sha: str
+    subject: str
+    changes: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question: which code files does the commit change?"""
+
+    query: str
+    sha: str
+    files: tuple[str, ...]
+
+
+def read_log(text: str) -> Iterator[Commit]:
+    """What `git log --no-merges --no-renames --name-status --format=%x01%H%x02%s` prints."""
+    for entry in text.split("\x01")[1:]:
+        head, *lines = entry.strip("\n").split("\n")
+        sha, _, subject = head.partition("\x02")
+        rows = [line.split("\t", 1) for line in lines if "\t" in line]
+        yield Commit(sha, subject, tuple((status, path) for status, path in rows))
+
+
+def is_asked_about(path: str) -> bool:
+    """Whether a question may be about the file: code that the project ships."""
+    language = language_of(path)
+    return language.kind == "code" and language.grammar is not None and not (is_test(path) or is_beside(path))
+
+
+def question_of(subject: str) -> str:
+    """A subject without its prefix and ticket numbers; "" for one that nobody would ask."""
+    text = _TICKET.sub("", _PREFIX.sub("", subject)).strip(" .-:")
+    if _REFUSED.search(subject) or _FILE_NAME.search(text) or not text.isascii():
+        return ""
+    return text if len(_WORD.findall(text)) in WORDS else ""
+
+
+def commit_questions(commits: Iterable[Commit], present: frozenset[str]) -> list[Asked]:
+    """The newest commits that ask for one or two code files that are still there."""
+    asked: list[Asked] = []
+    used: Counter[str] = Counter()
+    seen: set[str] = set()
+    for one in commits:
+        files = tuple(path for _, path in one.changes if is_asked_about(path))
+        if not 1 <= len(files) <= FILES_MAX or not present.issuperset(files):
+            continue
+        if any(status != "M" for status, path in one.changes if path in files):
+            continue
+        query = question_of(one.subject)
+        if not query or query.lower() in seen or any(used[path] >= FILE_MAX for path in files):
+            continue
+        seen.add(query.lower())
+        used.update(files)
+        asked.append(Asked(query, one.sha, files))
+        if len(asked) == REPOSITORY_MAX:
+            break
+    return asked
+
+
+_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+
+
+def changed_lines(diff: str) -> list[tuple[int, int]]:
+    """(first, last) of the lines that a diff of one file, without context, leaves in their place;
+    where lines are only gone, the line before them.
+    """
+    found = []
+    for start, count in _HUNK.findall(diff):
+        first, size = int(start), int(count or 1)
+        found.append((first, first + max(size, 1) - 1))
+    return found
+
+
+def innermost(spans: Sequence[tuple[str, int, int]], lines: Iterable[tuple[int, int]]) -> set[str]:
+    """The names of the innermost of `spans` (name, first, last) that hold a line of `lines`."""
+    found = set()
+    for first, last in lines:
+        for line in range(first, last + 1):
+            around = [(end - start, name) for name, start, end in spans if start <= line <= end]
+            if around:
+                found.add(min(around)[1])
+    return found

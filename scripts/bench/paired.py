@@ -1,0 +1,132 @@
+"""Says whether a change of the ranking is accepted, by the rule of docs/RANKING.md:
+
+    scripts/bench/paired.py --before FILE... --after FILE...
+
+The files are those of `quality.py --jsonl`, the same questions before and after the change. They
+are paired; a repository's difference is the mean of its questions' (NDCG@10), and the standard
+error is that of the repositories' differences. Pure but for reading the files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+#: standard errors that the pooled gain has to be above, and that no set may lose
+GAIN_SE, LOSS_SE = 2.0, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a change does to the questions of one set; `best` is the repository that gains most, and
+    `without_best` the mean and standard error without it.
+    """
+
+    name: str
+    repositories: int
+    questions: int
+    before: float
+    mean: float
+    error: float
+    best: str
+    without_best: tuple[float, float]
+
+
+def differences(
+    before: Iterable[Mapping[str, Any]], after: Iterable[Mapping[str, Any]]
+) -> dict[str, dict[str, list[tuple[float, float]]]]:
+    """Set → repository → (before, after) of each question. Raises SystemExit where the questions
+    are not the same.
+    """
+    old, new = (
+        {(row["set"], row["repo"], row["query"]): row["ndcg"] for row in rows} for rows in (before, after)
+    )
+    if old.keys() != new.keys():
+        raise SystemExit(
+            f"{len(old.keys() ^ new.keys())} questions are only on one side; measure both on the same ones"
+        )
+    found: dict[str, dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
+    for key, value in old.items():
+        found[key[0]][key[1]].append((value, new[key]))
+    return found
+
+
+def told(name: str, pairs: Mapping[str, list[tuple[float, float]]]) -> Difference:
+    gains = {repo: statistics.mean(new - old for old, new in rows) for repo, rows in pairs.items()}
+    best = max(gains, key=lambda repo: (gains[repo], repo))
+    return Difference(
+        name,
+        len(pairs),
+        sum(map(len, pairs.values())),
+        statistics.mean(statistics.mean(old for old, _ in rows) for rows in pairs.values()),
+        *_mean(list(gains.values())),
+        best,
+        _mean([gain for repo, gain in gains.items() if repo != best]),
+    )
+
+
+def _mean(values: list[float]) -> tuple[float, float]:
+    """(mean, standard error); no error is known of one value."""
+    if len(values) < 2:
+        return (values[0] if values else 0.0), math.inf
+    return statistics.mean(values), statistics.stdev(values) / math.sqrt(len(values))
+
+
+def pooled(sets: Mapping[str, Mapping[str, list[tuple[float, float]]]]) -> Difference:
+    """All sets together: a repository counts once, all its questions in it."""
+    joined: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for repositories in sets.values():
+        for repo, rows in repositories.items():
+            joined[repo] += rows
+    return told("pooled", joined)
+
+
+def verdict(whole: Difference, each: Iterable[Difference]) -> str:
+    """One sentence: accepted, or why not."""
+    lost = [one.name for one in each if one.mean < -LOSS_SE * one.error]
+    if lost:
+        return f"refused: {', '.join(lost)} lose more than {LOSS_SE:.0f} standard error"
+    if not whole.mean > GAIN_SE * whole.error:
+        return f"refused: the pooled gain is not above {GAIN_SE:.0f} standard errors"
+    mean, error = whole.without_best
+    if not mean > GAIN_SE * error:
+        return f"refused: without {whole.best} the pooled gain is not above {GAIN_SE:.0f} standard errors"
+    return "accepted"
+
+
+def _row(one: Difference) -> str:
+    without = "{:+.4f} ± {:.4f}".format(*one.without_best)
+    return (
+        f"{one.name:10}{one.repositories:6}{one.questions:10}{one.before:9.4f}{one.mean:+10.4f} ± {one.error:.4f}"
+        f"   without {one.best} {without}"
+    )
+
+
+def _read(paths: Iterable[Path]) -> list[dict[str, Any]]:
+    return [json.loads(line) for path in paths for line in path.read_text().splitlines()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--before", type=Path, nargs="+", required=True)
+    parser.add_argument("--after", type=Path, nargs="+", required=True)
+    options = parser.parse_args()
+    sets = differences(_read(options.before), _read(options.after))
+    each = [told(name, repositories) for name, repositories in sorted(sets.items())]
+    whole = pooled(sets)
+    print(f"{'set':10}{'repos':>6}{'questions':>10}{'before':>9}{'gain':>10}")
+    print("\n".join(map(_row, [*each, whole])))
+    print(verdict(whole, each))
+
+
+if __name__ == "__main__":
+    main()

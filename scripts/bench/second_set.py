@@ -1,0 +1,181 @@
+"""Makes the second set of questions, which nobody annotated, for quality.py:
+
+    scripts/bench/second_set.py --mirrors DIR --out DIR [--only NAME]
+
+`--mirrors` holds, for each row of second_set.tsv, a git directory with history, `OWNER+NAME/repo`
+or `OWNER+NAME`. `--out` gets `repos/<name>` (the files; the comments that are asked for are blank),
+`repos.json` and `annotations/<name>.json`; then
+
+    scripts/bench/quality.py --repos OUT/repos --queries OUT
+
+The repositories are neither in the benchmark nor among those that the model was trained on.
+Categories: `commit` (commits.py) and `doc` (doc_comments.py). `functions` of a question are the
+lines that an answer should show.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from commits import Asked, changed_lines, commit_questions, innermost, is_asked_about, read_log
+from doc_comments import Described, blanked, choose, described, is_repeated, outline_of
+
+LIST = Path(__file__).with_suffix(".tsv")
+#: commits that are looked at, the newest first
+COMMITS_MAX = 4_000
+#: seconds for one question to git
+GIT_S = 120
+
+_LOG = ("log", "--no-merges", "--no-renames", "--name-status", "--format=%x01%H%x02%s", f"-{COMMITS_MAX}")
+
+
+class History:
+    """A git directory at one revision."""
+
+    def __init__(self, folder: Path, revision: str) -> None:
+        self._folder, self._revision = folder, revision
+
+    def _git(self, *words: str) -> bytes:
+        done = subprocess.run(
+            ["git", "-c", "core.attributesFile=/dev/null", "--git-dir", self._folder, *words],
+            check=True,
+            capture_output=True,
+            timeout=GIT_S,
+        )
+        return done.stdout
+
+    def paths(self) -> list[str]:
+        """The plain files of the revision."""
+        rows = self._git("ls-tree", "-r", "-z", self._revision).decode(errors="replace").split("\0")
+        return [row.partition("\t")[2] for row in rows if row.startswith("100")]
+
+    def extract(self, target: Path) -> None:
+        target.mkdir(parents=True)
+        packed = self._git("archive", "--format=tar", self._revision)
+        subprocess.run(["tar", "-x", "-C", target], input=packed, check=True, timeout=GIT_S)
+
+    def log(self) -> str:
+        return self._git(*_LOG, self._revision).decode(errors="replace")
+
+    def file(self, sha: str, path: str) -> bytes:
+        return self._git("show", f"{sha}:{path}")
+
+    def changed(self, sha: str, path: str) -> list[tuple[int, int]]:
+        words = ("diff", "--no-ext-diff", "--no-textconv", "-U0", f"{sha}^", sha, "--", path)
+        return changed_lines(self._git(*words).decode(errors="replace"))
+
+
+def spans_of(path: str, raw: bytes) -> list[tuple[str, int, int]]:
+    """(scope and name, first, last) of what a file defines."""
+    read = outline_of(path, raw)
+    symbols = read[1].symbols if read is not None else ()
+    return [(f"{one.scope} {one.name}", one.start_line, one.end_line) for one in symbols]
+
+
+def functions_of(history: History, root: Path, asked: Asked) -> list[dict[str, Any]]:
+    """Where the definitions stand that the commit changed: those that were there before it and are
+    there now.
+    """
+    found = []
+    for path in asked.files:
+        after = spans_of(path, history.file(asked.sha, path))
+        before = {name for name, *_ in spans_of(path, history.file(f"{asked.sha}^", path))}
+        names = innermost(after, history.changed(asked.sha, path)) & before
+        now = {name: (start, end) for name, start, end in spans_of(path, (root / path).read_bytes())}
+        for name in sorted(names & now.keys()):
+            start, end = now[name]
+            found.append({"path": path, "start_line": start, "end_line": end})
+    return found
+
+
+def question(
+    query: str, category: str, files: Sequence[str], functions: list[dict[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "query": query,
+        "category": category,
+        "relevant": list(files),
+        "secondary": [],
+        "functions": functions,
+    }
+
+
+def describe(root: Path, paths: Sequence[str]) -> list[Described]:
+    """The questions of the comments in `root`, where their lines are made blank."""
+    found: list[Described] = []
+    texts: dict[str, str] = {}
+    for path in paths:
+        raw = (root / path).read_bytes()
+        read = outline_of(path, raw.replace(b"\r", b" "))
+        if read is not None:
+            found += described(*read)
+            texts[path] = " ".join(raw.decode(errors="replace").split())
+    chosen = choose(one for one in found if not is_repeated(one, texts))
+    lines: dict[str, set[int]] = defaultdict(set)
+    for one in chosen:
+        lines[one.path].update(one.blank)
+    for path, blank in lines.items():
+        (root / path).write_bytes(blanked((root / path).read_bytes(), blank))
+    return chosen
+
+
+def make(mirror: Path, revision: str, out: Path) -> tuple[str, int, int]:
+    """The files and questions of one repository. Returns its name and how many there are."""
+    name = mirror.name.partition("+")[2]
+    history = History(mirror / "repo" if (mirror / "repo").is_dir() else mirror, revision)
+    root = out / "repos" / name
+    history.extract(root)
+    paths = [path for path in history.paths() if is_asked_about(path) and (root / path).is_file()]
+    asked = commit_questions(read_log(history.log()), frozenset(paths))
+    rows = [
+        question(
+            one.query,
+            "doc",
+            [one.path],
+            [{"path": one.path, "start_line": one.start, "end_line": one.end}],
+        )
+        for one in describe(root, paths)
+    ]
+    documented = len(rows)
+    rows += [question(one.query, "commit", one.files, functions_of(history, root, one)) for one in asked]
+    (out / "annotations" / f"{name}.json").write_text(json.dumps(rows, indent=1))
+    return name, documented, len(asked)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--mirrors", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, help="an empty folder, or one that is not there")
+    parser.add_argument("--only", action="append", default=[], help="a repository's name; may be repeated")
+    options = parser.parse_args()
+    (options.out / "annotations").mkdir(parents=True, exist_ok=True)
+    rows = list(csv.reader(LIST.read_text().splitlines()[1:], delimiter="\t"))
+    repos, tasks = [], []
+    for repository, revision in rows:
+        name, mirror = repository.partition("/")[2], options.mirrors / repository.replace("/", "+")
+        if options.only and name not in options.only:
+            continue
+        if not mirror.is_dir():
+            print(f"{repository}: not below {options.mirrors}, left out", file=sys.stderr)
+            continue
+        repos.append({"name": name, "language": "", "revision": revision})
+        tasks.append((mirror, revision, options.out))
+    with ProcessPoolExecutor(2) as pool:
+        for name, documented, committed in pool.map(make, *zip(*tasks, strict=True)):
+            print(f"{name:20} {documented:4} doc {committed:4} commit", flush=True)
+    (options.out / "repos.json").write_text(json.dumps(repos, indent=1))
+
+
+if __name__ == "__main__":
+    main()
