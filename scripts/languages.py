@@ -46,6 +46,9 @@ Every language has `code` chunks, which cover each line exactly once. Files with
 
 HTML, Vue and Svelte have the definitions of what is embedded in them: scripts and style sheets, each read in its own language.
 
+The grammar of SQL takes 14 MB and is an extra (`pip install 'cortex-context-engine[sql]'`). Without it such files are cut into windows
+of lines, and a remark says so; once it is there they are cut again.
+
 ## Configuration, one block for each key
 
 Each top-level key, table, target, stage, block or type is shown in the `data` chunks.

@@ -17,14 +17,13 @@ import numpy as np
 from cortex.embedders.model_folder import TOKENIZER_BYTES_MAX, ModelFolder, Pooling, Recipe
 from cortex.settings.config import Config
 from cortex.system.cores import count_cores
+from cortex.system.installation import how_to_add
 from ipc.arrays import Array
 from ipc.errors import Misconfigured
 from ipc.messages import Mode
 
 #: what is said where its libraries are missing
-MISSING = (
-    "embedding.provider is onnx, which needs the extra `onnx`: pip install 'cortex-context-engine[onnx]'."
-)
+MISSING = f"embedding.provider is onnx, which needs the extra `onnx`: {how_to_add('onnx')}."
 #: bytes of a model: what one protobuf message can hold
 MODEL_BYTES_MAX = (1 << 31) - 1
 #: bytes that all processes of an indexing run may use for their copies of a model, and how many

@@ -13,9 +13,9 @@ from cortex import __version__
 from cortex.front.cli import main as cli
 from cortex.front.cli.commands import all_commands, find, run
 from cortex.front.cli.generated import FORMS, PLAIN, command_name, make_command
-from cortex.front.cli.installation import how_to_upgrade
 from cortex.front.tool import make_tool
 from cortex.front.tools import PEOPLE, TOOLS, choose
+from cortex.system.installation import how_to_upgrade
 from ipc.errors import EXIT_OK, BadRequest
 
 ROOT = Path(__file__).parents[2]

@@ -8,16 +8,19 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
-from ast_grep_py import SgNode, SgRoot
 
 from cortex.engines.graph.sources import Sources
+from cortex.system.installation import how_to_add
 from cortex.terms.globs import matching
 from cortex.terms.languages import nearest
-from ipc.errors import BadRequest
+from ipc.errors import BadRequest, Misconfigured
 from ipc.messages import GraphHits, PatternSearch
+
+if TYPE_CHECKING:
+    from ast_grep_py import SgNode
 
 #: language as the indexer calls it → as ast-grep does
 LANGUAGES = {
@@ -54,7 +57,9 @@ _WORD = re.compile(r"[A-Za-z_]\w{2,}")
 def search_pattern(
     request: PatternSearch, files: Iterable[str], sources: Sources, generation: int
 ) -> GraphHits:
-    """`files` are those of the language. Raises BadRequest for a pattern that cannot be read."""
+    """`files` are those of the language. Raises BadRequest for a pattern that cannot be read, and
+    Misconfigured where ast-grep is not installed.
+    """
     if request.language not in LANGUAGES:
         near = nearest(request.language, tuple(LANGUAGES))
         hint = f" (did you mean {near!r}?)" if near else ""
@@ -118,7 +123,7 @@ def _why_nothing(request: PatternSearch, files: int) -> str:
 def _check(pattern: str, language: str) -> None:
     """Raises BadRequest when ast-grep cannot read the pattern; its own words without the stack."""
     try:
-        SgRoot("", language).root().find(pattern=pattern)
+        _root("", language).find(pattern=pattern)
     except RuntimeError as error:
         reasons = re.findall(r"^\s*\d+: (.*)$", str(error).partition("Stack backtrace")[0], re.MULTILINE)
         reason = (reasons or [str(error).splitlines()[0]])[-1].replace("µ", "$").rstrip(".")
@@ -135,7 +140,18 @@ def _matches(pattern: str, language: str, text: str) -> list[SgNode]:
     words = _WORD.findall(_VARIABLE.sub(" ", pattern))
     if not text or any(word not in text for word in words):
         return []  # a file without the pattern's own words needs no parsing
-    return SgRoot(text, language).root().find_all(pattern=pattern)
+    return _root(text, language).find_all(pattern=pattern)
+
+
+def _root(text: str, language: str) -> SgNode:
+    """Late: an extra, and 46 MB that few questions want. Raises Misconfigured."""
+    try:
+        from ast_grep_py import SgRoot
+    except ImportError:
+        raise Misconfigured(
+            f"cortex_pattern needs the extra `patterns`, which is not installed: {how_to_add('patterns')}."
+        ) from None
+    return SgRoot(text, language).root()
 
 
 def _shown(pattern: str, node: SgNode) -> dict[str, Any]:

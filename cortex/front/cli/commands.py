@@ -233,7 +233,7 @@ def embed_serve(options: Namespace) -> int:
 
 def upgrade(_options: Namespace) -> int:
     """How it was installed decides; nothing is done."""
-    from cortex.front.cli.installation import how_to_upgrade
+    from cortex.system.installation import how_to_upgrade
 
     print(f"cortex {__version__}, in {shown(sys.prefix)}.")
     print(f"To upgrade: {shown(how_to_upgrade())}")

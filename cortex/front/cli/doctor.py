@@ -27,12 +27,11 @@ from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, open_home, open_runtime
 from cortex.settings.trust import say_ignored
 from cortex.system import files
+from cortex.system.installation import DISTRIBUTION, EXTRAS, how_to_add, missing_extras
 from cortex.system.mounts import FOREIGN, file_system
 from cortex.terms.ignores import NO_GLOB
 from ipc.errors import CortexError
 
-#: the distribution whose requirements are checked
-DISTRIBUTION = "cortex-context-engine"
 PYTHON_MIN = (3, 11)
 #: bytes that an index may need at any time
 FREE_BYTES_MIN = 500 * 1024 * 1024
@@ -59,7 +58,7 @@ def examine(project: str | None) -> list[Check]:
     """All checks, in the order in which faults are best mended. Starts nothing but
     what connected agents would start.
     """
-    checks = [_python(), _packages()]
+    checks = [_python(), _packages(), _extras()]
     try:
         config = configuration.load(project)
     except CortexError as error:
@@ -135,6 +134,13 @@ def _packages() -> Check:
     if missing:
         return Check("packages", "wrong", f"missing: {', '.join(missing)}; pip install {' '.join(missing)}")
     return Check("packages", "fine", f"{len(names)} required packages are installed")
+
+
+def _extras() -> Check:
+    missing = missing_extras()
+    if not missing:
+        return Check("extras", "fine", f"{', '.join(EXTRAS)} are installed")
+    return Check("extras", "fine", f"without {', '.join(missing)}; {how_to_add(','.join(missing))} adds them")
 
 
 def _trust(config: Config) -> tuple[State, str]:

@@ -10,7 +10,7 @@ from cortex.indexer.chunkers.frame import Frame, embed_text
 from cortex.indexer.chunkers.notebook import cells, moved
 from cortex.indexer.chunkers.tiles import CountTokens
 from cortex.indexer.chunkers.views import data_chunks, definitions_chunks, symbols_chunks
-from cortex.indexer.syntax.parse import TooComplex, parse
+from cortex.indexer.syntax.parse import Unparsed, parse
 from cortex.indexer.syntax.source import Source
 from cortex.terms.languages import Language, sniff
 from cortex.terms.records import Chunk, covers
@@ -51,9 +51,8 @@ def cut(source: Source, count_tokens: CountTokens, budget: int, *, plain: bool =
             ]
             return Cut(chunks)
         return _cut(source, language, count_tokens, budget)
-    except TooComplex:
-        cause = "cut without a parser, which took too long"
-        return _cut(source, dataclasses.replace(language, grammar=None), count_tokens, budget, cause)
+    except Unparsed as why:
+        return _cut(source, dataclasses.replace(language, grammar=None), count_tokens, budget, str(why))
 
 
 def _cut(source: Source, language: Language, count_tokens: CountTokens, budget: int, remark: str = "") -> Cut:

@@ -12,7 +12,7 @@ from cortex.graph.facts.grammars import RULES, SYNTAX
 from cortex.graph.facts.macros import uncover
 from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.tables import Packed, pack
-from cortex.indexer.syntax.parse import parse, syntax_tree
+from cortex.indexer.syntax.parse import NoGrammar, parse, syntax_tree
 from cortex.indexer.syntax.source import Source
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.languages import Language, sniff
@@ -37,6 +37,8 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
         if language.name == "rust":
             source = _uncovered(source, language)
         return pack(extract(syntax_tree(source, language)[1], source.path, language.name, sha256))
+    except NoGrammar:  # its chunks say so
+        return None
     except Exception:  # a file that the graph stumbles over must not keep its chunks from the index
         log.exception("%s has no graph", source.path)
         return None

@@ -16,6 +16,7 @@ from cortex.generation.manifest import MANIFEST_VERSION, Manifest
 from cortex.indexer.chunkers import CHUNKERS_VERSION
 from cortex.settings.config import Config
 from cortex.system import files
+from cortex.system.installation import GRAMMARS, missing_extras
 
 #: bytes of a manifest: some 300 for each file, and FILES_MAX of them at most
 BYTES_MAX = 512 << 20
@@ -27,7 +28,9 @@ def name_of(ids: Iterable[str]) -> str:
 
 
 def recipe(config: Config, model: str) -> str:
-    return f"{MANIFEST_VERSION}.{CHUNKERS_VERSION} {config.indexing.chunk_tokens} {model} {config.chunks_dir}"
+    """All that chunks depend on besides their file: where it differs, each is cut again."""
+    without = "".join(f" without {extra}" for extra in missing_extras(GRAMMARS))
+    return f"{MANIFEST_VERSION}.{CHUNKERS_VERSION} {config.indexing.chunk_tokens} {model} {config.chunks_dir}{without}"
 
 
 def load(path: Path) -> Manifest:

@@ -6,8 +6,6 @@ own with bounds on its memory and time: it costs its own text and nothing else.
 
 from __future__ import annotations
 
-import functools
-import importlib.util
 import io
 import os
 import subprocess
@@ -15,10 +13,12 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from cortex.system.installation import how_to_add, is_installed
+
 #: suffix → the module of the library that reads such files
 LIBRARIES = {".pdf": "pypdf", ".docx": "docx", ".pptx": "pptx", ".xlsx": "openpyxl"}
 #: what is said of such a file where its library is missing
-MISSING = "needs the extra `documents`: pip install 'cortex-context-engine[documents]'"
+MISSING = f"needs the extra `documents`: {how_to_add('documents')}"
 
 #: pages of a PDF that are read, characters that are kept of a file
 PAGES_MAX, CHARS_MAX = 1_000, 2_000_000
@@ -32,10 +32,9 @@ def suffix_of(path: str) -> str:
     return suffix if suffix in LIBRARIES else ""
 
 
-@functools.cache
 def is_readable(suffix: str) -> bool:
     """Whether the library for it is installed."""
-    return importlib.util.find_spec(LIBRARIES[suffix]) is not None
+    return is_installed(LIBRARIES[suffix])
 
 
 def read_document(path: str, raw: bytes) -> tuple[str, str]:

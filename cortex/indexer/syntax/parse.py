@@ -42,6 +42,7 @@ from cortex.indexer.syntax.outline import (
     plain_comment,
 )
 from cortex.indexer.syntax.source import Source
+from cortex.system.installation import extra_of, how_to_add
 from cortex.terms.kinds import DATA_KINDS, TYPE_KINDS
 from cortex.terms.languages import Language, embedded_language
 from cortex.terms.records import Symbol
@@ -110,8 +111,16 @@ def _first_line(span: Span) -> tuple[int, int]:
     return span.start, -span.end
 
 
-class TooComplex(Exception):  # noqa: N818 - errors name the condition
+class Unparsed(Exception):  # noqa: N818 - errors name the condition
+    """A file has to do without a parser; the message says why, as a remark of it."""
+
+
+class TooComplex(Unparsed):
     """A parser was broken off: no grammar is worth minutes for one file."""
+
+
+class NoGrammar(Unparsed):
+    """The grammar belongs to an extra that is not installed."""
 
 
 @functools.lru_cache(maxsize=1)
@@ -119,8 +128,8 @@ def syntax_tree(source: Source, language: Language) -> tuple[bytes, Tree]:
     """(text, tree) of a file in a language with a grammar; kept for whoever reads the same file
     next.
 
-    Raises TooComplex where the parser takes more steps than a file of this size is worth. Steps are
-    counted, not seconds: the result is the same everywhere.
+    Raises TooComplex where the parser takes more steps than a file of this size is worth, and
+    NoGrammar. Steps are counted, not seconds: the result is the same everywhere.
     """
     raw = ("\n".join(source.lines) + "\n").encode("utf-8", "surrogatepass")
     return raw, _parsed(_tools(language)[0], raw, len(raw))
@@ -142,7 +151,7 @@ def _parsed(parser: Parser, raw: bytes, count: int) -> Tree:
         return parser.parse(raw) if tree.root_node.has_error else parser.parse(raw, tree)
     except ValueError as error:  # what a parser that was broken off ends with
         parser.reset()
-        raise TooComplex from error
+        raise TooComplex("cut without a parser, which took too long") from error
     finally:
         for view in views:  # the binding never lets go of what a callback gave it
             view.release()
@@ -151,7 +160,14 @@ def _parsed(parser: Parser, raw: bytes, count: int) -> Tree:
 @functools.cache
 def _grammar(place: tuple[str, str]) -> Grammar:
     module, function = place
-    return Grammar(getattr(importlib.import_module(module), function)())
+    try:
+        return Grammar(getattr(importlib.import_module(module), function)())
+    except ImportError:
+        if not (extra := extra_of(module)):
+            raise
+        raise NoGrammar(
+            f"cut without a parser, which needs the extra `{extra}`: {how_to_add(extra)}"
+        ) from None
 
 
 @functools.cache

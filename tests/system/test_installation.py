@@ -1,0 +1,80 @@
+"""What of an installation is optional: named where it is missing, with the line that adds it."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from cortex.engines.graph.pattern import search_pattern
+from cortex.indexer.chunkers import cut
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.store.manifest import recipe
+from cortex.indexer.syntax import parse
+from cortex.indexer.syntax.source import Source
+from cortex.settings.config import Config
+from cortex.system import installation
+from cortex.system.installation import EXTRAS, how_to_add, missing_extras
+from ipc.errors import Misconfigured
+from ipc.messages import PatternSearch
+
+SQL = Source("shop.sql", ("CREATE TABLE basket (id int);", "", "SELECT * FROM basket;"))
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """An installation without extras: nothing of theirs can be imported."""
+    for module in (module for modules in EXTRAS.values() for module in modules):
+        monkeypatch.setitem(sys.modules, module, None)
+    caches = (installation.is_installed, parse._grammar, parse._tools, parse.syntax_tree)
+    for cache in caches:
+        cache.cache_clear()
+    yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+def test_without_its_extra_a_pattern_is_answered_with_the_line_that_adds_it(bare):
+    with pytest.raises(Misconfigured, match=r"pip install 'cortex-context-engine\[patterns\]'\."):
+        search_pattern(PatternSearch("print($A)", "python"), ["a.py"], None, 1)
+
+
+def test_without_its_grammar_sql_is_cut_in_windows_and_a_remark_says_what_is_missing(bare):
+    told = cut(SQL, len, 300)
+    assert "\n".join(chunk.text for chunk in told.chunks if chunk.chunk_type == "code").strip()
+    [remark] = told.remarks
+    assert remark == (
+        "cut without a parser, which needs the extra `sql`: pip install 'cortex-context-engine[sql]'"
+    )
+    assert facts_of(SQL, "0" * 64) is None
+
+
+def test_with_its_grammar_sql_has_its_tables():
+    assert not cut(SQL, len, 300).remarks
+    assert facts_of(SQL, "0" * 64) is not None
+
+
+def test_files_are_cut_again_once_a_grammar_is_added(bare, monkeypatch, tmp_path):
+    before = recipe(Config(root=tmp_path), "m")
+    monkeypatch.undo()
+    installation.is_installed.cache_clear()
+    assert before == recipe(Config(root=tmp_path), "m") + " without sql"
+
+
+def test_the_extras_that_are_named_are_those_of_the_package(bare):
+    told = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert set(EXTRAS) == set(told["project"]["optional-dependencies"]) - {"dev"}
+    assert missing_extras() == list(EXTRAS)
+
+
+@pytest.mark.parametrize(
+    ("left", "line"),
+    [
+        ("uv-receipt.toml", "uv tool install 'cortex-context-engine[patterns,sql]'"),
+        ("pipx_metadata.json", "pipx install --force 'cortex-context-engine[patterns,sql]'"),
+        ("pyvenv.cfg", "pip install 'cortex-context-engine[patterns,sql]'"),
+    ],
+)
+def test_an_extra_is_added_in_the_way_of_the_installer(tmp_path, left, line):
+    (tmp_path / left).touch()
+    assert how_to_add("patterns,sql", str(tmp_path)) == line
