@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from cortex.engines.chunks.source import Source
 from cortex.engines.chunks.worth import Judged
 
 #: definitions that one name may mean in the files that are compared, above which a call says
@@ -15,18 +16,13 @@ MEANT_MAX = 3
 _CALLED = re.compile(r"[A-Za-z_]\w*(?=[(<])|(?<=[.>:])[A-Za-z_]\w*")
 
 
-def find_callees(callers: Iterable[Judged], judged: Sequence[Judged]) -> Iterator[tuple[int, int]]:
-    """(the number of a caller, the number of a unit of `judged` that it calls), by name."""
-    called = [_called_by(one) for one in callers]
-    wanted = frozenset().union(*called)
-    meant: dict[str, list[int]] = {}
-    for at, one in enumerate(judged):
-        if one.unit.kind and (name := one.unit.symbol.rpartition(".")[2]) in wanted:
-            meant.setdefault(name, []).append(at)
-    for caller, names in enumerate(called):
-        for name in names & meant.keys():
-            if len(meant[name]) <= MEANT_MAX:
-                yield from ((caller, at) for at in meant[name])
+def find_callees(callers: Iterable[Judged], sources: Sequence[Source]) -> Iterator[tuple[int, Source, int]]:
+    """(the number of a caller, the file and the number of the unit there that it calls)."""
+    for at, caller in enumerate(callers):
+        for name in _called_by(caller):
+            meant = [(source, unit) for source in sources for unit in source.defined.get(name, ())]
+            if len(meant) <= MEANT_MAX:
+                yield from ((at, source, unit) for source, unit in meant)
 
 
 def _called_by(one: Judged) -> frozenset[str]:

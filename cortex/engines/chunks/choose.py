@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import numpy as np
 
 from cortex.engines.chunks.callees import find_callees
 from cortex.engines.chunks.source import Source
@@ -85,39 +88,79 @@ class Candidate:
     cited: tuple[int, ...] = ()
 
 
-def candidates(
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The units of the best files that hold something of the question, the best first, and where
+    those are that hold nothing of it: mostly nearly all, and looked at only where there is room.
+    """
+
+    candidates: Sequence[Candidate]
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    #: path → the numbers of the units that are among the candidates
+    telling: Mapping[str, Collection[int]] = field(default_factory=dict)
+
+    def others(self, wanted: Callable[[str], bool]) -> Iterator[Candidate]:
+        """Those that hold nothing, of the files that are still wanted when their turn comes."""
+        for path, source in self.sources.items():
+            known = self.telling[path]
+            for at, unit in enumerate(source.units):
+                if not wanted(path):
+                    break
+                if at not in known:
+                    yield Candidate(Judged(source, unit), 0.0)
+
+
+def compare(
     question: Question,
     query: str,
     sources: Mapping[str, Source],
     found: Sequence[tuple[str, int, int]],
     places: Iterable[Place],
-) -> list[Candidate]:
-    """Every unit of the files `sources` (best first), the best first. `found`: the path and the
-    lines of each chunk that was found, in order; `places`: lines that the question names.
+) -> Compared:
+    """The units of the files `sources` (best first). `found`: the path and the lines of each chunk
+    that was found, in order; `places`: lines that the question names.
     """
-    out = []
+    out: dict[tuple[int, int], Candidate] = {}
     for place, (path, source) in enumerate(sources.items()):
         own = [(start, end) for name, start, end in found if name == path]
-        cited = [one.line for one in places if one.line and _is_cited(path, one.path)]
+        cited = sorted(one.line for one in places if one.line and _is_cited(path, one.path))
         prior = LATER**place * _kind_worth(path, query)
-        for one in judge(question, source):
-            first, last = one.unit.start, one.unit.end
-            inside = next((at for at, (start, end) in enumerate(own) if start <= last and first <= end), None)
-            worth = prior * (one.worth + (0.0 if inside is None else FOUND / (1 + 0.3 * inside)))
-            lines = [line for line in cited if first <= line <= last] if cited else []
-            out.append(Candidate(one, worth + CITED if lines else worth, tuple(lines)))
-    return _with_callees(sorted(out, key=lambda candidate: -candidate.worth))
+        inside = _inside(source, own)
+        for at, one in judge(question, source, {*inside, *source.holding(cited)}).items():
+            worth = one.worth + (FOUND / (1 + 0.3 * inside[at]) if at in inside else 0.0)
+            lines = [line for line in cited if one.unit.start <= line <= one.unit.end] if cited else []
+            worth = prior * worth
+            out[place, at] = Candidate(one, worth + CITED if lines else worth, tuple(lines))
+    _add_callees(out, list(sources.values()))
+    telling = [{at for where, at in out if where == place} for place in range(len(sources))]
+    best = sorted(sorted(out), key=lambda where: -out[where].worth)
+    return Compared([out[where] for where in best], sources, dict(zip(sources, telling, strict=True)))
 
 
-def _with_callees(ordered: list[Candidate]) -> list[Candidate]:
-    """The candidates, best first, once those are worth more that one of the best of them calls."""
-    gains: dict[int, float] = {}
-    pairs = find_callees([caller.one for caller in ordered[:CALLERS]], [other.one for other in ordered])
-    for caller, callee in pairs:
-        gains[callee] = max(gains.get(callee, 0.0), CALLED * ordered[caller].worth)
-    for at, gain in gains.items():
-        ordered[at] = replace(ordered[at], worth=ordered[at].worth + gain)
-    return sorted(ordered, key=lambda candidate: -candidate.worth)
+def _inside(source: Source, found: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """The numbers of the units with lines in `found` → the place of the first of those."""
+    first, last = source.spans
+    out: dict[int, int] = {}
+    for place, (start, end) in enumerate(found):
+        for at in np.flatnonzero((first <= end) & (start <= last)).tolist():
+            out.setdefault(at, place)
+    return out
+
+
+def _add_callees(candidates: dict[tuple[int, int], Candidate], sources: Sequence[Source]) -> None:
+    """Makes those worth more that one of the best of the candidates calls."""
+    gains: dict[tuple[int, int], float] = {}
+    best = sorted(sorted(candidates), key=lambda where: -candidates[where].worth)[:CALLERS]
+    callers = [candidates[where] for where in best]
+    places = {id(source): place for place, source in enumerate(sources)}
+    for caller, source, at in find_callees([caller.one for caller in callers], sources):
+        where = places[id(source)], at
+        gains[where] = max(gains.get(where, 0.0), CALLED * callers[caller].worth)
+    for (place, at), gain in gains.items():
+        source = sources[place]
+        nothing = Candidate(Judged(source, source.units[at]), 0.0)
+        known = candidates.get((place, at), nothing)
+        candidates[place, at] = replace(known, worth=known.worth + gain)
 
 
 def without_repeats(paths: Sequence[str], query: str) -> tuple[list[str], dict[str, int]]:
@@ -185,14 +228,14 @@ def _values(question: Question, candidate: Candidate) -> dict[int, float]:
     one, unit = candidate.one, candidate.one.unit
     numbers = range(unit.start, unit.end + 1)
     total = question.worth(question.weights) or 1.0
-    words = {number: question.line_worth(terms, total) for number, terms in one.held.items()}
+    words = {number: question.line_worth(terms, total) for number, terms in one.lines().items()}
     for number in one.literal:
         words[number] = words.get(number, 0.0) + LITERAL
     lines = {number: one.source.lines[number] for number in numbers}
     return weigh_lines(lines, words, dict.fromkeys(candidate.cited, CITED))
 
 
-def choose(question: Question, judged: Sequence[Candidate], sure: Sequence[str], request: Show) -> Chosen:
+def choose(question: Question, compared: Compared, sure: Sequence[str], request: Show) -> Chosen:
     """As many of the best windows as fit, with room for a line of each of the files `sure`."""
     kept: list[Window] = []
     texts: list[frozenset[str]] = []
@@ -200,10 +243,11 @@ def choose(question: Question, judged: Sequence[Candidate], sure: Sequence[str],
     room = {path: _least(path) + 80 for path in sure}
     left = request.max_bytes - max(0, request.limit - len(sure)) * ENTRY_BYTES
     left = max(left, request.max_bytes // 3)
+    judged = compared.candidates
     most = _most_lines(question, judged, request.limit)
     # What is spelled as in the question comes first, and does not make the rest worth less.
     best = max((candidate.worth for candidate in judged if not candidate.one.literal), default=0.0)
-    for candidate in judged:
+    for candidate in chain(judged, compared.others(lambda path: best <= 0 or path in room)):
         path = candidate.one.source.path
         if candidate.worth < FLOOR * best and path not in room:
             continue
@@ -229,8 +273,10 @@ def choose(question: Question, judged: Sequence[Candidate], sure: Sequence[str],
 
 def _most_lines(question: Question, judged: Sequence[Candidate], limit: int) -> int:
     """Of one unit: few where nobody counts the entries, more where only a few are wanted."""
+    if not limit:
+        return BEST_LINES
     named = sum(_is_named(question, candidate.one.unit.symbol) for candidate in judged)
-    return max(BEST_LINES, COUNTED_LINES // max(limit, named)) if limit else BEST_LINES
+    return max(BEST_LINES, COUNTED_LINES // max(limit, named))
 
 
 def _is_named(question: Question, symbol: str) -> bool:

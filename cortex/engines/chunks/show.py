@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import orjson
 
-from cortex.engines.chunks.choose import Chosen, Window, candidates, choose, without_repeats
+from cortex.engines.chunks.choose import Chosen, Window, choose, compare, without_repeats
 from cortex.engines.chunks.source import Lines, Source, read_source
 from cortex.engines.chunks.worth import Rarity, weigh_words
 from cortex.generation.read import Rows
@@ -62,9 +62,9 @@ class Showing:
         question = weigh_words(self._rarity, request.query)
         sources = {path: self._source(path) for path in paths[:FILES]}
         spans = [(one.hit.path, one.hit.start_line, one.hit.end_line) for one in hits]
-        judged = candidates(question, request.query, sources, spans, request.places)
+        compared = compare(question, request.query, sources, spans, request.places)
         sure = paths[: min(FILES_SURE, request.limit or FILES_SURE)]
-        found = choose(question, judged, sure, request)
+        found = choose(question, compared, sure, request)
         answer = _Answer(self._rows, request, hits, found, omitted=repeats)
         answer.add_windows()
         for one in views:

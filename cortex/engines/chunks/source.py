@@ -8,9 +8,10 @@ beside its functions, what stands between definitions, a section of a document.
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +21,7 @@ import orjson
 from cortex.generation.read import Rows
 from cortex.terms import tokens
 from cortex.terms.kinds import DATA_KINDS
+from ipc.arrays import Array
 
 #: lines from which on what stands between two definitions is more than one unit, at blank lines
 GAP_LINES_MAX = 30
@@ -52,7 +54,7 @@ class Lines:
     text: str
     first: int
     #: the place in the text at which each line begins, and one more than its length
-    starts: list[int]
+    starts: array[int]
     #: the text in lower case, letter by letter, with a space for each that belongs to no word
     words: str
 
@@ -62,7 +64,8 @@ class Lines:
         lower = tokens.lowered(text)
         letters = np.frombuffer(lower.encode("utf-32-le"), np.uint32)
         ends = np.flatnonzero(letters == ord("\n")) + 1
-        return cls(text, first, [0, *ends.tolist(), len(text) + 1], tokens.blank_between(lower))
+        starts = array("q", (0, *ends.tolist(), len(text) + 1))
+        return cls(text, first, starts, tokens.blank_between(lower))
 
     @property
     def last(self) -> int:
@@ -79,6 +82,16 @@ class Lines:
     def number_at(self, place: int) -> int:
         """The number of the line that holds the letter at `place`."""
         return self.first + bisect_right(self.starts, place) - 1
+
+    def letters(self) -> Array:
+        """The numbers of the letters of `words`, of as few bytes as do."""
+        if self.words.isascii():
+            return np.frombuffer(self.words.encode(), np.uint8)
+        return np.frombuffer(self.words.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+    def numbers_at(self, places: Array) -> Array:
+        """I64: `number_at` of each of the places."""
+        return self.first - 1 + np.searchsorted(np.frombuffer(self.starts, np.int64), places, side="right")
 
     def between(self, start: int, end: int) -> str:
         """The lines `start` to `end`, which are there, with their ends."""
@@ -99,6 +112,43 @@ class Source:
     units: tuple[Unit, ...] = ()
     #: (first line, ordinal) of each row that holds them, in order
     rows: tuple[tuple[int, int], ...] = ()
+    #: i64 [2, units]: the first and the last line of each
+    spans: Array = field(default_factory=lambda: np.zeros((2, 0), np.int64), compare=False)
+    #: the units' symbols in lower case, a line each
+    symbols: str = ""
+    #: the last part of a symbol → the numbers of the units that are such definitions
+    defined: dict[str, list[int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, path: str, lines: Lines, units: Sequence[Unit], rows: tuple[tuple[int, int], ...] = ()
+    ) -> Source:
+        """With what says quickly which units a question is about."""
+        defined: dict[str, list[int]] = {}
+        for at, unit in enumerate(units):
+            if unit.kind:
+                defined.setdefault(unit.symbol.rpartition(".")[2], []).append(at)
+        spans = np.array([(unit.start, unit.end) for unit in units], np.int64).reshape(-1, 2).T
+        symbols = "\n".join(unit.symbol.lower().replace("\n", " ") for unit in units)
+        return cls(path, lines, tuple(units), rows, spans, symbols, defined)
+
+    def holding(self, numbers: Sequence[int]) -> list[int]:
+        """The numbers of the units that hold one of the lines `numbers`, which ascend."""
+        firsts = np.searchsorted(numbers, self.spans[0])
+        lasts = np.searchsorted(numbers, self.spans[1], side="right")
+        return np.flatnonzero(lasts > firsts).tolist()
+
+    def named(self, parts: Iterable[str]) -> set[int]:
+        """The numbers of the units whose symbol holds one of the `parts`, in lower case."""
+        found: set[int] = set()
+        for part in parts:
+            place, at, before = self.symbols.find(part), 0, 0
+            while place >= 0:
+                at += self.symbols.count("\n", before, place)
+                found.add(at)
+                before = place
+                place = self.symbols.find(part, place + 1)
+        return found
 
     def row_at(self, line: int, default: int) -> int:
         """The ordinal of the row that holds `line`."""
@@ -147,8 +197,8 @@ def read_source(rows: Rows, file: int) -> Source:
         sections.append(Unit(first, first + lines, first, str(headings[-1]) if headings else ""))
     lines_of = Lines.of("".join(pieces), begin)
     units = _units(lines_of, definitions) if definitions else _sections(lines_of, sections)
-    return Source(
-        rows.path_names[file], lines_of, tuple(units), tuple(zip(firsts, own.tolist(), strict=True))
+    return Source.of(
+        rows.path_names[file], lines_of, list(units), tuple(zip(firsts, own.tolist(), strict=True))
     )
 
 

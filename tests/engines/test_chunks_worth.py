@@ -1,0 +1,58 @@
+"""What the units of a file are worth to a question: looked at by columns, as if line by line."""
+
+import pytest
+
+from cortex.ask.freshness import Freshness
+from cortex.engines.chunks.choose import compare
+from cortex.engines.chunks.source import Lines, Source, Unit, read_source
+from cortex.engines.chunks.worth import Rarity, judge, weigh_words
+from cortex.generation.read import open_rows
+
+QUESTIONS = (
+    "how is a token refreshed before it expires",
+    "SessionStore.refresh_token and rotate()",
+    "colours of pages",
+    "naïve Ünits",
+)
+#: units of a large file
+MANY = 400
+
+
+@pytest.fixture(scope="module")
+def rows(sample):
+    return open_rows(Freshness(sample.config).current(), sample.config.index_dir)
+
+
+def made(text, symbols):
+    """A source with a unit of one line for each of the symbols."""
+    units = [Unit(at, at, at, symbol, "function") for at, symbol in enumerate(symbols, 1)]
+    return Source.of("a.py", Lines.of(text, 1), units)
+
+
+@pytest.mark.parametrize("query", QUESTIONS)
+def test_a_unit_is_worth_something_exactly_when_its_lines_or_its_name_hold_words_of_the_question(rows, query):
+    question = weigh_words(Rarity(rows), query)
+    sources = [read_source(rows, file) for file in range(len(rows.path_names))]
+    sources.append(made("naïve unİts\nplain\nÜNITS of refresh_Token", ["one", "rotateToken", "none"]))
+    worth = 0
+    for source in sources:
+        judged = judge(question, source)
+        for at, unit in enumerate(source.units):
+            lines = {number: source.lines[number] for number in range(unit.start, unit.end + 1)}
+            held = {number: terms for number, text in lines.items() if (terms := question.terms(text))}
+            assert (at in judged) == bool(held or question.terms(unit.symbol)), (query, unit)
+            if at in judged:
+                assert dict(sorted(judged[at].lines().items())) == held
+                worth += judged[at].worth > 0
+    assert worth
+
+
+def test_of_a_large_file_only_the_units_with_words_of_the_question_are_looked_at_one_by_one(rows):
+    symbols = [f"part_{at}" for at in range(MANY)]
+    text = "\n".join(f"def {symbol}(): pass" for symbol in symbols)
+    source = made(text.replace("part_7()", "part_7(): rotate"), symbols)
+    compared = compare(weigh_words(Rarity(rows), "rotate"), "rotate", {"a.py": source}, [("a.py", 9, 9)], ())
+    assert [one.one.unit.symbol for one in compared.candidates] == ["part_7", "part_8"]
+    rest = [one.one.unit.symbol for one in compared.others(lambda _path: True)]
+    assert len(rest) == MANY - 2
+    assert not list(compared.others(lambda _path: False))
