@@ -22,6 +22,7 @@ from cortex.ask.meeting.renames import Renames
 from cortex.ask.memory import GLANCE_S, Caller
 from cortex.front.remembering import ONCE_S, Remembering
 from cortex.front.tool import Tool
+from cortex.front.usage import Usage
 from cortex.processes import attach, starting
 from cortex.settings.config import Config, read_project
 from cortex.settings.identity import identity_of
@@ -58,6 +59,7 @@ class Link:
         self._remembering = Remembering(
             lambda: config.data, start=start, glance_s=ONCE_S if channel == "cli" else GLANCE_S
         )
+        self._usage = Usage(config)
         self._caller = Caller(session=str(uuid.uuid4()), channel=channel)
         self._attachment: attach.Attachment | None = None
         self._fault = ""
@@ -75,6 +77,7 @@ class Link:
         self._task = asyncio.create_task(self._attach())
 
     async def close(self) -> None:
+        self._usage.flush()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -134,6 +137,18 @@ class Link:
 
         Raises BadRequest, and Unavailable with one sentence.
         """
+        began = time.monotonic()
+        try:
+            answer = await self._answer(tool, arguments, caller)
+        except CortexError as error:
+            self._usage.note(tool.name, time.monotonic() - began, error.code, arguments, None)
+            raise
+        self._usage.note(tool.name, time.monotonic() - began, "ok", arguments, answer)
+        return answer
+
+    async def _answer(
+        self, tool: Tool, arguments: Mapping[str, Any] | None, caller: Caller | None
+    ) -> dict[str, Any]:
         until = time.monotonic() + self.config.server.deadline_s
         checked = tool.check(arguments)
         asks = tool.asks(msgspec.structs.asdict(checked))

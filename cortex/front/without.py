@@ -36,7 +36,7 @@ async def name_filter(
     `ask` gives the answer to other arguments. Each filter is left out alone, then all of them.
     """
     filters = [name for name in FILTERS if given.get(name) not in (None, "", (), 0)]
-    if not filters or _count(answer) != 0 or not answer.get("index", {}).get("generation"):
+    if not filters or count_of(answer) != 0 or not answer.get("index", {}).get("generation"):
         return answer
     each = [[name] for name in filters]
     for names in [*each, filters] if len(filters) > 1 else each:
@@ -45,7 +45,7 @@ async def name_filter(
         left_out: dict[str, Any] = {name: () if isinstance(given[name], tuple) else None for name in names}
         left_out |= {name: "" for name in names if isinstance(given[name], str)}
         try:
-            count = _count(await ask({**given, **left_out}))
+            count = count_of(await ask({**given, **left_out}))
         except CortexError:
             break
         if count:
@@ -53,7 +53,7 @@ async def name_filter(
     return answer
 
 
-def _count(answer: Mapping[str, Any]) -> int:
+def count_of(answer: Mapping[str, Any]) -> int:
     """How many an answer found; -1 for an answer that is no list of hits."""
     shown = answer.get("results", answer.get("hits"))
     if not isinstance(shown, list):

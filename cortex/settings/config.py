@@ -124,7 +124,7 @@ class Config:
         body = {
             "embedding": self.embedding,
             "server": dataclasses.replace(
-                self.server, toolsets=(), deadline_s=0, idle_exit_s=0, answer_tokens=0
+                self.server, toolsets=(), deadline_s=0, idle_exit_s=0, answer_tokens=0, stats=True
             ),
             "indexing": self.indexing,
             "format": INDEX_FORMAT,

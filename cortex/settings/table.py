@@ -116,6 +116,8 @@ class Server:
     answer_tokens: Annotated[
         int, Rule(100, 1_000_000, _up_to(10_000), "fills an agent's context with that many tokens an answer")
     ] = 1_500
+    #: whether what was asked is noted in the project's cache, for `cortex stats`
+    stats: bool = True
 
 
 @dataclass(frozen=True, slots=True)

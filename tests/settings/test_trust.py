@@ -31,6 +31,7 @@ FREE = {
     "embedding.dimensions": "another size than the model's ends the start with a sentence",
     "server.auto_index": "no index, or one in the user's own cache",
     "server.debounce_ms": "bounded for everybody; a clone does not save files",
+    "server.stats": "no notes, or some in the user's own cache, which are sent nowhere",
     "indexing.include": "globs are matched with paths below the project only",
     "indexing.ignore": "hides what a .gitignore could hide, too",
     "indexing.languages": "as include",

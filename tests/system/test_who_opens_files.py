@@ -64,7 +64,7 @@ ALLOWED = {
     ("cortex.processes.leftovers", "folder.rmdir"): RUNTIME,
     ("cortex.front.cli.main", "os.open"): SYSTEM,
     (
-        "cortex.front.cli.installation",
+        "cortex.system.installation",
         "importlib.metadata.distribution(DISTRIBUTION).read_text",
     ): "reads how this package was installed",
     ("cortex.system.mounts", "table.read_text"): SYSTEM,

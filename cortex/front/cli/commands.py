@@ -15,6 +15,7 @@ import orjson
 
 from cortex import __version__
 from cortex.front.cli import hooks, opening, projects, remote, render, sets
+from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, make_tree
 from cortex.settings import config as configuration
@@ -357,6 +358,12 @@ COMMANDS = (
         "Remove what is kept of projects whose folder is gone, or that nobody used; shows it, and asks.",
         projects.clean,
         projects.declare_clean,
+    ),
+    Command(
+        "stats",
+        "What was asked in the last 30 days, what the answers took and what reading the files would have.",
+        figures.stats,
+        figures.declare,
     ),
     Command("version", "The version (also --version).", version),
     Command("upgrade", "Say how this installation is brought to the newest version.", upgrade),

@@ -11,13 +11,10 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from cortex.ask.freshness import Freshness
 from cortex.front.http.hour import Hour
+from cortex.front.usage import UNASKED
 
 #: bounds of the histogram in seconds: a cached answer takes 2 ms, the default deadline is 10 s
 BOUNDS_S = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-
-#: what event streams ask for by themselves, over and over: it says nothing of what people and
-#: agents wait for
-UNASKED = frozenset(("memory_changes",))
 
 
 class Source(Protocol):

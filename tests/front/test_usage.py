@@ -1,0 +1,149 @@
+"""What is noted of the questions to a project, how long, and what `cortex stats` makes of it."""
+
+import asyncio
+import dataclasses
+import datetime as dt
+import json
+
+import orjson
+import pytest
+
+from cortex.front import usage
+from cortex.front.cli.commands import run
+from cortex.front.cli.stats import summed
+from cortex.front.link import Link
+from cortex.front.tools import TOOLS
+from cortex.front.usage import Call, Usage, noted
+from cortex.settings.config import Config, load
+from ipc.errors import EXIT_OK, BadRequest
+
+
+@pytest.fixture
+def config(tmp_path):
+    made = Config(root=tmp_path)
+    made.run_dir.mkdir(parents=True, mode=0o700)
+    return made
+
+
+def answer_of(served, tool, **arguments):
+    found = TOOLS[tool]
+    return asyncio.run(found.call(served.asking(), found.check(arguments)))
+
+
+def note(config, *calls):
+    async def all_of_them():
+        notes = Usage(config)
+        for call in calls:
+            notes.note(*call)
+        notes.flush()
+
+    asyncio.run(all_of_them())
+
+
+def test_an_answer_is_noted_with_its_tokens_and_those_of_the_files_that_it_names(sample):
+    asked = {"query": "store a value", "limit": 2, "detail": "snippet"}
+    answer = answer_of(sample, "cortex_search", **asked)
+    sample.config.run_dir.mkdir(parents=True, exist_ok=True)
+    note(sample.config, ("cortex_search", 0.0125, "ok", asked, answer))
+    [call] = noted(sample.config)
+    hits = orjson.loads(orjson.dumps(answer))["results"]
+    names = {hit["chunk"]["metadata"]["file_path"] for hit in hits}
+    whole = sum((sample.config.root / name).stat().st_size for name in names)
+    assert (call.tool, call.ms, call.files, call.question) == ("cortex_search", 12.5, whole // 4, "")
+    assert call.tokens > 0
+
+
+def test_of_questions_only_those_that_found_nothing_are_kept(config):
+    found = {"results": [{"file_path": "a.py"}]}
+    note(
+        config,
+        ("cortex_exact", 0.001, "ok", {"query": "here"}, found),
+        ("cortex_exact", 0.001, "ok", {"query": "not here"}, {"results": []}),
+        ("cortex_exact", 0.001, "bad_request", {"query": "wrong"}, None),
+    )
+    assert [call.question for call in noted(config)] == ["", "not here", ""]
+    [path] = config.run_dir.glob("usage-*")
+    assert path.stat().st_mode & 0o077 == 0
+    assert b"wrong" not in path.read_bytes()
+
+
+def test_nothing_is_noted_where_it_is_switched_off(config):
+    off = dataclasses.replace(config, server=dataclasses.replace(config.server, stats=False))
+    note(off, ("cortex_exact", 0.001, "ok", {"query": "x"}, {"results": []}))
+    assert not list(noted(config))
+    assert off.hash() == config.hash()
+
+
+def test_notes_of_more_than_thirty_days_ago_go_with_the_first_of_a_day(config):
+    def path(days_ago):
+        day = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=days_ago)
+        return config.run_dir / f"usage-{day}.jsonl"
+
+    old, kept = path(30), path(29)
+    for one in (old, kept):
+        one.write_bytes(b'{"tool":"cortex_exact","at":1,"ms":1.0}\nhalf a li')
+        one.chmod(0o600)
+    note(config, ("cortex_search", 0.001, "ok", {}, {"results": []}))
+    assert (old.exists(), kept.exists()) == (False, True)
+    assert [call.tool for call in noted(config)] == ["cortex_exact", "cortex_search"]
+    assert [call.tool for call in noted(config, 1)] == ["cortex_search"]
+
+
+def test_a_day_has_a_bound_and_a_folder_that_is_gone_costs_nothing_but_the_notes(config, monkeypatch):
+    monkeypatch.setattr(usage, "DAY_BYTES_MAX", 100)
+    for _ in range(9):
+        note(config, ("cortex_exact", 0.001, "ok", {}, {"results": [1]}))
+    assert 0 < len(list(noted(config))) < 9
+    gone = Config(root=config.root / "elsewhere")
+    note(gone, ("cortex_exact", 0.001, "ok", {}, {"results": []}))
+    assert not list(noted(gone))
+
+
+def test_each_call_of_a_front_is_noted_also_one_that_is_refused(config, monkeypatch):
+    monkeypatch.setattr("cortex.front.link.FIRST_GENERATION_S", 0.05)
+
+    async def ask():
+        link = Link(config)
+        await link.call(TOOLS["cortex_outline"], {})
+        with pytest.raises(BadRequest):
+            await link.call(TOOLS["cortex_pattern"], {"pattern": ""})
+        await link.close()
+
+    asyncio.run(ask())
+    assert [(call.tool, call.code) for call in noted(config)] == [
+        ("cortex_outline", "ok"),
+        ("cortex_pattern", "bad_request"),
+    ]
+
+
+def test_calls_are_summed_by_tool_the_most_called_first():
+    told = summed(
+        [
+            Call("cortex_exact", 1, 5.0, tokens=10, files=100),
+            Call("cortex_search", 1, 1.0, tokens=1, files=7),
+            Call("cortex_exact", 1, 15.0, question="lost"),
+            Call("cortex_exact", 1, 25.0, code="unavailable", question="lost"),
+        ]
+    )
+    assert [row["tool"] for row in told["tools"]] == ["cortex_exact", "cortex_search"]
+    assert told["tools"][0] == {
+        "tool": "cortex_exact", "calls": 3, "failed": 1, "nothing_found": 2, "p50_ms": 15.0, "p95_ms": 25.0,
+        "tokens": 10, "tokens_of_files": 100,
+    }  # fmt: skip
+    assert (told["all"]["calls"], told["all"]["tokens_of_files"]) == (4, 107)
+    assert told["nothing_found"] == [{"question": "lost", "times": 2}]
+
+
+def test_a_person_is_shown_the_figures_and_what_was_not_found(tmp_path, capsys):
+    assert run(["stats", "--project", str(tmp_path)]) == EXIT_OK
+    assert "Nothing was asked of this project yet." in capsys.readouterr().out
+    config = load(str(tmp_path))
+    config.run_dir.mkdir(parents=True, mode=0o700, exist_ok=True)
+    note(config, ("cortex_exact", 0.002, "ok", {"query": "lost\x1b[31m"}, {"results": []}))
+    assert run(["stats", "--project", str(tmp_path)]) == EXIT_OK
+    shown = capsys.readouterr().out
+    assert "cortex_exact" in shown
+    assert "1 ×  lost" in shown
+    assert "\x1b[31m" not in shown
+    assert run(["stats", "--json", "--project", str(tmp_path)]) == EXIT_OK
+    assert json.loads(capsys.readouterr().out)["all"]["calls"] == 1
