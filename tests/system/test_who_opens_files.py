@@ -48,7 +48,7 @@ ALLOWED = {
         "resources.files('cortex.generation').joinpath('json.dict').read_bytes",
     ): PACKAGE,
     ("cortex.graph.facts.extract", "folder.joinpath(f'{name}.scm').read_text"): PACKAGE,
-    ("cortex.graph.facts.mentions", "folder.joinpath(f'{language}.scm').read_text"): PACKAGE,
+    ("cortex.graph.facts.mentions", "folder.joinpath(f'{name}.scm').read_text"): PACKAGE,
     (
         "cortex.indexer.syntax.parse",
         "resources.files('cortex.indexer.syntax').joinpath('queries', f'{language.query}.scm').read_text",

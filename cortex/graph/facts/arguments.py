@@ -42,10 +42,12 @@ WIDENING = ("byte", "short", "char", "int", "long", "float", "double")
 
 def passed(call: Node, syntax: Syntax) -> tuple[str, ...]:
     """What each argument of a call is; () for none, and for too many."""
-    around = next((child for child in call.named_children if child.type == "call_suffix"), call)
-    held = around.child_by_field_name("arguments") or next(
-        (child for child in around.named_children if "argument" in child.type), None
-    )
+    held = call.child_by_field_name("arguments")
+    if held is None:
+        around = next((child for child in call.named_children if child.type == "call_suffix"), call)
+        held = around.child_by_field_name("arguments") or next(
+            (child for child in around.named_children if "argument" in child.type), None
+        )
     if held is None or held.named_child_count > ARGUMENTS_MAX:
         return ()
     return tuple(_argument(child, syntax, 0) for child in held.named_children if not child.is_extra)

@@ -25,16 +25,16 @@ def text_of(node: Node) -> str:
 
 def child_of(node: Node, place: str) -> Node | None:
     """A child by its field, or by its number among the named ones; "" is the first."""
-    if place.lstrip("-").isdigit() or not place:
-        number = int(place or 0)
-        return node.named_child(number if number >= 0 else node.named_child_count + number)
-    return node.child_by_field_name(place)
+    if place[:1].isalpha():
+        return node.child_by_field_name(place)
+    number = int(place or 0)
+    return node.named_child(number if number >= 0 else node.named_child_count + number)
 
 
 def name_of(node: Node) -> str:
     r"""A name as chains have it: Ruby's `@x` is `self.x`, PHP's `A\\B` is `A.B`."""
     text = text_of(node)
-    if node.type == "instance_variable":
+    if text[:1] == "@" and node.type == "instance_variable":
         return f"self.{text[1:]}"
     if "\\" not in text:
         return text
@@ -69,8 +69,9 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     if kind in syntax.calls:
         if syntax.requires and (module := required(node)):
             return module_link(module)
-        last = node.children[-1]  # Swift writes an element as a call
-        mark = "[]" if last.type == "call_suffix" and text_of(last).startswith("[") else "()"
+        last = node.child(node.child_count - 1)  # Swift writes an element as a call
+        element = last is not None and last.type == "call_suffix" and text_of(last).startswith("[")
+        mark = "[]" if element else "()"
         return f"{chain_of(child_of(node, syntax.calls[kind]), syntax, depth + 1)}{mark}"
     if kind in syntax.news:
         return _made(child_of(node, syntax.news[kind]), syntax, depth)
@@ -97,10 +98,12 @@ def module_of(link: str) -> str:
 
 def required(call: Node) -> str:
     """The module of `require("x")` and `import("x")`; "" for any other call."""
-    callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
-    if callee is None or arguments is None or arguments.named_child_count != 1:
+    callee = call.child_by_field_name("function")
+    kind = callee.type if callee is not None else ""
+    if callee is None or (kind != "import" and (kind != "identifier" or callee.text != b"require")):
         return ""
-    if callee.type != "import" and callee.text != b"require":
+    arguments = call.child_by_field_name("arguments")
+    if arguments is None or arguments.named_child_count != 1:
         return ""
     module = arguments.named_children[0]
     return text_of(module).strip("'\"`") if module.type in ("string", "template_string") else ""
@@ -128,15 +131,22 @@ def count_arguments(call: Node) -> int:
     """How many arguments a call passes, closures behind the parentheses (Swift) among them; -1 when
     that cannot be told.
     """
-    behind = next((child for child in call.named_children if child.type == "call_suffix"), None)
-    around = behind if behind is not None else call
-    arguments = around.child_by_field_name("arguments")
+    arguments = call.child_by_field_name("arguments")
+    if arguments is not None:
+        return _count(arguments)
+    children = call.named_children
+    behind = next((child for child in children if child.type == "call_suffix"), None)
+    around = behind.named_children if behind is not None else children
+    closures = sum(child.type == "lambda_literal" for child in around) if behind is not None else 0
+    arguments = behind.child_by_field_name("arguments") if behind is not None else None
     if arguments is None:
-        arguments = next((child for child in around.named_children if "argument" in child.type), None)
-    closures = [child for child in around.named_children if child.type == "lambda_literal"] if behind else []
-    if arguments is None:
-        return len(closures) or -1
-    return sum(not child.is_extra for child in arguments.named_children) + len(closures)
+        arguments = next((child for child in around if "argument" in child.type), None)
+    return closures or -1 if arguments is None else _count(arguments) + closures
+
+
+def _count(arguments: Node) -> int:
+    """Without comments."""
+    return sum(not child.is_extra for child in arguments.named_children) if arguments.named_child_count else 0
 
 
 def split(chain: str) -> tuple[str, str]:

@@ -39,7 +39,6 @@ from cortex.graph.facts.chains import (
     count_arguments,
     name_of,
     required,
-    split,
     text_of,
 )
 from cortex.graph.facts.facts import (
@@ -80,6 +79,8 @@ _AROUND = frozenset(
     "ambient_declaration template_declaration expression_statement".split()
 )
 
+#: last links of a chain that name nothing
+_NOTHING = frozenset({UNKNOWN, LITERAL, ""})
 _END = 1 << 60
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*")
 
@@ -119,11 +120,11 @@ class _Sweep:
 
     def run(self, tree: Tree, sha256: str) -> Facts:
         root = tree.root_node
-        for _, _, _, what, captures in self._events(root, _query(self.language, tree.language)):
-            node = captures[what][0]
-            while self.stack[-1].end <= node.start_byte:
-                self.stack.pop()
-            self._take(what, node, captures)
+        stack, take = self.stack, self._take
+        for start, _, _, what, captures in self._events(root, _query(self.language, tree.language)):
+            while stack[-1].end <= start:
+                stack.pop()
+            take(what, captures[what][0], captures)
         facts = Facts(
             self.path,
             self.language,
@@ -147,17 +148,17 @@ class _Sweep:
         named: set[int] = set()
         types: list[tuple[int, int, _Captures]] = []
         for pattern, captures in sorted(cursor.matches(root), key=lambda match: match[0]):
-            what = _main(captures)
-            node = captures[what][0]
-            if what.startswith("def."):
+            what, defines = _main(tuple(captures))
+            start, end = captures[what][0].byte_range
+            if defines:
                 name = captures["name"][0].start_byte
                 if name in named:
                     continue
                 named.add(name)
             if what == "type":
-                types.append((node.start_byte, -node.end_byte, captures))
+                types.append((start, -end, captures))
                 continue
-            events.append((node.start_byte, -node.end_byte, pattern, what, captures))
+            events.append((start, -end, pattern, what, captures))
         last = -1
         for start, end, captures in sorted(types, key=lambda one: one[:2]):
             if start >= last and start not in named:  # not a part of another, nor a definition's own name
@@ -167,44 +168,54 @@ class _Sweep:
         return events
 
     def _take(self, what: str, node: Node, captures: _Captures) -> None:
-        if what.startswith("def.") or what == "container":
-            self._define(what.removeprefix("def."), node, captures)
-        elif what == "block":
-            self._block(node)
-        elif what.startswith("base."):
-            self._base(what.removeprefix("base."), node)
-        elif what == "returns":
+        group, _, kind = what.partition(".")
+        match group:
+            case "def" | "container":
+                self._define(kind or group, node, captures)
+            case "block":
+                self._block(node)
+            case "call":
+                self._call(node, captures["callee"][0])
+            case "type":
+                self._type(node)
+            case "bind" if kind == "name":
+                self._bind(captures)
+            case "param":
+                self._parameter(captures)
+            case "base":
+                self._base(kind, node)
+            case "narrow":
+                self._narrow(captures)
+            case "bound":
+                self._bound(text_of(node), text_of(captures["bound.type"][0]))
+            case "return":
+                self._return(node)
+            case "import":
+                self._import(node)
+            case _:
+                self._take_rare(what, node, captures)
+
+    def _take_rare(self, what: str, node: Node, captures: _Captures) -> None:
+        """What few languages have, or few files have often."""
+        if what == "returns":
             if (owner := self._callable()) is not None and not owner.returns:
                 text = types_of(node) if self.language == "go" else text_of(node)
                 owner.returns = ":" + text.lstrip(": ")[:TYPE_CHARS_MAX]
-        elif what == "return.value":
-            owner = self._callable(through_blocks=True)
-            yields = node.parent is not None and node.parent.type == "yield"
-            if owner is not None and (not yields or YIELDING.intersection(owner.flags)):
-                owner.inferred.append(chain_of(node, self.syntax))
-        elif what.startswith("param."):
-            self._parameter(captures)
-        elif what == "bind.name":
-            self._bind(captures)
-        elif what == "narrow":
-            self._narrow(captures)
-        elif what == "call":
-            self._call(node, captures["callee"][0])
         elif what == "macro.body":
             self._macro(node)
         elif what == "tokens":
             self._refer("call", chain_of_tokens(node, captures["group"][0]), node)
-        elif what == "bound.name":
-            self._bound(text_of(node), text_of(captures["bound.type"][0]))
         elif what == "jsx":
             if (name := chain_of(node, self.syntax))[:1].isupper() or "." in name:
                 self._refer("call", name, node)
-        elif what == "type":
-            self._type(node)
-        elif what == "import":
-            self._import(node)
         elif what == "package" and not self.package:
             self.package = text_of(node).strip().replace("\\", ".")
+
+    def _return(self, value: Node) -> None:
+        owner = self._callable(through_blocks=True)
+        yields = value.parent is not None and value.parent.type == "yield"
+        if owner is not None and (not yields or YIELDING.intersection(owner.flags)):
+            owner.inferred.append(chain_of(value, self.syntax))
 
     def _define(self, kind: str, node: Node, captures: _Captures) -> None:
         if self.script is not None and kind in ("assigned", "member", "container"):
@@ -412,7 +423,7 @@ class _Sweep:
     def _refer(
         self, kind: str, chain: str, node: Node, arguments: int = -1, given: tuple[str, ...] = ()
     ) -> None:
-        if split(chain)[1] in (UNKNOWN, LITERAL, ""):
+        if chain.rpartition(".")[2] in _NOTHING:
             return
         row, column = node.start_point
         self.references.append(
@@ -467,18 +478,21 @@ class _Sweep:
         return tuple(made)
 
 
-def _main(captures: _Captures) -> str:
-    """The capture that names what a match is."""
+@functools.cache
+def _main(captures: tuple[str, ...]) -> tuple[str, bool]:
+    """The capture that names what a match is, of all that a pattern has; whether it defines."""
     for what in captures:
-        if what.startswith("def.") or what in ("container", "call", "import", "narrow"):
-            return what
+        if what.startswith("def."):
+            return what, True
+        if what in ("container", "call", "import", "narrow"):
+            return what, False
     for what in captures:
         if what.startswith("base."):
-            return what
+            return what, False
     for what in ("bind.name", "bound.name", "tokens", "param.name", "param.type", "param.item"):
         if what in captures:
-            return what
-    return next(iter(captures))
+            return what, False
+    return captures[0], False
 
 
 def _whole(node: Node) -> Node:

@@ -36,6 +36,8 @@ class Syntax:
     methods: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     #: `require("x")` is a module
     requires: bool = False
+    #: the queries for functions as values where they are not those of `queries`
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +132,23 @@ SYNTAX: dict[str, Syntax] = {
             "nil rune_literal func_literal binary_expression".split()
         ),
     ),
-    "typescript": Syntax(queries=("typescript",), names=_JS_NAMES, casts={"as_expression": ""}, **_JS),
-    "tsx": Syntax(queries=("typescript", "jsx"), names=_JS_NAMES, casts={"as_expression": ""}, **_JS),
-    "javascript": Syntax(queries=("javascript",), names=_JS_NAMES, **_JS),
+    "typescript": Syntax(
+        queries=("typescript",),
+        values=("script", "typescript"),
+        names=_JS_NAMES,
+        casts={"as_expression": ""},
+        **_JS,
+    ),
+    "tsx": Syntax(
+        queries=("typescript", "jsx"),
+        values=("script", "typescript", "jsx"),
+        names=_JS_NAMES,
+        casts={"as_expression": ""},
+        **_JS,
+    ),
+    "javascript": Syntax(
+        queries=("javascript",), values=("script", "javascript", "jsx"), names=_JS_NAMES, **_JS
+    ),
     "java": Syntax(
         queries=("java",),
         names=frozenset({"identifier", "type_identifier", "this", "super"}),
@@ -177,7 +193,7 @@ SYNTAX: dict[str, Syntax] = {
         ),
     ),
     "c": Syntax(queries=("c",), **_C),
-    "cpp": Syntax(queries=("cpp",), **_C),
+    "cpp": Syntax(queries=("cpp",), values=("c", "cpp"), **_C),
     "csharp": Syntax(
         queries=("csharp",),
         names=frozenset({"identifier", "this", "base", "this_expression", "base_expression"}),

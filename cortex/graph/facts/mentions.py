@@ -49,7 +49,8 @@ def mentions(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iter
 @functools.cache
 def _query(language: str, grammar: Grammar) -> Query:
     folder = resources.files("cortex.graph.facts").joinpath("queries", "values")
-    return Query(grammar, folder.joinpath(f"{language}.scm").read_text("utf-8"))
+    names = SYNTAX[language].values or SYNTAX[language].queries
+    return Query(grammar, "\n".join(folder.joinpath(f"{name}.scm").read_text("utf-8") for name in names))
 
 
 def _chain(node: Node, language: str) -> tuple[str, Node]:

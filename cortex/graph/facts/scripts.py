@@ -21,6 +21,9 @@ _NAMELESS = frozenset("arrow_function function_expression generator_function cla
 _COVERS = frozenset("as_expression satisfies_expression parenthesized_expression".split())
 #: calls that make their first argument inherit from the second
 _INHERIT = frozenset({b"util.inherits", b"inherits", b"Object.setPrototypeOf"})
+_CREATE = b"Object.create"
+#: bytes of the longest of those callees
+_CALLEE_BYTES_MAX = max(map(len, (*_INHERIT, _CREATE)))
 
 
 class Owner(NamedTuple):
@@ -132,16 +135,17 @@ def inherits(call: Node) -> tuple[Owner, Node] | None:
     """(who, its base) where a call makes one inherit from another: `util.inherits(P, Base)`,
     `P.prototype = Object.create(Base.prototype)`.
     """
-    callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    callee = call.child_by_field_name("function")
+    if callee is None or callee.end_byte - callee.start_byte > _CALLEE_BYTES_MAX:
+        return None
+    text = callee.text
+    if text not in _INHERIT and text != _CREATE:
+        return None
+    arguments = call.child_by_field_name("arguments")
     held = arguments.named_children if arguments is not None else []
-    if callee is None or not held:
+    if len(held) < 1 + (text in _INHERIT):
         return None
-    if callee.text in _INHERIT and len(held) > 1:
-        who, base = owner_of(held[0]), held[1]
-    elif callee.text == b"Object.create":
-        who, base = owner_of_literal(call), held[0]
-    else:
-        return None
+    who, base = (owner_of(held[0]), held[1]) if text in _INHERIT else (owner_of_literal(call), held[0])
     whose = owner_of(base)
     inner = base.child_by_field_name("object") if whose.prototype else base
     return (who, inner) if who.name not in ("", "this", EXPORTS) and inner is not None else None

@@ -14,9 +14,14 @@ _JOINS = frozenset({".", "::"})
 _HOLDERS = frozenset({"macro_invocation", "macro_rule"})
 
 
+def _is_call(group: Node) -> bool:
+    opening = group.child(0)
+    return opening is not None and opening.type == "("
+
+
 def chain_of_tokens(name: Node, group: Node) -> str:
     """The chain of what is called where `group` follows `name`; `?` when that is no call."""
-    if name.end_byte != group.start_byte or not text_of(group).startswith("("):
+    if name.end_byte != group.start_byte or not _is_call(group):
         return UNKNOWN
     holder = group.parent
     while holder is not None and holder.type == "token_tree":
@@ -27,7 +32,7 @@ def chain_of_tokens(name: Node, group: Node) -> str:
     links = [text_of(name)]
     while before is not None and before.type in _JOINS and len(links) < LINKS_MAX:
         link = before.prev_sibling
-        called = link is not None and link.type == "token_tree" and text_of(link).startswith("(")
+        called = link is not None and link.type == "token_tree" and _is_call(link)
         if called and link is not None:
             link = link.prev_sibling
         if link is None or link.type not in _NAMES:

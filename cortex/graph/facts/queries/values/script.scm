@@ -8,5 +8,3 @@
 (assignment_pattern right: [(identifier) (member_expression)] @value)
 (ternary_expression [(identifier) (member_expression)] @value)
 (export_statement value: (identifier) @value)
-(public_field_definition value: [(identifier) (member_expression)] @value)
-(jsx_expression [(identifier) (member_expression)] @value)

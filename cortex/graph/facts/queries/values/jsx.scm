@@ -1,0 +1,1 @@
+(jsx_expression [(identifier) (member_expression)] @value)
