@@ -151,7 +151,9 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A question about relations, the graph worker's to answer; fields as in GraphSearch."""
+    """A question about relations, the graph worker's to answer; fields as in GraphSearch. A compact
+    answer shows the line itself even without context.
+    """
 
     operation: GraphOperation
     target: str
@@ -159,11 +161,12 @@ class Graph:
     scope: str = ""
     exclude_patterns: tuple[str, ...] = ()
     include_context: bool = True
-    context_lines: int = 3
+    context_lines: int = 2
     depth: int = 1
     max_results: int = 100
     max_per_level: int = 50
     offset: int = 0
+    detail: Literal["compact", "full"] = "compact"
 
     def checked(self) -> Self:
         if not self.target.strip():
@@ -174,14 +177,15 @@ class Graph:
         return self
 
     def request(self, generation: int) -> GraphSearch:
+        is_compact = self.detail == "compact"
         return GraphSearch(
             operation=self.operation,
             target=self.target,
             to=self.to,
             scope=self.scope,
             exclude_patterns=self.exclude_patterns,
-            include_context=self.include_context,
-            context_lines=self.context_lines,
+            include_context=self.include_context or is_compact,
+            context_lines=self.context_lines if self.include_context else 0,
             depth=self.depth,
             max_results=self.max_results,
             max_per_level=self.max_per_level,

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from cortex.ask.asking import Asking, Turn
+from cortex.ask.compact import compact, unread
 from cortex.ask.elsewhere import elsewhere
 from cortex.ask.meeting.beside import files_of, with_decisions, with_notes
 from cortex.ask.questions import Graph, Names, Outline, Pattern
@@ -25,7 +26,12 @@ async def graph(asking: Asking, question: Graph) -> dict[str, Any]:
         hits = replace(hits, suggestion=f"{word} {hits.suggestion}".rstrip())
     echo = {"operation": question.operation, "target": hits.target or question.target}
     hits = replace(hits, results=fold(hits.results))
-    answer = _answer(echo, turn, _said(turn, hits), started)
+    shown = hits
+    if question.detail == "compact":
+        rows, file = compact(hits.results, question.operation)
+        shown = replace(hits, results=rows)
+        echo |= {"file": file} if file else {}
+    answer = _answer(echo, turn, _said(turn, shown), started)
     if question.operation == "impact":
         nodes = [orjson.loads(raw)["node"] for raw in hits.results]
         touched = {hits.target, *(uncopied(node["id"]) for node in nodes)}
@@ -51,7 +57,7 @@ def _marked(raw: bytes) -> dict[str, Any]:
     """A result of a file that was saved since, without the lines around it: they have moved, and
     those that stand there now say something else.
     """
-    result: dict[str, Any] = orjson.loads(raw)
+    result: dict[str, Any] = unread(orjson.loads(raw))
     result.pop("context", None)
     return result | {"stale": True}
 

@@ -98,8 +98,8 @@ def test_no_line_is_quoted_of_what_was_saved_since(served, operation):
     # Line 9, which was the call in `second`, is the one in `first` now.
     (served.config.root / "caller.py").write_text("# one\n# two\n# three\n# four\n" + CALLER)
     answer = call(served, "cortex_graph", operation=operation, target="used")
-    assert {one["node"]["id"] for one in answer["results"]} >= {"caller:first", "caller:second"}
-    assert all(one["stale"] and "context" not in one for one in answer["results"])
+    assert {one.get("name") for one in answer["results"]} >= {"first", "second"}
+    assert all(one["stale"] and "text" not in one for one in answer["results"])
 
 
 def test_related_code_quotes_no_line_that_calls_nothing(served):

@@ -48,7 +48,7 @@ async def until(front, wanted, **arguments):
         async with asyncio.timeout(60):
             while not answer or ids(answer) != wanted:
                 with contextlib.suppress(Exception):
-                    answer = await front.call("cortex_graph", **arguments)
+                    answer = await front.call("cortex_graph", detail="full", **arguments)
                 await asyncio.sleep(0.05)
     assert ids(answer) == wanted
     return answer
@@ -61,7 +61,7 @@ def test_structure_is_answered_through_the_whole_path(sources):
                 front, ["app/main:main"], operation="callers", target="DiskStore.save", context_lines=0
             )
             return callers, [
-                await front.call("cortex_graph", operation=operation, target=target, **more)
+                await front.call("cortex_graph", operation=operation, target=target, detail="full", **more)
                 for operation, target, more in (
                     ("callees", "app/main:main", {}),
                     ("implementations", "Store", {}),

@@ -270,7 +270,8 @@ def files_of(answer: dict[str, Any]) -> set[str]:
     if "functions" in answer:
         return {answer["functions"][0]["file"]}
     found = {hit["chunk"]["metadata"]["file_path"] for hit in answer["results"] if "chunk" in hit}
-    return found | {one.get("file") or one["node"]["file"] for one in answer["results"] if "chunk" not in one}
+    places = (one for one in answer["results"] if "chunk" not in one)
+    return found | {one.get("file") or one["at"].rpartition(":")[0] for one in places}
 
 
 @pytest.mark.parametrize("written", PATHS)
@@ -386,7 +387,8 @@ def test_all_arguments_in_one_json_text_are_taken(ask):
         "cortex_graph", operation='"callers"', target="`Store.save`", depth="2", include_context="false"
     )
     assert given["target"] == "src/shop/disk:Store.save"
-    assert "context" not in given["results"][0]
+    assert given["results"][0]["text"]
+    assert "\n" not in given["results"][0]["text"]
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ def test_people_get_what_programs_get_and_the_graph_without_its_context():
     for name, word, for_people in (
         ("cortex_search", ["x"], {}),
         ("cortex_exact", ["x"], {}),
-        ("cortex_graph", ["callers", "x"], {"context_lines": 0}),
+        ("cortex_graph", ["callers", "x"], {"context_lines": 0, "detail": "full"}),
     ):
         front.run(name, *word)
         shown = front.arguments
@@ -227,6 +227,10 @@ def test_the_lines_around_a_call_keep_their_shape_and_the_call_is_marked(capsys)
     front.answer["results"][0]["context"] = [{"line": 11, "text": "\t\treturn run(now)"}]
     assert front.run("cortex_graph", "callers", "run") == 0
     assert capsys.readouterr().out.splitlines()[1:] == ["    return run(now)"]
+    short = {"name": "go", "kind": "function", "at": "a.go:11", "depth": 2, "text": "return run(now)"}
+    front.answer["results"] = [short]
+    assert front.run("cortex_graph", "callers", "run", "--detail", "compact") == 0
+    assert capsys.readouterr().out.splitlines() == ["  go  a.go:11  ", "      return run(now)"]
 
 
 def test_outlines_matches_and_places_are_shown_for_people(capsys):

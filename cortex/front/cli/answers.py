@@ -78,11 +78,8 @@ def print_graph(answer: dict[str, Any]) -> None:
     """Each result with its place, how it was resolved, and the source line."""
     out = Screen()
     for result in answer["results"]:
-        node = result["node"]
-        place = {"file": node.get("file", ""), "line": node.get("start_line", 0)}
-        if answer["operation"] != "implementations":
-            place = result.get("location", place)
-        head = Line(("  " * (result["depth"] - 1), ""), (str(node["id"]), "bold cyan"))
+        title, place, margin = _place_in_graph(result, answer["operation"])
+        head = Line((margin, ""), (title, "bold cyan"))
         head.append(f"  {place['file']}:{place['line']}", "green")
         told = [result.get(name, "") for name in ("edge", "confidence", "impact_type", "severity")]
         head.append("  " + " ".join(filter(None, told)), "dim")
@@ -91,9 +88,24 @@ def print_graph(answer: dict[str, Any]) -> None:
         if result.get("stale"):
             head.append("  changed since it was indexed", "yellow")
         out.print(head)
-        for text in _context(result.get("context") or (), place["line"], "  " * result["depth"] + "  "):
+        for text in _context(result.get("context") or (), place["line"], f"{margin}    "):
             out.print(text)
+        for line in result.get("text", "").splitlines():
+            out.print(Line((f"{margin}    {line}", "dim")))
     print_notes(answer, f"{answer['total_returned']} of {answer['total_found']} are shown.")
+
+
+def _place_in_graph(result: dict[str, Any], operation: str) -> tuple[str, dict[str, Any], str]:
+    """(title, {"file", "line"}, margin of its depth) of a result in either form."""
+    if "node" not in result:
+        file, _, line = result.get("at", "").rpartition(":")
+        name = result.get("name") or file
+        return name, {"file": file, "line": line}, "  " * (result.get("depth", 1) - 1)
+    node = result["node"]
+    place = {"file": node.get("file", ""), "line": node.get("start_line", 0)}
+    if operation != "implementations":
+        place = result.get("location", place)
+    return str(node["id"]), place, "  " * (result["depth"] - 1)
 
 
 def _context(lines: Sequence[dict[str, Any]], marked: int, margin: str) -> Iterable[Line]:

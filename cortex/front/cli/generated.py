@@ -123,7 +123,7 @@ FORMS = {
     "cortex_graph": Form(
         answers.print_graph,
         words=(Word("operation", "operation"), Word("target", "target")),
-        for_people={"context_lines": 0},
+        for_people={"context_lines": 0, "detail": "full"},
     ),
     "cortex_outline": Form(answers.print_outline, words=(Word("path", "path", optional=True),)),
     "cortex_pattern": Form(

@@ -174,7 +174,7 @@ async def grow(visit: Visit, body: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _graph(visit: Visit, operation: str, target: str, **more: Any) -> dict[str, Any]:
-    asked = {"operation": operation, "target": target, "include_context": False, **more}
+    asked = {"operation": operation, "target": target, "include_context": False, "detail": "full", **more}
     return await visit.call("cortex_graph", asked)
 
 

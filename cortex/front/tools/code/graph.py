@@ -4,7 +4,7 @@ depends on what.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -29,11 +29,12 @@ async def cortex_graph(
         Meta(description="Not these globs."),
     ] = (),
     include_context: Annotated[bool, Meta(description="Show source lines.")] = True,
-    context_lines: Annotated[int, Meta(description="0 to 20.")] = 3,
+    context_lines: Annotated[int, Meta(description="0 to 20.")] = 2,
     depth: Annotated[int, Meta(description="1 to 10.")] = 1,
     max_results: Annotated[int, Meta(description="1 to 500.")] = 100,
     max_per_level: Annotated[int, Meta(description="1 to 100.")] = 50,
     offset: Annotated[int, Meta(description="Results to skip.")] = 0,
+    detail: Annotated[Literal["compact", "full"], Meta(description="Form of each result.")] = "compact",
 ) -> dict[str, Any]:
     """Who calls, implements or depends on a definition or file you can name; no text search.
 
@@ -57,5 +58,6 @@ async def cortex_graph(
             max_results=max_results,
             max_per_level=max_per_level,
             offset=offset,
+            detail=detail,
         ),
     )

@@ -1,0 +1,93 @@
+"""Results of a question about structure in few words: each place once, and the line that stands
+there. Pure.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+#: operations that go the way of the edges: a result is what the reference leads to
+_FORWARD = frozenset({"callees", "dependencies", "path"})
+#: what is taken over as it is
+_KEPT = ("via", "edge", "confidence", "impact_type", "severity")
+_CANDIDATES = ("candidates", "more_candidates", "candidates_of")
+#: characters of a shown line; longer ones are cut
+LINE_CHARS_MAX = 160
+
+Row = dict[str, Any]
+
+
+def compact(results: Iterable[bytes], operation: str) -> tuple[tuple[bytes, ...], str]:
+    """(results as JSON, the file whose lines the numbers in `from` are; "" where none is used).
+
+    `at` is the place that counts: of what refers to the target the place where it does, of what
+    the target leads to, or what implements it, the definition; `from` is where it leads there: a
+    number is a line of the asked file, on a path of the file of the step before.
+    """
+    rows = [orjson.loads(raw) for raw in results]
+    file = next((row["location"]["file"] for row in rows if "location" in row), "")
+    asked = file if operation in _FORWARD and operation != "path" else ""
+    shown = []
+    for row in rows:
+        shown.append(orjson.dumps(_row(row, operation, asked)))
+        if operation == "path":
+            asked = row["node"].get("file", "")
+    return tuple(shown), file if operation in _FORWARD and operation != "path" else ""
+
+
+def unread(row: Row) -> Row:
+    """A compact result without the lines that it was shown with."""
+    return {name: value for name, value in row.items() if name != "text"}
+
+
+def _row(result: Row, operation: str, asked: str) -> Row:
+    node, place = result["node"], result.get("location")
+    defined = {"file": node["file"], "line": node["start_line"]} if node.get("file") else None
+    forward = operation in _FORWARD
+    at = place if place and not forward and operation != "implementations" else defined
+    row: Row = {"name": name} if (name := _name(node)) else {}
+    row["kind"] = node["kind"]
+    if at:
+        row["at"] = _place(at)
+    if defined and at is place and defined["file"] != place["file"]:
+        row["defined"] = _place(defined)
+    if forward and place:
+        row["from"] = place["line"] if place["file"] == asked else _place(place)
+    if operation != "path" and result["depth"] > 1:
+        row["depth"] = result["depth"]
+    row |= {name: result[name] for name in _KEPT if name in result}
+    if lines := result.get("context"):
+        here = place if place and operation != "implementations" else defined
+        row["text"] = _text(lines, node, here or {})
+    return row | {name: result[name] for name in _CANDIDATES if name in result}
+
+
+def _name(node: Mapping[str, Any]) -> str:
+    """The name in its file, with whose path it is a target again; "" for a file."""
+    if node["kind"] == "module" and node.get("file"):
+        return ""
+    return str(node["id"]).rpartition(":")[2] or str(node["id"])
+
+
+def _place(place: Mapping[str, Any]) -> str:
+    return f"{place['file']}:{place['line']}"
+
+
+def _text(lines: Sequence[Row], node: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+    """One line as it is; several with their numbers, without the indentation that all have, and of
+    a definition around `here` only those that are in it.
+    """
+    first, last = node.get("start_line", 0), node.get("end_line", 0)
+    if here.get("file") != node.get("file") or not first <= here["line"] <= last:
+        first, last = 0, sys.maxsize
+    inside = [line for line in lines if first <= line["line"] <= last and line["text"].strip()]
+    texts = textwrap.dedent("\n".join(line["text"].rstrip() for line in inside)).split("\n")
+    texts = [text if len(text) <= LINE_CHARS_MAX else f"{text[:LINE_CHARS_MAX]}…" for text in texts]
+    if len(lines) == 1:
+        return texts[0]
+    return "\n".join(f"{line['line']}: {text}" for line, text in zip(inside, texts, strict=False))

@@ -1,0 +1,106 @@
+"""Answers about structure in few words: what stands in them, and what a result costs."""
+
+import asyncio
+import itertools
+import random
+import re
+import shutil
+from pathlib import Path
+
+import orjson
+import pytest
+
+from cortex.ask.compact import LINE_CHARS_MAX
+from cortex.ask.questions import Graph, Names
+from cortex.ask.structure import graph, names
+
+HERE = Path(__file__).parents[2]
+#: rooms of this project that are asked about: those that call one another most
+ROOMS = ("cortex/ask", "cortex/engines/graph")
+OPERATIONS = ("callers", "callees", "implementations", "dependents", "type_usages", "impact")
+#: symbols that are drawn
+DRAWN = 15
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory, serve):
+    root = tmp_path_factory.mktemp("rooms")
+    for room in ROOMS:
+        shutil.copytree(HERE / room, root / room, ignore=shutil.ignore_patterns("__pycache__"))
+    return serve(root)
+
+
+def ask(served, operation, target, **more):
+    return orjson.loads(orjson.dumps(asyncio.run(graph(served.asking(), Graph(operation, target, **more)))))
+
+
+def draw(served):
+    listed = asyncio.run(names(served.asking(), Names("", "symbol", 10_000)))["values"]
+    return random.Random(18).sample(sorted(listed), DRAWN)
+
+
+@pytest.mark.parametrize(("include_context", "most"), [(False, 60), (True, 110)])
+def test_a_result_costs_few_tokens_over_this_projects_own_symbols(served, include_context, most):
+    size = count = 0
+    for name in draw(served):
+        for operation in OPERATIONS:
+            answer = ask(served, operation, name, include_context=include_context, max_results=20)
+            assert all(one["text"] for one in answer["results"])
+            size += len(orjson.dumps(answer["results"]))
+            count += len(answer["results"])
+    assert count > DRAWN
+    assert size / 4 / count <= most
+
+
+def test_a_compact_result_says_what_the_full_one_says(served):
+    found = set()
+    for name in [*draw(served), "Walker.walk", "Walk", "GraphSnapshot"]:
+        for operation in OPERATIONS:
+            short = ask(served, operation, name, context_lines=0, max_results=5)
+            whole = ask(served, operation, name, context_lines=0, max_results=5, detail="full")
+            for row, full in zip(short["results"], whole["results"], strict=True):
+                assert_same(row, full, operation, short.get("file"))
+                found.add(operation)
+    assert found == {*OPERATIONS} - {"implementations"}
+
+
+def assert_same(row, full, operation, file):
+    node, place = full["node"], full["location"]
+    defined, used = f"{node['file']}:{node['start_line']}", f"{place['file']}:{place['line']}"
+    if operation == "callees":
+        where = row["from"]
+        assert row["at"] == defined
+        assert used == (f"{file}:{where}" if isinstance(where, int) else where)
+    else:
+        assert row["at"] == (defined if operation == "implementations" else used)
+    assert all(row[name] == full[name] for name in ("edge", "confidence"))
+    assert row["text"] == full["context"][0]["text"].strip()[:LINE_CHARS_MAX]
+    assert row["kind"] == node["kind"]
+    assert row.get("name", "") == ("" if node["kind"] == "module" else node["id"].rpartition(":")[2])
+
+
+def test_a_compact_name_with_the_path_of_its_place_is_a_target_again(served):
+    for row in ask(served, "callers", "ask/asking:Turn.stale", max_results=5)["results"]:
+        target = f"{row['at'].rpartition(':')[0]}:{row['name']}"
+        again = ask(served, "callees", target)
+        assert again["target"].rpartition(":")[2] == row["name"]
+        assert again["file"] == row["at"].rpartition(":")[0]
+        assert int(row["at"].rpartition(":")[2]) in [one["from"] for one in again["results"]]
+
+
+def test_a_path_is_told_by_definitions_and_where_each_is_left(served):
+    steps = ask(served, "path", "GraphSnapshot.search", to="Walker._levels")["results"]
+    assert [one["name"] for one in steps] == ["GraphSnapshot.search", "Walker.walk", "Walker._levels"]
+    assert [type(one.get("from")) for one in steps] == [type(None), int, int]
+    for before, step in itertools.pairwise(steps):
+        line = (HERE / before["at"].rpartition(":")[0]).read_text().splitlines()[step["from"] - 1]
+        assert f"{step['from']}: {line.strip()}" in re.sub(r"(?m)^(\d+:) +", r"\1 ", step["text"])
+
+
+def test_what_is_around_a_line_is_only_what_its_definition_holds(served):
+    asked = {"target": "ask/asking:Turn.stale", "context_lines": 20}
+    whole = ask(served, "callers", **asked, detail="full")["results"]
+    for row, full in zip(ask(served, "callers", **asked)["results"], whole, strict=True):
+        numbers = [int(line.partition(":")[0]) for line in row["text"].splitlines()]
+        assert full["node"]["start_line"] <= numbers[0] <= full["location"]["line"]
+        assert full["location"]["line"] <= numbers[-1] <= full["node"]["end_line"]
