@@ -46,15 +46,16 @@ def unread(row: Row) -> Row:
 
 
 def _row(result: Row, operation: str, asked: str) -> Row:
-    node, place = result["node"], result.get("location")
-    defined = {"file": node["file"], "line": node["start_line"]} if node.get("file") else None
+    node: Row = result["node"]
+    place: Row | None = result.get("location")
+    defined: Row | None = {"file": node["file"], "line": node["start_line"]} if node.get("file") else None
     forward = operation in _FORWARD
     at = place if place and not forward and operation != "implementations" else defined
     row: Row = {"name": name} if (name := _name(node)) else {}
     row["kind"] = node["kind"]
     if at:
         row["at"] = _place(at)
-    if defined and at is place and defined["file"] != place["file"]:
+    if defined and place and at == place and defined["file"] != place["file"]:
         row["defined"] = _place(defined)
     if forward and place:
         row["from"] = place["line"] if place["file"] == asked else _place(place)

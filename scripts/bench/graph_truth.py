@@ -7,18 +7,22 @@ REFERENCE is one of jedi, pyright (Python), typescript (TypeScript, TSX, JavaScr
 (C, C++), javac, rust-analyzer and intelephense (PHP); the command must be on PATH, jedi importable.
 FOLDER is a whole checkout: with its tests, its configuration files and its roots.
 
-Asked is every call site (truth_sites.py), or `--sample` of them, evenly. Precision: of our calls at
-sites of which the reference has an opinion, the share with one of its targets; calls of what is
-outside the project count as wrong. Static recall: of the sites whose target is a definition with a
-name, the share that we name. Raw recall: of all sites with a target in the project, interfaces'
-members and called values included. A call that may mean several definitions counts as not found;
-`listed` is the recall with those, where one of them is it. `--peer` puts codegraph beside it
-(`npm install @colbymchenry/codegraph`), over the same sites.
+Asked is every call site (truth_sites.py), or `--sample` of them, evenly, the files in an order that
+is drawn and the same in every run; a reference has `--seconds` for a project, and what it answered
+by then is judged (`answered` of `asked`). Precision: of our calls at sites of which the reference
+has an opinion, the share with one of its targets; calls of what is outside the project count as
+wrong; an import that the reference cannot follow is no opinion. Static recall: of the sites whose
+target is a definition with a name, the share that we name. Raw recall: of all sites with a target
+in the project, interfaces' members and called values included. A call that may mean several
+definitions counts as not found; `listed` is the recall with those, where one of them is it.
+`--peer` puts codegraph beside it (`npm install @colbymchenry/codegraph`), over the same sites.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -66,14 +70,19 @@ def main() -> None:
     for given in arguments.projects:
         name, _, folder = given.partition("=")
         root = Path(folder).resolve()
-        row = judge(name, root, arguments)
+        try:
+            row = judge(name, root, arguments)
+        except (OSError, subprocess.SubprocessError) as error:
+            print(f"\n{root.name}, {name}: no figures: {error}")
+            continue
         figures["projects"][f"{root.name} {name}"] = row
-        print(f"\n{root.name}, {name}: {row['files']} files, {row['asked']} of {row['sites']} sites asked")
+        counts = f"{row['answered']} of {row['asked']} sites answered, of {row['sites']}"
+        print(f"\n{root.name}, {name}: {row['files']} files, {counts}")
         show(row["sides"])
+        if arguments.json:
+            write(head | figures)
     print()
     print_machine(head)
-    if arguments.json:
-        write(head | figures)
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -81,6 +90,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("projects", nargs="+", metavar="REFERENCE=FOLDER")
     parser.add_argument("--peer", action="store_true", help="codegraph beside it")
     parser.add_argument("--sample", type=int, default=4000, help="sites of a project; 0 for all")
+    parser.add_argument("--seconds", type=float, default=600, help="for a reference and a project")
     parser.add_argument("--show", type=int, default=0, help="differences to print, of each kind")
     parser.add_argument("--exclude", default="", help="a word: files whose path has it are not asked about")
     add_json(parser)
@@ -97,14 +107,24 @@ def judge(name: str, root: Path, arguments: argparse.Namespace) -> Figures:
     total = sum(len(sites) for _, sites in every)
     step = max(1, total // arguments.sample) if arguments.sample else 1
     asked = [(file, [s for s in sites if hash_of(s) % step == 0]) for file, sites in every]
-    asked = [(file, sites) for file, sites in asked if sites]
+    asked = sorted(((f, sites) for f, sites in asked if sites), key=lambda one: digest(one[0].path.encode()))
     project = load(root, files)
-    truth = Truth(root, project, ask(name, root, asked))
+    truth = Truth(root, project, ask(name, root, asked, arguments.seconds))
     sides = {"cortex": our_answers(project)}
     if arguments.peer:
-        sides["codegraph"] = peer_answers(root, asked)
+        try:
+            sides["codegraph"] = peer_answers(root, asked)
+        except subprocess.TimeoutExpired as error:
+            print(f"{root.name}: no codegraph: {error}", file=sys.stderr)
     found = {side: truth.compare(answers, arguments.show, side) for side, answers in sides.items()}
-    return {"files": len(files), "sites": total, "asked": sum(len(s) for _, s in asked), "sides": found}
+    return {
+        "files": len(files),
+        "sites": total,
+        "asked": sum(len(sites) for _, sites in asked),
+        "answered": truth.answered,
+        "load": os.getloadavg()[0],
+        "sides": found,
+    }
 
 
 def hash_of(site: Site) -> int:
@@ -120,11 +140,11 @@ def load(root: Path, files: Sequence[File]) -> Project:
 
 
 def ask(
-    name: str, root: Path, asked: Sequence[tuple[File, Sequence[Site]]]
+    name: str, root: Path, asked: Sequence[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
     if name == "jedi":
-        return ask_jedi(root, asked)
-    return ask_javac(root, asked) if name == "javac" else ask_server(name, root, asked)
+        return ask_jedi(root, asked, seconds)
+    return ask_javac(root, asked, seconds) if name == "javac" else ask_server(name, root, asked, seconds)
 
 
 class Truth:
@@ -134,18 +154,20 @@ class Truth:
         self.project = project
         self.known: dict[str, File | None] = {}
         self.root = root
+        self.answered = 0
         #: site → (places in the project, kind): no places, the target is outside of it
         self.of: dict[Site, tuple[frozenset[Place], str]] = {}
         self.made = makers(project)
         for site, targets in told:
+            self.answered += 1
             inside = [target for target in targets if target is not None]
             if any((path, line) == site[:2] and abs(column - site[2]) <= 1 for path, line, column in inside):
                 continue  # a definition's own name
-            if inside:
+            if inside and (kind := self._kind(inside)) != "import":
                 places = {(path, line) for path, line, _ in inside}
                 places |= {self.made[place] for place in places if place in self.made}
-                self.of[site] = frozenset(places), self._kind(inside)
-            elif targets:
+                self.of[site] = frozenset(places), kind
+            elif targets and not inside:
                 self.of[site] = frozenset(), "outside"
 
     def _kind(self, targets: Sequence[tuple[str, int, int]]) -> str:
@@ -155,7 +177,7 @@ class Truth:
                 self.known[path] = read(self.root, path)
             file = self.known[path]
             kinds.add(kind_at(file, line, column) if file is not None else "value")
-        return next((kind for kind in ("static", "dispatch") if kind in kinds), "value")
+        return next((kind for kind in ("static", "dispatch", "value") if kind in kinds), "import")
 
     def compare(self, answers: Answers, shown: int, side: str) -> Figures:
         right, judged = Counter[str](), Counter[str]()

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +28,8 @@ FILE_S, READY_S, QUIET_S = 120.0, 240.0, 3.0
 #: imports and aliases that are followed to a definition
 HOPS_MAX = 3
 
+#: nothing is fetched while a reference thinks
+_OFFLINE = {"GOPROXY": "off", "GOFLAGS": "-mod=mod"}
 _DEFINITION = "textDocument/definition"
 
 #: (path, line from 1, column in bytes or -1) inside the project; None: outside of it
@@ -68,6 +73,7 @@ class Checker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=root,
+            env=os.environ | _OFFLINE,
         )
         self._busy: set[str] = set()
         self._replies: dict[int, Any] = {}
@@ -86,25 +92,31 @@ class Checker:
         self._send({"method": "initialized", "params": {}})
 
     def close(self) -> None:
-        self._wait({self._request("shutdown", None)}, 5.0)
-        self._send({"method": "exit", "params": None})
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            self._wait({self._request("shutdown", None)}, 5.0)
+            self._send({"method": "exit", "params": None})
             self._process.wait(5)
         self._process.kill()
         self._process.wait()
 
-    def targets(self, files: Iterable[tuple[File, Sequence[Site]]]) -> Iterator[tuple[Site, list[Target]]]:
+    def targets(
+        self, files: Iterable[tuple[File, Sequence[Site]]], ends: float
+    ) -> Iterator[tuple[Site, list[Target]]]:
+        """File by file, until `ends` on the monotonic clock; what is not answered is left out."""
         first = True
         for file, sites in files:
             uri = self._open(file)
             if first:
-                self._settle()
+                self._settle(ends)
                 first = False
             asked = {self._request(_DEFINITION, self._at(file, uri, site)): site for site in sites}
-            self._wait(set(asked), FILE_S)
+            self._wait(set(asked), min(FILE_S, ends - time.monotonic()))
             for number, site in asked.items():
-                yield site, self._places(self._replies.pop(number, None))
+                if number in self._replies:
+                    yield site, self._places(self._replies.pop(number))
             self._close(uri)
+            if time.monotonic() > ends:
+                return
 
     def beyond(self, place: tuple[str, int, int]) -> list[Target]:
         """Where what stands at `place` leads to: an import, an alias, a property of a module."""
@@ -154,9 +166,9 @@ class Checker:
                 found.append(None)
         return found
 
-    def _settle(self) -> None:
+    def _settle(self, ends: float) -> None:
         """Until the server is silent: it has read the project, or says so no more."""
-        ends, quiet = time.monotonic() + READY_S, time.monotonic() + QUIET_S
+        ends, quiet = min(ends, time.monotonic() + READY_S), time.monotonic() + QUIET_S
         while time.monotonic() < min(ends, quiet) or (self._busy and time.monotonic() < ends):
             if self._read(0.2):
                 quiet = time.monotonic() + QUIET_S
@@ -196,7 +208,7 @@ class Checker:
                 return False
             more = os.read(self._process.stdout.fileno(), 1 << 20)
             if not more:
-                raise SystemExit(f"{self.server.command[0]} ended")
+                raise ChildProcessError(f"{self.server.command[0]} ended")
             self._buffer += more
 
     def _take(self, message: dict[str, Any]) -> None:
@@ -213,34 +225,69 @@ class Checker:
 
 
 def ask_server(
-    name: str, root: Path, files: Iterable[tuple[File, Sequence[Site]]]
+    name: str, root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
-    """Targets that are no definitions are asked about in turn, until one is or leads no further."""
+    """What is answered within `seconds`, of which a quarter is kept for targets that are no
+    definitions: they are asked about in turn, until one is or leads no further.
+    """
+    with offline(root) if name == "gopls" else contextlib.nullcontext(root) as folder:
+        yield from _ask_server(name, folder, files, seconds)
+
+
+@contextlib.contextmanager
+def offline(root: Path) -> Iterator[Path]:
+    """A copy of a Go project that requires no other module: with one that is not on this machine,
+    and cannot be fetched, Go loads no package at all.
+    """
+    with tempfile.TemporaryDirectory() as made:
+        copy = Path(made).resolve() / root.name
+        shutil.copytree(root, copy, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        for place in copy.rglob("go.mod"):
+            place.write_text(requiring_nothing(place.read_text("utf-8")), "utf-8")
+        yield copy
+
+
+def requiring_nothing(text: str) -> str:
+    """A go.mod without what it requires, replaces and excludes."""
+    return re.sub(r"(?ms)^(?:require|replace|exclude|tool)\s*(?:\(.*?^\)|[^\n(]*$)\n?", "", text)
+
+
+def _ask_server(
+    name: str, root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
+) -> Iterator[tuple[Site, list[Target]]]:
+    ends = time.monotonic() + seconds
     checker = Checker(name, root)
     known: dict[tuple[str, int, int], list[Target]] = {}
     try:
-        told = list(checker.targets(files))
+        told = list(checker.targets(files, ends - seconds / 4))
         for _ in range(HOPS_MAX):
             pending = {one for _, targets in told for one in targets if one and one not in known}
             for one in sorted(pending):
+                if time.monotonic() > ends:
+                    break
                 file = read(root, one[0])
                 further = [] if file is None or kind_at(file, *one[1:]) != "value" else checker.beyond(one)
                 known[one] = [each for each in further if each and each != one] or [one]
-            told = [(site, [e for t in targets for e in (known[t] if t else [t])]) for site, targets in told]
+            told = [(site, [e for t in ts for e in (known.get(t, [t]) if t else [t])]) for site, ts in told]
     finally:
         checker.close()
     for site, targets in told:
         yield site, list(dict.fromkeys(targets))
 
 
-def ask_jedi(root: Path, files: Iterable[tuple[File, Sequence[Site]]]) -> Iterator[tuple[Site, list[Target]]]:
+def ask_jedi(
+    root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
+) -> Iterator[tuple[Site, list[Target]]]:
     import jedi  # type: ignore[import-not-found]
 
     # Not the packages installed here: one of them may be the very package under its own name.
     standard = [path for path in sys.path if path and "site-packages" not in path]
     roots = [str(root), *(str(root / name) for name in ("src",) if (root / name).is_dir())]
     whole = jedi.Project(root, sys_path=[*roots, *standard], smart_sys_path=False)
+    ends = time.monotonic() + seconds
     for file, sites in files:
+        if time.monotonic() > ends:
+            return
         script = jedi.Script(path=root / file.path, project=whole)
         for site in sites:
             column = len(file.lines[site[1] - 1][: site[2]].decode("utf-8", "replace"))
@@ -260,12 +307,15 @@ def _place(root: Path, name: Any) -> Target:
 
 
 def ask_javac(
-    root: Path, files: Iterable[tuple[File, Sequence[Site]]]
+    root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
-    """What javac says over all files at once; a class that is missing is no opinion."""
+    """What javac says over all files at once; a class that is missing is no opinion. Raises
+    subprocess.TimeoutExpired.
+    """
     command = ["java", str(Path(__file__).parent / "peers" / "Javac.java"), str(root)]
     told: dict[Site, list[Target]] = {}
-    for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
+    told_by = subprocess.run(command, capture_output=True, text=True, check=True, timeout=seconds)
+    for line in told_by.stdout.splitlines():
         path, row, column, there, its_row, its_column = line.split(" ")
         target = None if there == "-" else (there.replace("%20", " "), int(its_row), int(its_column))
         told.setdefault((path.replace("%20", " "), int(row), int(column)), []).append(target)

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from truth_sites import File, Place, Site
 
+#: seconds for its index of a project; a project that takes longer is judged without it
+INDEXED_S = 600.0
 _EDGES = (
     "select s.file_path, e.line, e.col, t.name, t.file_path, t.start_line, t.end_line from edges e "
     "join nodes s on s.id = e.source join nodes t on t.id = e.target "
@@ -27,7 +29,8 @@ def ask_codegraph(
     root: Path, asked: Iterable[tuple[File, Sequence[Site]]]
 ) -> Iterator[tuple[Site, set[Place]]]:
     """(site, what it may mean). An edge is a site's where it stands on the same line and ends at
-    the name that is written there, or begins where the name does.
+    the name that is written there, or begins where the name does. Raises
+    subprocess.TimeoutExpired.
     """
     edges = _read(root)
     for file, sites in asked:
@@ -50,7 +53,11 @@ def _read(root: Path) -> dict[Place, list[_Edge]]:
             root, copy, symlinks=True, ignore=shutil.ignore_patterns("node_modules", ".codegraph")
         )
         subprocess.run(
-            ["codegraph", "init", str(copy)], capture_output=True, check=False, stdin=subprocess.DEVNULL
+            ["codegraph", "init", str(copy)],
+            capture_output=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            timeout=INDEXED_S,
         )
         database = sqlite3.connect(copy / ".codegraph" / "codegraph.db")
         for path, line, column, name, there, first, last in database.execute(_EDGES):

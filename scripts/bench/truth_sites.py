@@ -25,8 +25,10 @@ ARGUMENTS_MAX = 40
 #: folders that hold what others wrote, or what a checker wrote
 _SKIPPED = frozenset({"node_modules", ".git", "target", "vendor", "dist", "build", ".codegraph", ".venv"})
 _DEFINES = re.compile(r"function|method|class|struct|interface|constructor|trait|enum|record|macro|preproc_")
+_CALLS = re.compile(r"declarator|call|invocation")
 _ABSTRACT = re.compile(r"interface|trait|protocol|method_signature|abstract|method_elem|method_spec")
 _FUNCTIONS = re.compile(r"arrow_function|function_expression|generator_function|^function$|^class$")
+_REQUIRES = re.compile(rb"(?:await\s+)?(?:require|import)\s*\(")
 
 #: (path below the root, line from 1, column in bytes)
 Site = tuple[str, int, int]
@@ -122,7 +124,7 @@ def _is_defined(leaf: Node) -> bool:
     node = leaf
     while (parent := node.parent) is not None:
         field = next((parent.field_name_for_child(n) for n, c in enumerate(parent.children) if c == node), "")
-        if field in ("name", "declarator") and "declarator" not in parent.type and "call" not in parent.type:
+        if field in ("name", "declarator") and not _CALLS.search(parent.type):
             return _DEFINES.search(parent.type) is not None or "declaration" in parent.type
         if (
             field != "declarator"
@@ -136,7 +138,8 @@ def _is_defined(leaf: Node) -> bool:
 
 def kind_at(file: File, line: int, column: int) -> str:
     """What is written there: `static` (a definition with a name), `dispatch` (a member of an
-    interface), `value` (a parameter, a variable, a property: whatever it holds is called).
+    interface), `value` (a parameter, a variable, a property: whatever it holds is called), `import`
+    (the reference got no further: what is imported is not there to be read).
     """
     leaf = file.tree.root_node.descendant_for_point_range((line - 1, column), (line - 1, column + 1))
     node = leaf
@@ -145,6 +148,8 @@ def kind_at(file: File, line: int, column: int) -> str:
         if node is None or parent is None:
             return "value"
         value = parent.child_by_field_name("value") or parent.child_by_field_name("right")
+        if "import" in parent.type or (value is not None and _REQUIRES.match(value.text or b"")):
+            return "import"
         if value is not None and value != node:
             return "static" if _FUNCTIONS.search(value.type) else "value"
         if "parameter" in parent.type and "type_parameter" not in parent.type:

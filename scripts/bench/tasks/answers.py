@@ -141,6 +141,10 @@ def _own(row: dict[str, Any]) -> Iterator[Piece]:
     if "context" in row and isinstance(row.get("location"), dict):
         for line in row["context"] or ():
             yield numbered(row["location"]["file"], line["line"])
+    if isinstance(at := row.get("at"), str) and row.get("text"):  # of a graph
+        place, _, number = at.rpartition(":")
+        shown = re.findall(r"^(\d+): ", row["text"], re.MULTILINE) or [number]
+        yield from (numbered(place, int(one)) for one in shown)
     if not isinstance(file, str):
         return
     if "column" in row and "end_line" in row:  # a shape: its text may be a part of its first and last line
