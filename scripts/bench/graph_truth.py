@@ -33,7 +33,7 @@ from typing import Any
 from report import Figures, add_json, begin, print_machine, print_table, write
 from truth_checkers import SERVERS, Target, ask_javac, ask_jedi, ask_server
 from truth_peer import ask_codegraph
-from truth_sites import File, Place, Site, files_of, kind_at, read, sites_of
+from truth_sites import File, Place, Site, files_of, kind_at, named_at, read, sites_of
 
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project
@@ -160,7 +160,7 @@ class Truth:
         self.made = makers(project)
         for site, targets in told:
             self.answered += 1
-            inside = [target for target in targets if target is not None]
+            inside = [self._named(*target) for target in targets if target is not None]
             if any((path, line) == site[:2] and abs(column - site[2]) <= 1 for path, line, column in inside):
                 continue  # a definition's own name
             if inside and (kind := self._kind(inside)) != "import":
@@ -170,12 +170,19 @@ class Truth:
             elif targets and not inside:
                 self.of[site] = frozenset(), "outside"
 
+    def _file(self, path: str) -> File | None:
+        if path not in self.known:
+            self.known[path] = read(self.root, path)
+        return self.known[path]
+
+    def _named(self, path: str, line: int, column: int) -> tuple[str, int, int]:
+        file = self._file(path)
+        return (path, line, column) if file is None or column < 0 else (path, *named_at(file, line, column))
+
     def _kind(self, targets: Sequence[tuple[str, int, int]]) -> str:
         kinds = set()
         for path, line, column in targets:
-            if path not in self.known:
-                self.known[path] = read(self.root, path)
-            file = self.known[path]
+            file = self._file(path)
             kinds.add(kind_at(file, line, column) if file is not None else "value")
         return next((kind for kind in ("static", "dispatch", "value") if kind in kinds), "import")
 

@@ -136,6 +136,25 @@ def _is_defined(leaf: Node) -> bool:
     return False
 
 
+def named_at(file: File, line: int, column: int) -> tuple[int, int]:
+    """Where the name stands of the definition that begins there, with its comment or its modifiers:
+    that is what some references tell. What is no such beginning stays.
+    """
+    leaf = file.tree.root_node.descendant_for_point_range((line - 1, column), (line - 1, column + 1))
+    if leaf is None or leaf.start_point != (line - 1, column) or _is_name(leaf):
+        return line, column
+    node: Node | None = leaf
+    while node is not None and "comment" in node.type:
+        node = node.next_named_sibling
+    while node is not None:
+        name = node.child_by_field_name("name")
+        if name is not None and _DEFINES.search(node.type) and not _CALLS.search(node.type):
+            return name.start_point[0] + 1, name.start_point[1]
+        parent = node.parent
+        node = parent if parent is not None and parent.start_point == node.start_point else None
+    return line, column
+
+
 def kind_at(file: File, line: int, column: int) -> str:
     """What is written there: `static` (a definition with a name), `dispatch` (a member of an
     interface), `value` (a parameter, a variable, a property: whatever it holds is called), `import`

@@ -64,6 +64,16 @@ def test_what_stands_where_a_reference_leads_is_told_by_the_text(load, read, pat
     assert load("truth_sites").kind_at(read(path, text), *at) == kind
 
 
+def test_the_beginning_of_a_definition_is_brought_to_its_name(load, read):
+    file = read(
+        "a.php", "<?php\nclass A {\n    /** Says. */\n    public function m() { return $this->m(); }\n}\n"
+    )
+    named_at = load("truth_sites").named_at
+    assert named_at(file, 3, 4) == named_at(file, 4, 4) == (4, 20)
+    assert named_at(file, 4, 20) == (4, 20)
+    assert named_at(file, 4, 33) == (4, 33)
+
+
 def test_a_go_project_that_is_asked_offline_requires_nothing(load):
     text = "module a.b/c\n\ngo 1.19\n\nrequire x.org/y v1.0.0\n\nrequire (\n\tx.org/z v1.2.0 // indirect\n)\n"
     assert load("truth_checkers").requiring_nothing(text).split() == ["module", "a.b/c", "go", "1.19"]
