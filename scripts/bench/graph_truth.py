@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -158,6 +159,10 @@ class Truth:
         #: site → (places in the project, kind): no places, the target is outside of it
         self.of: dict[Site, tuple[frozenset[Place], str]] = {}
         self.made = makers(project)
+        self.functions: dict[str, set[Place]] = {}
+        for path, index in project.files.items():
+            for one in index.facts.definitions if path.endswith(".c") else ():
+                self.functions.setdefault(one.name, set()).add((path, one.line))
         for site, targets in told:
             self.answered += 1
             inside = [self._named(*target) for target in targets if target is not None]
@@ -166,6 +171,8 @@ class Truth:
             if inside and (kind := self._kind(inside)) != "import":
                 places = {(path, line) for path, line, _ in inside}
                 places |= {self.made[place] for place in places if place in self.made}
+                for path, line, column in inside:
+                    places |= self._bodies(path, line, column)
                 self.of[site] = frozenset(places), kind
             elif targets and not inside:
                 self.of[site] = frozenset(), "outside"
@@ -178,6 +185,16 @@ class Truth:
     def _named(self, path: str, line: int, column: int) -> tuple[str, int, int]:
         file = self._file(path)
         return (path, line, column) if file is None or column < 0 else (path, *named_at(file, line, column))
+
+    def _bodies(self, path: str, line: int, column: int) -> set[Place]:
+        """Of a prototype in a C header, the functions of its name: a reference that reads a file
+        with its headers alone gets no further.
+        """
+        file = self._file(path)
+        if file is None or file.language != "c" or not path.endswith(".h"):
+            return set()
+        word = re.match(rb"\w+", file.lines[line - 1][column:])
+        return self.functions.get(word[0].decode(), set()) if word else set()
 
     def _kind(self, targets: Sequence[tuple[str, int, int]]) -> str:
         kinds = set()
