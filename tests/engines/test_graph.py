@@ -256,11 +256,44 @@ def _overridden(config):
     return served(config, nodes, edges)
 
 
-def test_a_method_that_is_called_through_an_interface_says_so(config):
-    hits, results = ask(_overridden(config), "callers", "Disk.save")
-    assert results == []
-    assert "dispatch" in hits.suggestion
+def test_a_method_that_is_called_through_an_interface_lists_those_calls(config):
+    hits, (result,) = ask(_overridden(config), "callers", "Disk.save")
+    assert (result["node"]["id"], result["edge"]) == ("c:run", "calls")
+    assert (result["confidence"], result["via"]) == ("dispatch", "a:Saver.save")
     assert "1 through a:Saver.save" in hits.suggestion
+
+
+def test_calls_by_dispatch_come_after_the_direct_ones_without_those_of_other_overriders(config):
+    nodes = [("a:Saver", "class", "a.py"), ("a:Saver.save", "method", "a.py")]
+    nodes += [(f"b:{name}", "class", "b.py") for name in ("Disk", "Tape")]
+    nodes += [(f"b:{name}.save", "method", "b.py") for name in ("Disk", "Tape")]
+    nodes += [(f"c:{name}", "function", "c.py") for name in ("any", "both", "direct")]
+    edges = [(f"b:{name}", "a:Saver", "extends") for name in ("Disk", "Tape")]
+    edges += [(f"b:{name}.save", "a:Saver.save", "calls") for name in ("Disk", "Tape")]  # super().save()
+    edges += [("c:any", "a:Saver.save", "calls"), ("c:both", "a:Saver.save", "calls")]
+    edges += [("c:both", "b:Disk.save", "calls"), ("c:direct", "b:Disk.save", "calls")]
+    worker = served(config, nodes, edges)
+    hits, results = ask(worker, "callers", "Disk.save")
+    found = [(one["node"]["id"], one.get("via", "")) for one in results]
+    assert found == [("c:both", ""), ("c:direct", ""), ("c:any", "a:Saver.save")]
+    pages = [ask(worker, "callers", "Disk.save", max_results=1, offset=at) for at in range(3)]
+    assert [one["node"]["id"] for _, (one,) in pages] == [name for name, _ in found]
+    assert [page.next_offset for page, _ in pages] == [1, 2, 0]
+    assert {page.total_found for page, _ in pages} == {hits.total_found} == {3}
+    assert ask(worker, "callers", "Disk.save", scope="b.py")[1] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "edge", "name"), [("struct", "embeds", "save"), ("class", "extends", "__init__")]
+)
+def test_embedded_structs_and_constructors_are_not_called_by_dispatch(config, kind, edge, name):
+    nodes = [(f"a:{one}", kind, "a.py") for one in ("Upper", "Lower")]
+    nodes += [(f"a:{one}.{name}", "method", "a.py") for one in ("Upper", "Lower")]
+    nodes += [("c:run", "function", "c.py")]
+    worker = served(config, nodes, [("a:Lower", "a:Upper", edge), ("c:run", f"a:Upper.{name}", "calls")])
+    hits, results = ask(worker, "callers", f"Lower.{name}")
+    assert results == []
+    assert "dispatch" not in hits.suggestion
 
 
 @pytest.mark.parametrize(("target", "other"), [("Disk.save", "a:Saver.save"), ("Saver.save", "b:Disk.save")])

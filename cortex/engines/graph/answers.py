@@ -43,6 +43,8 @@ _NOTHING = {
     "dependents": "The graph has no edge to {0} from anything else in the project.",
     "callees": "The graph has no calls in {0} of anything that the project defines.",
 }
+#: how sure it is that a call of what a method implements or overrides reaches that method
+DISPATCH = "dispatch"
 #: the share of shown results from which on unsure ones are spoken of
 _UNSURE_SHARE = 0.25
 
@@ -87,8 +89,7 @@ class GraphSnapshot:
         name = self.graph.names[found.nodes[0]]
         why = "" if walk.steps else self._why_nothing(request, name)
         remarks = [found.suggestion, self._unsure(page), why, left_out(walk, limits)]
-        if request.operation == "callers":
-            remarks.append(self._through(found.nodes))
+        remarks.append(self._through(walk))
         if walk.ended:
             remarks.append(
                 f"The walk ended after {len(walk.every)} definitions; a smaller depth is complete."
@@ -161,15 +162,13 @@ class GraphSnapshot:
             return ""
         return f"{count} of these {len(steps)} are calls that may mean something else: see their candidates."
 
-    def _through(self, targets: Sequence[int]) -> str:
-        """Of a method that implements or overrides others: how many calls go through those."""
-        uppers = self._walker.overridden(targets)
-        counts = {upper: self._walker.count_callers(upper) for upper in uppers}
-        told = [f"{count} through {self.graph.names[upper]}" for upper, count in counts.items() if count]
+    def _through(self, walk: Walk) -> str:
+        """How many calls of a method go through what it implements or overrides."""
+        counts = Counter(step.through for step in walk.every if step.through >= 0)
+        told = [f"{count} through {self.graph.names[upper]}" for upper, count in counts.items()]
         if not told:
             return ""
-        shown = ", ".join(told[:LISTED])
-        return f"Calls may reach it by dispatch as well: {shown}; ask for the callers of that."
+        return f"Calls that may reach it by dispatch come last: {', '.join(told[:LISTED])}."
 
     def _why_nothing(self, request: GraphSearch, name: str) -> str:
         if request.scope or request.exclude_patterns:
@@ -196,7 +195,9 @@ class GraphSnapshot:
             edge = graph.edges[step.edge].tolist()
             place = {"file": graph.names[edge[4]], "line": edge[5], "column": edge[6]}
             result |= {"edge": EDGE_TYPES[edge[2]], "confidence": CONFIDENCES[edge[3]], "location": place}
-            if step.depth > 1 and request.operation != "path":
+            if step.through >= 0:
+                result |= {"confidence": DISPATCH, "via": graph.names[step.through]}
+            elif step.depth > 1 and request.operation != "path":
                 result["via"] = graph.names[edge[0 if request.operation in FORWARD else 1]]
             if edge[7]:
                 result["candidates"] = graph.candidates(step.edge)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -78,7 +78,8 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class Step:
     """One result: the node `number`, `depth` levels away,
-    reached by the edge in row `edge` (-1: where a path begins).
+    reached by the edge in row `edge` (-1: where a path begins). `through`: the method that the edge
+    calls, in place of which the target may be called; -1 where it is no such call.
     """
 
     number: int
@@ -86,13 +87,14 @@ class Step:
     edge: int
     impact_type: str = ""
     severity: str = ""
+    through: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
     """What was found, from the first on: `page` cuts it. `total` counts what the limits left out
     too, as far as was walked; of an impact that is everything up to WALKED_MAX, and `every` holds
-    it; `ended`: there was more.
+    it (of callers those by dispatch); `ended`: there was more.
     """
 
     steps: tuple[Step, ...] = ()
@@ -164,7 +166,37 @@ class Walker:
             begin += self._owners_of_constructors(start)
         if operation == "impact":
             return self._impact_of(start, begin, limits, scope)
-        return self._levels(begin, _KINDS[operation], limits, scope, backward=backward)
+        walk = self._levels(begin, _KINDS[operation], limits, scope, backward=backward)
+        return self._with_dispatch(begin, walk, limits, scope) if operation == "callers" else walk
+
+    def _with_dispatch(self, targets: Sequence[int], walk: Walk, limits: Limits, scope: Scope) -> Walk:
+        """`walk`, and after it who calls what `targets` implement or override; another method that
+        overrides the same is left out: what it calls is its base's.
+        """
+        uppers = [upper for upper, row in self.overridden(targets).items() if self._dispatches(upper, row)]
+        if not uppers:
+            return walk
+        most = Limits(1, WALKED_MAX)
+        found = self._levels(uppers, ("calls",), most, scope, backward=True).steps
+        direct = self._levels(list(targets), _KINDS["callers"], most, scope, backward=True).steps
+        known = {*targets, *(step.number for step in (*direct, *walk.steps))}
+        known |= {number for number, _ in self._method_implementations(uppers) or ()}
+        steps = [
+            replace(step, through=int(self.graph.edges[step.edge, 1]))
+            for step in found
+            if step.number not in known and not self.graph.is_unsure(step.edge)
+        ]
+        both = (*walk.steps, *steps)[: limits.most]
+        return Walk(both, walk.total + len(steps), walk.truncated, tuple(steps))
+
+    def _dispatches(self, upper: int, row: int) -> bool:
+        """Whether a call of the method `upper` may be one of what overrides it, by the edge of the
+        types: a constructor says its type, and an embedded struct calls its own methods.
+        """
+        edge = self.graph.edges[row]
+        embedded = edge[2] == _TYPE["embeds"] and self.graph.kind(int(edge[1])) == "struct"
+        name = self.graph.names[upper].rpartition(".")[2].partition("~")[0]
+        return not embedded and name not in CONSTRUCTORS
 
     def _impact_of(self, targets: Sequence[int], start: list[int], limits: Limits, scope: Scope) -> Walk:
         """All that a change may reach, the worst first; of each level and in all as many as the
@@ -217,12 +249,6 @@ class Walker:
                     if own >= 0 and self.graph.node_of[own] >= 0 and own not in methods:
                         found.setdefault(own, row)
         return found
-
-    def count_callers(self, number: int) -> int:
-        """How many definitions call it, as far as that is sure."""
-        rows = self.graph.incoming.of(np.array([number]))
-        edges = self.graph.edges[rows]
-        return len(np.unique(edges[(edges[:, 2] == _TYPE["calls"]) & (edges[:, 7] == 0), 0]))
 
     def _files(self, start: Sequence[int], limits: Limits, scope: Scope, *, backward: bool) -> Walk:
         """Files that files (or packages) refer to, or that refer to them: by an import if there is

@@ -27,6 +27,7 @@ CONFIDENCES = {
     "import": "through an import",
     "receiver": "by the type of what it is called on",
     "name": "the only method of that name",
+    "dispatch": "through what it implements or overrides",
     "unsure": "may mean several definitions",
 }
 #: name of a way to ask → its title

@@ -6,8 +6,8 @@ import { ask, byId, say } from "./page.js";
 import { chosen, follow } from "./editor.js";
 
 const drawing = byId("drawing");
-const DASHES = { exact: [1, 0], import: [1, 0], receiver: [8, 4], name: [2, 4], unsure: [1, 6] };
-const WIDTHS = { exact: 2.2, import: 1.4, receiver: 1.6, name: 1.6, unsure: 1.6 };
+const DASHES = { exact: [1, 0], import: [1, 0], receiver: [8, 4], name: [2, 4], dispatch: [8, 3, 2, 3], unsure: [1, 6] };
+const WIDTHS = { exact: 2.2, import: 1.4, receiver: 1.6, name: 1.6, dispatch: 1.6, unsure: 1.6 };
 const STILL = matchMedia("(prefers-reduced-motion: reduce)");
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
