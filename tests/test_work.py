@@ -12,8 +12,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from cortex.engines.graph.targets import Targets
 from cortex.engines.text.whole import META
 from cortex.front.tools import TOOLS
+from cortex.generation import packing
 from cortex.generation.read import Rows
 from cortex.indexer import watch
 from cortex.publish import chunk_files
@@ -21,6 +23,7 @@ from cortex.publish.builder import Builder
 from cortex.settings import config as configuration
 from cortex.settings.home import open_home, open_runtime
 from ipc.codec import encode
+from ipc.messages import GraphSearch, OutlineSearch
 from ipc.service import CHECK_S
 from tests.conftest import open_project
 from workers.watcher import WatcherWorker
@@ -101,6 +104,31 @@ def test_what_workers_tell_for_a_search_is_in_proportion_to_its_candidates(serve
             monkeypatch.setitem(worker.handlers, kind, told)
     asked(served, "cortex_search", query="where is the lock taken", limit=5, detail="snippet")
     assert sum(sizes) < 24_000, sizes
+
+
+def test_an_outline_reads_the_symbols_of_a_file_at_once_and_is_made_once(served, monkeypatch):
+    unpack, read = packing.unpack, []
+
+    def count(path, frames):
+        read.append(bodies := unpack(path, frames))
+        return bodies
+
+    monkeypatch.setattr(packing, "unpack", count)
+    answer = served.workers["graph"].handlers[OutlineSearch]
+    first = answer(OutlineSearch("part_3.py", 60_000))
+    assert (len(read), sum(map(len, read))) == (1, first.total_found)
+    assert answer(OutlineSearch("part_3.py", 60_000)) == first
+    assert len(read) == 1
+
+
+def test_an_outline_of_a_file_without_symbols_looks_for_no_names_that_are_like_it(served, monkeypatch):
+    guesses = []
+    monkeypatch.setattr(Targets, "near", lambda _targets, name: guesses.append(name) or [])
+    graph = served.workers["graph"].handlers
+    assert not graph[OutlineSearch](OutlineSearch("docs/parts_of_it.md")).results
+    assert not guesses
+    assert not graph[GraphSearch](GraphSearch("callers", "parts_of_it")).results
+    assert guesses
 
 
 def test_an_exact_search_asks_one_worker(served):

@@ -102,14 +102,12 @@ def score(
     beside = {file: _is_beside(file) for file in {one.file for one in functions}}
     scores = {}
     for one, own in zip(functions, read, strict=True):
-        share = sum(weight for word, weight in words.items() if word in own.words)
+        share = sum(weight for word, weight in words.items() if word in own.words) if own.words else 0.0
         value = TEXT * share / (0.6 + 0.4 * math.sqrt(max(own.lines, 1) / mean))
         value += NAME * name_share(one, words) + FILE * evidence.files.get(one.file, 0.0)
-        value += HIT * max(
-            (worth for start, end, worth in evidence.hits.get(one.file, ()) if start <= one.start <= end),
-            default=0.0,
-        )
-        if any(one.start <= line <= one.end for line in evidence.named.get(one.file, ())):
+        if hits := evidence.hits.get(one.file):
+            value += HIT * max((worth for a, b, worth in hits if a <= one.start <= b), default=0.0)
+        if (named := evidence.named.get(one.file)) and any(one.start <= line <= one.end for line in named):
             value += HOLDS
         if beside[one.file] or one.end - one.start < SHORT_LINES:
             value *= BESIDE_SHARE
@@ -125,6 +123,8 @@ def name_share(one: Function, words: Mapping[str, float]) -> float:
     """What the words of a definition's name are worth."""
     name = one.name
     own, outer = words_of(name.rpartition(".")[2]), words_of(name)
+    if words.keys().isdisjoint(own) and words.keys().isdisjoint(outer):
+        return 0.0
     return sum(words.get(w, 0.0) for w in own) + 0.4 * sum(words.get(w, 0.0) for w in outer - own)
 
 

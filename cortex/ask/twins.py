@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from cortex.ask.functions import PIECE, Bodies, Function
 
 #: share of the words that two bodies have in common which say the same; words that tell nothing
 SAME_SHARE, WORDS_MIN = 0.85, 12
+#: words that are kept as they are compared, some 150 bytes each: bodies repeat them
+WORDS_KEPT = 10_000
 
 _WORD = re.compile(r"\w+")
 _ASYNC = re.compile(r"_?async_?|_?sync$|^sync_?|await", re.IGNORECASE)
@@ -49,13 +53,20 @@ def _groups(functions: Sequence[Function], bodies: Bodies) -> list[list[Function
 
 
 def _words(body: Mapping[int, str]) -> Counter[str]:
-    found = (_ASYNC.sub("", word).lower() for line in body.values() for word in _WORD.findall(line))
-    return Counter(filter(None, found))
+    found = chain.from_iterable(map(_WORD.findall, body.values()))
+    return Counter(filter(None, map(_without_async, found)))
+
+
+@functools.lru_cache(WORDS_KEPT)
+def _without_async(word: str) -> str:
+    return _ASYNC.sub("", word).lower()
 
 
 def _is_same(one: Counter[str], other: Counter[str]) -> bool:
-    most = max(one.total(), other.total())
-    return min(one.total(), other.total()) >= WORDS_MIN and (one & other).total() >= SAME_SHARE * most
+    least, most = sorted((one.total(), other.total()))
+    if least < max(WORDS_MIN, SAME_SHARE * most):  # no more than that can be in both
+        return False
+    return (one & other).total() >= SAME_SHARE * most
 
 
 def _home(one: Function) -> tuple[str, str]:

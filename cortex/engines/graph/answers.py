@@ -32,6 +32,9 @@ from ipc.messages import GraphHits, GraphSearch, NameSearch, OutlineSearch, Patt
 #: bounds of the arguments: out of them they are clamped
 DEPTH_MAX, RESULTS_MAX, LEVEL_MAX, CONTEXT_MAX, OFFSET_MAX = 10, 500, 100, 20, 1_000_000
 
+#: outlines that a snapshot remembers, some 20 kB each
+OUTLINES_KEPT = 64
+
 #: what an answer shows of a node, beside its signature
 SHOWN = ("id", "kind", "file", "start_line", "end_line")
 
@@ -60,6 +63,7 @@ class GraphSnapshot:
         self._walker = Walker(graph, self._targets)
         self._asked: tuple[str, tuple[str, ...]] = ("", ())
         self._last = Scope()
+        self._outlines: dict[OutlineSearch, GraphHits] = {}
 
     def search(self, request: GraphSearch) -> GraphHits:
         """Raises BadRequest for a question that cannot be asked."""
@@ -108,14 +112,22 @@ class GraphSnapshot:
         )
 
     def outline(self, request: OutlineSearch) -> GraphHits:
+        """The last ones are remembered: questions come back to the same files."""
+        known = self._outlines.pop(request, None) or self._outline(request)
+        self._outlines[request] = known  # the last one used goes last
+        if len(self._outlines) > OUTLINES_KEPT:
+            del self._outlines[next(iter(self._outlines))]
+        return known
+
+    def _outline(self, request: OutlineSearch) -> GraphHits:
         path = read_place(request.path).path
         hits = outline(self.graph, self._users, replace(request, path=path), self._number)
         if hits.results or not path:
             return hits
         roots = self._targets.places.roots(path)
         roots = [one for one in roots if one.lower() == path.strip("/").lower()] or roots
-        if not roots and (nodes := self._targets.find(request.path).nodes):
-            roots = [self.graph.file_of(nodes[0])]
+        if not roots and (found := self._targets.meant(request.path.strip())) and found.nodes:
+            roots = [self.graph.file_of(found.nodes[0])]
         if len(roots) != 1:
             listed = tuple(roots[:LISTED])
             more = f" It may be any of: {', '.join(listed)}." if listed else ""

@@ -77,8 +77,7 @@ class Lists:
         total = int(counts.sum())
         if not total:
             return self.rows[:0]
-        offsets = np.repeat(begin - np.concatenate(([0], np.cumsum(counts)[:-1])), counts)
-        return self.rows[offsets + np.arange(total)]
+        return self.rows[_ranges(begin, counts)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +88,18 @@ class Keyed:
     rows: Array
 
     def of(self, key: int) -> Array:
-        wanted = np.uint64(key)
-        begin, end = np.searchsorted(self.keys, wanted), np.searchsorted(self.keys, wanted, "right")
-        return self.rows[begin:end]
+        return self.of_all(np.array([key], "<u8"))
+
+    def of_all(self, keys: Array) -> Array:
+        """The rows of all `keys` (u64), in their order."""
+        begin = np.searchsorted(self.keys, keys)
+        return self.rows[_ranges(begin, np.searchsorted(self.keys, keys, "right") - begin)]
+
+
+def _ranges(begin: Array, counts: Array) -> Array:
+    """The numbers of ranges that begin there and have so many, one range behind the other."""
+    ends = np.cumsum(counts)
+    return np.repeat(begin - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +133,21 @@ class Graph:
     shorts: Array
 
     def node_json(self, row: int) -> dict[str, Any]:
-        part, inner = self.places[row].tolist()
-        segment = self.names.segments[part]
-        begin, end = (int(segment.arrays["node_ends"][at]) if at >= 0 else 0 for at in (inner - 1, inner))
-        (raw,) = packing.unpack(segment.path, [segment.bytes_of("node_json")[begin:end]])
-        found: dict[str, Any] = orjson.loads(raw)
+        (found,) = self.nodes_json([row])
+        return found
+
+    def nodes_json(self, rows: Sequence[int]) -> list[dict[str, Any]]:
+        """Of the node rows, in their order: those of a segment are read at once."""
+        found = [dict[str, Any]()] * len(rows)
+        parts = self.places[list(rows)]
+        for part in set(parts[:, 0].tolist()):
+            segment, here = self.names.segments[part], np.flatnonzero(parts[:, 0] == part)
+            inner, ends = parts[here, 1], segment.arrays["node_ends"]
+            begins = np.where(inner > 0, ends[inner - 1], 0).tolist()
+            data = segment.bytes_of("node_json")
+            frames = map(data.__getitem__, map(slice, begins, ends[inner].tolist()))
+            for at, raw in zip(here.tolist(), packing.unpack(segment.path, frames), strict=True):
+                found[at] = orjson.loads(raw)
         return found
 
     def kind(self, number: int) -> str:

@@ -4,6 +4,7 @@ within a budget.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -16,6 +17,8 @@ from ipc.messages import GraphHits, OutlineSearch
 
 #: bytes that an answer's frame and each file's entry take beside the symbols
 FILE_BYTES = 90
+#: nodes that are read at once: an answer may end before all of them are needed
+READ = 128
 #: characters of a signature
 SIGNATURE_CHARS_MAX = 200
 
@@ -106,15 +109,21 @@ def _choose(
     order = np.lexsort((nodes[:, 3], graph.file_ranks[nodes[:, 2]], nodes[:, 5], -counts))
     chosen: dict[int, list[tuple[int, orjson.Fragment]]] = {}
     used = 0
-    for at in order.tolist():
+    for at, node in zip(order.tolist(), _read(graph, rows[order].tolist()), strict=True):
         file = int(nodes[at, 2])
-        raw = orjson.dumps(_symbol(graph.node_json(int(rows[at])), int(counts[at])))
+        raw = orjson.dumps(_symbol(node, int(counts[at])))
         size = len(raw) + (0 if file in chosen else FILE_BYTES + len(graph.names[file]))
         if used + size > budget and chosen:
             break
         used += size
         chosen.setdefault(file, []).append((int(nodes[at, 3]), orjson.Fragment(raw)))
     return chosen
+
+
+def _read(graph: Graph, rows: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """The nodes in the rows, READ at a time."""
+    for begin in range(0, len(rows), READ):
+        yield from graph.nodes_json(rows[begin : begin + READ])
 
 
 def _symbol(node: dict[str, Any], count: int) -> dict[str, Any]:

@@ -74,15 +74,24 @@ class Targets:
         it is written is read in other ways, and `suggestion` says so where that is a guess.
         """
         target = target.strip()
+        if found := self.meant(target, kinds):
+            return found
+        if not split(target):
+            return Found(suggestion="The target is empty; pass the name of a type, function, method or file.")
+        return self._nothing(target, split(_as_name(target)))
+
+    def meant(self, target: str, kinds: frozenset[str] = frozenset()) -> Found | None:
+        """As `find`; None for what means nothing, without the nearest names, which take long to
+        find.
+        """
         self._preferred = kinds
         if found := self._named(target):
             return found
         if not split(target):
-            return Found(suggestion="The target is empty; pass the name of a type, function, method or file.")
+            return None
         if found := self._placed(target):
             return found
-        readings = read_symbol(target)
-        own = readings[0] if readings else target
+        readings, own = read_symbol(target), _as_name(target)
         full = [one for one in readings if len(split(one)) >= len(split(own))]
         if found := next(filter(None, map(self._named, full)), None):
             return found
@@ -92,7 +101,7 @@ class Targets:
         for find, one in guesses:
             if found := find(one):
                 return self._guessed(target, found)
-        return self._nothing(target, split(own))
+        return None
 
     def _guessed(self, target: str, found: Found) -> Found:
         """`found`, and that it is a guess."""
@@ -280,13 +289,18 @@ class Targets:
         seen = set(found)
         level: Array = np.array(found, "<i8")
         while len(level):
-            rows = [graph.by_above.of(key) for key in graph.names.keys[level].tolist()]
-            below = graph.nodes[np.concatenate(rows), 0].tolist()
+            below = graph.nodes[graph.by_above.of_all(graph.names.keys[level]), 0].tolist()
             fresh = [number for number in below if number not in seen]
             seen.update(fresh)
             found += fresh
             level = np.array(fresh, "<i8")
         return found
+
+
+def _as_name(target: str) -> str:
+    """The target as its first reading spells it."""
+    readings = read_symbol(target)
+    return readings[0] if readings else target
 
 
 def _same_last(name: str) -> bool:
