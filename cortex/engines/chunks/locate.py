@@ -43,7 +43,7 @@ def locate(rows: Rows, request: Locate) -> Located:
                 vectors.append(look.vector((ordinal,)))
         for file, shared in files.get(at, ()):
             own = look.rows_of(file)
-            chosen = _at_line(rows, own, place.line) if place.line else own
+            chosen = look.at_line(file, place.line) if place.line else own
             if chosen:
                 spots.append(Spot(at, look.span(chosen), *shared, len(own), look.symbols(chosen, place.line)))
                 vectors.append(look.vector(chosen))
@@ -59,9 +59,17 @@ class _Look:
     def __init__(self, rows: Rows, mask: Array, *, bare: bool) -> None:
         self.rows, self.mask, self._bare = rows, mask, bare
         self.rows_of = functools.cache(lambda file: _rows_of(rows, file, mask))
+        #: file → its rows, and the first and the last lines of each
+        self._edges = functools.cache(lambda file: _edges(rows, self.rows_of(file)))
         self.span = functools.cache(lambda chosen: _span(rows, chosen))
         self.vector = functools.cache(lambda chosen: _NO_VECTOR if bare else _vector(rows, chosen))
         self._body = functools.cache(lambda at: orjson.loads(rows.chunk(at)).get("metadata") or {})
+
+    def at_line(self, file: int, line: int) -> tuple[int, ...]:
+        """The smallest chunk that holds `line`."""
+        own, first, last = self._edges(file)
+        holding = np.flatnonzero((first <= line) & (line <= last))
+        return (int(own[holding[np.argmin((last - first)[holding])]]),) if len(holding) else ()
 
     def symbols(self, chosen: Sequence[int], line: int = 0) -> tuple[str, ...]:
         return () if self._bare else _symbols([self._body(at) for at in chosen], line)
@@ -129,11 +137,10 @@ def _rows_of(rows: Rows, file: int, mask: Array) -> tuple[int, ...]:
     return tuple(own[order].tolist())
 
 
-def _at_line(rows: Rows, own: Sequence[int], line: int) -> tuple[int, ...]:
-    """The smallest chunk that holds `line`."""
-    start, end = rows.columns["start_line"], rows.columns["end_line"]
-    holding = [at for at in own if start[at] <= line <= end[at]]
-    return tuple(sorted(holding, key=lambda at: int(end[at]) - int(start[at]))[:1])
+def _edges(rows: Rows, own: Sequence[int]) -> tuple[Array, Array, Array]:
+    at = np.array(own, np.int64)
+    first, last = (rows.columns[name][at].astype(np.int64) for name in ("start_line", "end_line"))
+    return at, first, last
 
 
 def _with_id(rows: Rows, name: str, mask: Array) -> Iterable[int]:

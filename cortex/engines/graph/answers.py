@@ -89,7 +89,10 @@ class GraphSnapshot:
         else:
             walk = self._walker.walk(request.operation, found.nodes, limits, scope)
         page = walk.page(limits)
-        results = [self._result(step, request) for step in page]
+        rows = [int(self.graph.node_of[step.number]) for step in page]
+        there = [row for row in rows if row >= 0]
+        nodes = dict(zip(there, self.graph.nodes_json(there), strict=True))
+        results = [self._result(step, request, nodes.get(row)) for step, row in zip(page, rows, strict=True)]
         name = self.graph.names[found.nodes[0]]
         why = "" if walk.steps else self._why_nothing(request, name)
         remarks = [found.suggestion, self._unsure(page), why, left_out(walk, limits)]
@@ -194,13 +197,12 @@ class GraphSnapshot:
             "(callbacks, reflection, untyped receivers) are not in it; cortex_exact finds every mention of the name."
         )
 
-    def _result(self, step: Step, request: GraphSearch) -> tuple[str, bytes]:
-        """(path whose age decides whether the result is stale, the result's JSON)."""
+    def _result(self, step: Step, request: GraphSearch, known: dict[str, Any] | None) -> tuple[str, bytes]:
+        """(path whose age decides whether the result is stale, the result's JSON); `known`: its
+        node.
+        """
         graph = self.graph
-        row = int(graph.node_of[step.number])
-        node = (
-            _shown(graph.node_json(row)) if row >= 0 else {"id": graph.names[step.number], "kind": "external"}
-        )
+        node = _shown(known) if known is not None else {"id": graph.names[step.number], "kind": "external"}
         result: dict[str, Any] = {"node": node, "depth": step.depth}
         path, line = str(node.get("file", "")), int(node.get("start_line", 0))
         if step.edge >= 0:

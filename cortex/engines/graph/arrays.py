@@ -132,12 +132,8 @@ class Graph:
     seconds: Array
     shorts: Array
 
-    def node_json(self, row: int) -> dict[str, Any]:
-        (found,) = self.nodes_json([row])
-        return found
-
     def nodes_json(self, rows: Sequence[int]) -> list[dict[str, Any]]:
-        """Of the node rows, in their order: those of a segment are read at once."""
+        """What the node rows say, in their order: those of a segment are read at once."""
         found = [dict[str, Any]()] * len(rows)
         parts = self.places[list(rows)]
         for part in set(parts[:, 0].tolist()):
