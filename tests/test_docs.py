@@ -8,6 +8,7 @@ from typing import get_args
 
 import numpy as np
 import orjson
+import yaml
 
 from cortex.generation.current import Generation
 from cortex.generation.segment import open_segment
@@ -66,3 +67,11 @@ def test_every_field_of_a_chunks_metadata_is_described():
         for chunk in orjson.loads(golden.read_bytes()):
             found |= chunk["metadata"].keys()
     assert found - {"source"} <= told
+
+
+def test_every_document_is_a_page_of_the_site_and_linked_from_its_first() -> None:
+    documents = {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    _, use, inside = yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]
+    assert {*use["Use"], *inside["Inside"]} == documents
+    linked = re.findall(r"\]\(([^)]+)\)", (ROOT / "docs" / "index.md").read_text())
+    assert sorted(linked) == sorted(documents)

@@ -44,7 +44,10 @@ def test_every_dependency_is_pinned_to_a_version_that_it_allows() -> None:
 
 def test_scripts_are_executable() -> None:
     for path in (
-        *(ROOT / "scripts" / name for name in ("setup", "demo", "test", "check", "fix", "audit", "coverage")),
+        *(
+            ROOT / "scripts" / name
+            for name in ("setup", "demo", "test", "check", "fix", "audit", "coverage", "site")
+        ),
         ROOT / ".ci/run",
     ):
         assert os.access(path, os.X_OK), path

@@ -251,6 +251,14 @@ def _shell_word(parser: Parser) -> None:
     parser.add_argument("shell", choices=SHELLS, help="the shell")
 
 
+def manual(_options: Namespace) -> int:
+    """As troff reads it: `cortex manual | man -l -`."""
+    from cortex.front.cli.manual import page
+
+    print(page(all_commands()), end="")
+    return EXIT_OK
+
+
 def completion(options: Namespace) -> int:
     """Static: nothing of ours runs when Tab is pressed."""
     import shtab
@@ -367,6 +375,7 @@ COMMANDS = (
     ),
     Command("version", "The version (also --version).", version),
     Command("upgrade", "Say how this installation is brought to the newest version.", upgrade),
+    Command("manual", "Print the manual page: cortex manual | man -l -", manual),
     Command("completion", "Print what makes Tab complete commands and options.", completion, _shell_word),
     Command(
         "memory up",

@@ -6,12 +6,13 @@ Commands declare their options on it; what they do is elsewhere.
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from cortex.settings.home import REALLY
 from ipc.errors import BadRequest
@@ -21,6 +22,10 @@ DATA_DIR = "the folder of memory; default: memory.data_dir"
 
 #: seconds of the units in which a time is said
 _UNITS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
+#: what argparse says of a word that is not of a list, and of an option that nobody declared
+_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)$")
+_OPTION = re.compile(r"unrecognized arguments: (--[\w-]+)")
+_WORD = re.compile(r"[\w-]+")
 _TIME = re.compile(r"(\d{1,5})([hdw])")
 
 
@@ -44,6 +49,24 @@ class Parser(argparse.ArgumentParser):
     def add_folder(self, *names: str, **settings: Any) -> None:
         """Like add_argument, for what is a folder of the file system."""
         self.folders.append(self.add_argument(*names, **settings))
+
+    def expanded(self, action: argparse.Action) -> str:
+        """An option's help as `--help` shows it."""
+        return self._get_formatter()._expand_help(action)  # noqa: SLF001 - argparse tells it nowhere else
+
+    def error(self, message: str) -> NoReturn:
+        """Ends the process, and says which word or option was meant where one is near."""
+        super().error(message + self._meant(message))
+
+    def _meant(self, message: str) -> str:
+        if found := _CHOICE.search(message):
+            known = tuple(_WORD.findall(found[2]))
+        elif found := _OPTION.search(message):
+            known = tuple(self._option_string_actions)
+        else:
+            return ""
+        near = difflib.get_close_matches(found[1], known, 1)
+        return f" (did you mean {near[0]!r}?)" if near else ""
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """The options.

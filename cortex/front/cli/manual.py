@@ -1,0 +1,80 @@
+"""`cortex manual`: the manual page, made from the help of each command as it is."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Iterator
+
+from cortex import __version__
+from cortex.front.cli.parser import Command, Parser
+
+#: what stands before the commands, and after them
+_HEAD = """.TH CORTEX 1 "" "cortex {version}" "User Commands"
+.SH NAME
+cortex \\- a local context engine for coding agents
+.SH SYNOPSIS
+.B cortex
+.I COMMAND
+[options]
+.SH DESCRIPTION
+Answers questions about the code and documents of a project: by meaning, by keyword, by structure, offline. Options may
+stand in any place; "\\-\\-" ends them."""
+_TAIL = """.SH EXIT STATUS
+.TP
+0
+Done; of a question: something was found.
+.TP
+1
+The answer is empty, or something failed that nobody foresaw.
+.TP
+2
+Wrong usage or configuration.
+.TP
+3
+Somebody who is needed does not answer.
+.SH ENVIRONMENT
+.TP
+CORTEX_HOME
+The cache folder; ~/.cache/cortex where it is not set.
+.TP
+NO_COLOR, FORCE_COLOR
+No colours, or colours also where the output is no terminal."""
+
+
+def page(commands: Iterable[Command]) -> str:
+    """In the language of man(7)."""
+    lines = [_HEAD.format(version=__version__), ".SH COMMANDS"]
+    for command in commands:
+        lines += _section(command)
+    return "\n".join([*lines, _TAIL]) + "\n"
+
+
+def _section(command: Command) -> Iterator[str]:
+    parser = command.parser()
+    yield f".SS cortex {_plain(command.name)}"
+    yield _text(command.description or command.help)
+    yield ".PP"
+    yield ".nf"
+    yield _plain(_usage(parser))
+    yield ".fi"
+    for action in parser._actions:  # noqa: SLF001 - argparse has no other list of them
+        if action.help and action.help != argparse.SUPPRESS and "--yes-really" not in action.option_strings:
+            yield ".TP"
+            yield f"\\fB{_plain(', '.join(action.option_strings) or str(action.metavar or action.dest))}\\fR"
+            yield _text(parser.expanded(action))
+
+
+def _usage(parser: Parser) -> str:
+    return parser.format_usage().removeprefix("usage: ").rstrip()
+
+
+def _text(told: str) -> str:
+    """Paragraphs; no line is a request of troff's."""
+    paragraphs = re.split(r"\n\s*\n", told.strip())
+    return "\n.PP\n".join(_plain(" ".join(one.split())) for one in paragraphs)
+
+
+def _plain(told: str) -> str:
+    escaped = told.replace("\\", "\\e").replace("-", "\\-")
+    return re.sub(r"(?m)^(?=[.'])", r"\\&", escaped)

@@ -1,0 +1,64 @@
+"""The manual page is made from the help, and what is nearly a command or an option is told."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from cortex.front.cli.commands import all_commands, run
+from ipc.errors import EXIT_OK, EXIT_USAGE
+
+
+@pytest.fixture
+def page(capsys):
+    assert run(["manual"]) == EXIT_OK
+    return capsys.readouterr().out
+
+
+def test_the_manual_has_each_command_with_each_of_its_options(page):
+    sections = dict(
+        re.findall(r"^\.SS cortex (.+)\n((?:(?!\.SS|\.SH).*\n)*)", page.replace("\\-", "-"), re.MULTILINE)
+    )
+    commands = {command.name: command for command in all_commands()}
+    assert list(sections) == list(commands)
+    for name, text in sections.items():
+        for option in re.findall(r"^  (--[\w-]+)", commands[name].parser().format_help(), re.MULTILINE):
+            assert option in text or option == "--yes-really"
+
+
+def test_no_line_of_a_text_is_a_request_of_troffs(page):
+    requests = {line.split()[0] for line in page.splitlines() if line.startswith((".", "'"))}
+    assert requests == {".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".I", ".nf", ".fi"}
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
+def test_troff_reads_it_without_a_complaint(page):
+    done = subprocess.run(
+        ["groff", "-man", "-Kutf8", "-Tutf8", "-ww", "-z"],
+        input=page.encode(),
+        capture_output=True,
+        check=True,
+    )
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["exat", "x"], "'exact'"),
+        (["exact", "x", "--projct", "."], "'--project'"),
+        (["completion", "bsh"], "'bash'"),
+    ],
+)
+def test_what_is_nearly_right_is_told(words, meant, capsys):
+    with pytest.raises(SystemExit) as end:
+        run(words)
+    assert end.value.code == EXIT_USAGE
+    assert capsys.readouterr().err.rstrip().endswith(f"(did you mean {meant}?)")
+
+
+def test_what_is_near_to_nothing_is_not_guessed(capsys):
+    with pytest.raises(SystemExit):
+        run(["exact", "x", "--qqqqqq"])
+    assert "did you mean" not in capsys.readouterr().err
