@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from scripts import picture as picture_of
 from scripts.release import fault
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -177,3 +179,12 @@ def test_links_between_documents_lead_somewhere() -> None:
     for page in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_picture_of_a_session_is_small_and_runs_nothing() -> None:
+    picture = (ROOT / "docs" / "session.svg").read_text()
+    assert len(picture) <= picture_of.BYTES_MAX
+    assert not re.search(r"<script|href|url\(|\bon\w+=", picture)
+    for command in picture_of.COMMANDS:
+        assert html.escape(command) in picture
+    assert picture_of.draw([("a <b>", ["\x1b[1mbold\x1b[0m & plain"])]).count("<text") == 3

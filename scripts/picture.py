@@ -1,0 +1,162 @@
+"""Makes docs/session.svg: a real session of the shell, line after line, as an animated picture.
+
+    python scripts/picture.py [--out FILE]
+
+Asks about a copy of two folders of this repository, in an environment of its own, and draws what
+was printed, with its colours. The picture needs no script: CSS shows each line at its time, and all
+of them at once to who wants less motion.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.style import Style
+from rich.text import Text
+
+ROOT = Path(__file__).resolve().parent.parent
+PLACE = ROOT / "docs" / "session.svg"
+#: what is asked about, and how
+FOLDERS = ("cortex/system", "cortex/settings")
+COMMANDS = (
+    "cortex search 'open a file without following a link' -k 2",
+    "cortex graph callers read_plain -k 3",
+    "cortex exact INDEX_FORMAT -k 2",
+)
+#: characters of a line, lines of one answer, and bytes of the picture at most
+COLUMNS, LINES, BYTES_MAX = 100, 11, 150_000
+#: pixels of a character and of a line
+WIDTH, HEIGHT = 7.83, 18
+#: seconds for a typed character, before an answer, and for a line of it
+TYPE_S, THINK_S, LINE_S, READ_S = 0.03, 0.3, 0.04, 2.0
+#: seconds that a command may take: the first starts workers and makes the index
+COMMAND_S = 120
+PAPER, INK, PROMPT = "#0d1117", "#c9d1d9", "#7ee787"
+COLOURS = {"red": "#ff7b72", "green": "#7ee787", "yellow": "#e3b341", "blue": "#79c0ff",
+           "magenta": "#d2a8ff", "cyan": "#76e3ea"}  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, default=PLACE)
+    asked = parser.parse_args()
+    drawn = draw(session())
+    if len(drawn.encode()) > BYTES_MAX:
+        print(f"The picture has {len(drawn.encode())} bytes, more than {BYTES_MAX}.", file=sys.stderr)
+        return 1
+    asked.out.write_text(drawn)
+    print(f"{asked.out}: {len(drawn.encode())} bytes")
+    return 0
+
+
+def session() -> list[tuple[str, list[str]]]:
+    """(command, the lines that it printed) of each."""
+    with tempfile.TemporaryDirectory(prefix="cx", dir="/tmp") as folder:
+        project = Path(folder) / "project"
+        for name in FOLDERS:
+            shutil.copytree(ROOT / name, project / name, ignore=shutil.ignore_patterns("__pycache__"))
+        (project / ".git").mkdir()
+        env = os.environ | {
+            "CORTEX_HOME": f"{folder}/home",
+            "XDG_RUNTIME_DIR": folder,
+            "XDG_CONFIG_HOME": folder,
+            "CORTEX_MEMORY_DATA_DIR": f"{folder}/memory",
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "FORCE_COLOR": "1",
+            "COLUMNS": str(COLUMNS),
+        }
+        try:
+            _run("cortex index", project, env)
+            return [(command, _run(command, project, env)) for command in COMMANDS]
+        finally:
+            subprocess.run("cortex down", shell=True, cwd=project, env=env, check=False, stdout=-3)
+
+
+def _run(command: str, project: Path, env: dict[str, str]) -> list[str]:
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=project,
+        env=env,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_S,
+    )
+    lines = done.stdout.rstrip("\n").split("\n")
+    return lines if len(lines) <= LINES else [*lines[: LINES - 1], "…"]
+
+
+def draw(told: list[tuple[str, list[str]]]) -> str:
+    """The whole picture."""
+    lines = list(_timed(told))
+    high = HEIGHT * (len(lines) + 2)
+    body = "\n".join(
+        f'<text y="{HEIGHT * (row + 2)}" x="14" style="animation-delay:{at:.2f}s">{spans}</text>'
+        for row, (at, spans) in enumerate(lines)
+    )
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH * COLUMNS + 28:.0f} {high}" role="img"
+ aria-label="A session of the shell: cortex search, cortex graph callers, cortex exact">
+<style>
+text {{ font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: {INK}; white-space: pre;
+ opacity: 0; animation: show 1ms forwards }}
+@keyframes show {{ to {{ opacity: 1 }} }}
+@media (prefers-reduced-motion: reduce) {{ text {{ opacity: 1; animation: none }} }}
+</style>
+<rect width="100%" height="100%" rx="8" fill="{PAPER}"/>
+{body}
+</svg>
+"""
+
+
+def _timed(told: list[tuple[str, list[str]]]) -> Iterator[tuple[float, str]]:
+    """(seconds, its spans) of each line."""
+    at = 0.5
+    for command, answer in told:
+        yield at, f'<tspan fill="{PROMPT}">$</tspan> {html.escape(command)}'
+        at += TYPE_S * len(command) + THINK_S
+        for line in answer:
+            yield at, _spans(line)
+            at += LINE_S
+        yield at, ""
+        at += READ_S
+
+
+def _spans(line: str) -> str:
+    text = Text.from_ansi(line)
+    text.truncate(COLUMNS, overflow="ellipsis")
+    marks = sorted({0, len(text), *(edge for span in text.spans for edge in (span.start, span.end))})
+    out = []
+    for begin, end in itertools.pairwise(marks):
+        styles = [Style.parse(str(one.style)) for one in text.spans if one.start <= begin < one.end]
+        style = Style.combine([Style.null(), *styles])
+        told = _attributes(style)
+        piece = html.escape(text.plain[begin:end])
+        out.append(f"<tspan{told}>{piece}</tspan>" if told else piece)
+    return "".join(out)
+
+
+def _attributes(style: Style) -> str:
+    colour = COLOURS.get(style.color.name.removeprefix("bright_")) if style.color else None
+    return "".join(
+        [
+            f' fill="{colour}"' if colour else "",
+            ' font-weight="bold"' if style.bold else "",
+            ' opacity=".6"' if style.dim else "",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
