@@ -46,17 +46,19 @@ def extra_of(module: str) -> str:
 
 def how_to_add(extras: str, prefix: str = "") -> str:
     """The command that adds extras (`sql`, or several with commas between them) to what is here;
-    `prefix` as for `how_to_upgrade`.
+    `prefix` as for `how_to_upgrade`. Installers that make an environment anew are told those that
+    are there, too.
     """
     folder = Path(prefix or sys.prefix)
-    wanted = f"'{DISTRIBUTION}[{extras}]'"
+    there = set(EXTRAS) - set(missing_extras())
+    wanted = f"'{DISTRIBUTION}[{','.join(sorted({*extras.split(','), *there}))}]'"
     if (folder / "uv-receipt.toml").is_file():
         return f"uv tool install {wanted}"
     if (folder / "pipx_metadata.json").is_file():
         return f"pipx install --force {wanted}"
     if _is_cache(folder):
         return f"uvx --from {wanted} cortex"
-    return f"pip install {wanted}"
+    return f"pip install '{DISTRIBUTION}[{extras}]'"
 
 
 def how_to_upgrade(prefix: str = "") -> str:

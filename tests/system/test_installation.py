@@ -75,6 +75,12 @@ def test_the_extras_that_are_named_are_those_of_the_package(bare):
         ("pyvenv.cfg", "pip install 'cortex-context-engine[patterns,sql]'"),
     ],
 )
-def test_an_extra_is_added_in_the_way_of_the_installer(tmp_path, left, line):
+def test_an_extra_is_added_in_the_way_of_the_installer(bare, tmp_path, left, line):
     (tmp_path / left).touch()
     assert how_to_add("patterns,sql", str(tmp_path)) == line
+
+
+def test_an_installer_that_makes_all_anew_is_told_the_extras_that_are_there(bare, monkeypatch, tmp_path):
+    monkeypatch.setattr(installation, "is_installed", lambda module: module == "ast_grep_py")
+    (tmp_path / "uv-receipt.toml").touch()
+    assert how_to_add("sql", str(tmp_path)) == "uv tool install 'cortex-context-engine[patterns,sql]'"
