@@ -91,7 +91,9 @@ def _kind(character: str) -> str:
 
 
 def _split(word: str) -> str:
-    return " ".join(word[start:end] for start, end in parts_of(word))
+    if word.isascii():
+        return " ".join(_PART.findall(word))
+    return " ".join([word[start:end] for start, end in _parts_of_any(word)])
 
 
 def _joined(word: str) -> str:
@@ -104,21 +106,22 @@ _stem = Stemmer.Stemmer("english", 0).stemWord
 
 def _lane(word: str) -> str:
     """The stems of the parts and, of an identifier with several parts, the joined form."""
-    parts = _split(word).lower().split()
-    made = " ".join([_stem(part) for part in parts])
+    parts = _SPLITS[word].lower().split()
+    made = " ".join([_STEMS[part] for part in parts])
     if len(parts) > 1 and not word[0].isdigit() and len(word) <= WORD_BYTES_MAX:
         made += " " + word.replace("_", "").lower()
     return made
 
 
 _SPLITS = _Memo(_split)
+_STEMS = _Memo(_stem)
 _JOINED = _Memo(_joined)
 _LANES = _Memo(_lane)
 
 
 def forget() -> None:
     """Give back what is remembered of the words seen: up to a hundred bytes of memory for each."""
-    for memo in (_SPLITS, _JOINED, _LANES):
+    for memo in (_SPLITS, _STEMS, _JOINED, _LANES):
         memo.clear()
 
 
