@@ -44,8 +44,13 @@ STOP_S = 25.0
 #: seconds between two looks at whether a set that was told to stop has ended: short beside the time
 #: that its workers take for it, and long beside a look
 STOP_LOOK_S = 0.05
+#: seconds between two looks at whether a set that was started answers: a look takes .1 ms
+LOOK_S = 0.01
 #: seconds between two tries to get a set back: the first time, and at most
 RETRY_S, RETRY_MAX_S = 0.05, 5.0
+
+#: the sets that `begin` has started and nobody is attached to yet, by their runtime folder
+_begun: dict[Path, subprocess.Popen[bytes]] = {}
 
 
 class Attachment:
@@ -62,7 +67,7 @@ class Attachment:
         #: what the supervisor said of itself; {} while there is none
         self.hello: dict[str, Any] = {}
         self._start = start
-        self._spawned: subprocess.Popen[bytes] | None = None
+        self._spawned = _begun.pop(owner.runtime_dir, None)
         self._served: list[subprocess.Popen[bytes]] = []
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
@@ -176,7 +181,7 @@ class Attachment:
                 raise Unavailable(
                     f"The workers did not start within {ATTACH_S:g} s; see {_log_path(self.owner)}."
                 )
-            await asyncio.sleep(RETRY_S)
+            await asyncio.sleep(LOOK_S)
 
     async def _greet(self, folder: Path) -> bool:
         """Whether a supervisor answers in `folder`; then this is attached to it, or waits for its
@@ -211,6 +216,23 @@ class Attachment:
             with contextlib.suppress(OSError):
                 self._writer.write(_line(command, **more))
                 await self._writer.drain()
+
+
+def begin(owner: Owner) -> None:
+    """Start the owner's set, where none runs, ahead of the `attach` that will get it. What is amiss
+    is left to that to say.
+    """
+    with contextlib.suppress(CortexError, OSError):
+        if all(holder_of(folder / "set.lock") is None for folder in set_folders(owner)):
+            check_root(owner)
+            check_start(owner)
+            _begun[owner.runtime_dir] = spawn(owner)
+
+
+def end_begun() -> None:
+    """End the sets that were begun and that nobody is attached to."""
+    while _begun:
+        _begun.popitem()[1].terminate()
 
 
 async def attach(owner: Owner, *, start: bool = True) -> Attachment:

@@ -7,6 +7,8 @@ import dataclasses
 import os
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,51 @@ def test_a_front_starts_a_set_and_the_set_ends_after_the_last_front(spawn_tiny: 
 
     asyncio.run(fronts())
     until(lambda: not processes_of(spawn_tiny.root), "nothing left")
+
+
+def test_a_set_that_was_begun_is_the_one_that_is_attached_to(spawn_tiny: Config) -> None:
+    async def front() -> None:
+        attach.begin(spawn_tiny)
+        [begun] = attach._begun.values()
+        held = await attach.attach(spawn_tiny)
+        assert held.hello["pid"] == begun.pid
+        attach.begin(spawn_tiny)
+        assert not attach._begun
+        await held.close()
+
+    asyncio.run(front())
+    until(lambda: not processes_of(spawn_tiny.root), "nothing left")
+
+
+def test_a_set_that_was_begun_for_nobody_ends(spawn_tiny: Config) -> None:
+    attach.begin(spawn_tiny)
+    assert attach._begun
+    attach.end_begun()
+    assert not attach._begun
+    until(lambda: not processes_of(spawn_tiny.root), "nothing left")
+
+
+#: begins as `cortex mcp` does, and says at the first process that it starts what it has imported
+IMPORTED = """
+import subprocess, sys
+from cortex.front.cli.main import main
+
+def told(*arguments, **options):
+    print(*sys.modules, file=sys.stderr)
+    sys.exit(0)
+
+subprocess.Popen.__init__ = told
+main(["mcp", "--project", "."])
+"""
+
+
+def test_the_workers_are_started_before_what_asks_them_is_imported(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", IMPORTED], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    modules = set(done.stderr.split())
+    assert "cortex.processes.attach" in modules
+    assert not modules & {"zmq", "cortex.ask.asking", "cortex.front.link", "mcp"}
 
 
 def test_a_set_knows_how_many_lines_its_fronts_refused(spawn_tiny: Config) -> None:

@@ -6,6 +6,7 @@ Slow imports are in the commands.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import threading
 from argparse import Namespace
@@ -18,13 +19,14 @@ from cortex.front.cli import hooks, opening, projects, remote, render, sets
 from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, make_tree
+from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings import trust
 from cortex.settings.config import Config
 from cortex.settings.home import open_project_folder
 from cortex.system import files
 from cortex.system.terminal import shown
-from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE
+from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE, CortexError
 
 #: other names of commands
 ALIASES = {"stdio": "mcp", "--version": "version", "-V": "version"}
@@ -174,9 +176,16 @@ def _mcp_options(parser: Parser) -> None:
 def mcp(options: Namespace) -> int:
     if options.server:
         return remote.bridge(options)
+    # What asks the workers takes as long to import as they do. What is amiss `serve` says.
+    with contextlib.suppress(CortexError):
+        attach.begin(configuration.load(options.project))
     from cortex.front.mcp.stdio import serve
 
-    return serve(options.project, options.toolsets, options.data_dir)
+    try:
+        return serve(options.project, options.toolsets, options.data_dir)
+    except CortexError:
+        attach.end_begun()
+        raise
 
 
 def _json_option(parser: Parser) -> None:
