@@ -97,13 +97,7 @@ async def product(project: Path, variant: tuple[str, ...] = ()) -> AsyncIterator
     """Cortex as an agent has it: served by its workers, asked through the MCP client over stdio.
     `variant`: options of peers/front.py.
     """
-    front = [sys.executable, "-P", str(PEERS / "front.py"), *variant, "--"] if variant else CORTEX
-    parameters = StdioServerParameters(command=front[0], args=[*front[1:], "mcp", "--project", str(project)])
-    async with (
-        stdio_client(parameters, errlog=sys.stderr) as (read, write),
-        ClientSession(read, write) as session,
-    ):
-        await session.initialize()
+    async with session_of(project, variant) as session:
 
         async def ask(query: str) -> list[Hit]:
             reply = await session.call_tool(
@@ -112,8 +106,21 @@ async def product(project: Path, variant: tuple[str, ...] = ()) -> AsyncIterator
             results = json.loads(reply.content[0].text)["results"]
             return [_hit(result["chunk"]) for result in results]
 
-        await _settled(session)
         yield ask
+
+
+@asynccontextmanager
+async def session_of(project: Path, variant: tuple[str, ...] = ()) -> AsyncIterator[ClientSession]:
+    """The client of a front that serves everything that was indexed; `variant` as `product`."""
+    front = [sys.executable, "-P", str(PEERS / "front.py"), *variant, "--"] if variant else CORTEX
+    parameters = StdioServerParameters(command=front[0], args=[*front[1:], "mcp", "--project", str(project)])
+    async with (
+        stdio_client(parameters, errlog=sys.stderr) as (read, write),
+        ClientSession(read, write) as session,
+    ):
+        await session.initialize()
+        await _settled(session)
+        yield session
 
 
 async def _settled(session: ClientSession) -> None:

@@ -161,3 +161,24 @@ def test_a_gain_that_one_repository_carries_counts_nothing(load):
 def test_questions_of_one_side_only_are_an_error(load):
     with pytest.raises(SystemExit, match="2 questions are only on one side"):
         load("paired").differences(rows("doc", a=0, b=0), rows("doc", a=0))
+
+
+def test_a_function_is_shown_when_an_answer_holds_a_line_of_it(load):
+    shown = load("shown")
+    chunk = {"text": "def a():\n… line 9\n    b()", "metadata": {"file_path": "a.py", "start_line": 4}}
+    assert shown.lines_of({"chunk": chunk}) == {("a.py", 4), ("a.py", 9)}
+
+    def seen(path, start, end):
+        wanted = [{"path": path, "start_line": start, "end_line": end}]
+        return shown.is_shown([{"chunk": chunk}], wanted)
+
+    assert seen("a.py", 8, 12)
+    assert not seen("a.py", 5, 8)
+    assert not seen("b.py", 4, 4)
+
+
+def test_shares_of_shown_functions_are_means_over_repositories(load):
+    shown = load("shown")
+    rows = [shown.Seen("r", "doc", "1 limit", found, 100) for found in (True, True, False, False)]
+    table = shown.tabulate([*rows, shown.Seen("s", "doc", "1 limit", shown=True, tokens=200)])
+    assert table["doc"]["1 limit"] == {"shown": 0.75, "questions": 5, "of_questions": 0.6, "tokens": 120}
