@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cortex.ranking.names import Asked
 from cortex.ranking.weights import Weights
-from cortex.terms.paths import asks_for_tests, question_words, say, share, superseded
+from cortex.terms.paths import asks_for_documents, asks_for_tests, say, superseded
 from cortex.terms.records import covers
 from ipc.arrays import Array
 from ipc.messages import Hit, Signals
@@ -316,7 +317,7 @@ def _distribution(vector: Signals | None) -> _Cosines:
 
 def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]:
     """Signal → its value for each file, in the order in which they are explained."""
-    words, said = question_words(question), [say(path) for path in found.paths]
+    asked, said = Asked(question), [say(path) for path in found.paths]
     penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
     test, example, foreign = np.array([one.kinds for one in said]).T
     best = dict(zip(_AT, found.best(found.lanes), strict=True))
@@ -325,8 +326,8 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
     return {
         "ctop3": found.top("body"),
         "path": _shares(best["path"]),
-        "sshare": np.array([share(one.stem, words) for one in said]),
-        "folders": np.array([share(one.folders, words) for one in said]),
+        "sshare": np.array([asked.share(one.stem) for one in said]),
+        "folders": np.array([asked.share(one.folders) for one in said]),
         "defs": found.top("defs"),
         "comments": _shares(_comments(found, best["comments"])),
         "defx": best["defx"],
@@ -334,11 +335,20 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
         "refs": _shares(np.log1p(best["file_references"])),
         "test": penalty * test,
         "example": penalty * example,
+        "document": (ASKED_PENALTY if asks_for_documents(question) else penalty) * _alone(found),
         # its chunks are tagged as generated or vendored, or its path says so
         "foreign": np.fmax(best["foreign"], foreign),
         "superseded": np.array(superseded(said, question), float),
         **cited,
     }
+
+
+def _alone(found: _Candidates) -> Array:
+    """Float [m]: 1 for a file of which only documents were found, unless all candidates are
+    documents.
+    """
+    alone = np.logical_and.reduceat(found.documents, found.starts)
+    return np.zeros(len(alone)) if found.documents.all() else alone.astype(float)
 
 
 def _comments(found: _Candidates, best: Array) -> Array:

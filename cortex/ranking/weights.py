@@ -24,6 +24,7 @@ class Weights:
     refs: float
     test: float
     example: float
+    document: float
     foreign: float
     superseded: float
     cited: float
@@ -43,6 +44,7 @@ WITH_VECTORS = Weights(
     refs=1.0,
     test=-2.0,
     example=-0.5,
+    document=-0.5,
     foreign=-2.0,
     superseded=-2.5,
     cited=6.0,
@@ -60,6 +62,7 @@ WITHOUT_VECTORS = Weights(
     refs=1.5,
     test=-2.0,
     example=-0.5,
+    document=-0.5,
     foreign=-2.0,
     superseded=-2.5,
     cited=6.0,

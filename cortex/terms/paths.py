@@ -57,6 +57,11 @@ _RECORD_WORDS = frozenset(
     "deprecated license licence licenses copyright notice author authors contributors lock locked pinned dependency "
     "dependencies template templates issue".split()
 )
+#: words of a question that asks for what people wrote for people
+_DOCUMENT_WORDS = frozenset(
+    "documentation documents docs doc readme guide guides tutorial tutorials manual page pages introduction overview "
+    "install installation installing contributing faq".split()
+)
 #: a folder or the last part of a stem that says in which language a page is written
 _LANGUAGE = re.compile(
     r"(?:ar|bn|cs|da|de|el|en|es|fa|fi|fr|he|hi|hu|id|it|ja|ko|nl|no|pl|pt|ro|ru|sv|th|tr|uk|vi|zh)"
@@ -139,6 +144,11 @@ def asks_for_records(question: str) -> bool:
     return not _RECORD_WORDS.isdisjoint(tokens.part_words(question))
 
 
+def asks_for_documents(question: str) -> bool:
+    """Whether the question speaks of documents, or of records, which are some of them."""
+    return not (_DOCUMENT_WORDS | _RECORD_WORDS).isdisjoint(tokens.part_words(question))
+
+
 @functools.lru_cache(_MEMO)
 def page_of(path: str) -> tuple[str, bool]:
     """(what a page and its translations have in common, whether this one names no language but
@@ -157,14 +167,14 @@ def page_of(path: str) -> tuple[str, bool]:
 
 
 def question_words(question: str) -> frozenset[str]:
-    """The stems and joined forms that `share` looks for."""
+    """The stems and joined forms that names are compared with."""
     return frozenset(tokens.lane_words(question))
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
     """What a path says to a ranking, whatever was asked: the parts of its file's stem and, each
-    once, of its folders' names, as `question_words` has them.
+    once by its stem, of its folders' names, in lower case.
     """
 
     #: is it a test's, an example's, somebody else's
@@ -178,19 +188,16 @@ class Said:
 @functools.lru_cache(_MEMO)
 def say(path: str) -> Said:
     *folders, _name = path.split("/")
-    parts = (tokens.lane_text([part]) for folder in folders for part in tokens.part_words(folder))
+    parts: dict[str, str] = {}
+    for part in (part for folder in folders for part in tokens.part_words(folder)):
+        parts.setdefault(tokens.lane_text([part]), part)
     version = _VERSION_FOLDER.search(path)
     return Said(
         kinds=(float(is_test(path)), float(is_example(path)), float(is_foreign(path))),
-        stem=tuple(tokens.lane_text([part]) for part in _stem_parts(path)),
-        folders=tuple(dict.fromkeys(parts)),
+        stem=tuple(_stem_parts(path)),
+        folders=tuple(parts.values()),
         version=(version[1], int(version[2])) if version is not None else None,
     )
-
-
-def share(parts: tuple[str, ...], words: frozenset[str]) -> float:
-    """The share (0-1) of the parts of a name that the question holds."""
-    return 0.0 if words.isdisjoint(parts) else sum(map(words.__contains__, parts)) / len(parts)
 
 
 def superseded(paths: Iterable[Said], question: str) -> list[bool]:

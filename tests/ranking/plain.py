@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import attrgetter
 
 import numpy as np
 
 from cortex.ranking.fusion import ASKED_PENALTY, STEEPNESS, TOP_CHUNKS, Z_MAX, Z_SCALE, Source
+from cortex.ranking.names import SHORT, is_short_form
 from cortex.ranking.weights import Weights
 from cortex.terms import tokens
 from cortex.terms.paths import (
     EMPTY_STEMS,
+    asks_for_documents,
     asks_for_tests,
     is_example,
     is_foreign,
@@ -204,15 +207,14 @@ def _distribution(vector: Signals | None) -> _Cosines:
 
 def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]:
     """Signal → its value for each file, in the order in which they are explained."""
-    words = question_words(question)
     penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
     # Of an ordinary question it says nothing, and is not among what is explained.
     cited = {"cited": found.best(found.lanes["cited"])} if found.lanes["cited"].any() else {}
     return {
         "ctop3": found.top("body"),
         "path": _shares(found.best(found.lanes["path"])),
-        "sshare": np.array([_share(_stem(path), words) for path in found.paths]),
-        "folders": np.array([_share(_folders(path), words) for path in found.paths]),
+        "sshare": np.array([_share(_stem(path), question) for path in found.paths]),
+        "folders": np.array([_share(_folders(path), question) for path in found.paths]),
         "defs": found.top("defs"),
         "comments": _shares(found.best(_comments(found))),
         "defx": found.best(found.lanes["defx"]),
@@ -220,10 +222,21 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
         "refs": _shares(np.log1p(found.best(found.lanes["file_references"]))),
         "test": penalty * np.array([is_test(path) for path in found.paths], float),
         "example": penalty * np.array([is_example(path) for path in found.paths], float),
+        "document": (ASKED_PENALTY if asks_for_documents(question) else penalty) * _documents(found),
         "foreign": _foreign(found),
         "superseded": np.array(superseded(map(say, found.paths), question), float),
         **cited,
     }
+
+
+def _documents(found: _Candidates) -> Array:
+    """1 for a file of which only documents were found."""
+    code = {
+        file
+        for file, hit in zip(found.file.tolist(), found.hits, strict=True)
+        if hit.chunk_type != "documentation"
+    }
+    return np.array([bool(code) and file not in code for file in range(len(found.paths))], float)
 
 
 def _foreign(found: _Candidates) -> Array:
@@ -289,8 +302,17 @@ def _squash(total: float, positive: float) -> float:
     return 1.0 / (1.0 + math.exp(-STEEPNESS * (total / positive - 0.5)))
 
 
-def _share(parts: Sequence[str], words: frozenset[str]) -> float:
-    return sum(tokens.lane_text([part]) in words for part in parts) / len(parts) if parts else 0.0
+def _share(parts: Sequence[str], question: str) -> float:
+    return sum(_held(part, question) for part in parts) / len(parts) if parts else 0.0
+
+
+def _held(part: str, question: str) -> float:
+    words = [word for word in tokens.part_words(question) if word not in tokens.STOP_WORDS]
+    if part in [one + other for one, other in pairwise(words)]:
+        return 1.0
+    if tokens.lane_text([part]) in question_words(question):
+        return 1.0
+    return SHORT if any(is_short_form(part, word) for word in words) else 0.0
 
 
 def _stem(path: str) -> list[str]:
@@ -301,4 +323,4 @@ def _stem(path: str) -> list[str]:
 
 def _folders(path: str) -> list[str]:
     parts = (part for folder in path.split("/")[:-1] for part in tokens.part_words(folder))
-    return list({tokens.lane_text([part]): part for part in parts}.values())
+    return list({tokens.lane_text([part]): part for part in reversed(list(parts))}.values())[::-1]

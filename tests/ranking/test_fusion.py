@@ -146,6 +146,21 @@ def test_a_document_does_not_count_twice_as_text_and_as_comment():
     assert paths(alone) == ["README.md", "b.md"]
 
 
+def test_a_document_ranks_a_little_lower_than_code_unless_documents_are_asked_for():
+    guide, code = hit(1, "guide.md", kind="documentation"), hit(2, "src/a.py")
+    rows = (guide, {"body": 10}), (code, {"body": 9})
+    assert paths(ranked_by_text("how is it read", *rows))[0] == "src/a.py"
+    assert paths(ranked_by_text("the guide to how it is done", *rows))[0] == "guide.md"
+    assert ranked_by_text("how is it read", rows[0])[0].explanation()["signals"]["document"]["value"] == 0.0
+
+
+def test_a_file_named_by_a_short_form_or_by_two_words_in_one_is_preferred():
+    rows = (hit(1, "aa/zz.py"), {"body": 6}), (hit(2, "src/auth.py"), {"body": 5})
+    assert paths(ranked_by_text("where is authentication done", *rows))[0] == "src/auth.py"
+    rows = (hit(1, "aa/zz.py"), {"body": 6}), (hit(2, "src/ratelimit.py"), {"body": 5})
+    assert paths(ranked_by_text("how is the rate limit kept", *rows))[0] == "src/ratelimit.py"
+
+
 def test_examples_rank_a_little_lower():
     found = ranked_by_text("words", (hit(1, "examples/a.py"), {"body": 5}), (hit(2, "src/b.py"), {"body": 5}))
     assert paths(found) == ["src/b.py", "examples/a.py"]

@@ -1,0 +1,55 @@
+"""How much of a file's name a question holds."""
+
+import pytest
+
+from cortex.ranking.names import SHORT, Asked, is_short_form
+from cortex.terms.paths import say
+
+
+@pytest.mark.parametrize(
+    ("part", "word"),
+    [
+        ("auth", "authentication"),
+        ("config", "configuration"),
+        ("impl", "implementation"),
+        ("init", "initialize"),
+        ("ctx", "context"),
+        ("msg", "message"),
+        ("cmd", "command"),
+    ],
+)
+def test_a_short_form_stands_for_its_word(part, word):
+    assert is_short_form(part, word)
+    assert Asked(f"where is the {word} made").share([part]) == SHORT
+
+
+@pytest.mark.parametrize(
+    ("part", "word"),
+    [
+        ("db", "database"),  # too short to be sure
+        ("parse", "parser"),  # a matter of stems
+        ("ctx", "texture"),
+        ("cat", "context"),  # has a vowel
+        ("context", "ctx"),
+        ("strng", "string"),
+    ],
+)
+def test_what_only_looks_like_a_short_form_is_none(part, word):
+    assert not is_short_form(part, word)
+
+
+def test_two_words_side_by_side_are_one_of_a_name():
+    asked = Asked("how is the rate limit of uploads kept")
+    assert asked.share(["ratelimit"]) == 1.0
+    assert asked.share(["limitrate"]) == 0.0
+
+
+def test_a_share_is_that_of_the_parts_and_whole_words_count_by_their_stems():
+    asked = Asked("parsing the configuration")
+    assert asked.share(say("src/parser/config_loader.py").stem) == pytest.approx(SHORT / 2)
+    assert asked.share(say("parse/a.py").folders) == 1.0
+    assert asked.share(()) == 0.0
+
+
+def test_words_that_say_nothing_have_no_short_forms():
+    assert Asked("what would they do with these").share(["wou", "the", "wit"]) == 0.0
