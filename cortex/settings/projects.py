@@ -10,7 +10,7 @@ import contextlib
 import fnmatch
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -57,7 +57,7 @@ def known_projects() -> dict[str, Known]:
     found = {name: Known(name, root) for name, root in named.items() if root.is_dir()}
     taken = {one.root for one in found.values()}
     repositories = sorted({root for glob in globs for root in _repositories(glob)} - taken)
-    for name, root in _unlike(repositories).items():
+    for name, root in by_name(repositories).items():
         found.setdefault(name, Known(name, root))
     for name, root in _clones().items():
         found.setdefault(name, Known(name, root, cloned=True))
@@ -144,7 +144,7 @@ def _folders(folder: Path) -> list[str]:
     return []
 
 
-def _unlike(roots: list[Path]) -> dict[str, Path]:
+def by_name(roots: Sequence[Path]) -> dict[str, Path]:
     """By their names; of two that are the same each says the folder above it, too."""
     names = [root.name for root in roots]
     return {

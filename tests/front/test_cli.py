@@ -41,6 +41,7 @@ from pathlib import Path
 from cortex.front.link import Link
 from cortex.front.mcp import stdio
 from cortex.front.mcp.direct import Direct
+from cortex.front.several import Several
 from cortex.front.mcp.lines import Line
 from cortex.settings.config import Config
 
@@ -54,7 +55,7 @@ async def asked():
 async def answer():
     read, write = os.pipe()
     tools = stdio.choose(("code", "memory"))
-    early = Direct(tools, Link(Config(root=Path.cwd())), stdio.Wire(write, 1.0))
+    early = Direct(tools, Several(Link(Config(root=Path.cwd()))), stdio.Wire(write, 1.0))
     assert all(tools[name] for name in tools)
     early.made.set()
     early.begin(asked())

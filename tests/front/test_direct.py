@@ -35,6 +35,9 @@ class Twin:
     def name(self, agent):
         self.agents.append(agent)
 
+    async def names(self):
+        return ()
+
     async def call(self, tool, arguments):
         checked = tool.check(arguments)
         if tool.name == self.broken:

@@ -33,6 +33,9 @@ class Twin:
     def name(self, agent):
         """A link keeps who asks; here nobody asks who it was."""
 
+    async def names(self):
+        return ()
+
     async def call(self, tool, arguments):
         checked = tool.check(arguments)
         if self.hold is not None:
@@ -60,7 +63,7 @@ def talk(project, ask, mode="auto", **options):
 
     async def run():
         # An error that leaves the client's own block comes out as a group of errors.
-        async with Client(make_server(TOOLS, project), mode=mode, **options) as client:
+        async with Client(make_server(TOOLS, project, named=project), mode=mode, **options) as client:
             try:
                 return await ask(client)
             except MCPError as error:
@@ -282,6 +285,7 @@ class Opened(Twin):
 
     def __init__(self, config):
         super().__init__(self.served)
+        self.config = config
         self.asked.append(config.root)
 
     def open(self):
@@ -308,6 +312,32 @@ def test_the_first_root_of_a_handshake_client_is_the_project_when_none_was_set(r
         results = talk(rootless, ask, "legacy", list_roots_callback=roots)
     assert not any(result.is_error for result in results)
     assert Opened.asked == [sample.config.root]
+
+
+def test_a_client_with_several_roots_may_name_one_of_them(rootless, sample, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+
+    async def roots(_context):
+        named = (sample.config.root, other, tmp_path / "gone")
+        return ListRootsResult(roots=[Root(uri=root.as_uri()) for root in named])
+
+    async def ask(client):
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        answers = [
+            await client.call_tool("cortex_exact", {"query": "rotate"} | more)
+            for more in ({}, {"project": "other"}, {"project": "gone"})
+        ]
+        return tools["cortex_exact"].input_schema["properties"]["project"], answers
+
+    told, (first, second, third) = talk(rootless, ask, "legacy", list_roots_callback=roots)
+    assert told["description"] == f"{sample.config.root.name} (default), other."
+    assert [orjson.loads(one.content[0].text)["project"] for one in (first, second)] == [
+        sample.config.root.name,
+        "other",
+    ]
+    assert third.is_error
+    assert Opened.asked == [sample.config.root, other]
 
 
 @pytest.mark.parametrize("uris", [[], ["file:///no/such/folder"]])

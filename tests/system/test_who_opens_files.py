@@ -74,6 +74,8 @@ ALLOWED = {
     ("cortex.system.ports", "os.readlink"): SYSTEM,
     ("cortex.front.http.serving", "made.bind"): "a socket of the network, with a token",
     ("cortex.front.http.projects", "self._link.open"): OTHER,
+    ("cortex.front.several", "self._own.open"): OTHER,
+    ("cortex.front.several", "one.link.open"): OTHER,
     ("cortex.front.http.app", "projects.open"): OTHER,
     ("cortex.front.mcp.stdio", "io.FileIO"): "wraps standard input and output, which are open already",
     ("cortex.front.mcp.bridge", "io.FileIO"): "wraps standard input, which is open already",

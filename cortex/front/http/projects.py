@@ -18,6 +18,7 @@ from cortex.ask.memory import Caller
 from cortex.front.http.metrics import Metrics
 from cortex.front.http.tokens import Bearer, Forbidden
 from cortex.front.link import Link
+from cortex.front.several import PROJECT, may_name
 from cortex.front.tool import Tool
 from cortex.front.tools import choose
 from cortex.settings.config import Config
@@ -119,8 +120,11 @@ class Hosted:
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """One client's way to a project: as a Link for those who answer MCP."""
+    """One client's way to its project, and to others of this server by their names: as a Link for
+    those who answer MCP.
+    """
 
+    projects: Projects
     hosted: Hosted
     bearer: Bearer
     caller: Caller
@@ -130,7 +134,7 @@ class Voice:
         return self.hosted.freshness
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
-        return await self.hosted.call(tool, arguments, self.bearer, self.caller)
+        return await self.projects.ask(self.hosted, tool, arguments, self.bearer, self.caller)
 
 
 class Projects(Mapping[str, Hosted]):
@@ -159,7 +163,7 @@ class Projects(Mapping[str, Hosted]):
         """
         if not isinstance(name, str):
             raise BadRequest("`project` must be a project's name.")
-        known = [one for one in self if not bearer.projects or one in bearer.projects]
+        known = self.names(bearer)
         if not name and known:
             return self[known[0]]
         if name in known:
@@ -167,6 +171,35 @@ class Projects(Mapping[str, Hosted]):
         if name in self or not known:
             raise Forbidden(f"The token {bearer.name!r} is for other projects.")
         raise NotFound(f"There is no project {name!r} here; there are: {', '.join(known)}.")
+
+    def names(self, bearer: Bearer) -> list[str]:
+        """Those that `bearer` may ask."""
+        return [one for one in self if not bearer.projects or one in bearer.projects]
+
+    def choices(self, hosted: Hosted, bearer: Bearer) -> tuple[str, ...]:
+        """`hosted` first, then what else `bearer` may ask; none where there is nothing else."""
+        others = [one for one in self.names(bearer) if one != hosted.name]
+        return (hosted.name, *others) if others else ()
+
+    async def ask(
+        self,
+        hosted: Hosted,
+        tool: Tool,
+        arguments: Mapping[str, Any] | None,
+        bearer: Bearer,
+        caller: Caller,
+    ) -> dict[str, Any]:
+        """What the tool answers of the project that its arguments name, by default of `hosted`; it
+        says which, where there are several. Raises what `find` and `Hosted.call` raise.
+        """
+        names = self.names(bearer)
+        given = dict(arguments or {})
+        if len(names) < 2 or not may_name(tool, given):
+            return await hosted.call(tool, arguments, bearer, caller)
+        if PROJECT not in tool.schema["properties"] or given.get(PROJECT) in names:
+            named = given.pop(PROJECT, None)
+            hosted = self.find(named, bearer) if named else hosted
+        return await hosted.call(tool, given, bearer, caller) | {PROJECT: hosted.name}
 
     async def tend(self) -> None:
         """Let go, for ever, of those that nobody asks."""

@@ -21,12 +21,12 @@ import msgspec
 import orjson
 
 from cortex import __version__
-from cortex.front.link import Link
 from cortex.front.mcp.lines import Line
 from cortex.front.mcp.progress import telling
 from cortex.front.mcp.prompts import list_prompts
 from cortex.front.mcp.resources import list_resources, list_templates
 from cortex.front.mcp.server import describe, explain, run_tool
+from cortex.front.several import Several
 from cortex.front.tool import Tool
 from cortex.front.tools import instruct
 
@@ -107,7 +107,7 @@ class Direct:
     loop.
     """
 
-    def __init__(self, tools: Mapping[str, Tool], link: Link | None, out: Out) -> None:
+    def __init__(self, tools: Mapping[str, Tool], link: Several | None, out: Out) -> None:
         """Without a `link` all is left to the SDK, which can ask the client for its roots."""
         self._tools, self._link, self._out = tools, link, out
         memory = "cortex_store" in tools
@@ -287,7 +287,9 @@ class Direct:
 
     async def _list(self) -> Message:
         await self.made.wait()
-        return {"result": {"tools": [describe(tool) for tool in self._tools.values()]}}
+        assert self._link is not None
+        names = await self._link.names()
+        return {"result": {"tools": [describe(tool, names) for tool in self._tools.values()]}}
 
     async def _call(self, call: _Call) -> Message:
         assert self._link is not None

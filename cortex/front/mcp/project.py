@@ -8,13 +8,16 @@ import asyncio
 import logging
 import urllib.parse
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cortex.ask.freshness import Freshness
 from cortex.front.link import Link
+from cortex.front.several import Several
 from cortex.front.tool import Tool
 from cortex.settings import config as configuration
+from cortex.settings.home import real
 from ipc.errors import CortexError, Unavailable
 
 if TYPE_CHECKING:
@@ -42,15 +45,21 @@ class Reached(Protocol):
     async def reach(self, context: ServerRequestContext) -> Speaker: ...
 
 
+class Named(Protocol):
+    """Who knows the names of the projects that a request may ask, its own first; none for one."""
+
+    async def names(self, context: ServerRequestContext) -> Sequence[str]: ...
+
+
 class Project:
     """`link` is None until there is a project; `problem` then says what to set."""
 
-    def __init__(self, link: Link | None, problem: str = "") -> None:
+    def __init__(self, link: Several | None, problem: str = "") -> None:
         self.link = link
         self.problem = problem
         self._asking = asyncio.Lock()
 
-    async def reach(self, context: ServerRequestContext) -> Link:
+    async def reach(self, context: ServerRequestContext) -> Several:
         """The way to the project's workers. Raises Unavailable when there is no project."""
         session = context.session
         if self.link is None:
@@ -63,16 +72,23 @@ class Project:
             self.link.name(params.client_info.name)
         return self.link
 
+    async def names(self, context: ServerRequestContext) -> Sequence[str]:
+        """See Named."""
+        try:
+            return await (await self.reach(context)).names()
+        except Unavailable:
+            return ()
+
     async def close(self) -> None:
         if self.link is not None:
             await self.link.close()
 
     async def _take_root(self, session: ServerSession) -> None:
-        root = await first_root(session)
-        if not root:
+        roots = await roots_of(session)
+        if not roots:
             return
         try:
-            link = Link(configuration.load(root))
+            link = Several(Link(configuration.load(roots[0])), roots, Link)
         except CortexError as error:
             self.problem = str(error)
             return
@@ -80,15 +96,13 @@ class Project:
         self.link = link
 
 
-async def first_root(session: ServerSession) -> str:
-    """The folder that a handshake client names first, "" for none; the newest protocol has no
-    roots.
-    """
+async def roots_of(session: ServerSession) -> list[Path]:
+    """The folders that a handshake client names; the newest protocol has no roots."""
     from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
     capabilities = session.client_capabilities
     if capabilities is None or capabilities.roots is None or not session.can_send_request:
-        return ""
+        return []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MCPDeprecationWarning)
         asked = session.list_roots()
@@ -97,9 +111,6 @@ async def first_root(session: ServerSession) -> str:
             roots = (await asked).roots
     except (MCPError, TimeoutError) as error:
         log.warning("The client did not name its roots: %s", error)
-        return ""
-    for root in roots:
-        parts = urllib.parse.urlsplit(str(root.uri))
-        if parts.scheme == "file" and parts.path:
-            return urllib.parse.unquote(parts.path)
-    return ""
+        return []
+    parts = [urllib.parse.urlsplit(str(root.uri)) for root in roots]
+    return [real(urllib.parse.unquote(one.path)) for one in parts if one.scheme == "file" and one.path]

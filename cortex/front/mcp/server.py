@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -17,9 +17,10 @@ from cortex.front.mcp.clients import note_who_speaks
 from cortex.front.mcp.completion import complete
 from cortex.front.mcp.logs import serve_logs
 from cortex.front.mcp.progress import telling
-from cortex.front.mcp.project import Reached, Speaker
+from cortex.front.mcp.project import Named, Reached, Speaker
 from cortex.front.mcp.prompts import get_prompt, list_prompts
 from cortex.front.mcp.resources import list_resources, list_templates, read_resource
+from cortex.front.several import listed
 from cortex.front.tool import Tool
 from cortex.front.tools import instruct
 from ipc.errors import BadQuery, BadRequest, CortexError, NotFound, TooLarge
@@ -37,22 +38,30 @@ INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 
 
 def make_server(
-    tools: Mapping[str, Tool], project: Reached, updates: Updates | None = None, *, alone: bool = True
+    tools: Mapping[str, Tool],
+    project: Reached,
+    updates: Updates | None = None,
+    *,
+    alone: bool = True,
+    named: Named | None = None,
 ) -> Server:
     """The MCP server over `tools`. Without a project every tool answers with what to set. `updates`
     tells who subscribed to a resource when it changes. `alone`: it has one client, and the log of
-    this process is that client's.
+    this process is that client's. `named` knows which projects there are to choose from.
     """
     import mcp_types as types
     from mcp.server.lowlevel import Server
     from mcp.shared.exceptions import MCPError
 
-    listed = types.ListToolsResult(
-        tools=[types.Tool.model_validate(describe(tool), by_name=False) for tool in tools.values()]
-    )
+    made: dict[tuple[str, ...], types.ListToolsResult] = {}
 
-    async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
-        return listed
+    async def list_tools(context: Any, _params: Any) -> types.ListToolsResult:
+        names = tuple(await named.names(context)) if named is not None else ()
+        if names not in made:
+            told = [describe(tool, names) for tool in tools.values()]
+            made.clear()
+            made[names] = types.ListToolsResult.model_validate({"tools": told}, by_name=False)
+        return made[names]
 
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = tools.get(params.name)
@@ -133,8 +142,10 @@ async def run_tool(link: Speaker, tool: Tool, arguments: Mapping[str, Any] | Non
         return str(error), True
 
 
-def describe(tool: Tool) -> dict[str, Any]:
-    """The tool as a client sees it."""
+def describe(tool: Tool, names: Sequence[str] = ()) -> dict[str, Any]:
+    """The tool as a client sees it; `names`: of the projects that it may ask, where there are
+    several.
+    """
     return {
         "annotations": {
             "destructiveHint": tool.destroys,
@@ -143,7 +154,7 @@ def describe(tool: Tool) -> dict[str, Any]:
             "readOnlyHint": tool.reads,
         },
         "description": tool.description,
-        "inputSchema": tool.schema,
+        "inputSchema": listed(tool, names),
         "name": tool.name,
         "title": tool.title,
     }

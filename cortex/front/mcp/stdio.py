@@ -26,12 +26,14 @@ from cortex.front.mcp.lines import Line, Refused, check, read_lines
 from cortex.front.mcp.project import Project
 from cortex.front.mcp.server import make_server
 from cortex.front.mcp.updates import Updates
+from cortex.front.several import Several
 from cortex.front.tool import Tool
 from cortex.front.tools import choose
 from cortex.processes import starting
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import find_root
+from cortex.settings.projects import place_of
 from cortex.settings.table import Server as Settings
 from cortex.system.allocator import no_collector
 from cortex.system.terminal import log_to_stderr
@@ -86,7 +88,7 @@ def _load(project: str | None, toolsets: str | None, data_dir: str | None) -> tu
     not why a server ended. Other faults raise.
     """
     try:
-        find_root(project)
+        find_root(place_of(project))
     except Misconfigured as error:
         return None, str(error)
     flags: dict[str, dict[str, Any]] = {}
@@ -99,7 +101,7 @@ def _load(project: str | None, toolsets: str | None, data_dir: str | None) -> tu
 
 async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], wire: int) -> None:
     """Serve until standard input ends or a signal comes; then end the process."""
-    link = Link(config) if config is not None else None
+    link = Several(Link(config)) if config is not None else None
     project = Project(link, problem)
     deadline_s = config.server.deadline_s if config is not None else CLOSE_S
     try:
@@ -140,7 +142,7 @@ async def _converse(tools: Mapping[str, Tool], project: Project, direct: Direct,
     finally:
         direct.end()
     updates = Updates(project) if "cortex_store" in tools else None
-    server = make_server(tools, project, updates)
+    server = make_server(tools, project, updates, named=project)
     streams.take(direct, updates.close if updates is not None else _nothing)
     await _speak(server, streams)
 

@@ -268,4 +268,16 @@ def test_a_project_is_asked_by_its_name_and_the_first_without_one(sample, serve,
         status, _, answer = server.ask("POST", "/v1/search", {"query": "x", "project": "/etc"})
         assert status == 404
         assert "other" in answer["error"]["message"]
+        asked = [
+            server.ask("POST", "/v1/tools/cortex_exact", {"query": "rotate"} | more)[2]
+            for more in ({}, {"project": "other"}, {"project": sample.config.root.name})
+        ]
+        assert [one["project"] for one in asked] == [
+            sample.config.root.name,
+            "other",
+            sample.config.root.name,
+        ]
+        listed = server.ask("GET", "/v1/tools?project=other")[2]["tools"]
+        told = {tool["name"]: tool["inputSchema"]["properties"].get("project") for tool in listed}
+        assert told["cortex_exact"]["description"] == f"other (default), {sample.config.root.name}."
     assert all(link.opened == link.closed == 1 for link in links.values())

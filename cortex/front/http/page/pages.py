@@ -17,8 +17,9 @@ from cortex.front.http.page.frame import HEADERS, Part, View, Visit, address, pa
 from cortex.front.http.page.views import VIEWS
 from cortex.front.http.projects import Projects
 from cortex.front.http.replies import Refused, said
-from cortex.front.http.routes.calls import PROJECT, object_of, until_gone
+from cortex.front.http.routes.calls import object_of, until_gone
 from cortex.front.http.visits import CODE_S, ENTER, VISIT_S, Visits, cookie_name
+from cortex.front.several import PROJECT
 from cortex.settings.home import is_loopback
 from ipc.errors import CortexError, NotFound
 

@@ -20,6 +20,7 @@ from cortex.front.http.projects import Hosted, Projects
 from cortex.front.http.replies import said
 from cortex.front.http.tokens import Bearer
 from cortex.front.mcp.server import describe
+from cortex.front.several import PROJECT
 from cortex.front.tool import Tool, make_tool
 from cortex.front.tools.arguments import Paths
 from cortex.front.tools.code.context import flat
@@ -27,9 +28,6 @@ from ipc.errors import BadRequest, NotFound
 from ipc.messages import Filters
 
 T = TypeVar("T")
-
-#: the argument of every body that no tool has
-PROJECT = "project"
 
 
 async def http_search(
@@ -83,7 +81,7 @@ class Routes:
     async def search(self, request: Request) -> Response:
         arguments = await object_of(request)
         hosted = self._find(request, arguments.pop(PROJECT, ""))
-        return await _ask(request, hosted, SEARCH, arguments)
+        return await self._ask(request, hosted, SEARCH, arguments)
 
     async def index_status(self, request: Request) -> Response:
         hosted = self._find(request, request.query_params.get(PROJECT, ""))
@@ -94,18 +92,26 @@ class Routes:
 
     async def tools(self, request: Request) -> Response:
         hosted = self._find(request, request.query_params.get(PROJECT, ""))
-        return said({"project": hosted.name, "tools": [describe(tool) for tool in hosted.tools.values()]})
+        names = self._projects.choices(hosted, request.scope["bearer"])
+        return said(
+            {"project": hosted.name, "tools": [describe(tool, names) for tool in hosted.tools.values()]}
+        )
 
     async def tool(self, request: Request) -> Response:
         hosted = self._find(request, request.query_params.get(PROJECT, ""))
         name = request.path_params["name"]
         if name not in hosted.tools:
             raise NotFound(f"There is no tool {name!r}; there are: {', '.join(hosted.tools)}.")
-        return await _ask(request, hosted, hosted.tools[name], await object_of(request))
+        return await self._ask(request, hosted, hosted.tools[name], await object_of(request))
 
     def _find(self, request: Request, name: object) -> Hosted:
         bearer: Bearer = request.scope["bearer"]
         return self._projects.find(name, bearer)
+
+    async def _ask(self, request: Request, hosted: Hosted, tool: Tool, given: dict[str, Any]) -> Response:
+        bearer: Bearer = request.scope["bearer"]
+        caller = Caller(agent=request.headers.get("user-agent", "http"), session=bearer.name)
+        return said(await until_gone(request, self._projects.ask(hosted, tool, given, bearer, caller)))
 
 
 def index_status(hosted: Hosted) -> dict[str, Any]:
@@ -132,12 +138,6 @@ def index_status(hosted: Hosted) -> dict[str, Any]:
         "generation": current.number,
         "pending": len(pending),
     }
-
-
-async def _ask(request: Request, hosted: Hosted, tool: Tool, arguments: dict[str, Any]) -> Response:
-    bearer: Bearer = request.scope["bearer"]
-    caller = Caller(agent=request.headers.get("user-agent", "http"), session=bearer.name)
-    return said(await until_gone(request, hosted.call(tool, arguments, bearer, caller)))
 
 
 async def object_of(request: Request) -> dict[str, Any]:

@@ -42,7 +42,8 @@ class Events:
         bearer = request.scope["bearer"]
         hosted = self._projects.find(request.query_params.get("project", ""), bearer)
         memory = "cortex_store" in hosted.tools and not bearer.projects
-        voice = Voice(hosted, bearer, Caller(agent="events", session=bearer.name)) if memory else None
+        caller = Caller(agent="events", session=bearer.name)
+        voice = Voice(self._projects, hosted, bearer, caller) if memory else None
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         return StreamingResponse(_frames(hosted, voice), headers=headers, media_type="text/event-stream")
 

@@ -67,10 +67,10 @@ class Kept(EventStore):
 class Spoken:
     """MCP of one project: its server, and the manager of the sessions."""
 
-    def __init__(self, hosted: Hosted) -> None:
-        self._hosted = hosted
+    def __init__(self, hosted: Hosted, projects: Projects) -> None:
+        self._hosted, self._projects = hosted, projects
         self._updates = Updates(self) if "cortex_store" in hosted.tools else None
-        self.server: Server = make_server(hosted.tools, self, self._updates, alone=False)
+        self.server: Server = make_server(hosted.tools, self, self._updates, alone=False, named=self)
         self.manager = StreamableHTTPSessionManager(
             self.server,
             event_store=Kept(),
@@ -88,7 +88,11 @@ class Spoken:
         name = params.client_info.name if params is not None else request.headers.get("user-agent", "http")
         session = request.headers.get("mcp-session-id") or request.query_params.get("session_id", "")
         bearer: Bearer = request.scope["bearer"]
-        return Voice(self._hosted, bearer, Caller(agent=name, session=session or bearer.name))
+        return Voice(self._projects, self._hosted, bearer, Caller(agent=name, session=session or bearer.name))
+
+    async def names(self, context: Any) -> tuple[str, ...]:
+        """See cortex.front.mcp.project.Named: those that the request's token opens."""
+        return self._projects.choices(self._hosted, context.request.scope["bearer"])
 
     async def ready(self) -> None:
         await self._ready.wait()
@@ -140,7 +144,7 @@ class Speaking:
     async def _spoken(self, hosted: Hosted) -> Spoken:
         spoken = hosted.kept.get("mcp")
         if not isinstance(spoken, Spoken):
-            spoken = hosted.kept["mcp"] = Spoken(hosted)
+            spoken = hosted.kept["mcp"] = Spoken(hosted, self._projects)
         await spoken.ready()
         return spoken
 

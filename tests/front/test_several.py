@@ -1,0 +1,222 @@
+"""One front and several projects: which of them a call is for, and what it says of that."""
+
+import asyncio
+
+import pytest
+
+from cortex.front.several import OPEN_MAX, Several, listed
+from cortex.front.tools import TOOLS
+from cortex.settings import config as configuration
+from cortex.settings.projects import clones_base, projects_file
+from ipc.errors import BadRequest, CortexError, Misconfigured
+
+
+class Counting:
+    """In place of a Link: says what it was asked, and keeps a call open while it is told to."""
+
+    made: list
+    #: the project whose calls wait, and for what
+    holds: tuple = ("", None)
+
+    def __init__(self, config):
+        self.config, self.freshness = config, None
+        self.agent, self.opened, self.closed = "", 0, 0
+        self.asked = []
+        self.made.append(self)
+
+    def open(self):
+        self.opened += 1
+
+    def name(self, agent):
+        self.agent = agent
+
+    async def close(self):
+        self.closed += 1
+
+    async def call(self, tool, arguments):
+        tool.check(arguments)
+        self.asked.append((tool.name, dict(arguments or {})))
+        if self.holds[0] == self.config.root.name:
+            await self.holds[1].wait()
+        return {"results": [], "root": self.config.root.name}
+
+
+@pytest.fixture
+def front(tmp_path, monkeypatch):
+    """A front of the project `home`; its links are in `made`."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(Counting, "made", [], raising=False)
+    monkeypatch.setattr(Counting, "holds", ("", None))
+    (tmp_path / "home").mkdir()
+    return Several(Counting(configuration.load(tmp_path / "home")), make=Counting)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(*names, more=""):
+        for name in names:
+            (tmp_path / name).mkdir(exist_ok=True)
+        projects_file().parent.mkdir(parents=True, exist_ok=True)
+        told = ", ".join(f"{name}: {tmp_path / name}" for name in names)
+        projects_file().write_text(f"projects: {{{told}}}\n{more}")
+
+    return written
+
+
+def ask(front, *calls):
+    """The answers; of a call that fails its error."""
+
+    async def run():
+        answers = []
+        for tool, arguments in calls:
+            try:
+                answers.append(await front.call(TOOLS[tool], arguments))
+            except CortexError as error:
+                answers.append(error)
+        await front.close()
+        return answers
+
+    return asyncio.run(run())
+
+
+def names(front):
+    return asyncio.run(front.names())
+
+
+def test_with_one_project_nothing_is_added_to_tools_arguments_or_answers(front):
+    assert names(front) == ()
+    assert listed(TOOLS["cortex_exact"], ()) is TOOLS["cortex_exact"].schema
+    answer, refused = ask(
+        front, ("cortex_exact", {"query": "x"}), ("cortex_exact", {"query": "x", "project": "home"})
+    )
+    assert answer == {"results": [], "root": "home"}
+    assert "There is no argument `project`" in str(refused)
+
+
+def test_a_project_that_is_named_is_asked_without_the_name_and_the_answer_says_it(front, write):
+    write("shop")
+    assert names(front) == ("home", "shop")
+    own, again, other = ask(
+        front,
+        ("cortex_exact", {"query": "x"}),
+        ("cortex_exact", {"query": "x", "project": "home"}),
+        ("cortex_exact", {"query": "x", "project": "shop"}),
+    )
+    assert (own["project"], again["project"], other["project"]) == ("home", "home", "shop")
+    assert (own["root"], again["root"], other["root"]) == ("home", "home", "shop")
+    assert [link.asked for link in Counting.made] == [
+        [("cortex_exact", {"query": "x"})] * 2,
+        [("cortex_exact", {"query": "x"})],
+    ]
+    assert [link.closed for link in Counting.made] == [1, 1]
+
+
+def test_its_own_project_has_the_name_that_its_user_gave_it(front, write, tmp_path):
+    (tmp_path / "shop").mkdir()
+    write("shop", more="")
+    projects_file().write_text(f"projects: {{mine: {tmp_path / 'home'}, shop: {tmp_path / 'shop'}}}\n")
+    assert names(front) == ("mine", "shop")
+
+
+def test_a_name_that_is_written_down_later_is_found(front, write):
+    assert ask(front, ("cortex_exact", {"query": "x"}))[0]["root"] == "home"
+    write("shop")
+    [answer] = ask(front, ("cortex_exact", {"query": "x", "project": "shop"}))
+    assert answer["project"] == "shop"
+
+
+def test_an_unknown_project_is_one_sentence_with_those_there_are(front, write):
+    write("shop")
+    refused, wrong = ask(
+        front,
+        ("cortex_exact", {"query": "x", "project": "/etc"}),
+        ("cortex_exact", {"query": "x", "project": ["shop"]}),
+    )
+    assert isinstance(refused, BadRequest)
+    assert str(refused) == "There is no project '/etc'; there are: home, shop."
+    assert isinstance(wrong, BadRequest)
+    assert len(Counting.made) == 1
+
+
+def test_a_file_that_cannot_be_understood_is_told_to_who_names_a_project_and_hides_no_tool(front, write):
+    write("shop", more="other: 1\n")
+    assert names(front) == ()
+    [answer, refused] = ask(
+        front, ("cortex_exact", {"query": "x"}), ("cortex_exact", {"query": "x", "project": "shop"})
+    )
+    assert answer["root"] == "home"
+    assert isinstance(refused, Misconfigured)
+
+
+def test_a_project_of_notes_stays_an_argument_of_what_asks_memory(front, write):
+    write("shop")
+    asyncio.run(front.names())
+    ask(
+        front,
+        ("cortex_recall", {"query": "x", "project": "shop"}),
+        ("cortex_search", {"query": "x", "scope": "memory", "project": "shop"}),
+        ("cortex_search", {"query": "x", "scope": "all", "project": "all"}),
+        ("cortex_search", {"query": "x", "project": "shop"}),
+    )
+    assert [[given.get("project") for _, given in link.asked] for link in Counting.made] == [
+        ["shop", "shop", "all"],
+        [None],
+    ]
+    assert listed(TOOLS["cortex_recall"], ("home", "shop")) is TOOLS["cortex_recall"].schema
+
+
+def test_every_tool_of_code_lists_the_projects_and_takes_few_tokens_for_it():
+    for tool in TOOLS.values():
+        told = listed(tool, ("home", *(f"project-{number}" for number in range(40))))
+        if tool.asks({}) != "memory":
+            assert "home (default)" in told["properties"]["project"]["description"]
+            assert len(str(told["properties"]["project"])) < 300
+        assert set(told["properties"]) >= set(tool.schema["properties"])
+
+
+def test_a_clone_that_was_made_to_be_read_is_not_written_about(front):
+    (clones_base() / "git.example" / "ada" / "lib" / ".git").mkdir(parents=True)
+    assert names(front) == ("home", "ada/lib")
+    read, refused = ask(
+        front,
+        ("cortex_exact", {"query": "x", "project": "ada/lib"}),
+        ("cortex_relate", {"from_id": "1", "to_id": "2", "project": "ada/lib"}),
+    )
+    assert read["project"] == "ada/lib"
+    assert "cloned to be read" in str(refused)
+
+
+def test_few_projects_are_held_open_and_none_is_let_go_while_it_is_asked(front, write):
+    others = [f"p{number}" for number in range(OPEN_MAX + 2)]
+    write(*others)
+
+    async def run():
+        Counting.holds = ("p0", asyncio.Event())
+        await front.names()
+        first = asyncio.create_task(front.call(TOOLS["cortex_exact"], {"query": "x", "project": "p0"}))
+        while len(Counting.made) < 2:
+            await asyncio.sleep(0)
+        front.name("an agent")
+        for name in others[1:]:
+            await front.call(TOOLS["cortex_exact"], {"query": "x", "project": name})
+        closed = [link.closed for link in Counting.made[1:]]
+        Counting.holds[1].set()
+        answer = await first
+        agents = {link.agent for link in Counting.made}
+        await front.close()
+        return closed, answer, agents
+
+    closed, answer, agents = asyncio.run(run())
+    assert closed == [0, 1, 1, 0, 0]
+    assert answer["project"] == "p0"
+    assert agents == {"an agent"}
+    assert all(link.closed == 1 for link in Counting.made)
+
+
+def test_another_project_has_the_memory_of_this_front(front, write, tmp_path):
+    write("shop")
+    flags = {"memory": {"data_dir": str(tmp_path / "memory")}}
+    own = Several(Counting(configuration.load(tmp_path / "home", flags)), make=Counting)
+    ask(own, ("cortex_exact", {"query": "x", "project": "shop"}))
+    assert Counting.made[-1].config.data.root == tmp_path / "memory"
