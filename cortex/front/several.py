@@ -115,10 +115,8 @@ class Several:
             raise BadRequest(
                 f"There is no project {named!r}; there are: {self._name}, {', '.join(self._known)}."
             )
-        if known.cloned and not tool.reads:
-            raise BadRequest(
-                f"{known.name} was cloned to be read: {tool.name} writes, leave `{PROJECT}` out."
-            )
+        if known.read_only and not tool.reads:
+            raise BadRequest(f"{known.name} is here to be read: {tool.name} writes, leave `{PROJECT}` out.")
         return known
 
     async def _ask(self, known: Known, tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,16 +151,19 @@ class Several:
         if time.monotonic() - self._read < FRESH_S:
             return
         own = self._own.config.root
-        found = await asyncio.to_thread(_found, self._roots)
+        found = await asyncio.to_thread(_found, self._roots, own)
         self._name = next((name for name, one in found.items() if one.root == own), own.name)
         self._known = {name: one for name, one in found.items() if one.root != own and name != self._name}
         self._read = time.monotonic()
 
 
-def _found(roots: Sequence[Path]) -> dict[str, Known]:
-    """By name: what the client works in, and what the user knows. Raises Misconfigured."""
+def _found(roots: Sequence[Path], own: Path) -> dict[str, Known]:
+    """By name: what the client works in, and what the user knows, of packages those of `own`.
+    Raises Misconfigured.
+    """
+    known = {name: one for name, one in known_projects().items() if one.of in (None, own)}
     there = [root for root in roots if root.is_dir()]
-    return {name: Known(name, root) for name, root in by_name(there).items()} | known_projects()
+    return {name: Known(name, root) for name, root in by_name(there).items()} | known
 
 
 def may_name(tool: Tool, given: Mapping[str, Any]) -> bool:

@@ -1,5 +1,6 @@
 """What is kept of each project in the user's cache: how much, whose, since when nobody uses it; and
-its removal. A project's own files are never touched.
+its removal. A project's own files are never touched, but for a clone's: it was fetched into the
+cache.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import orjson
 
 from cortex.processes.leftovers import remove_unheld
 from cortex.settings.home import cache_base, runtime_base
+from cortex.settings.projects import clones_base
 from cortex.system import files
 from ipc.errors import CortexError, Unavailable
 from ipc.locks import holder_of
@@ -69,6 +71,8 @@ def remove(kept: Kept) -> None:
             f"What is kept of {kept.root or kept.home} is in use; `cortex down` ends its workers."
         )
     try:
+        if kept.root is not None and _is_clone(kept.root):
+            files.remove_tree(kept.root)
         files.remove_tree(kept.home)
     except OSError as error:
         raise Unavailable(f"Cannot remove {kept.home}: {error.strerror or error}.") from error
@@ -77,8 +81,15 @@ def remove(kept: Kept) -> None:
 
 
 def _look(home: Path) -> Kept:
+    root = _root_of(home)
     size, newest = _measure(home)
-    return Kept(home, _root_of(home), size, newest, _is_served(home))
+    if root is not None and _is_clone(root):
+        size += _measure(root)[0]
+    return Kept(home, root, size, newest, _is_served(home))
+
+
+def _is_clone(root: Path) -> bool:
+    return ".." not in root.parts and root.is_relative_to(clones_base())
 
 
 def _root_of(home: Path) -> Path | None:

@@ -19,6 +19,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 import orjson
 
+from cortex.settings import dependencies
 from cortex.settings.data import DataFolder, find_data
 from cortex.settings.home import (
     EMBED_TOKEN,
@@ -142,6 +143,9 @@ ALIASES = {
 #: field of `embedding` → the provider that is meant by who sets it
 IMPLIED = {"endpoint": "http", "model_path": "onnx"}
 
+#: of installed packages, which a project's own ignore files leave out
+PACKAGES: Layer = {"indexing": {"respect_gitignore": False}}
+
 #: environment variables with a meaning of their own
 OWN_VARIABLES = {"CORTEX_HOME", "CORTEX_PROJECT", EMBED_TOKEN, REALLY, SSE_PORT, TOKEN}
 
@@ -160,6 +164,7 @@ def load(
     project_layer, ignored = read_project(root).believed()
     sections = _merged(
         (str(user_config()), _read_user()),
+        ("the project's packages", PACKAGES if dependencies.is_noted(root) else {}),
         (str(project_config(root)), project_layer),
         ("the environment", _from_environment(os.environ)),
         ("the command line", flags or {}),

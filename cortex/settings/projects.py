@@ -1,5 +1,6 @@
 """Which projects there are beside the one at hand, by the names that people and agents have for
-them: those of the user's `projects.yml`, and repositories that were cloned to be read.
+them: those of the user's `projects.yml`, repositories that were cloned to be read, installed
+packages.
 
 Nothing is opened here but that file, and folders are only listed.
 """
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
+from cortex.settings import dependencies
 from cortex.settings.home import cache_base, real, user_config, user_home
 from cortex.settings.reading import read_settings
 from cortex.system import files
@@ -31,11 +33,14 @@ FILE_KEYS = ("projects", "repo_globs")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One project. `cloned`: it was fetched to be read."""
+    """One project. `read_only`: it is here to be read, and nothing is written down about it. `of`:
+    the project whose installed packages these are.
+    """
 
     name: str
     root: Path
-    cloned: bool = False
+    read_only: bool = False
+    of: Path | None = None
 
 
 def projects_file() -> Path:
@@ -48,8 +53,8 @@ def clones_base() -> Path:
 
 
 def known_projects() -> dict[str, Known]:
-    """By name: those that the file names first, then what its globs find, then clones. A folder
-    that is gone is left out.
+    """By name: those that the file names first, then what its globs find, then clones,
+    then installed packages. A folder that is gone is left out.
 
     Raises Misconfigured for a file that cannot be understood.
     """
@@ -60,7 +65,9 @@ def known_projects() -> dict[str, Known]:
     for name, root in by_name(repositories).items():
         found.setdefault(name, Known(name, root))
     for name, root in _clones().items():
-        found.setdefault(name, Known(name, root, cloned=True))
+        found.setdefault(name, Known(name, root, read_only=True))
+    for name, root, of in dependencies.noted():
+        found.setdefault(name, Known(name, root, read_only=True, of=of))
     return found
 
 
@@ -160,7 +167,7 @@ def _clones() -> dict[str, Path]:
         for host in _folders(base)
         for owner in _folders(base / host)
         for name in _folders(base / host / owner)
-        if ".git" in _folders(base / host / owner / name)
+        if not name.startswith(".") and ".git" in _folders(base / host / owner / name)
     }
     short = [told.partition("/")[2] for told in whole]
     return {

@@ -1,4 +1,5 @@
-"""What git knows of a folder, asked of git itself; nothing where there is no git.
+"""What git knows of a folder, asked of git itself; nothing where there is no git. And a
+repository fetched to be read.
 
 A repository may come from somebody else with its `.git`, whose configuration can name programs for
 almost everything. None of them runs: git is asked only what needs none, each is switched off as
@@ -21,6 +22,8 @@ from pathlib import Path
 ANSWER_S = 10.0
 #: bytes of an answer that are read; what follows is as if git did not know it
 ANSWER_BYTES_MAX = 32 << 20
+#: characters of what git says of a fault
+FAULT_CHARS = 300
 #: bytes that are read at once
 _READ_BYTES = 1 << 16
 #: before every command: nothing of a repository's or the user's configuration starts a program,
@@ -99,6 +102,56 @@ def ask(
         with process:
             return _answer(process, time.monotonic() + answer_s, bytes_max)
     return b""
+
+
+def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
+    """Fetch the newest commit of the repository at `url`, by `protocol` alone, into a folder that
+    is not there yet; why that failed, "" when it did not.
+
+    Nothing of the repository runs: no hook, no filter, no submodule. Links in it become files. Nor
+    does the user's configuration count, so nobody is asked for a password.
+    """
+    places = _places(folder)
+    program = shutil.which("git", path=places)
+    if program is None:
+        return "there is no git here; install it"
+    command = [
+        program, *_OPTIONS, "-c", "core.symlinks=false", "-c", "protocol.version=2",
+        "clone", "--quiet", "--depth=1", "--single-branch", "--no-tags", "--no-recurse-submodules",
+        "--template=", "--", url, os.fspath(folder),
+    ]  # fmt: skip
+    environment = _environment(os.environ) | {
+        "PATH": places,
+        "GIT_ALLOW_PROTOCOL": protocol,
+        "GIT_CONFIG_GLOBAL": os.devnull,
+    }
+    try:
+        with subprocess.Popen(
+            command,
+            cwd="/",
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as process:
+            return _fault(process, clone_s)
+    except OSError as error:
+        return error.strerror or str(error)
+
+
+def _fault(process: subprocess.Popen[bytes], until_s: float) -> str:
+    """Its last words when it fails, "" when it does not; all of its processes are gone then."""
+    try:
+        _, said = process.communicate(timeout=until_s)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        return f"it took longer than {until_s:g} s"
+    if process.returncode == 0:
+        return ""
+    lines = [line for line in said.decode(errors="replace").splitlines() if line.strip()]
+    return (lines[-1] if lines else f"git ended with {process.returncode}").rstrip(".")[:FAULT_CHARS]
 
 
 def _answer(process: subprocess.Popen[bytes], until: float, bytes_max: int) -> bytes:

@@ -82,7 +82,7 @@ def test_what_the_file_names_has_no_second_name_by_a_glob(tmp_path, write):
 def test_clones_are_known_by_owner_and_name(tmp_path):
     clone = repository(clones_base() / "git.example" / "ada" / "shop")
     found = known_projects()
-    assert {name: (one.root, one.cloned) for name, one in found.items()} == {"ada/shop": (clone, True)}
+    assert {name: (one.root, one.read_only) for name, one in found.items()} == {"ada/shop": (clone, True)}
 
 
 def test_a_project_is_loaded_by_its_name_unless_there_is_a_folder_of_it(tmp_path, write, monkeypatch):

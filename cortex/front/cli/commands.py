@@ -15,7 +15,7 @@ from pathlib import Path
 import orjson
 
 from cortex import __version__
-from cortex.front.cli import hooks, opening, projects, remote, render, sets
+from cortex.front.cli import cloning, hooks, opening, projects, remote, render, sets
 from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, make_tree
@@ -96,7 +96,12 @@ def init(options: Namespace) -> int:
 
 
 def _index_options(parser: Parser) -> None:
-    parser.add_folder("path", nargs="?", help="the project's folder")
+    parser.add_folder(
+        "path", nargs="?", help="the project's folder, or https://… of a repository to be fetched and read"
+    )
+    parser.add_argument(
+        "--dependencies", action="store_true", help="also the sources of its installed packages, to be read"
+    )
     parser.add_argument("--watch", action="store_true", help="go on, and follow every saved file")
     parser.add_argument(
         "--no-wait", action="store_true", help="write the chunk files only, and wait for nobody to serve them"
@@ -112,7 +117,8 @@ def _index_options(parser: Parser) -> None:
 
 def index(options: Namespace) -> int:
     flags = {"server": {"chunks_dir": options.chunks_dir}} if options.chunks_dir else None
-    config = configuration.load(options.project or options.path, flags)
+    path = options.project or options.path
+    config = configuration.load(cloning.fetch(path) if cloning.is_address(path) else path, flags)
     if options.watch:
         return _watch(config)
     if ignored := trust.say_ignored(config.root, config.ignored):
@@ -131,7 +137,7 @@ def index(options: Namespace) -> int:
             render.print_report(report, verbose=options.verbose)
     if served is not None:
         print(f"all of it is served, as generation {served}" if served else "there is no text to be searched")
-    return EXIT_OK
+    return cloning.index_packages(config.root) if options.dependencies else EXIT_OK
 
 
 def _serve(config: Config, progress: render.Progress) -> int:

@@ -47,7 +47,7 @@ def _rows(found: Iterable[Kept]) -> list[dict[str, Any]]:
                 "root": str(one.root or ""),
                 "bytes": one.bytes,
                 "used": int(one.used),
-                "state": _state(one, cloned=known is not None and known.cloned),
+                "state": _state(one, read_only=known is not None and known.read_only),
                 "home": str(one.home),
             }
         )
@@ -57,12 +57,12 @@ def _rows(found: Iterable[Kept]) -> list[dict[str, Any]]:
     return rows
 
 
-def _state(one: Kept, *, cloned: bool) -> str:
+def _state(one: Kept, *, read_only: bool) -> str:
     if one.served:
         return "served"
     if one.orphan:
         return "gone"
-    return "cloned" if cloned else "at rest"
+    return "read only" if read_only else "at rest"
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -1,0 +1,117 @@
+"""What is indexed to be read: repositories (`cortex index https://…`) and installed packages
+(`--dependencies`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import urllib.parse
+from dataclasses import dataclass
+from pathlib import Path
+
+from cortex.settings import config as configuration
+from cortex.settings import dependencies
+from cortex.settings.home import is_loopback
+from cortex.settings.projects import clones_base
+from cortex.system import files, git
+from cortex.system.terminal import in_line, shown
+from ipc.errors import EXIT_NOTHING, EXIT_OK, Misconfigured, Unavailable
+
+#: seconds that fetching may take
+CLONE_S = 900.0
+#: how an address begins that is no folder: `https://…`, `ssh://…`
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+#: the short form of an address that asks by ssh
+_SHORT = re.compile(r"[\w.-]+@[\w.-]+:.+")
+#: what a folder on the way to a clone may be called
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a repository is fetched from, and the folder that it gets."""
+
+    url: str
+    protocol: str
+    folder: Path
+
+
+def is_address(told: str | None) -> bool:
+    """Whether it names a repository elsewhere, and no folder."""
+    return bool(told) and bool(_ADDRESS.match(told or "") or _SHORT.fullmatch(told or ""))
+
+
+def read_address(told: str) -> Address:
+    """Raises Misconfigured for what is not fetched: other protocols, passwords, odd names."""
+    try:
+        parts = urllib.parse.urlsplit(told)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise Misconfigured(f"{told!r} is no address; write it as https://host/owner/name.") from None
+    secure = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(told))
+    if not secure:
+        raise Misconfigured(
+            f"{told!r} is not fetched: only https:// is (clone it yourself, and index the folder)."
+        )
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise Misconfigured("The address of a repository may hold no password, query or fragment.")
+    names = [name for name in parts.path.removesuffix("/").removesuffix(".git").split("/") if name]
+    place = f"{host}_{port}" if port else host
+    if not names or not all(_NAME.fullmatch(name) for name in (place, *names)):
+        raise Misconfigured(f"{told!r} is no repository; write it as https://host/owner/name.")
+    folder = clones_base() / place / ("+".join(names[:-1]) or "_") / names[-1]
+    return Address(told, parts.scheme, folder)
+
+
+def fetch(told: str) -> Path:
+    """The folder of a new copy of the repository, its newest commit alone; what was there before
+    gives way to it. Nothing of the repository runs. Raises Misconfigured, and Unavailable when it
+    cannot be fetched.
+    """
+    address = read_address(told)
+    folder = address.folder
+    new = folder.with_name(f".{folder.name}.{os.getpid()}")
+    print(shown(f"cortex: fetching {in_line(address.url)}"), file=sys.stderr)
+    try:
+        files.make_folder(folder.parent, anywhere=True)
+        files.remove_tree(new)
+        if problem := git.clone(address.url, new, address.protocol, CLONE_S):
+            raise Unavailable(f"{address.url} cannot be fetched: {in_line(problem)}.")
+        files.remove_tree(folder)
+        files.move(new, folder)
+    except OSError as error:
+        raise Misconfigured(f"Cannot write {folder}: {error.strerror or error}.") from error
+    finally:
+        files.remove_tree(new)
+    return folder
+
+
+def index_packages(root: Path) -> int:
+    """Index the sources of what is installed for the project, each place as a project of its own;
+    served when it is first asked. EXIT_NOTHING where there are none. Raises CortexError.
+    """
+    from cortex.indexer.run import index
+
+    places = dependencies.installed(root)
+    try:
+        dependencies.note(root, places)
+    except OSError as error:
+        raise Misconfigured(f"Cannot note the packages of {root}: {error.strerror or error}.") from error
+    for name, place in places.items():
+        print(
+            shown(f"cortex: indexing {in_line(f'{root.name}:{name}')}, {in_line(str(place))}"),
+            file=sys.stderr,
+        )
+        report = index(configuration.load(place))
+        print(
+            shown(
+                f"{in_line(f'{root.name}:{name}')}: {report.indexed} files indexed, to be asked as a project"
+            )
+        )
+    if not places:
+        print(
+            f"cortex: there are no installed packages in {shown(str(root))}, or its caches", file=sys.stderr
+        )
+    return EXIT_OK if places else EXIT_NOTHING

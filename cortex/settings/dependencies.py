@@ -1,0 +1,121 @@
+"""Where the sources of a project's installed packages are, and which of these places its user wants
+to be asked about: each is a project of its own, which is only read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+
+from cortex.settings.home import cache_base, user_home
+from cortex.system import files
+
+#: bytes of a list of packages: a lock file of thousands
+LIST_BYTES_MAX = 8 << 20
+#: bytes of a note, and modules of Go or Rust that become a project each
+NOTE_BYTES_MAX, MODULES_MAX = 1 << 20, 100
+#: what a place of packages lies in: other folders are not looked up in the notes
+MARKS = frozenset(("site-packages", "node_modules", "mod", "registry"))
+#: a direct dependency of a module of Go
+_GO = re.compile(r"^\s*(?:require\s+)?([\w.~-]+(?:/[\w.~-]+)+)\s+(v[\w.+-]+)\s*$", re.MULTILINE)
+
+
+def installed(root: Path) -> dict[str, Path]:
+    """The places that are there, by what they hold. No link is followed below the root."""
+    found = dict(_python(root))
+    if _is_folder(root / "node_modules"):
+        found["node"] = root / "node_modules"
+    modules = [*_go(root), *_rust(root)]
+    return found | dict(modules[:MODULES_MAX])
+
+
+def note(root: Path, places: dict[str, Path]) -> None:
+    """Remember them, in place of those that were noted of this project. Raises OSError."""
+    files.make_folder(_notes(), anywhere=True)
+    told = {"root": os.fspath(root), "places": {name: os.fspath(place) for name, place in places.items()}}
+    files.replace(_notes() / f"{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}.json", orjson.dumps(told))
+
+
+def noted() -> Iterator[tuple[str, Path, Path]]:
+    """(name, place, the project's root) of all that are remembered and there."""
+    names: list[str] = []
+    with contextlib.suppress(OSError):
+        names = sorted(files.names(_notes()))
+    for name in names:
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            told = orjson.loads(files.read_ours(_notes() / name, NOTE_BYTES_MAX))
+            root = Path(told["root"])
+            for what, place in told["places"].items():
+                if os.path.isdir(place):
+                    yield f"{root.name}:{what}", Path(place), root
+
+
+def is_noted(root: Path) -> bool:
+    """Whether packages are at this place that somebody asked for."""
+    return not MARKS.isdisjoint(root.parts) and any(place == root for _, place, _ in noted())
+
+
+def _notes() -> Path:
+    return cache_base() / "dependencies"
+
+
+def _python(root: Path) -> Iterator[tuple[str, Path]]:
+    """Of each virtual environment in the root, `.venv` first."""
+    for name in _folders(root):
+        if not os.path.isfile(root / name / "pyvenv.cfg"):
+            continue
+        for version in _folders(root / name / "lib"):
+            place = root / name / "lib" / version / "site-packages"
+            if version.startswith("python") and _is_folder(place):
+                yield "python" if name == ".venv" else f"python-{name}", place
+
+
+def _go(root: Path) -> Iterator[tuple[str, Path]]:
+    """Of each module that go.mod asks for itself; the cache writes `A` as `!a`."""
+    base = os.environ.get("GOMODCACHE") or os.path.join(
+        os.environ.get("GOPATH") or os.path.join(user_home(), "go"), "pkg", "mod"
+    )
+    for path, version in _GO.findall(_read(root / "go.mod")):
+        place = Path(base, re.sub(r"[A-Z]", lambda match: f"!{match[0].lower()}", f"{path}@{version}"))
+        if ".." not in place.parts and place.is_dir():
+            yield path, place
+
+
+def _rust(root: Path) -> Iterator[tuple[str, Path]]:
+    """Of each crate that Cargo.toml asks for, in the version that is locked."""
+    with contextlib.suppress(tomllib.TOMLDecodeError, AttributeError, TypeError, KeyError):
+        wanted = set(tomllib.loads(_read(root / "Cargo.toml")).get("dependencies", {}))
+        source = Path(os.environ.get("CARGO_HOME") or os.path.join(user_home(), ".cargo"), "registry", "src")
+        registries = _folders(source)
+        for one in tomllib.loads(_read(root / "Cargo.lock")).get("package", ()):
+            name = f"{one['name']}-{one['version']}"
+            if one["name"] in wanted and re.fullmatch(r"[\w.+-]+", name):
+                yield from (
+                    (one["name"], source / registry / name)
+                    for registry in registries
+                    if _is_folder(source / registry / name)
+                )
+
+
+def _read(path: Path) -> str:
+    with contextlib.suppress(OSError):
+        return files.read_plain(path, LIST_BYTES_MAX).decode("utf-8", "replace")
+    return ""
+
+
+def _is_folder(path: Path) -> bool:
+    return path.name in _folders(path.parent)
+
+
+def _folders(folder: Path) -> list[str]:
+    with contextlib.suppress(OSError):
+        return sorted(name for name, info in files.entries(folder).items() if stat.S_ISDIR(info.st_mode))
+    return []
