@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from cortex.embedders import open_embedder
 from cortex.embedders.static import open_static
+from cortex.front.http.embedding import open_server
 from cortex.indexer.chunkers import embed_text
 from cortex.indexer.run import Indexer, index
 from cortex.indexer.store import manifest as manifests
@@ -25,6 +26,7 @@ from cortex.indexer.store.shards import shard_count
 from cortex.indexer.store.writer import writer_lock
 from cortex.settings.config import Config, Embedding, Indexing
 from ipc.errors import Unavailable
+from tests.embedders.test_http import running
 from tests.indexer.written import COUNT, POOLED, chunks, contents, shard_files, stats
 
 
@@ -213,6 +215,34 @@ def test_a_branch_switch_equals_a_fresh_index_and_embeds_nothing_twice(repositor
     assert index(repository).indexed == 3
     assert embedded == []
     assert contents(repository) == first
+
+
+@pytest.mark.parametrize("copy", ["worktree", "clone"])
+def test_copies_of_a_repository_ask_a_server_for_what_differs_alone(repository, tmp_path, monkeypatch, copy):
+    static = open_static()
+    embed, embedded = static.embed, []
+
+    def note(texts, mode="passage"):
+        embedded.extend(texts)
+        return embed(texts, mode)
+
+    monkeypatch.setattr(static, "embed", note)
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
+    tree = tmp_path / "copy"
+    with open_server(static, "127.0.0.1", 0) as server, running(server) as (host, port):
+        asked = Embedding(provider="http", endpoint=f"http://{host}:{port}")
+        index(Config(root=repository.root, embedding=asked))
+        first = set(embedded)
+        embedded.clear()
+        if copy == "worktree":
+            git(repository.root, "worktree", "add", "--detach", str(tree), "main")
+        else:
+            git(tmp_path, "clone", "--branch", "main", str(repository.root), str(tree))
+        (tree / "added.py").write_text("def only_in_the_copy():\n    return 'unheard of'\n")
+        index(Config(root=tree, embedding=asked))
+    assert any("only_in_the_copy" in text for text in embedded)
+    assert len(first) > COUNT
+    assert first & set(embedded) <= {"dimensions"}  # by which a server's vector size is found out
 
 
 def test_a_work_tree_and_a_submodule_are_indexed_like_any_folder(repository, tmp_path):
