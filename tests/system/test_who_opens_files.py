@@ -47,8 +47,7 @@ ALLOWED = {
         "cortex.generation.packing",
         "resources.files('cortex.generation').joinpath('json.dict').read_bytes",
     ): PACKAGE,
-    ("cortex.graph.facts.extract", "folder.joinpath(f'{name}.scm').read_text"): PACKAGE,
-    ("cortex.graph.facts.mentions", "folder.joinpath(f'{name}.scm').read_text"): PACKAGE,
+    ("cortex.graph.facts.captures", "folder.joinpath(f'{name}.scm').read_text"): PACKAGE,
     (
         "cortex.indexer.syntax.parse",
         "resources.files('cortex.indexer.syntax').joinpath('queries', f'{language.query}.scm').read_text",

@@ -16,6 +16,8 @@ UNKNOWN, LITERAL = "?", "#"
 MODULE = "@"
 #: what would end a link, and what stands for it in the path of a module
 HIDDEN = str.maketrans(".[]()", "\x01\x02\x03\x04\x05")
+#: types that say nothing of a value
+_ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
 _SHOWN = {value: key for key, value in HIDDEN.items()}
 
 
@@ -78,9 +80,7 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     if kind in syntax.elements:
         return f"{chain_of(child_of(node, syntax.elements[kind]), syntax, depth + 1)}[]"
     if kind in syntax.casts:
-        place = syntax.casts[kind]
-        target = child_of(node, place or "-1")
-        return f":{text_of(target)}" if target is not None and depth == 0 else UNKNOWN
+        return _cast(child_of(node, syntax.casts[kind] or "-1"), depth)
     if kind in syntax.wraps:
         return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
     return LITERAL if kind in syntax.literals else UNKNOWN
@@ -107,6 +107,22 @@ def required(call: Node) -> str:
         return ""
     module = arguments.named_children[0]
     return text_of(module).strip("'\"`") if module.type in ("string", "template_string") else ""
+
+
+def _cast(target: Node | None, depth: int) -> str:
+    """`x as Foo` alone is of the declared type; with more behind it, `(x as Foo).bar`, it is what a
+    Foo would be.
+    """
+    if target is not None and target.type == "type_arguments":  # TypeScript's <Foo>x
+        target = target.named_child(0)
+    if target is None:
+        return UNKNOWN
+    text = text_of(target)
+    if depth == 0:
+        return f":{text}"
+    names = alternatives(text)
+    known = len(names) == 1 and not names[0].endswith("*") and names[0] not in _ANYTHING
+    return f"{names[0]}()" if known else UNKNOWN
 
 
 def _made(node: Node | None, syntax: Syntax, depth: int) -> str:

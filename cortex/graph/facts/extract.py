@@ -1,36 +1,16 @@
-"""Syntax tree → Facts: one query over the tree, then one sweep over its captures in the order of
-the text.
-
-Captures of a query file (queries/<name>.scm):
-
-* `@def.<kind>` with `@name`; `@owner` where the type of a method is only named (Go, Rust, C++).
-  `@container` with `@name` encloses members of a type that is defined elsewhere (Rust's impl,
-  Swift's extension).
-* `@base.extends`, `@base.implements`, `@base.embeds`, `@returns` (a type), `@return.value`,
-  `@param.name` with `@param.type`, `@param.item` or `@param.value`: of the innermost definition
-  around them. `@field`: the parameter is a field too.
-* `@bind.name` with `@bind.type`, `@bind.value`, `@bind.item` (an element of the value) or
-  `@bind.made` (an instance of it).
-* `@bound.name` (a type parameter) with `@bound.type`; `@tokens` with `@group`, a name before a
-  group in a macro's arguments (Rust); `@macro.body`, the text of a macro (C).
-* `@narrow` (a name) is of `@narrow.type` in `@narrow.block`, without one from there on.
-* `@block`: bindings inside do not hold outside.
-* `@call` with `@callee`; `@jsx`; `@type`; `@import`; `@package`.
-
-Of several definitions with one name node the first pattern wins.
+"""Syntax tree → Facts: one query over the tree, then one sweep over its captures (captures.py) in
+the order of the text.
 """
 
 from __future__ import annotations
 
-import functools
 import re
-from importlib import resources
 
 import msgspec
-from tree_sitter import Language as Grammar
 from tree_sitter import Node, Query, QueryCursor, Tree
 
 from cortex.graph.facts.arguments import passed
+from cortex.graph.facts.captures import MATCHES_MAX, main, query_of
 from cortex.graph.facts.chains import (
     LITERAL,
     UNKNOWN,
@@ -64,8 +44,6 @@ from cortex.graph.facts.tokens import chain_of_tokens
 from cortex.graph.facts.types import alternatives
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
-#: in-progress matches of a query: bounds the time that a deeply nested file can take
-MATCHES_MAX = 4096
 #: characters of a declared type that are kept
 TYPE_CHARS_MAX = 200
 #: names in types that are never a project's
@@ -90,15 +68,6 @@ def extract(tree: Tree, path: str, language: str, sha256: str) -> Facts:
     return _Sweep(path, language, SYNTAX[language]).run(tree, sha256)
 
 
-@functools.cache
-def _query(language: str, grammar: Grammar) -> Query:
-    folder = resources.files("cortex.graph.facts").joinpath("queries")
-    return Query(
-        grammar,
-        "\n".join(folder.joinpath(f"{name}.scm").read_text("utf-8") for name in SYNTAX[language].queries),
-    )
-
-
 _Captures = dict[str, list[Node]]
 
 
@@ -121,7 +90,7 @@ class _Sweep:
     def run(self, tree: Tree, sha256: str) -> Facts:
         root = tree.root_node
         stack, take = self.stack, self._take
-        for start, _, _, what, captures in self._events(root, _query(self.language, tree.language)):
+        for start, _, _, what, captures in self._events(root, query_of(tree.language, self.syntax.queries)):
             while stack[-1].end <= start:
                 stack.pop()
             take(what, captures[what][0], captures)
@@ -148,7 +117,7 @@ class _Sweep:
         named: set[int] = set()
         types: list[tuple[int, int, _Captures]] = []
         for pattern, captures in sorted(cursor.matches(root), key=lambda match: match[0]):
-            what, defines = _main(tuple(captures))
+            what, defines = main(tuple(captures))
             start, end = captures[what][0].byte_range
             if defines:
                 name = captures["name"][0].start_byte
@@ -205,6 +174,8 @@ class _Sweep:
             self._macro(node)
         elif what == "tokens":
             self._refer("call", chain_of_tokens(node, captures["group"][0]), node)
+        elif what == "delegated":
+            self._delegated(node, captures["delegated.to"][0])
         elif what == "jsx":
             if (name := chain_of(node, self.syntax))[:1].isupper() or "." in name:
                 self._refer("call", name, node)
@@ -382,6 +353,8 @@ class _Sweep:
         self.bindings.append(Binding(name, value, frame.index, at, until))
 
     def _call(self, node: Node, callee: Node) -> None:
+        if self.language == "swift" and node.parent is not None and node.parent.type == "selector_expression":
+            return  # `#selector(save(_:))` only names it
         if self.script is not None:
             callee = self.script.called(node, callee)
         if callee.type in self.syntax.calls and not (self.syntax.requires and required(callee)):
@@ -430,6 +403,12 @@ class _Sweep:
             Reference(kind, chain, self.stack[-1].index, row + 1, column, node.start_byte, arguments, given)
         )
 
+    def _delegated(self, node: Node, to: Node) -> None:
+        """Ruby's `delegate :save, to: :store`: a method of the class is one of what it holds."""
+        name, holder = text_of(node).lstrip(":"), text_of(to).lstrip(":@")
+        if self.stack[-1].kind in TYPE_KINDS:
+            self.add_binding(name, f"self.{holder}.{name}", node)
+
     def _type(self, node: Node) -> None:
         text = text_of(node)
         if len(text) > TYPE_CHARS_MAX:
@@ -476,23 +455,6 @@ class _Sweep:
                 )
             )
         return tuple(made)
-
-
-@functools.cache
-def _main(captures: tuple[str, ...]) -> tuple[str, bool]:
-    """The capture that names what a match is, of all that a pattern has; whether it defines."""
-    for what in captures:
-        if what.startswith("def."):
-            return what, True
-        if what in ("container", "call", "import", "narrow"):
-            return what, False
-    for what in captures:
-        if what.startswith("base."):
-            return what, False
-    for what in ("bind.name", "bound.name", "tokens", "param.name", "param.type", "param.item"):
-        if what in captures:
-            return what, False
-    return captures[0], False
 
 
 def _whole(node: Node) -> Node:

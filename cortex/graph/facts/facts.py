@@ -13,7 +13,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 15
+FACTS_VERSION = 16
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
@@ -25,6 +25,8 @@ OBJECT = "{}"
 CONSTRUCTOR, HOLDER = "constructor", "holder"
 #: flag of a function that only others know by its name: `exports.x = function () {}`
 EXPORTED = "exported"
+#: flag of an object that may stand beside a class of its name and share its members' name (Scala)
+COMPANION = "object"
 #: begins the flag that holds the chain of the outermost decorator
 DECORATED = "@"
 #: flags of generators whose one item others are given

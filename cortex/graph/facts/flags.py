@@ -5,7 +5,7 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of
-from cortex.graph.facts.facts import DECORATED, YIELDING
+from cortex.graph.facts.facts import COMPANION, DECORATED, YIELDING
 from cortex.graph.facts.grammars import SYNTAX
 
 #: modifiers of a definition that resolution looks at
@@ -25,6 +25,8 @@ def flags_of(node: Node) -> tuple[str, ...]:
     found = {child.type for child in node.children if child.type == "static"}
     if node.type == "preproc_function_def":
         found.add("macro")
+    elif node.type == "object_definition":  # Scala
+        found.add(COMPANION)
     elif any(one.type == "storage_class_specifier" and one.text == b"static" for one in node.children):
         found.add("static")
     parameters = node.child_by_field_name("parameters") if node.type == "method_declaration" else None

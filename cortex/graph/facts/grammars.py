@@ -136,14 +136,14 @@ SYNTAX: dict[str, Syntax] = {
         queries=("typescript",),
         values=("script", "typescript"),
         names=_JS_NAMES,
-        casts={"as_expression": ""},
+        casts={"as_expression": "", "type_assertion": "0"},
         **_JS,
     ),
     "tsx": Syntax(
         queries=("typescript", "jsx"),
         values=("script", "typescript", "jsx"),
         names=_JS_NAMES,
-        casts={"as_expression": ""},
+        casts={"as_expression": "", "type_assertion": "0"},
         **_JS,
     ),
     "javascript": Syntax(
@@ -270,7 +270,9 @@ SYNTAX: dict[str, Syntax] = {
             "optional_chain_marker": "",
             "postfix_expression": "0",
             "directly_assignable_expression": "",
+            "tuple_expression": "",
         },
+        casts={"as_expression": "-1"},
         literals=frozenset({"line_string_literal", "integer_literal", "boolean_literal", "array_literal"}),
     ),
     "ruby": Syntax(

@@ -7,28 +7,29 @@ cannot be a function by its shape: the facts would double otherwise.
 
 from __future__ import annotations
 
-import functools
+import re
 from collections.abc import Iterator, Sequence
-from importlib import resources
 
-from tree_sitter import Language as Grammar
-from tree_sitter import Node, Query, QueryCursor, Tree
+from tree_sitter import Node, QueryCursor, Tree
 
+from cortex.graph.facts.captures import MATCHES_MAX, query_of
 from cortex.graph.facts.chains import chain_of, text_of
 from cortex.graph.facts.facts import Facts, Reference
 from cortex.graph.facts.grammars import RULES, SYNTAX
 
-#: in-progress matches of a query, as in extract.py
-MATCHES_MAX = 4096
 #: links of a chain that may be a function: `app.views.index`
 LINKS_MAX = 3
+#: a text that names a function: `save`, `App\save`, `App\Disk::save`
+_CALLABLE = re.compile(r"\\?([A-Za-z_][\w\\]*)(?:::(\w+))?")
 
 
 def mentions(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iterator[Reference]:
     """The references of kind `value` in a file, in the order of the text. `spans`: the bytes of
     each definition without its decorators.
     """
-    cursor = QueryCursor(_query(facts.language, tree.language), match_limit=MATCHES_MAX)
+    syntax = SYNTAX[facts.language]
+    query = query_of(tree.language, syntax.values or syntax.queries, "values")
+    cursor = QueryCursor(query, match_limit=MATCHES_MAX)
     nodes = cursor.captures(tree.root_node).get("value", ())
     if not nodes:
         return
@@ -46,17 +47,12 @@ def mentions(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iter
             yield Reference("value", chain, scope, row + 1, column, node.start_byte)
 
 
-@functools.cache
-def _query(language: str, grammar: Grammar) -> Query:
-    folder = resources.files("cortex.graph.facts").joinpath("queries", "values")
-    names = SYNTAX[language].values or SYNTAX[language].queries
-    return Query(grammar, "\n".join(folder.joinpath(f"{name}.scm").read_text("utf-8") for name in names))
-
-
 def _chain(node: Node, language: str) -> tuple[str, Node]:
     """What is mentioned, and the node of its last name; "" when it can be no function."""
     if node.type == "simple_symbol":  # Ruby: `before_action :load`
         return text_of(node).lstrip(":"), node
+    if node.type in ("string", "encapsed_string"):  # PHP: array_map('App\save', …), 'Disk::save'
+        return _called_by_text(text_of(node)), node
     if node.type in ("method_reference", "callable_reference"):  # `Disk::save`, `::save`
         parts = node.named_children
         if node.type == "method_reference" and len(parts) < 2:
@@ -78,6 +74,12 @@ def _chain(node: Node, language: str) -> tuple[str, Node]:
         else node.named_children[-1]
     )
     return _plain(chain_of(node, syntax)), last if last is not None else node
+
+
+def _called_by_text(text: str) -> str:
+    """The chain of a function that PHP knows by a text, with its whole name space."""
+    found = _CALLABLE.fullmatch(text.strip("'\"").replace("\\\\", "\\"))
+    return "\\" + ".".join((*found[1].split("\\"), *found.groups("")[1:])).rstrip(".") if found else ""
 
 
 def _plain(chain: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from cortex.graph.facts.chains import module_of, split
-from cortex.graph.facts.facts import Definition, Import, Reference
+from cortex.graph.facts.facts import Binding, Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import asks_fixtures
 from cortex.graph.facts.types import alternatives
@@ -249,6 +249,8 @@ class _Resolver:
             owners = self.evaluator.evaluate(receiver, self.path, one.scope, one.at)
             values = tuple(v for owner in owners for v in self.evaluator.attribute(owner, name))
             confidence = "import" if any(owner.tag == "mod" for owner in owners) else "receiver"
+            if not owners and one.chain.startswith("\\"):  # PHP: a function with its whole name
+                values, confidence = self.evaluator.evaluate(one.chain, self.path, one.scope), "import"
         else:
             return
         kinds = VALUE_KINDS.get(self.rules.family, CALLABLE_KINDS)
@@ -260,6 +262,8 @@ class _Resolver:
     def _may_be_member(self, chain: str, name: str) -> bool:
         """Whether the project has a method of that name, or the chain begins with a module."""
         if (self.rules.family, name) in self.project.methods or self.rules.family in ("rust", "c"):
+            return True
+        if chain.startswith("\\"):
             return True
         root = chain.partition(".")[0]
         return any(isinstance(place, Import) for place in self.index.places(-1, root))
@@ -279,7 +283,7 @@ class _Resolver:
                 values, confidence = self.evaluator.evaluate(name, self.path, one.scope), "import"
             if own is not None:
                 values, confidence = (own,), "receiver"
-            if self.facts.language == "java" and not self._callable(values, -1):
+            if self._is_no_function(one, name) and not self._callable(values, -1):
                 values, confidence = self._past_locals(name, one.scope), "receiver"
         else:
             owners = self.evaluator.worth(self.evaluator.evaluate(receiver, self.path, one.scope, one.at))
@@ -313,8 +317,17 @@ class _Resolver:
             values = self._overloaded(values, one.arguments)
         yield from self._found(one, self._callable(values, one.arguments), confidence)
 
+    def _is_no_function(self, one: Reference, name: str) -> bool:
+        """Whether a variable of that name cannot be what is called: any in Java, in Kotlin one that
+        is declared with a type of no function.
+        """
+        if self.facts.language != "kotlin":
+            return self.facts.language == "java"
+        held = [what for what in self.index.places(one.scope, name) if isinstance(what, Binding)]
+        return any(what.value.startswith(":") and "->" not in what.value for what in held[-1:])
+
     def _past_locals(self, name: str, scope: int) -> tuple[Value, ...]:
-        """The methods of that name of the types around a place: no variable hides them (Java)."""
+        """The methods of that name of the types around a place: no variable hides them."""
         while scope >= 0:
             one = self.facts.definitions[scope]
             values = self.evaluator.member((self.path, scope), name) if one.kind in TYPE_KINDS else ()

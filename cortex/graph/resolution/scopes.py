@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cortex.graph.facts.facts import HOLDER, OBJECT, Binding, Import
+from cortex.graph.facts.facts import COMPANION, HOLDER, OBJECT, Binding, Import
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Place
 from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
@@ -134,7 +134,7 @@ class Scopes:
             kind = facts.definitions[here].kind if here >= 0 else ""
             if kind in TYPE_KINDS:
                 if rules.implicit_self and facts.definitions[here].name == name:
-                    return (Value("def", path, here),), "exact"  # not its constructor
+                    return (Value("def", path, self._class_of(path, here)),), "exact"  # not its constructor
                 if first or rules.implicit_self:
                     found = self._meanings.member((path, here), name)
                     if found:
@@ -249,7 +249,17 @@ class Scopes:
         if RULES[self.project.language(path)].family in ("python", "script"):
             told = [index for index in indices if "overload" not in definitions[index].flags]
             return (told or indices)[-1:]
+        if self.project.language(path) == "scala":
+            return [index for index in indices if COMPANION not in definitions[index].flags] or indices
         return indices
+
+    def _class_of(self, path: str, at: int) -> int:
+        """The class beside an object of its name; `at` for anything else."""
+        index = self.project.index(path)
+        one = index.facts.definitions[at]
+        if COMPANION not in one.flags:
+            return at
+        return self.overloads(path, index.children.get((one.parent, one.name), [at]))[0]
 
     def _bound(self, binding: Binding, path: str) -> tuple[Value, ...]:
         if binding.value == "?":

@@ -8,15 +8,14 @@
 (typealias_declaration name: (type_identifier) @name) @def.type
 
 (inheritance_specifier inherits_from: (_) @base.extends)
-(function_declaration name: (user_type) @returns)
-(function_declaration name: (optional_type) @returns)
+(function_declaration name: [(user_type) (optional_type)] @returns)
 (protocol_function_declaration name: (user_type) @returns)
 (parameter name: (simple_identifier) @param.name . (_) @param.type)
 (property_declaration name: (pattern bound_identifier: (_) @bind.name) (type_annotation (_) @bind.type)? value: (_)? @bind.value)
 (type_parameter (type_identifier) @bound.name (user_type) @bound.type)
 (inheritance_constraint (identifier) @bound.name (user_type) @bound.type)
-(if_statement (value_binding_pattern) . (simple_identifier) @bind.name . (_) @bind.value)
-(guard_statement (value_binding_pattern) . (simple_identifier) @bind.name . (_) @bind.value)
+(if_statement bound_identifier: (simple_identifier) @bind.name . (_) @bind.value)
+(guard_statement bound_identifier: (simple_identifier) @bind.name . (_) @bind.value)
 (for_statement item: (pattern bound_identifier: (_) @bind.name) collection: (_) @bind.item)
 
 (if_statement) @block

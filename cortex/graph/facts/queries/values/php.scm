@@ -1,1 +1,3 @@
 (array_creation_expression . (array_element_initializer [(variable_name) (class_constant_access_expression)]) . (array_element_initializer [(string) (encapsed_string)]) .) @value
+(function_call_expression function: (name) @_function arguments: (arguments (argument [(string) (encapsed_string)] @value))
+  (#match? @_function "^(array_(map|filter|walk|walk_recursive|reduce|any|all|find|u?diff_ukey|udiff|uintersect)|u[ak]?sort|call_user_func(_array)?|forward_static_call(_array)?|is_callable|iterator_apply|preg_replace_callback|register_shutdown_function|register_tick_function|set_error_handler|set_exception_handler|spl_autoload_register)$"))

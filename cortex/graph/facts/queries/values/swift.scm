@@ -3,3 +3,5 @@
 (assignment result: [(simple_identifier) (navigation_expression)] @value)
 (dictionary_literal value: [(simple_identifier) (navigation_expression)] @value)
 (array_literal element: [(simple_identifier) (navigation_expression)] @value)
+(selector_expression [(simple_identifier) (navigation_expression)] @value)
+(selector_expression (call_expression . [(simple_identifier) (navigation_expression)] @value))

@@ -1,0 +1,56 @@
+"""The queries over a syntax tree, and what they capture.
+
+Captures of a query file (queries/<name>.scm; those of queries/values/ capture `@value` alone,
+mentions.py):
+
+* `@def.<kind>` with `@name`; `@owner` where the type of a method is only named (Go, Rust, C++).
+  `@container` with `@name` encloses members of a type that is defined elsewhere (Rust's impl,
+  Swift's extension).
+* `@base.extends`, `@base.implements`, `@base.embeds`, `@returns` (a type), `@return.value`,
+  `@param.name` with `@param.type`, `@param.item` or `@param.value`: of the innermost definition
+  around them. `@field`: the parameter is a field too.
+* `@bind.name` with `@bind.type`, `@bind.value`, `@bind.item` (an element of the value) or
+  `@bind.made` (an instance of it).
+* `@bound.name` (a type parameter) with `@bound.type`; `@tokens` with `@group`, a name before a
+  group in a macro's arguments (Rust); `@macro.body`, the text of a macro (C).
+* `@narrow` (a name) is of `@narrow.type` in `@narrow.block`, without one from there on.
+* `@delegated` (a name) is a method of `@delegated.to`.
+* `@block`: bindings inside do not hold outside.
+* `@call` with `@callee`; `@jsx`; `@type`; `@import`; `@package`.
+
+Of several definitions with one name node the first pattern wins.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+
+from tree_sitter import Language as Grammar
+from tree_sitter import Query
+
+#: in-progress matches of a query: bounds the time that a deeply nested file can take
+MATCHES_MAX = 4096
+#: captures that say what a match is, where none defines, calls, imports or is a base
+_MAIN = ("bind.name", "bound.name", "tokens", "delegated", "param.name", "param.type", "param.item")
+
+
+@functools.cache
+def query_of(grammar: Grammar, names: tuple[str, ...], *within: str) -> Query:
+    """The query files of those names as one query; `within`: the folder that they are in."""
+    folder = resources.files("cortex.graph.facts").joinpath("queries", *within)
+    return Query(grammar, "\n".join(folder.joinpath(f"{name}.scm").read_text("utf-8") for name in names))
+
+
+@functools.cache
+def main(captures: tuple[str, ...]) -> tuple[str, bool]:
+    """The capture that names what a match is, of all that it has; whether it defines."""
+    for what in captures:
+        if what.startswith("def."):
+            return what, True
+        if what in ("container", "call", "import", "narrow"):
+            return what, False
+    for what in captures:
+        if what.startswith("base."):
+            return what, False
+    return next((what for what in _MAIN if what in captures), captures[0]), False
