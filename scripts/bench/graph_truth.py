@@ -56,12 +56,19 @@ _COUNTED = ("calls", "references")
 
 @dataclass
 class Answers:
-    """What one side says: site → (places, confidence); several places: it may be any of them."""
+    """What one side says: site → (places, confidence); of several places that are added at once it
+    may be any, and of a function that is written several times, added one by one, it is each.
+    """
 
     of: dict[Site, tuple[frozenset[Place], str]] = field(default_factory=dict)
+    unsure: set[Site] = field(default_factory=set)
 
     def add(self, site: Site, places: Iterable[Place], confidence: str) -> None:
-        self.of[site] = (frozenset(places), confidence)
+        told = frozenset(places)
+        before, same = self.of.get(site, (frozenset[Place](), ""))
+        self.of[site] = (told | before if same == confidence else told, confidence)
+        if len(told) > 1:
+            self.unsure.add(site)
 
 
 def main() -> None:
@@ -92,6 +99,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--peer", action="store_true", help="codegraph beside it")
     parser.add_argument("--sample", type=int, default=4000, help="sites of a project; 0 for all")
     parser.add_argument("--seconds", type=float, default=600, help="for a reference and a project")
+    parser.add_argument(
+        "--keep", default="", metavar="FOLDER", help="write there what was told, a site a line"
+    )
     parser.add_argument("--show", type=int, default=0, help="differences to print, of each kind")
     parser.add_argument("--exclude", default="", help="a word: files whose path has it are not asked about")
     add_json(parser)
@@ -111,6 +121,8 @@ def judge(name: str, root: Path, arguments: argparse.Namespace) -> Figures:
     asked = sorted(((f, sites) for f, sites in asked if sites), key=lambda one: digest(one[0].path.encode()))
     project = load(root, files)
     truth = Truth(root, project, ask(name, root, asked, arguments.seconds))
+    if arguments.keep:
+        (Path(arguments.keep) / f"{root.name}.{name}").write_text("\n".join(told_of(truth)) + "\n")
     sides = {"cortex": our_answers(project)}
     if arguments.peer:
         try:
@@ -211,14 +223,15 @@ class Truth:
         for site, (places, kind) in self.of.items():
             ours, confidence = answers.of.get(site, (frozenset(), ""))
             hit = bool(ours & places)
-            if len(ours) == 1:
+            sure = bool(ours) and site not in answers.unsure
+            if sure:
                 judged[confidence] += 1
                 right[confidence] += hit
                 if not hit:
                     wrong.append((site, confidence, set(ours), set(places) or "outside", kind))
             if places:
                 wanted[kind] += 1
-                found[kind] += hit and len(ours) == 1
+                found[kind] += hit and sure
                 listed[kind] += hit
                 if not hit and not ours:
                     missed.append((site, kind, set(places)))
@@ -233,6 +246,14 @@ class Truth:
             "by_confidence": {name: f"{right[name]}/{judged[name]}" for name in sorted(judged)},
             "by_kind": {kind: f"{found[kind]}/{wanted[kind]}" for kind in sorted(wanted)},
         }
+
+
+def told_of(truth: Truth) -> list[str]:
+    """What the reference told: path, line, column, kind, and the places that it may be."""
+    return [
+        " ".join([*map(str, site), kind, *sorted(f"{path}:{line}" for path, line in places)])
+        for site, (places, kind) in sorted(truth.of.items())
+    ]
 
 
 def makers(project: Project) -> dict[Place, Place]:

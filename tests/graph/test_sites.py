@@ -1,0 +1,71 @@
+"""Calls of the small projects, as compilers and type checkers resolve them: no expectation here was
+written from our own output.
+
+`graph_truth.py --sample 0 --keep tests/golden/sites REFERENCE=COPY` wrote the files, over copies of
+tests/golden/graph (of Go one with a go.mod): path, line, column and kind of a site, and the places
+that it may lead to; none, it leads outside.
+"""
+
+import importlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SITES = sorted((ROOT / "tests" / "golden" / "sites").iterdir())
+#: sites where the graph differs, each with its reason
+DIFFERENT = {
+    "c.clangd main.c:9:8": "a pointer in a struct",
+    "c.clangd main.c:11:4": "a pointer in a variable",
+    "c.clangd trap.c:16:9": "a pointer in a struct",
+    "c.clangd trap.c:17:15": "a pointer in a struct",
+    "c.clangd trap.c:18:4": "a pointer in a parameter",
+    "go.gopls trap/trap.go:40:4": "the type of a switch over types",
+    "java.javac app/run/Main.java:27:16": "a constant of an enum with a body",
+    "java.javac app/trap/Trap.java:40:26": "a class without a name",
+    "java.javac overloads/Picks.java:61:8": "an argument whose type is not evident",
+    "javascript.typescript page.js:10:17": "later.call(): ours names what is called",
+    "javascript.typescript page.js:16:6": "a member of an object inside a function",
+    "php.intelephense Whole.php:10:5": "ours stands at the first backslash",
+    "php.intelephense Whole.php:13:11": "ours stands at the first backslash",
+    "php.intelephense Whole.php:14:15": "ours stands at the first backslash",
+    "php.intelephense trap.php:43:5": "a closure in a variable",
+    "php.intelephense trap.php:45:15": "ours stands at the first backslash",
+    "typescript.typescript trap.ts:21:52": "ours names the body behind the signatures of its overloads",
+    "typescript.typescript trap.ts:33:13": "what a getter returns",
+    "typescript.typescript trap.ts:47:16": "ours names the body behind the signatures of its overloads",
+}
+
+
+def _read(place):
+    """Site → (kind, places)."""
+    told = {}
+    for line in place.read_text().splitlines():
+        path, row, column, kind, *places = line.split(" ")
+        told[path, int(row), int(column)] = (
+            kind,
+            {(one, int(at)) for one, _, at in (p.rpartition(":") for p in places)},
+        )
+    return told
+
+
+@pytest.mark.parametrize("place", SITES, ids=lambda place: place.name)
+def test_calls_lead_where_a_reference_says_that_they_lead(monkeypatch, tmp_path, place):
+    monkeypatch.syspath_prepend(ROOT / "scripts" / "bench")
+    truth = importlib.import_module("graph_truth")
+    folder = shutil.copytree(ROOT / "tests" / "golden" / "graph" / place.stem, tmp_path / place.stem)
+    if place.stem == "go":
+        (folder / "go.mod").write_text("module example.com/shop\n\ngo 1.19\n")
+    language = truth.LANGUAGES[place.suffix[1:]]
+    project = truth.load(folder, list(importlib.import_module("truth_sites").files_of(folder, language)))
+    answers = truth.our_answers(project)
+    different = []
+    for site, (kind, places) in _read(place).items():
+        ours, _ = answers.of.get(site, (frozenset(), ""))
+        sure = ours and site not in answers.unsure
+        wrong = sure and kind != "value" and not ours & places
+        missed = kind == "static" and not (sure and ours & places)
+        if wrong or missed:
+            different.append(f"{place.name} {':'.join(map(str, site))}")
+    assert sorted(different) == sorted(one for one in DIFFERENT if one.startswith(f"{place.name} "))
