@@ -17,29 +17,23 @@ from ipc.messages import GraphOperation
 async def cortex_graph(
     asking: Asking,
     *,
-    operation: Annotated[GraphOperation, Meta(description="The question.")],
-    target: Annotated[
-        str,
-        Meta(description="A symbol or a file's path."),
-    ],
-    to: Annotated[str, Meta(description="Where a path ends.")] = "",
-    scope: Annotated[str, Meta(description="Only this glob.")] = "",
-    exclude_patterns: Annotated[
-        tuple[str, ...],
-        Meta(description="Not these globs."),
-    ] = (),
-    include_context: Annotated[bool, Meta(description="Show source lines.")] = True,
+    operation: Annotated[GraphOperation, Meta(description="What.")],
+    target: Annotated[str, Meta(description="Symbol or path.")],
+    to: Annotated[str, Meta(description="The end.")] = "",
+    scope: Annotated[str, Meta(description="Glob.")] = "",
+    exclude_patterns: Annotated[tuple[str, ...], Meta(description="Globs.")] = (),
+    include_context: Annotated[bool, Meta(description="Lines.")] = True,
     context_lines: Annotated[int, Meta(description="0 to 20.")] = 2,
     depth: Annotated[int, Meta(description="1 to 10.")] = 1,
     max_results: Annotated[int, Meta(description="1 to 500.")] = 100,
     max_per_level: Annotated[int, Meta(description="1 to 100.")] = 50,
-    offset: Annotated[int, Meta(description="Results to skip.")] = 0,
-    detail: Annotated[Literal["compact", "full"], Meta(description="Form of each result.")] = "compact",
+    offset: Annotated[int, Meta(description="Skip.")] = 0,
+    detail: Annotated[Literal["compact", "full"], Meta(description="Shape.")] = "compact",
 ) -> dict[str, Any]:
-    """Who calls, implements or depends on a definition or file you can name; no text search.
+    """Who calls, implements or depends on a definition or file; no text search.
 
-    callers / callees; implementations and overrides of a type or method; dependencies / dependents
-    of a file, type or function; type_usages in signatures and fields;
+    callers / callees; implementations and overrides; dependencies / dependents of a file, type or
+    function; type_usages;
     path: the shortest calls to `to`; impact: what a change may break (depth 2 or 3).
 
     Example: {"operation": "callers", "target": "provider.Embed"}
