@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import functools
 import os
 import stat
 import time
@@ -72,7 +73,7 @@ def try_lock(path: str | os.PathLike[str]) -> Lock | None:
             break
         lock.release()  # the file was replaced between open and flock
     os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, b"%d" % os.getpid(), 0)
+    os.pwrite(descriptor, b"%d %d" % (os.getpid(), namespace()), 0)
     return lock
 
 
@@ -113,8 +114,8 @@ def hold(path: str | os.PathLike[str], refusal: Callable[[str], Exception], *, w
 
 
 def holder_of(path: str | os.PathLike[str]) -> int | None:
-    """The process that holds the lock of `path`: its number (0 when unknown), or None when nobody
-    does.
+    """The process that holds the lock of `path`: its number (0 when unknown, or none of ours), or
+    None when nobody does.
     """
     try:
         descriptor = _open(path, os.O_RDONLY)
@@ -156,5 +157,21 @@ def _open(path: str | os.PathLike[str], flags: int) -> int:
 
 
 def _number_in(descriptor: int) -> int:
-    text = os.pread(descriptor, 32, 0).split()
-    return int(text[0]) if text and text[0].isdigit() else 0
+    """The holder's number; 0 where it is unknown, and of a process in a sandbox seen from outside:
+    its number there is that of any other process here.
+    """
+    text = os.pread(descriptor, 64, 0).split()
+    if not text or not all(word.isdigit() for word in text):
+        return 0
+    return int(text[0]) if len(text) == 1 or int(text[1]) == namespace() else 0
+
+
+@functools.cache
+def namespace() -> int:
+    """Which processes the numbers count that this process knows: the number of its namespace, 0
+    where the system has none.
+    """
+    try:
+        return os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        return 0

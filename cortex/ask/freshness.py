@@ -27,6 +27,7 @@ from cortex.settings.config import Config
 from cortex.system import files
 from cortex.terms.records import STATE_BYTES_MAX, IndexerState
 from ipc.errors import Damaged
+from ipc.locks import namespace
 
 log = logging.getLogger(__name__)
 
@@ -353,10 +354,13 @@ def say_progress(progress: Progress) -> str:
 def _alive(state: IndexerState) -> bool:
     """Whether the process that wrote `state` still lives; not looked up after a fresh heartbeat.
 
-    One of the future is none: the clock was set back.
+    One of the future is none: the clock was set back. Of a process in a sandbox nothing else is
+    known.
     """
     if 0 <= time.time() - state.heartbeat < HEARTBEAT_MAX_S:
         return True
+    if state.namespace not in (0, namespace()):
+        return False
     try:
         os.kill(state.pid, 0)
     except ProcessLookupError:

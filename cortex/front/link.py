@@ -225,8 +225,9 @@ class Link:
 
     @property
     def _set(self) -> int:
-        """The process number of the supervisor that we are attached to; 0 for none."""
-        return self._attachment.hello.get("pid", 0) if self._attachment is not None else 0
+        """What tells the supervisor that we are attached to from others; 0 for none."""
+        hello = self._attachment.hello if self._attachment is not None else {}
+        return int(hello.get("born") or hello.get("pid", 0))
 
     def _notice_new_set(self) -> None:
         if self._set != self._supervisor:

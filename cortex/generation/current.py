@@ -131,10 +131,10 @@ def origin(index_dir: Path) -> str:
     """
     info = index_dir.stat()
     place = f"{info.st_dev}:{info.st_ino}".encode()
-    return hashlib.blake2b(place, key=_user_key(), digest_size=8).hexdigest()
+    return hashlib.blake2b(place, key=user_key(), digest_size=8).hexdigest()
 
 
-def _user_key() -> bytes:
+def user_key() -> bytes:
     """32 random bytes in the user's cache folder, made on first use;
     no key where no such folder can be written. Never remembered: a process that went on with a key
     that is gone would publish what no other can read.

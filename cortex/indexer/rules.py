@@ -69,7 +69,7 @@ def outer_rules(root: Path) -> tuple[Rules, ...]:
         path = str(_git_dir(top) / "info" / "exclude")
         prefix = f"{root.relative_to(top).as_posix()}/" if root != top else ""
         found += _counting(Rules(_read(path), prefix=prefix, name=path))
-    path = os.path.realpath(_global_ignore())  # the user's own, and often a link to another
+    path = os.path.realpath(global_ignore())  # the user's own, and often a link to another
     return (*found, *_counting(Rules(_read(path), name=path)))
 
 
@@ -133,9 +133,10 @@ def _named(folder: Path, raw: bytes) -> Path:
         raise OSError(errno.EINVAL, str(error)) from error
 
 
-def _global_ignore() -> str:
-    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
-    for path in (os.path.expanduser("~/.gitconfig"), os.path.join(base, "git", "config")):
+def global_ignore() -> str:
+    """The file of the user's own ignore rules: the one that git is told, else the usual one."""
+    usual = usual_ignore()
+    for path in (os.path.expanduser("~/.gitconfig"), os.path.join(os.path.dirname(usual), "config")):
         try:
             text = files.read_plain(os.path.realpath(path), READ_BYTES_MAX).decode("utf-8", "replace")
         except OSError:
@@ -143,4 +144,9 @@ def _global_ignore() -> str:
         match = re.search(r"^\s*excludesfile\s*=\s*\"?([^\"\n]+?)\"?\s*$", text, re.IGNORECASE | re.MULTILINE)
         if match:
             return os.path.expanduser(match[1])
+    return usual
+
+
+def usual_ignore() -> str:
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return os.path.join(base, "git", "ignore")

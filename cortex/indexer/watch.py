@@ -36,7 +36,7 @@ from cortex.system import allocator, files
 from cortex.system.mounts import FOREIGN, file_system
 from cortex.terms.records import LONG_FILES, IndexerState
 from ipc.errors import CortexError, NotFound, Occupied
-from ipc.locks import Lock, hold
+from ipc.locks import Lock, hold, namespace
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ class _Follower:
         self._hears = False
         self._foreign_root = file_system(config.root) in FOREIGN
         self._telling = threading.Lock()
-        self._state = IndexerState("idle", 0, 0, 0, time.time(), os.getpid())
+        self._state = IndexerState("idle", 0, 0, 0, time.time(), os.getpid(), namespace=namespace())
         self._dirty: dict[str, tuple[int, float]] = {}  # path → (sequence, when it was written; 0: not yet)
         self._sweep_at = 0.0
         self._told = 0.0

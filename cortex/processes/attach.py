@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from cortex import __version__
@@ -263,11 +264,27 @@ def run_supervisor(owner: Owner, *, idle_exit: bool, http: bool = False) -> int:
     Raises Misconfigured when a set is already running.
     """
     check_start(owner)
+    if owner.sandbox:
+        return _run_in_sandbox(owner, idle_exit=idle_exit)
     while True:
         open_folders(owner)
         code = Supervisor(spec_of(owner, idle_exit=idle_exit, http=http)).run(lock_s=1.0)
         if code != EXIT_HOME_GONE or idle_exit:
             return code
+
+
+def run_once(owner: Owner, command: list[str]) -> int:
+    """Run `command` in the owner's sandbox, on our own terminal; its exit code.
+
+    Raises Misconfigured and Unavailable.
+    """
+    from cortex.processes import sandbox
+
+    check_start(owner)
+    open_folders(owner)
+    wrapped = sandbox.wrapped(owner, command, dies_with_us=True)
+    environment = sandbox.environment()
+    return subprocess.run(wrapped, stdin=subprocess.DEVNULL, env=environment, check=False).returncode
 
 
 def stop(owner: Owner) -> bool:
@@ -289,7 +306,8 @@ def stop(owner: Owner) -> bool:
                 os.kill(holder, signal.SIGTERM)
         while holder_of(folder / "set.lock") is not None:
             if time.monotonic() >= deadline:
-                raise Unavailable(f"The set did not stop within {STOP_S:g} s; end process {holder} by hand.")
+                who = f"process {holder}" if holder else "it (its processes are in a sandbox)"
+                raise Unavailable(f"The set did not stop within {STOP_S:g} s; end {who} by hand.")
             time.sleep(STOP_LOOK_S)
     return found
 
@@ -328,24 +346,50 @@ def spawn(owner: Owner) -> subprocess.Popen[bytes]:
     open_folders(owner)
     path = _log_path(owner)
     trim_log(path)
-    spec = spec_of(owner, idle_exit=True)
+    command, environment = _started_as(owner, idle_exit=True)
     with os.fdopen(files.open_log(path), "ab") as log:
         return subprocess.Popen(
-            [
-                sys.executable,
-                "-P",
-                "-m",
-                "cortex.processes.supervisor",
-                spec.of_kind.option,
-                spec.root,
-                spec.dump(),
-            ],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             cwd="/",
+            env=environment,
             start_new_session=True,
         )
+
+
+def _started_as(
+    owner: Owner, *, idle_exit: bool, dies_with_us: bool = False
+) -> tuple[list[str], dict[str, str] | None]:
+    """The command and the variables of the owner's supervisor, in its sandbox if it has one."""
+    spec = spec_of(owner, idle_exit=idle_exit)
+    module = "cortex.processes.supervisor"
+    command = [sys.executable, "-P", "-m", module, spec.of_kind.option, spec.root, spec.dump()]
+    if not owner.sandbox:
+        return command, None
+    from cortex.processes import sandbox
+
+    return sandbox.wrapped(owner, command, dies_with_us=dies_with_us), sandbox.environment()
+
+
+def _run_in_sandbox(owner: Owner, *, idle_exit: bool) -> int:
+    """As `run_supervisor`, with the supervisor in a sandbox: signals reach it by its socket."""
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        stop(owner)
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, end)
+    while True:
+        open_folders(owner)
+        command, environment = _started_as(owner, idle_exit=idle_exit, dies_with_us=True)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, cwd="/", env=environment, start_new_session=True
+        )
+        code = process.wait()
+        if code != EXIT_HOME_GONE or idle_exit:
+            return code
 
 
 def set_folders(owner: Owner) -> list[Path]:
@@ -377,6 +421,7 @@ def mismatch(owner: Owner, hello: dict[str, Any]) -> str:
 def _describe(who: dict[str, Any]) -> str:
     parts = [f"protocol {who['protocol']}"] if "protocol" in who else []
     parts += [f"configuration {who['config']}"] if "config" in who else []
+    parts += ["in a sandbox" if who["sandbox"] else "in no sandbox"] if "sandbox" in who else []
     return f"Cortex {who.get('version', 'of another version')} ({', '.join(parts)})"
 
 

@@ -67,6 +67,8 @@ class SetSpec:
     idle_exit_s: float | None
     #: processes that may come up at the same time when the set starts; None: all
     at_once: int | None = None
+    #: whether it runs in a sandbox
+    sandbox: bool = False
     #: name → argument list in place of the kind's (tests of the supervisor itself)
     commands: dict[str, list[str]] | None = None
 

@@ -79,6 +79,7 @@ def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
         without=unneeded(owner, http=http),
         idle_exit_s=idle_exit_s if idle_exit else None,
         at_once=_at_once(owner),
+        sandbox=owner.sandbox,
     )
 
 
@@ -86,7 +87,9 @@ def wanted(owner: Owner) -> dict[str, Any]:
     """What a supervisor has to say of itself to serve fronts of `owner`. Memory is of several
     projects, whose fronts may be of several versions.
     """
-    told = {"protocol": PROTOCOL, "config": owner.hash()}
+    told: dict[str, Any] = {"protocol": PROTOCOL, "config": owner.hash()}
+    if owner.sandbox:  # who has not asked for one is served from inside as well
+        told["sandbox"] = True
     return {"version": __version__} | told if isinstance(owner, Config) else told
 
 
@@ -100,6 +103,10 @@ def check_root(owner: Owner) -> None:
 
 def check_start(owner: Owner) -> None:
     """Raise what is better said before anything is started: Misconfigured or Unavailable."""
+    if owner.sandbox:
+        from cortex.processes import sandbox
+
+        sandbox.check(owner)
     if isinstance(owner, Config):
         check_project(owner)
 

@@ -65,6 +65,8 @@ class Supervisor:
         self._fronts: set[socket.socket] = set()
         self._waiting: set[socket.socket] = set()
         self._refused = 0
+        #: tells this supervisor from the next: in a sandbox all have the same process number
+        self._born = time.time_ns()
         self._idle_exit_s = spec.idle_exit_s
         self._started = self._idle_since = time.monotonic()
         self._had_front = False
@@ -257,6 +259,8 @@ class Supervisor:
             "protocol": self.spec.protocol,
             "config": self.spec.config,
             "pid": os.getpid(),
+            "born": self._born,
+            "sandbox": self.spec.sandbox,
         }
 
     def _send(self, connection: socket.socket, message: dict[str, Any]) -> None:
@@ -375,7 +379,8 @@ def _identity(path: str) -> tuple[int, int] | None:
         info = os.stat(path)
     except OSError:
         return None
-    return info.st_dev, info.st_ino
+    # what is bound into a sandbox stays there when it is removed outside, without a name
+    return (info.st_dev, info.st_ino) if info.st_nlink else None
 
 
 def _answers(runtime_dir: str) -> bool:

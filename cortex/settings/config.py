@@ -37,7 +37,7 @@ from cortex.settings.home import (
 )
 from cortex.settings.projects import place_of
 from cortex.settings.reading import parse_settings, read_raw, read_settings
-from cortex.settings.table import SECTIONS, Embedding, Fusion, Indexing, Memory, Server, rules
+from cortex.settings.table import SECTIONS, Embedding, Fusion, Indexing, Memory, Security, Server, rules
 from cortex.settings.trust import Layer, ProjectFile, find_asked
 from cortex.terms.languages import canonical, nearest
 from ipc.errors import Misconfigured
@@ -57,6 +57,7 @@ class Config:
     indexing: Indexing = field(default_factory=Indexing)
     fusion: Fusion = field(default_factory=Fusion)
     memory: Memory = field(default_factory=Memory)
+    security: Security = field(default_factory=Security)
     #: True when --project, CORTEX_PROJECT or CLAUDE_PROJECT_DIR named the root
     explicit_root: bool = False
     #: True when server.chunks_dir was set
@@ -83,7 +84,12 @@ class Config:
     @property
     def data(self) -> DataFolder:
         """Where memory is kept: of the person, not of the project. Raises Misconfigured."""
-        return find_data(self.memory, self.server)
+        return find_data(self.memory, self.server, self.security)
+
+    @property
+    def sandbox(self) -> bool:
+        """Whether its set runs in a sandbox."""
+        return self.security.sandbox
 
     @property
     def graph_dir(self) -> Path:
@@ -199,7 +205,7 @@ def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
         ("the environment", _from_environment(os.environ)),
         ("the command line", flags or {}),
     )
-    return find_data(sections["memory"], sections["server"])
+    return find_data(sections["memory"], sections["server"], sections["security"])
 
 
 def _merged(*layers: tuple[str, Layer]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import orjson
 
 from cortex.settings.home import real, refusal, runtime_base, user_home
-from cortex.settings.table import Memory, Server
+from cortex.settings.table import Memory, Security, Server
 from cortex.system import files
 from ipc.errors import Misconfigured
 from ipc.messages import PROTOCOL
@@ -26,6 +26,8 @@ class DataFolder:
     #: seconds without a front after which the set ends, and that a call may take
     idle_exit_s: float = 600.0
     deadline_s: float = 10.0
+    #: whether its set runs in a sandbox
+    sandbox: bool = False
 
     @property
     def run_dir(self) -> Path:
@@ -66,7 +68,7 @@ class DataFolder:
         return self.root
 
 
-def find_data(settings: Memory, server: Server) -> DataFolder:
+def find_data(settings: Memory, server: Server, security: Security) -> DataFolder:
     """The folder that is set. Raises Misconfigured for one that is not absolute: processes work in
     different folders.
     """
@@ -75,4 +77,4 @@ def find_data(settings: Memory, server: Server) -> DataFolder:
         named = user_home() + named[1:]
     if not os.path.isabs(named):
         raise Misconfigured(f"memory.data_dir is {named!r}, which is not an absolute path; set it to one.")
-    return DataFolder(real(named), settings, server.idle_exit_s, server.deadline_s)
+    return DataFolder(real(named), settings, server.idle_exit_s, server.deadline_s, security.sandbox)

@@ -159,12 +159,19 @@ class Memory:
     cleanup_superseded: Annotated[bool, Rule(personal=True)] = False
 
 
+@dataclass(frozen=True, slots=True)
+class Security:
+    #: whether sets run in a sandbox
+    sandbox: Annotated[bool, Rule(personal=True)] = False
+
+
 SECTIONS: dict[str, type] = {
     "embedding": Embedding,
     "server": Server,
     "indexing": Indexing,
     "fusion": Fusion,
     "memory": Memory,
+    "security": Security,
 }
 
 

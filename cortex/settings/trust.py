@@ -114,7 +114,7 @@ def is_given(file: ProjectFile) -> bool:
     A note that is another user's, or behind a link, counts for nothing.
     """
     try:
-        given = json.loads(files.read_ours(_note(file.root), NOTE_BYTES_MAX))
+        given = json.loads(files.read_ours(note_of(file.root), NOTE_BYTES_MAX))
     except (OSError, ValueError, RecursionError):
         return False
     return bool(given == _content(file))
@@ -122,7 +122,7 @@ def is_given(file: ProjectFile) -> bool:
 
 def give(file: ProjectFile) -> None:
     """Remember the user's consent to this file. Raises Misconfigured when it cannot be kept."""
-    note = _note(file.root)
+    note = note_of(file.root)
     try:
         files.make_private(note.parent)
         files.replace(note, json.dumps(_content(file)).encode(), sync=True)
@@ -132,7 +132,7 @@ def give(file: ProjectFile) -> None:
 
 def revoke(root: Path) -> bool:
     """Forget the consent for the project in `root`; False when there was none."""
-    note = _note(root)
+    note = note_of(root)
     there = os.path.lexists(note)
     try:
         files.remove(note)
@@ -141,7 +141,8 @@ def revoke(root: Path) -> bool:
     return there
 
 
-def _note(root: Path) -> Path:
+def note_of(root: Path) -> Path:
+    """Where the consent for the project in `root` is kept."""
     return cache_base() / "trust" / f"{hashlib.sha256(os.fsencode(root)).hexdigest()}.json"
 
 

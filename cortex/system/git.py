@@ -85,15 +85,15 @@ def ask(
     there is no git, no repository, one that git does not trust (another user's), or no answer in
     time.
     """
-    places = _places(root)
-    program = shutil.which("git", path=places)
+    path = places(root)
+    program = shutil.which("git", path=path)
     if program is None:
         return b""
     with contextlib.suppress(OSError):
         process = subprocess.Popen(
             [program, "-C", os.fspath(root), *_OPTIONS, *command],
             cwd="/",
-            env=_environment(os.environ) | {"PATH": places},
+            env=_environment(os.environ) | {"PATH": path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -111,8 +111,8 @@ def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
     Nothing of the repository runs: no hook, no filter, no submodule. Links in it become files. Nor
     does the user's configuration count, so nobody is asked for a password.
     """
-    places = _places(folder)
-    program = shutil.which("git", path=places)
+    path = places(folder)
+    program = shutil.which("git", path=path)
     if program is None:
         return "there is no git here; install it"
     command = [
@@ -121,7 +121,7 @@ def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
         "--template=", "--", url, os.fspath(folder),
     ]  # fmt: skip
     environment = _environment(os.environ) | {
-        "PATH": places,
+        "PATH": path,
         "GIT_ALLOW_PROTOCOL": protocol,
         "GIT_CONFIG_GLOBAL": os.devnull,
     }
@@ -178,7 +178,7 @@ def _answer(process: subprocess.Popen[bytes], until: float, bytes_max: int) -> b
     return b"" if failed else b"".join(parts)
 
 
-def _places(root: Path) -> str:
+def places(root: Path) -> str:
     """The user's PATH without what lies in the project, or where a process happens to work."""
     named = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(

@@ -90,3 +90,5 @@ class IndexerState:
     dirty: dict[str, int] = field(default_factory=dict)
     message: str = ""
     files: int = 0
+    #: what `pid` is a number of: `ipc.locks.namespace`
+    namespace: int = 0

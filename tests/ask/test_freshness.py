@@ -196,6 +196,14 @@ def test_an_indexer_that_died_while_indexing_is_not_called_running(config):
     assert Freshness(config).block(EMPTY)["indexing"] == {"done": 1, "total": 9}
 
 
+def test_of_an_indexer_in_a_sandbox_only_its_heartbeat_is_believed(config):
+    old = {"state": "indexing", "done": 1, "total": 9, "heartbeat": time.time() - 60}
+    indexer(config, **old, namespace=1)  # whose number is our own here
+    assert not Freshness(config).progress().running
+    indexer(config, **old | {"heartbeat": time.time()}, namespace=1)
+    assert Freshness(config).progress().running
+
+
 def test_a_sign_of_life_of_the_future_does_not_keep_a_dead_indexer_alive(config):
     indexer(config, state="indexing", heartbeat=time.time() + 3600.0, pid=gone_pid())
     assert not Freshness(config).progress().running

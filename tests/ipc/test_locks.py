@@ -102,7 +102,7 @@ def test_what_stands_in_the_place_of_a_lock_gives_way(tmp_path, make):
     make(tmp_path / "set.lock")
     with try_lock(tmp_path / "set.lock") as lock:
         assert not lock.lost
-        assert (tmp_path / "set.lock").read_text() == str(os.getpid())
+        assert holder_of(tmp_path / "set.lock") == os.getpid()
     assert [path.read_text() for path in tmp_path.glob("*/kept")] == ["kept"] * (make is make_folder)
 
 

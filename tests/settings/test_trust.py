@@ -50,6 +50,7 @@ PERSONAL = {
     "memory.retention_days": 30,
     "memory.forgetting": "true",
     "memory.cleanup_superseded": "true",
+    "security.sandbox": "true",
 }
 
 

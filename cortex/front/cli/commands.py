@@ -18,7 +18,7 @@ from cortex import __version__
 from cortex.front.cli import cloning, hooks, opening, projects, remote, render, sets
 from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
-from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, make_tree
+from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, declare_sandbox, make_tree
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings import trust
@@ -26,7 +26,7 @@ from cortex.settings.config import Config
 from cortex.settings.home import open_project_folder
 from cortex.system import files
 from cortex.system.terminal import shown
-from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE, CortexError
+from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE, CortexError, Misconfigured
 
 #: other names of commands
 ALIASES = {"stdio": "mcp", "--version": "version", "-V": "version"}
@@ -121,6 +121,8 @@ def index(options: Namespace) -> int:
     config = configuration.load(cloning.fetch(path) if cloning.is_address(path) else path, flags)
     if options.watch:
         return _watch(config)
+    if config.sandbox:
+        return _index_in_sandbox(config, options)
     if ignored := trust.say_ignored(config.root, config.ignored):
         print(f"cortex: {ignored}", file=sys.stderr)
     from cortex.indexer.run import index as run_index
@@ -146,6 +148,23 @@ def _serve(config: Config, progress: render.Progress) -> int:
     from cortex.indexer.store import manifest
 
     return wait_served(config, manifest.load(config.manifest), progress.serve).number
+
+
+def _index_in_sandbox(config: Config, options: Namespace) -> int:
+    """Read the files there, and wait for who serves them here."""
+    if options.dependencies:
+        raise Misconfigured(
+            "--dependencies reads packages outside any sandbox: leave it out, or switch security.sandbox off."
+        )
+    more = [f"--{name}" for name in ("force", "verbose") if getattr(options, name)]
+    index_there = [sys.executable, "-P", "-m", "cortex", "index", "--no-wait", *more]
+    code = attach.run_once(config, [*index_there, "--project", str(config.root)])
+    if code or options.no_wait:
+        return code
+    with render.Progress(serves=True) as progress:
+        served = _serve(config, progress)
+    print(f"all of it is served, as generation {served}" if served else "there is no text to be searched")
+    return EXIT_OK
 
 
 def _watch(config: Config) -> int:
@@ -177,6 +196,7 @@ def _mcp_options(parser: Parser) -> None:
     parser.add_argument("--toolsets", help="comma-separated; default: server.toolsets")
     _data_dir_option(parser)
     parser.add_argument("--server", metavar="URL", help="ask that `cortex serve`; --project is a name there")
+    declare_sandbox(parser)
 
 
 def mcp(options: Namespace) -> int:

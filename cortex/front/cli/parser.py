@@ -120,6 +120,23 @@ class _Really(argparse.Action):
         os.environ[REALLY] = "1"
 
 
+class _Sandbox(argparse.Action):
+    """Set as _Really is: whatever loads a configuration here finds it."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(nargs=0, **settings)
+
+    def __call__(self, *_: Any) -> None:
+        os.environ["CORTEX_SECURITY_SANDBOX"] = "1"
+
+
+def declare_sandbox(parser: Parser) -> None:
+    """For commands that may start a set."""
+    parser.add_argument(
+        "--sandbox", action=_Sandbox, help="run what is started in a sandbox (security.sandbox)"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """One command.

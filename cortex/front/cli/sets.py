@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from cortex.front.cli.parser import Parser
+from cortex.front.cli.parser import Parser, declare_sandbox
 from cortex.processes import attach
 from cortex.processes.names import HTTP
 from cortex.processes.starting import Owner, kind_of
@@ -27,6 +27,7 @@ SESSIONS = {
 
 def declare_up(parser: Parser) -> None:
     parser.add_argument("-d", "--detach", action="store_true", help="leave the workers running and return")
+    declare_sandbox(parser)
 
 
 def declare_project_up(parser: Parser) -> None:
@@ -77,6 +78,10 @@ def say_memory(found: dict[str, Any]) -> str:
 
 
 def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
+    if http and owner.sandbox:
+        from cortex.processes import sandbox
+
+        sandbox.check(owner, http=True)
     if not detach:
         return attach.run_supervisor(owner, idle_exit=False, http=http)
 

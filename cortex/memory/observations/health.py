@@ -22,8 +22,8 @@ from cortex.memory.tables import CHANGE, EDGE, EXCHANGE, NOTE, PATTERN, PATTERN_
 from cortex.memory.times import say_moment
 from cortex.memory.transcripts.intake import EXCHANGES
 from cortex.memory.upkeep.state import MERGED
-from cortex.system import files
 from ipc.errors import Damaged
+from ipc.locks import holder_of
 
 Given = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -38,8 +38,6 @@ QUIET_MS, STALE_SHARE, FREE_BYTES_MIN = 7 * 86_400_000, 0.2, 500_000_000
 GLANCE_S = 0.05
 #: the channel of who reads sessions
 READER = "sessions"
-#: bytes that a lock's file may have
-_LOCK_BYTES = 64
 
 
 def get_memory_stats(library: Library, _given: Given) -> Answer:
@@ -221,8 +219,7 @@ def _workers(library: Library) -> Answer:
     last, and how many exchanges of it are not searchable yet. `lock_owner`: who holds the folder.
     """
     memory = library.memory
-    raw = files.read_ours(memory.store.database.path.with_name(LOCK), _LOCK_BYTES)
-    owner = int(raw) if raw.strip().isdigit() else None
+    owner = holder_of(memory.store.database.path.with_name(LOCK))
     with memory.store.database.read() as connection:
         new = (CHANGE.c.what == EXCHANGES) & (CHANGE.c.number > memory.said.reached)
         untold = connection.execute(select(func.count()).select_from(CHANGE).where(new)).scalar_one()

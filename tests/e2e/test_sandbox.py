@@ -1,0 +1,151 @@
+"""A set in a sandbox: every tool works, and what its processes see and reach."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from cortex.processes import attach, sandbox, starting
+from ipc.errors import Misconfigured
+from tests.e2e.conftest import FACTS
+from tests.e2e.every_tool import ALL, call_every_tool
+
+pytestmark = pytest.mark.e2e
+
+#: tries each thing that is named, in a sandbox, and prints why it is not to be had; null: it is
+TRY = """
+import json, os, signal, socket, sys
+
+def opens(path): open(path, "rb").read(1)
+def writes(path): open(path, "ab").close()
+def makes(path): os.mkdir(path)
+def connects(where):
+    with socket.socket(socket.AF_UNIX if isinstance(where, str) else socket.AF_INET) as made:
+        made.settimeout(5)
+        made.connect(where if isinstance(where, str) else tuple(where))
+def signals(number): os.kill(number, 0)
+def knows(name): os.environ[name]
+
+told = []
+for what, of in json.loads(sys.argv[1]):
+    try:
+        globals()[what](of)
+        told.append(None)
+    except (OSError, KeyError) as error:
+        told.append(type(error).__name__)
+status = open("/proc/self/status").read()
+rights = dict(line.split(":\\t") for line in status.splitlines() if line.startswith(("Cap", "NoNew")))
+print(json.dumps([told, rights]))
+"""
+
+
+@pytest.fixture
+def sandboxed(project, monkeypatch):
+    monkeypatch.setenv("CORTEX_SECURITY_SANDBOX", "1")
+    try:
+        sandbox.check(project.config)
+    except Misconfigured as error:
+        pytest.skip(str(error))
+    return project
+
+
+def tried(owner, *things):
+    """(why each thing is not to be had in the owner's sandbox, the rights of its processes)."""
+    starting.open_folders(owner)
+    command = sandbox.wrapped(owner, [sys.executable, "-P", "-c", TRY, json.dumps(things)])
+    said = subprocess.run(
+        command, env=sandbox.environment(), capture_output=True, text=True, check=False, cwd="/"
+    )
+    assert not said.returncode, said.stderr
+    return json.loads(said.stdout)
+
+
+def test_every_tool_works_in_a_sandbox_and_a_front_that_wants_one_uses_no_other(sandboxed, monkeypatch):
+    project = sandboxed
+    source = project.root / "auth" / "login.py"
+    text = source.read_text()
+
+    async def ask():
+        async with project.front(*ALL, "--sandbox") as front:
+            await front.whole()
+            source.write_text(text.replace("check_password", "check_ticket"))
+            await front.finds("check_ticket", "auth/login.py")
+            source.write_text(text)
+            await front.finds("check_password", "auth/login.py")
+            return (*await call_every_tool(front), project.status(), attach.set_status(project.config.data))
+
+    answers, refused, *sets = asyncio.run(ask())
+    assert not refused
+    assert not [name for name, answer in answers.items() if answer.get("index", {}).get("degraded")]
+    assert answers["cortex_exact"]["results"][0]["chunk"]["metadata"]["file_path"] == FACTS["check_password"]
+    assert all(found["sandbox"] and found["pid"] < 10 for found in sets)
+    assert "in no sandbox" in attach.mismatch(project.config, sets[0] | {"sandbox": False})
+    monkeypatch.setenv("CORTEX_SECURITY_SANDBOX", "0")
+    assert not attach.mismatch(project.config, sets[0])
+
+
+def test_a_project_in_a_sandbox_sees_itself_and_reaches_nobody(sandboxed, tmp_path, monkeypatch):
+    config = sandboxed.config
+    secret = tmp_path / "secret"
+    secret.write_text("of the user's")
+    monkeypatch.setenv("CORTEX_TOKEN", "a-token")
+    with socket.socket(socket.AF_UNIX) as service, socket.create_server(("127.0.0.1", 0)) as server:
+        path = os.path.join(os.environ["XDG_RUNTIME_DIR"], "service")
+        service.bind(path)
+        service.listen()
+        told, rights = tried(
+            config,
+            ("opens", str(config.root / "auth/login.py")),
+            ("writes", str(config.home / "x")),
+            ("makes", str(config.runtime_dir / "x")),
+            ("knows", "CORTEX_HOME"),
+            ("writes", str(config.root / "auth/login.py")),
+            ("makes", str(config.root / "x")),
+            ("opens", str(secret)),
+            ("opens", "/etc/shadow"),
+            ("makes", "/usr/x"),
+            ("connects", path),
+            ("connects", server.getsockname()),
+            ("signals", os.getpid()),
+            ("knows", "CORTEX_TOKEN"),
+        )
+    assert told == [
+        *[None] * 4,
+        *["OSError"] * 2,
+        *["FileNotFoundError"] * 2,
+        "OSError",
+        "FileNotFoundError",
+        "ConnectionRefusedError",
+        "ProcessLookupError",
+        "KeyError",
+    ]
+    assert int(rights["CapEff"], 16) == int(rights["CapBnd"], 16) == 0
+    assert rights["NoNewPrivs"] == "1"
+
+
+def test_memory_in_a_sandbox_reads_what_its_user_may_and_writes_to_its_own_folder(sandboxed, tmp_path):
+    data = sandboxed.config.data
+    (tmp_path / "session").write_text("of an agent's")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        told, rights = tried(
+            data,
+            ("opens", str(tmp_path / "session")),
+            ("writes", str(data.root / "x")),
+            ("writes", str(tmp_path / "session")),
+            ("connects", server.getsockname()),
+            ("signals", os.getpid()),
+        )
+    assert told == [None, None, "OSError", "ConnectionRefusedError", "ProcessLookupError"]
+    assert int(rights["CapEff"], 16) == 0
+
+
+def test_an_index_is_made_in_the_sandbox_as_well(sandboxed):
+    done = sandboxed.run("index", "--force")
+    assert done.returncode == 0, done.stderr
+    assert "all of it is served" in done.stdout

@@ -1,0 +1,122 @@
+"""Why a set cannot run in a sandbox, in one sentence each, and what is known of who is in one."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+
+import pytest
+
+from cortex.processes import sandbox, starting
+from cortex.settings.config import Config, load
+from cortex.settings.table import Embedding, Security, Server
+from ipc.errors import Misconfigured
+from ipc.locks import hold, holder_of
+
+#: stands in for bubblewrap where the kernel refuses
+REFUSES = "#!/bin/sh\necho 'bwrap: Creating new namespace failed: Operation not permitted' >&2\nexit 1\n"
+ALLOWS = "#!/bin/sh\nexit 0\n"
+
+
+@pytest.fixture
+def config(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    return Config(root=root, security=Security(sandbox=True))
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """Puts a program in the place of bubblewrap."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+
+    def put(text, folder=folder):
+        program = folder / sandbox.PROGRAM
+        program.write_text(text)
+        program.chmod(0o755)
+        return folder
+
+    return put
+
+
+def refusal(config):
+    with pytest.raises(Misconfigured) as caught:
+        starting.check_start(config)
+    said = str(caught.value)
+    assert "switch security.sandbox off" in said
+    assert said.count(". ") == 0
+    return said
+
+
+def test_without_bubblewrap_it_says_how_to_get_it(config, stand_in):
+    assert "apt install bubblewrap" in refusal(config)
+    stand_in(ALLOWS)
+    starting.check_start(config)
+
+
+def test_a_bubblewrap_that_lies_in_the_project_is_not_run(config, stand_in, monkeypatch):
+    folder = config.root / "bin"
+    folder.mkdir()
+    stand_in(ALLOWS, folder)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}.")
+    assert "no bwrap is on the PATH" in refusal(config)
+
+
+def test_where_the_system_does_not_let_it_its_word_is_passed_on_with_what_to_do(config, stand_in):
+    stand_in(REFUSES)
+    said = refusal(config)
+    assert "Creating new namespace failed: Operation not permitted" in said
+    assert any(advice in said for advice in (sandbox.ELSE, *(one[2] for one in sandbox.SWITCHES)))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"embedding": Embedding(provider="http")}, "embedding.provider is http, which needs a network"),
+        ({"embedding": Embedding(provider="local")}, "embedding.provider is local, which needs a network"),
+        ({"embedding": Embedding(provider="onnx", device="cuda:0")}, "embedding.device is cuda:0"),
+        ({"explicit_chunks": True, "server": Server(chunks_dir="made")}, "server.chunks_dir is 'made'"),
+    ],
+)
+def test_what_cannot_work_in_a_sandbox_is_refused_by_name(config, stand_in, more, said):
+    stand_in(ALLOWS)
+    assert said in refusal(dataclasses.replace(config, **more))
+
+
+def test_a_project_that_holds_the_home_folder_is_refused(config, stand_in, monkeypatch):
+    stand_in(ALLOWS)
+    monkeypatch.setenv("HOME", str(config.root / "home"))
+    assert "holds your home folder" in refusal(config)
+
+
+def test_no_server_of_http_is_started_in_a_sandbox(config, stand_in):
+    stand_in(ALLOWS)
+    with pytest.raises(Misconfigured, match="run `cortex serve` beside it"):
+        sandbox.check(config, http=True)
+
+
+def test_a_project_switches_no_sandbox_on_or_off(config):
+    (config.root / ".cortex").mkdir()
+    (config.root / ".cortex" / "config.yml").write_text("security:\n  sandbox: true\n")
+    found = load(config.root)
+    assert not found.sandbox
+    assert found.ignored == ("security.sandbox",)
+
+
+def test_a_set_inside_is_for_everybody_and_one_outside_not_for_who_wants_a_sandbox(config):
+    open_to_all = dataclasses.replace(config, security=Security())
+    assert starting.wanted(config)["sandbox"] is True
+    assert "sandbox" not in starting.wanted(open_to_all)
+    assert starting.wanted(config)["config"] == starting.wanted(open_to_all)["config"]
+
+
+def test_the_number_of_a_process_in_another_namespace_is_nobodys(tmp_path):
+    path = tmp_path / "x.lock"
+    with hold(path, RuntimeError):
+        assert holder_of(path) == os.getpid()
+        path.write_text(f"{os.getppid()} 1")
+        assert holder_of(path) == 0
+        path.write_text(str(os.getppid()))
+        assert holder_of(path) == os.getppid()
