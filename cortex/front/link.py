@@ -26,6 +26,7 @@ from cortex.front.usage import Usage
 from cortex.processes import attach, starting
 from cortex.settings.config import Config, read_project
 from cortex.settings.identity import identity_of
+from cortex.settings.leaving import say_leaving
 from cortex.settings.trust import say_ignored
 from ipc.client import Client
 from ipc.errors import CortexError, Misconfigured, Unavailable
@@ -70,7 +71,7 @@ class Link:
         self._supervisor = 0
         self._settled = 0.0
         #: what the first answer says beside what was asked
-        self._news = say_ignored(config.root, config.ignored)
+        self._news = f"{say_leaving(config)} {say_ignored(config.root, config.ignored)}".strip()
 
     def open(self) -> None:
         """Begin to get the set; returns at once."""

@@ -25,6 +25,7 @@ from cortex.processes import attach, starting
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, open_home, open_runtime
+from cortex.settings.leaving import say_leaving
 from cortex.settings.trust import say_ignored
 from cortex.system import files
 from cortex.system.installation import DISTRIBUTION, EXTRAS, how_to_add, missing_extras
@@ -66,6 +67,7 @@ def examine(project: str | None) -> list[Check]:
     checks.append(Check("configuration", "fine", f"{config.root} (hash {config.hash()})"))
     for name, look in (
         ("trust", _trust),
+        ("network", network),
         ("folders", _folders),
         ("old index", _old_index),
         ("cache", _cache),
@@ -147,6 +149,12 @@ def _trust(config: Config) -> tuple[State, str]:
     if said := say_ignored(config.root, config.ignored):
         return "odd", said
     return "fine", "nothing in the project's configuration is ignored"
+
+
+def network(config: Config) -> tuple[State, str]:
+    """What is sent to other machines."""
+    said = say_leaving(config)
+    return ("odd", said) if said else ("fine", "nothing leaves this machine")
 
 
 def _folders(config: Config) -> tuple[State, str]:
