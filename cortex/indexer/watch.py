@@ -135,7 +135,8 @@ class _Follower:
             self._changes.look()
             if not self._is_whole():
                 self._changes.add_all()
-            if self._state_stat != _stat(self._config.indexer_state):
+            state = _stat(self._config.indexer_state)
+            if state is None or state != self._state_stat:  # it may go while its writer looks at it
                 with contextlib.suppress(OSError):
                     self._write()
             self._debounce()

@@ -350,6 +350,22 @@ def test_what_somebody_damages_is_made_again_without_a_save(project, kind, how):
         until(lambda: path.is_file() and path.stat().st_size > 40 and whole(project))
 
 
+def test_a_state_that_goes_in_the_moment_in_which_it_is_written_is_written_again(project, monkeypatch):
+    replace, gone = watch.files.replace, []
+
+    def replaced(path, content):
+        replace(path, content)
+        if path == project.indexer_state and b'"idle"' in content and b'"sequence":0' not in content:
+            if not gone:
+                path.unlink()
+            gone.append(path)
+
+    monkeypatch.setattr(watch.files, "replace", replaced)
+    with following(project, watch.Pace(sweep_s=3600.0, heartbeat_s=3600.0)):  # by events alone
+        until(lambda: gone)
+        until(lambda: whole(project))
+
+
 @pytest.mark.parametrize("folder", ["chunks_dir", "graph_dir"])
 def test_a_file_in_the_place_of_a_folder_gives_way(project, folder):
     with following(project, watch.Pace(sweep_s=3600.0, heartbeat_s=3600.0)):

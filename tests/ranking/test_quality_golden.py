@@ -22,6 +22,9 @@ import pytest
 from cortex.ask.questions import Search
 from cortex.ask.search import find
 
+#: seconds: the whole repository is indexed, and asked a hundred questions, beside other tests
+pytestmark = pytest.mark.timeout(600)
+
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "golden" / "quality"
 RANKS = FOLDER / "ranks.txt"
