@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from cortex.ask.freshness import Freshness
+from cortex.ask.meeting.commits import Commits
 from cortex.ask.meeting.renames import Renames
 from cortex.ask.questions import NO_FILTERS, Lookup
 from cortex.generation.current import Generation
@@ -72,6 +73,8 @@ class Asking:
     memory: MemoryAsker | None = None
     #: what git knows of files that were renamed
     renames: Renames | None = None
+    #: what git knows of the commits that changed a place; None where nobody wants to know
+    commits: Commits | None = None
 
     async def remember(
         self,

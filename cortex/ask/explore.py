@@ -26,6 +26,7 @@ from cortex.ask.functions import (
     read_bodies,
 )
 from cortex.ask.meeting.beside import with_notes
+from cortex.ask.meeting.changed import begin, bytes_of, tell_changes, with_changes
 from cortex.ask.named import find_cited, find_lines, names_in
 from cortex.ask.picture import BREAKS_MAX, TWINS_MAX, Picture, name_tests, render, users_beside
 from cortex.ask.questions import TOKEN_BYTES, Explore, Search
@@ -71,11 +72,14 @@ async def explore(asking: Asking, question: Explore) -> Answer:
 async def _answer(turn: Turn, question: Explore) -> Answer:
     picture = await _look(turn, question.query)
     flow, turn = picture.flow, turn.renewed()
+    begin(turn.asking, [one.file for one in flow.functions])
     unread = [one for one in flow.functions if not _is_whole(one, picture.bodies)]
     near = (NEAR_PLACES_MAX, NEAR_STEP_LINES) if picture.asked else ()
     bodies, users = await asyncio.gather(read_bodies(turn, unread, *near), _users(turn, picture))
     bodies = picture.bodies | bodies
     max_bytes = TOKEN_BYTES * question.max_tokens
+    changes = tell_changes(turn.asking, flow.functions, bodies, max_bytes)
+    max_bytes -= sum(map(bytes_of, changes.values()))
     if picture.asked:
         answer = render_asked(picture, bodies, users, max_bytes)
     else:
@@ -83,6 +87,7 @@ async def _answer(turn: Turn, question: Explore) -> Answer:
         answer = render(picture, bodies, beside, max_bytes)
     if not flow.functions or picture.suggestion:
         answer["suggestion"] = picture.suggestion or turn.explain_nothing()
+    with_changes(answer["functions"], changes)
     return _finish(turn, answer)
 
 
@@ -113,6 +118,7 @@ async def _asked(turn: Turn, query: str) -> Picture:
         find_cited(turn, query),
     )
     files, hit_lines = _worth_of_files(hits, with_tests=with_tests)
+    begin(turn.asking, [*cited, *files])
     for file, lines in cited.items():
         named[file] = [*lines, *named.get(file, ())]
     evidence = Evidence(files, hit_lines, named)

@@ -14,8 +14,9 @@ from typing import Any
 import orjson
 
 from cortex.ask.asking import Asking, Turn
-from cortex.ask.functions import stem_of
+from cortex.ask.functions import PIECE, Function, read_bodies, stem_of
 from cortex.ask.meeting.beside import with_notes
+from cortex.ask.meeting.changed import begin
 from cortex.ask.questions import Related, budget
 from cortex.ask.showing import show
 from cortex.ask.target import Target, find_target
@@ -106,11 +107,14 @@ async def find_related(asking: Asking, question: Related) -> dict[str, Any]:
 
 async def _answer(turn: Turn, question: Related) -> dict[str, Any]:
     target = await find_target(turn, question)
+    begin(turn.asking, [target.path])
     kinds = await _find_kinds(turn, question, target)
     shown = [[hit for hit, _ in kind[: question.limit]] for kind in (kinds.similar, kinds.documents)]
     chunks, truncated = await _texts(turn, question, shown)
     answer = _render(turn, target, kinds, chunks, question.limit)
     hit = target.spot.hit
+    if changed := await _changed(turn, target):
+        answer["target"]["changed"] = changed
     if target.remark:
         answer["suggestion"] = target.remark
     elif not any(answer[kind] for kind in ("similar", "callers", "tests", "documents")):
@@ -122,6 +126,15 @@ async def _answer(turn: Turn, question: Related) -> dict[str, Any]:
         answer["truncated"] = True
     answer["index"] = turn.index()
     return answer
+
+
+async def _changed(turn: Turn, target: Target) -> str:
+    """The commit that last changed the target, as far as that is known already; "" for nothing."""
+    commits, hit = turn.asking.commits, target.spot.hit
+    if commits is None or not commits.knows(hit.path):
+        return ""
+    bodies = await read_bodies(turn, [Function(hit.id, hit.path, hit.start_line, hit.end_line, PIECE)])
+    return commits.tell(hit.path, bodies[hit.id])
 
 
 async def _find_kinds(turn: Turn, question: Related, target: Target) -> _Kinds:

@@ -17,6 +17,7 @@ import msgspec
 from cortex.ask.asking import FIRST_GENERATION_S, SETTLE_S, Asking
 from cortex.ask.freshness import Freshness
 from cortex.ask.meeting.catching import Catching
+from cortex.ask.meeting.commits import Commits
 from cortex.ask.meeting.history import History
 from cortex.ask.meeting.renames import Renames
 from cortex.ask.memory import GLANCE_S, Caller
@@ -55,6 +56,7 @@ class Link:
         self._start = start
         self._client = Client(config.runtime_dir)
         self._renames = Renames(config.root)
+        self._commits = Commits(config.root) if config.server.history else None
         self._catching = Catching() if channel == "mcp" else None
         self._history = History(config.root) if channel == "mcp" and _keeps_commits(config) else None
         self._remembering = Remembering(
@@ -183,7 +185,16 @@ class Link:
 
     def _asking(self, until: float, caller: Caller | None) -> Asking:
         memory = self._remembering.asking(until, lambda: self.in_the_name(caller))
-        return Asking(self.config, self._client, self.freshness, until, self._settled, memory, self._renames)
+        return Asking(
+            self.config,
+            self._client,
+            self.freshness,
+            until,
+            self._settled,
+            memory,
+            self._renames,
+            self._commits,
+        )
 
     def _with_news(self, answer: dict[str, Any]) -> dict[str, Any]:
         """The answer, the first one with a sentence about settings that are ignored."""

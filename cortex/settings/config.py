@@ -131,7 +131,13 @@ class Config:
         body = {
             "embedding": self.embedding,
             "server": dataclasses.replace(
-                self.server, toolsets=(), deadline_s=0, idle_exit_s=0, answer_tokens=0, stats=True
+                self.server,
+                toolsets=(),
+                deadline_s=0,
+                idle_exit_s=0,
+                answer_tokens=0,
+                stats=True,
+                history=True,
             ),
             "indexing": self.indexing,
             "format": INDEX_FORMAT,

@@ -118,6 +118,8 @@ class Server:
     ] = 1_500
     #: whether what was asked is noted in the project's cache, for `cortex stats`
     stats: bool = True
+    #: whether answers name the commits that last changed what they show
+    history: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ _OPTIONS = (
     "-c", "gc.auto=0",
     "-c", "maintenance.auto=false",
     "-c", "gpg.program=false",
+    "-c", "blame.ignoreRevsFile=",
     "-c", "log.showSignature=false",
     "-c", "log.mailmap=false",
     "-c", "submodule.recurse=false",

@@ -32,6 +32,7 @@ FREE = {
     "server.auto_index": "no index, or one in the user's own cache",
     "server.debounce_ms": "bounded for everybody; a clone does not save files",
     "server.stats": "no notes, or some in the user's own cache, which are sent nowhere",
+    "server.history": "no commits in answers, or those that git tells, which runs nothing of the clone's",
     "indexing.include": "globs are matched with paths below the project only",
     "indexing.ignore": "hides what a .gitignore could hide, too",
     "indexing.languages": "as include",

@@ -1,5 +1,6 @@
 """git is asked without running anything that a repository's own configuration names."""
 
+import asyncio
 import os
 import subprocess
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cortex.ask.meeting.commits import Commits
 from cortex.indexer.order import recently_changed
 from cortex.system import git
 from tests.waiting import until
@@ -168,7 +170,12 @@ def test_nothing_of_a_repository_is_run(place, name):
     (place / "sprung").unlink(missing_ok=True)
     git.tracked(place / "tree", PATHS)
     recently_changed(place / "tree")
+    asyncio.run(look_at_commits(place / "tree"))
     assert not (place / "sprung").exists()
+
+
+async def look_at_commits(tree: Path) -> None:
+    Commits(tree, 60.0).begin(PATHS)  # the end of the loop waits for its thread
 
 
 @pytest.mark.parametrize("name", SHARP)

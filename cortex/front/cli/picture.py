@@ -48,6 +48,8 @@ def _print_function(out: Screen, one: dict[str, Any], before: str) -> None:
         head.append(f"  {one['symbol']}")
     if one.get("stale"):
         head.append("  changed since it was indexed", "yellow")
+    if one.get("changed"):
+        head.append(f"  {one['changed']}", "dim")
     out.print(head)
     for line in one["text"].splitlines():
         out.print(Line(("    " + line, "dim" if line.startswith("⋯") else "")))

@@ -37,7 +37,7 @@ CONFIG_TEMPLATE = """\
 # Cortex, settings of this project. Everything here is a default; docs/CONFIG.md explains each.
 # embedding: {provider: static, endpoint: "", model: "", dimensions: 384, model_path: "", device: cpu}
 # server:    {chunks_dir: "", auto_index: true, debounce_ms: 500, deadline_s: 10, idle_exit_s: 600, toolsets: [code, memory],
-#             answer_tokens: 1500, stats: true}
+#             answer_tokens: 1500, stats: true, history: true}
 # indexing:  {include: [], ignore: [], languages: [], chunk_tokens: 300, respect_gitignore: true, max_file_kb: 1024, debounce_ms: 100}
 # fusion:    {bm25_weight: 0.45}
 """

@@ -1,0 +1,200 @@
+"""Which commit last changed the lines that an answer shows, as git tells it of HEAD. Asks git in a
+thread, and nobody waits for it: an answer takes what is known when it is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+from cortex.system import git
+
+#: files of one answer that git is asked about, and files of which the answers are kept
+FILES_MAX, FILES_KEPT = 4, 64
+#: seconds that git has for all that is asked at once: what a program takes to end waits for it
+ANSWER_S = 0.15
+#: seconds in which a file of which git said nothing is not asked about again
+SILENT_S = 60.0
+#: bytes of what git says of one file: some 10,000 lines
+FILE_BYTES_MAX = 1 << 20
+#: characters of a commit's subject: with hash, date and its name in JSON some 25 tokens
+SUBJECT_CHARS = 64
+#: what is said of lines that HEAD does not hold
+NOT_COMMITTED = "not committed"
+#: digits of a commit's hash that are told
+_DIGITS = 8
+_HEAD_OF_LINE = re.compile(rb"([0-9a-f]{40,64}) \d+ \d+")
+#: what a terminal obeys is left out of a subject, whose author may be anybody
+_UNPRINTABLE = re.compile(r"[^\S ]|[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    """`at`: seconds since 1970. `known`: whether it changed the lines that git names it for; the
+    first commit of a shallow clone only holds them.
+    """
+
+    at: int
+    told: str
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """The lines of a file in HEAD, without white space at their ends, and the commit of each."""
+
+    lines: tuple[str, ...]
+    commits: tuple[_Commit, ...]
+
+    def find(self, lines: Mapping[int, str]) -> _Commit | None:
+        """The newest commit of `lines` (number → text), if they stand here in their order, moved
+        as a whole or not at all.
+        """
+        told = {number: text.rstrip() for number, text in lines.items() if text.strip()}
+        if not told:
+            return None
+        first = next(iter(told))
+        found = [at for at, text in enumerate(self.lines, 1) if text == told[first]]
+        for moved in sorted((at - first for at in found), key=abs):
+            if all(self._at(number + moved) == text for number, text in told.items()):
+                commits = (self.commits[number + moved - 1] for number in told)
+                return max(commits, key=lambda one: (one.known, one.at))
+        return None
+
+    def _at(self, number: int) -> str | None:
+        return self.lines[number - 1] if 0 < number <= len(self.lines) else None
+
+
+class Commits:
+    """Of the repository around the folder `root`, in paths relative to it. Use it in one event
+    loop.
+    """
+
+    def __init__(self, root: Path, answer_s: float = ANSWER_S, executor: Executor | None = None) -> None:
+        """`answer_s`: seconds that git has. `executor`: whose thread waits for it, by default one
+        of the loop's, which are ended before the loop is.
+        """
+        self._root, self._answer_s, self._executor = root, answer_s, executor
+        self._lock = threading.Lock()
+        self._wanted: list[str] = []
+        self._reading = False
+        self._head = ""
+        self._shallow = False
+        #: (HEAD, path) → what is known of it, the one asked for last at the end
+        self._files: OrderedDict[tuple[str, str], _File] = OrderedDict()
+        #: (HEAD, path) → monotonic time until which git is not asked of it again
+        self._silent: dict[tuple[str, str], float] = {}
+
+    def begin(self, paths: Sequence[str]) -> None:
+        """Have git look at the first of `paths`, in a thread. Returns at once."""
+        with self._lock:
+            self._wanted = list(dict.fromkeys(paths))[:FILES_MAX]
+            if self._reading or not self._wanted:
+                return
+            self._reading, self._head = True, ""  # until git says that it is the same
+        asyncio.get_running_loop().run_in_executor(self._executor, self._read)
+
+    def tell(self, path: str, lines: Mapping[int, str]) -> str:
+        """`1a2b3c4d 2026-01-31 Subject` of the commit that last changed `lines` (number → text) of
+        the file; NOT_COMMITTED where HEAD holds them nowhere in it; "" when that is not known yet,
+        or not at all: no git, another file, a shallow clone.
+        """
+        file = self._find(path)
+        if file is None or not any(text.strip() for text in lines.values()):
+            return ""
+        commit = file.find(lines)
+        if commit is None:
+            return NOT_COMMITTED
+        return commit.told if commit.known else ""
+
+    def knows(self, path: str) -> bool:
+        """Whether there is something to tell of lines of the file by now."""
+        return self._find(path) is not None
+
+    def _find(self, path: str) -> _File | None:
+        with self._lock:
+            return self._files.get((self._head, path)) if self._head else None
+
+    def _read(self) -> None:
+        """What HEAD is, then one wanted file after another, while there is time."""
+        until = time.monotonic() + self._answer_s
+        said = git.ask(self._root, ("rev-parse", "--is-shallow-repository", "HEAD"), self._answer_s)
+        shallow, _, head = said.decode(errors="replace").strip().partition("\n")
+        with self._lock:
+            self._head, self._shallow = head, shallow == "true"
+        while path := self._next(head, until):
+            file = self._ask(head, path, until - time.monotonic())
+            self._keep((head, path), file)
+
+    def _next(self, head: str, until: float) -> str:
+        """The next file to ask about; "" when there is none, and the thread ends."""
+        with self._lock:
+            now = time.monotonic()
+            for path in self._wanted if head and now < until else ():
+                key = head, path
+                if key in self._files:
+                    self._files.move_to_end(key)
+                elif self._silent.get(key, now) <= now:
+                    return path
+            self._reading = False
+            return ""
+
+    def _keep(self, key: tuple[str, str], file: _File | None) -> None:
+        with self._lock:
+            if file is None:
+                now = time.monotonic()
+                self._silent = {one: until for one, until in self._silent.items() if until > now}
+                self._silent[key] = now + SILENT_S
+                return
+            self._files[key] = file
+            if len(self._files) > FILES_KEPT:
+                self._files.popitem(last=False)
+
+    def _ask(self, head: str, path: str, answer_s: float) -> _File | None:
+        """None when git does not know the file, is late, or says too much.
+
+        HEAD is asked about, and no file of the work tree is read: reading one may run a filter.
+        """
+        command = ("blame", "--no-textconv", "--porcelain", head, "--", path)
+        said = git.ask(self._root, command, max(0.0, answer_s), FILE_BYTES_MAX)
+        if not said or len(said) >= FILE_BYTES_MAX:
+            return None
+        try:
+            pairs = list(_lines_of(said, shallow=self._shallow))
+        except (ValueError, OverflowError, OSError):
+            return None  # no UTF-8: the index holds such a file otherwise; or a day of no calendar
+        return _File(tuple(line for line, _ in pairs), tuple(commit for _, commit in pairs))
+
+
+def _lines_of(said: bytes, *, shallow: bool) -> Iterator[tuple[str, _Commit]]:
+    """Each line of `git blame --porcelain` with its commit, of which the first line alone tells."""
+    commits: dict[bytes, _Commit] = {}
+    name, fields = b"", dict[bytes, bytes]()
+    for line in said.split(b"\n"):
+        if line.startswith(b"\t"):
+            if name not in commits:
+                commits[name] = _commit(name, fields, shallow=shallow)
+            yield line[1:].decode().removeprefix("\ufeff").rstrip(), commits[name]
+            name, fields = b"", {}
+        elif not name and (found := _HEAD_OF_LINE.match(line)):
+            name = found[1]
+        else:
+            field, _, value = line.partition(b" ")
+            fields[field] = value
+
+
+def _commit(name: bytes, fields: Mapping[bytes, bytes], *, shallow: bool) -> _Commit:
+    at = int(fields.get(b"committer-time", b"0") or 0)
+    subject = " ".join(_UNPRINTABLE.sub(" ", fields.get(b"summary", b"").decode(errors="replace")).split())
+    if len(subject) > SUBJECT_CHARS:
+        subject = f"{subject[: SUBJECT_CHARS - 1].rstrip()}…"
+    day = time.strftime("%Y-%m-%d", time.gmtime(at))
+    told = f"{name[:_DIGITS].decode()} {day} {subject}".rstrip()
+    return _Commit(at, told, known=not (shallow and b"boundary" in fields))

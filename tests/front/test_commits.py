@@ -1,0 +1,236 @@
+"""Answers name the commits that last changed what they show: of a real repository, asked by git."""
+
+import asyncio
+import os
+import subprocess
+import threading
+from concurrent.futures import Executor, Future
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from cortex.ask.meeting.changed import SHARE
+from cortex.ask.meeting.commits import NOT_COMMITTED, SUBJECT_CHARS, Commits
+from cortex.front.tools import TOOLS
+from cortex.system import git
+from tests.conftest import open_project
+
+#: seconds that git has here, for a machine that is busy
+WHILE_S = 60.0
+STORE = "src/store.py"
+TEXT = '''"""Where sums are kept."""
+
+
+def add_sum(ledger: list[int], amount: int) -> int:
+    """Add an amount to the ledger."""
+    ledger.append(amount)
+    return settle_ledger(ledger)
+
+
+def settle_ledger(ledger: list[int]) -> int:
+    """The balance of the ledger."""
+    return sum(ledger)
+'''
+
+
+class AtOnce(Executor):
+    """Runs what it is given before it gives back: git has spoken when a question goes on."""
+
+    def submit(self, call, /, *arguments, **more):
+        done = Future()
+        done.set_result(call(*arguments, **more))
+        return done
+
+
+class Repository:
+    """A project with its history, indexed as it stands."""
+
+    def __init__(self, root):
+        self.root = root
+        self.commits = Commits(root, WHILE_S, AtOnce())
+        self.served = None
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.served = None
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+
+    def commit(self, subject, day):
+        at = f"2026-01-{day:02}T12:00:00Z"
+        self.git("add", "-A")
+        self.git("commit", "-qm", subject, GIT_AUTHOR_DATE=at, GIT_COMMITTER_DATE=at)
+        return self.git("rev-parse", "HEAD").strip()[:8]
+
+    def git(self, *command, **environment):
+        names = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false")
+        done = subprocess.run(
+            ["git", *names, *command],
+            cwd=self.root,
+            check=True,
+            capture_output=True,
+            env=os.environ | environment,
+        )
+        return done.stdout.decode()
+
+    def ask(self, name, **arguments):
+        tool = TOOLS[name]
+        self.served = self.served or open_project(self.root)
+        asking = replace(self.served.asking(), commits=self.commits)
+        return asyncio.run(tool.call(asking, tool.check(arguments)))
+
+    def tell(self, path, lines):
+        async def begin():
+            self.commits.begin([path])
+
+        asyncio.run(begin())
+        return self.commits.tell(path, lines)
+
+
+@pytest.fixture
+def repository(tmp_path):
+    made = Repository(tmp_path / "project")
+    made.write(STORE, TEXT)
+    made.git("init", "-q")
+    return made
+
+
+def changed(answer):
+    return {one["symbol"]: one.get("changed") for one in answer["functions"]}
+
+
+def test_explore_names_the_commit_that_last_changed_each_definition(repository):
+    first = repository.commit("Keep sums", 1)
+    repository.write(STORE, TEXT.replace("sum(ledger)", "max(0, sum(ledger))"))
+    second = repository.commit("Let no balance fall below zero", 2)
+    told = repository.ask("cortex_explore", query="how is an amount added to the ledger and settled")
+    assert changed(told) == {
+        "add_sum": f"{first} 2026-01-01 Keep sums",
+        "settle_ledger": f"{second} 2026-01-02 Let no balance fall below zero",
+    }
+    told = repository.ask("cortex_explore", query="settle_ledger")
+    assert changed(told)["settle_ledger"] == f"{second} 2026-01-02 Let no balance fall below zero"
+
+
+def test_related_names_the_commit_that_last_changed_the_target(repository):
+    repository.commit("Keep sums", 1)
+    repository.write(STORE, TEXT.replace("sum(ledger)", "max(0, sum(ledger))"))
+    second = repository.commit("Let no balance fall below zero", 2)
+    told = repository.ask("find_related", file=STORE)
+    assert told["target"]["changed"] == f"{second} 2026-01-02 Let no balance fall below zero"
+
+
+def test_what_is_not_committed_is_said_of_the_changed_lines_alone(repository):
+    first = repository.commit("Keep sums", 1)
+    repository.write(STORE, "import math\n\n" + TEXT.replace("sum(ledger)", "math.fsum(ledger)"))
+    told = repository.ask("cortex_explore", query="how is an amount added to the ledger and settled")
+    assert changed(told) == {
+        "add_sum": f"{first} 2026-01-01 Keep sums",  # which has only moved
+        "settle_ledger": NOT_COMMITTED,
+    }
+
+
+def test_another_commit_is_noticed(repository):
+    lines = {1: "x = 1"}
+    repository.write("a.py", "x = 1\n")
+    first = repository.commit("Begin", 1)
+    assert repository.tell("a.py", lines) == f"{first} 2026-01-01 Begin"
+    repository.write("a.py", "x = 2\n")
+    second = repository.commit("Count on", 2)
+    assert repository.tell("a.py", lines) == NOT_COMMITTED
+    assert repository.tell("a.py", {1: "x = 2"}) == f"{second} 2026-01-02 Count on"
+
+
+def test_a_question_waits_for_nothing_that_git_has_not_said(repository, monkeypatch):
+    first = repository.commit("Keep sums", 1)
+    commits, line = Commits(repository.root, WHILE_S), {4: TEXT.split("\n")[3]}
+    asked, real = threading.Event(), git.ask
+
+    def held(*command):
+        assert asked.wait(WHILE_S)
+        return real(*command)
+
+    async def ask_at_once():
+        commits.begin([STORE])
+        try:
+            return commits.tell(STORE, line)
+        finally:
+            asked.set()
+
+    monkeypatch.setattr(git, "ask", held)
+    assert asyncio.run(ask_at_once()) == ""
+    assert commits.tell(STORE, line) == f"{first} 2026-01-01 Keep sums"  # the loop's end waits
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "  \n"])
+def test_the_ends_of_lines_do_not_matter(repository, ending):
+    repository.write("a.py", f"x = 1{ending}y = 2{ending}")
+    first = repository.commit("Begin", 1)
+    assert repository.tell("a.py", {1: "x = 1", 2: "y = 2\r"}) == f"{first} 2026-01-01 Begin"
+
+
+def test_nothing_is_told_without_a_repository_or_a_commit(repository, tmp_path):
+    assert repository.tell(STORE, {1: "x"}) == ""
+    lonely = Repository(tmp_path / "lonely")
+    lonely.write("a.py", "x = 1\n")
+    assert lonely.tell("a.py", {1: "x = 1"}) == ""
+
+
+def test_nothing_is_told_of_a_file_that_no_commit_holds_or_that_is_no_utf8(repository):
+    repository.write("old.py", b"x = '\xe9'\n")
+    repository.commit("Keep sums", 1)
+    repository.write("new.py", "x = 1\n")
+    assert repository.tell("new.py", {1: "x = 1"}) == ""
+    assert repository.tell("old.py", {1: "x = '\ufffd'"}) == ""
+
+
+def test_a_shallow_clone_is_not_believed_about_what_it_begins_with(repository, tmp_path):
+    repository.commit("Keep sums", 1)
+    repository.write("b.py", "y = 1\n")
+    repository.commit("Begin", 2)
+    repository.git("clone", "-q", "--depth=1", f"file://{repository.root}", str(tmp_path / "clone"))
+    clone = Repository(tmp_path / "clone")
+    clone.write("b.py", "y = 1\nz = 2\n")
+    newest = clone.commit("Add", 3)
+    assert clone.tell("b.py", {1: "y = 1"}) == ""
+    assert clone.tell("b.py", {1: "y = 1", 2: "z = 2"}) == f"{newest} 2026-01-03 Add"
+
+
+def test_a_folder_of_a_repository_is_asked_by_its_own_paths(repository):
+    first = repository.commit("Keep sums", 1)
+    below = Repository(repository.root / "src")
+    assert below.tell("store.py", {4: TEXT.split("\n")[3]}) == f"{first} 2026-01-01 Keep sums"
+
+
+def test_a_subject_is_one_short_line_without_what_a_terminal_obeys(repository):
+    subject = "Say \x1b[31mred\u202e " + "and more " * 20
+    repository.write("a.py", "x = 1\n")
+    first = repository.commit(subject, 1)
+    told = repository.tell("a.py", {1: "x = 1"})
+    assert told.startswith(f"{first} 2026-01-01 Say [31mred and more and")
+    assert len(told) <= len(f"{first} 2026-01-01 ") + SUBJECT_CHARS
+
+
+def test_an_answer_keeps_to_its_size(repository):
+    repository.commit("A subject of many words that takes what it may take of an answer", 1)
+    whole = repository.ask("cortex_explore", query="how is an amount added to the ledger", max_tokens=2_500)
+    assert None not in changed(whole).values()
+    small = repository.ask("cortex_explore", query="how is an amount added to the ledger", max_tokens=300)
+    told = [text for text in changed(small).values() if text]
+    assert sum(map(len, told)) <= SHARE * 4 * 300
+    assert len(orjson.dumps({**small, "index": {}})) <= 4 * 300
+
+
+def test_a_file_of_which_git_says_nothing_is_not_asked_about_with_each_question(repository, monkeypatch):
+    repository.commit("Keep sums", 1)
+    asked, real = [], git.ask
+
+    def noting(root, command, *more):
+        asked.append(command[0])
+        return real(root, command, *more)
+
+    monkeypatch.setattr(git, "ask", noting)
+    for _ in range(3):
+        repository.tell("nowhere.py", {1: "x"})
+    assert asked == ["rev-parse", "blame", "rev-parse", "rev-parse"]
