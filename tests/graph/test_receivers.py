@@ -123,6 +123,103 @@ CASES = {
         ),
         {(6, "a:cut, a value"), (7, "a:Disk.save, a value")},
     ),
+    "what Go's new and make give": (
+        "a.go",
+        (
+            "package a\ntype Disk struct{}\nfunc (d *Disk) Save() *Disk { return d }\nfunc (d *Disk) Load() {}\n"
+            "type Tape struct{}\nfunc (t *Tape) Save() *Tape { return t }\nfunc (t *Tape) Load() {}\n"
+            "type Box struct{ disk *Disk }\nfunc f() {\n\tnew(Disk).Save().Load()\n\tone := new(Tape)\n\tone.Load()\n"
+            "\tbox := &Box{disk: new(Disk)}\n\tbox.disk.Load()\n\tmany := make(map[string]*Tape)\n"
+            '\tmany["a"].Load()\n\tnew(foreign.Disk).Load()\n}\n'
+        ),
+        {
+            (10, "a:Disk.Save"),
+            (10, "a:Disk.Load"),
+            (12, "a:Tape.Load"),
+            (14, "a:Disk.Load"),
+            (16, "a:Tape.Load"),
+        },
+    ),
+    "what a Go file's own new gives": (
+        "a.go",
+        (
+            "package a\ntype Disk struct{}\nfunc (d *Disk) Save() {}\ntype Tape struct{}\nfunc (t *Tape) Save() {}\n"
+            "func new(name string, size int) *Tape { return nil }\nfunc f(name string) {\n\tnew(name, 3).Save()\n}\n"
+        ),
+        {(8, "a:new"), (8, "a:Tape.Save")},
+    ),
+    "properties with setters in Python": (
+        "a.py",
+        (
+            "class Disk:\n    def save(self): ...\nclass Tape:\n    def save(self): ...\nclass A:\n    @property\n"
+            "    def disk(self) -> Disk: ...\n    @disk.setter\n    def disk(self, value): ...\n    def run(self):\n"
+            "        self.disk.save()\n"
+        ),
+        {(11, "a:Disk.save")},
+    ),
+    "getters in TypeScript": (
+        "a.ts",
+        (
+            "class Disk { save() {} }\nclass Tape { save() {} }\nclass A {\n  get one(): Disk { return null as any; }\n"
+            "  get two() { return new Tape(); }\n  set two(x: Tape) {}\n  three(): Disk { return null as any; }\n"
+            "  static get four(): Tape { return null as any; }\n  run() {\n    this.one.save();\n    this.two.save();\n"
+            "    this.three().save();\n    A.four.save();\n  }\n}\n"
+        ),
+        {
+            (5, "a:Tape"),
+            (10, "a:Disk.save"),
+            (11, "a:Tape.save"),
+            (12, "a:A.three"),
+            (12, "a:Disk.save"),
+            (13, "a:Tape.save"),
+        },
+    ),
+    "PHP's documented properties and variables": (
+        "a.php",
+        (
+            "<?php\nnamespace App;\nclass Disk { function save() {} }\nclass Tape { function save() {} }\nclass A {\n"
+            "  /**\n   * The disks.\n   * @var array<int, Disk>|null\n   */\n  protected array $disks = [];\n"
+            "  /** @var Tape */\n  protected $tape;\n  /** @var Disk a lie */\n  private Tape $declared;\n"
+            "  private $unknown;\n  function run($all) {\n    foreach ($this->disks as $at => $disk) {\n      $disk->save();\n"
+            "    }\n    $this->tape->save();\n    $this->declared->save();\n    $this->unknown->save();\n"
+            "    /** @var Tape[] $all */\n    foreach ($all as $one) {\n      $one->save();\n    }\n"
+            "    /** @var Disk $two */\n    foreach (tapes() as $two) {\n      $two->save();\n    }\n"
+            "    /** @var Tape */\n    $three = make();\n    $three->save();\n    $four = make();\n    $four->save();\n"
+            "    $three = new Disk();\n    $three->save();\n  }\n}\n"
+        ),
+        {
+            (18, "a:Disk.save"),
+            (20, "a:Tape.save"),
+            (21, "a:Tape.save"),
+            (22, ""),
+            (25, "a:Tape.save"),
+            (29, "a:Disk.save"),
+            (33, "a:Tape.save"),
+            (35, ""),
+            (36, "a:Disk"),
+            (37, "a:Disk.save"),
+        },
+    ),
+    "instanceof in PHP": (
+        "a.php",
+        (
+            "<?php\nclass Disk { function save() {} }\nclass Tape { function save() {} }\nfunction run($x, $y, $z) {\n"
+            "  if ($x instanceof Disk) {\n    $x->save();\n  } elseif ($x instanceof Tape) {\n    $x->save();\n  }\n"
+            "  $x->save();\n  if ($x instanceof Tape && $x->save()) {\n    $x->save();\n  }\n"
+            "  if (!$y instanceof Disk) {\n    return;\n  }\n  $y->save();\n"
+            "  return $z instanceof Tape ? $z->save() : $z->save();\n}\n"
+        ),
+        {
+            (6, "a:Disk.save"),
+            (8, "a:Tape.save"),
+            (10, ""),
+            (11, "a:Tape.save"),
+            (12, "a:Tape.save"),
+            (17, "a:Disk.save"),
+            (18, "a:Tape.save"),
+            (18, ""),
+        },
+    ),
 }
 
 

@@ -33,7 +33,6 @@ DIFFERENT = {
     "php.intelephense trap.php:43:5": "a closure in a variable",
     "php.intelephense trap.php:45:15": "ours stands at the first backslash",
     "typescript.typescript trap.ts:21:52": "ours names the body behind the signatures of its overloads",
-    "typescript.typescript trap.ts:33:13": "what a getter returns",
     "typescript.typescript trap.ts:47:16": "ours names the body behind the signatures of its overloads",
 }
 

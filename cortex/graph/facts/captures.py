@@ -13,7 +13,8 @@ mentions.py):
   `@bind.made` (an instance of it).
 * `@bound.name` (a type parameter) with `@bound.type`; `@tokens` with `@group`, a name before a
   group in a macro's arguments (Rust); `@macro.body`, the text of a macro (C).
-* `@narrow` (a name) is of `@narrow.type` in `@narrow.block`, without one from there on.
+* `@narrow` (a name) is of `@narrow.type` in `@narrow.block`, without one from there on (after
+  `@narrow.after`). `@told`: a comment that says a variable's type.
 * `@delegated` (a name) is a method of `@delegated.to`.
 * `@block`: bindings inside do not hold outside.
 * `@call` with `@callee`; `@jsx`; `@type`; `@import`; `@package`.

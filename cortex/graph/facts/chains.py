@@ -71,6 +71,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     if kind in syntax.calls:
         if syntax.requires and (module := required(node)):
             return module_link(module)
+        if syntax.makers and (given := _given_type(node, syntax)) is not None:
+            return _made(given, syntax, depth)
         last = node.child(node.child_count - 1)  # Swift writes an element as a call
         element = last is not None and last.type == "call_suffix" and text_of(last).startswith("[")
         mark = "[]" if element else "()"
@@ -107,6 +109,18 @@ def required(call: Node) -> str:
         return ""
     module = arguments.named_children[0]
     return text_of(module).strip("'\"`") if module.type in ("string", "template_string") else ""
+
+
+def _given_type(call: Node, syntax: Syntax) -> Node | None:
+    """The type of which a call makes one: Go's `new(T)`, `make([]T, n)`."""
+    callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    if callee is None or arguments is None or callee.type not in syntax.names:
+        return None
+    most = syntax.makers.get(text_of(callee), 0)
+    if not 0 < arguments.named_child_count <= most:
+        return None
+    given = arguments.named_children[0]
+    return given if given.type.endswith("_type") or given.type == "type_identifier" else None
 
 
 def _cast(target: Node | None, depth: int) -> str:

@@ -21,6 +21,7 @@ from cortex.graph.facts.chains import (
     required,
     text_of,
 )
+from cortex.graph.facts.comments import Comments
 from cortex.graph.facts.facts import (
     YIELDING,
     Base,
@@ -86,6 +87,7 @@ class _Sweep:
         self.package = ""
         self.stack: list[Frame] = [Frame(0, _END, -1, "", "", block=False)]
         self.script = ScriptSweep(self) if self.rules.family == "script" else None
+        self.comments = Comments()
 
     def run(self, tree: Tree, sha256: str) -> Facts:
         root = tree.root_node
@@ -176,6 +178,8 @@ class _Sweep:
             self._refer("call", chain_of_tokens(node, captures["group"][0]), node)
         elif what == "delegated":
             self._delegated(node, captures["delegated.to"][0])
+        elif what == "told":
+            self._told(node)
         elif what == "jsx":
             if (name := chain_of(node, self.syntax))[:1].isupper() or "." in name:
                 self._refer("call", name, node)
@@ -320,16 +324,25 @@ class _Sweep:
             if self.script is not None and "bind.value" in captures and "bind.type" not in captures:
                 self.script.assign(name, node, captures["bind.value"][0])
             else:
-                self.add_binding(name, self._value(captures), node)
+                self.add_binding(name, self.comments.type_of(node, self._value(captures)), node)
 
     def _narrow(self, captures: _Captures) -> None:
         """`if isinstance(x, A):`: what is known in the block, or after an assertion."""
         name, types = captures["narrow"][0], text_of(captures["narrow.type"][0])
         alternative = " | ".join(part.strip() for part in types.strip("()").split(",") if part.strip())
         blocks = captures.get("narrow.block")
-        at, until = blocks[0].byte_range if blocks else (name.end_byte, 0)
-        index = self.stack[-1].index
-        self.bindings.append(Binding(text_of(name), f":{alternative}"[:TYPE_CHARS_MAX], index, at, until))
+        after, frame = captures.get("narrow.after", (name,))[0], self.stack[-1]
+        until = frame.end if frame.block else 0
+        at, until = blocks[0].byte_range if blocks else (after.end_byte, until)
+        self.bindings.append(
+            Binding(text_of(name), f":{alternative}"[:TYPE_CHARS_MAX], frame.index, at, until)
+        )
+
+    def _told(self, comment: Node) -> None:
+        """PHP's `/** @var Route $one */` says it of a variable from there on."""
+        for name, said in self.comments.read(comment).items():
+            if name and self.stack[-1].kind not in TYPE_KINDS:
+                self.add_binding(name, f":{said}"[:TYPE_CHARS_MAX], comment)
 
     def _value(self, captures: _Captures) -> str:
         if types := captures.get("bind.type"):

@@ -13,6 +13,9 @@ FLAGS = frozenset(
     {"staticmethod", "classmethod", "property", "cached_property", "overload", "abstractmethod", "static"}
     | YIELDING
 )
+#: methods of a script, and what Python calls those that are read and assigned as fields are
+_METHODS = frozenset({"method_definition", "method_signature", "abstract_method_signature"})
+_ACCESSORS = {"get": "property", "set": "setter"}
 
 
 def flags_of(node: Node) -> tuple[str, ...]:
@@ -23,6 +26,8 @@ def flags_of(node: Node) -> tuple[str, ...]:
         known = tuple(name for name in names if name in FLAGS or name == "setter")
         return known or tuple(f"{DECORATED}{chain}" for chain in _decorators(parent)[:1])
     found = {child.type for child in node.children if child.type == "static"}
+    if node.type in _METHODS:
+        found |= {_ACCESSORS[child.type] for child in node.children if child.type in _ACCESSORS}
     if node.type == "preproc_function_def":
         found.add("macro")
     elif node.type == "object_definition":  # Scala

@@ -34,6 +34,8 @@ class Syntax:
     hoisted: bool = False
     #: calls whose node holds receiver and name: node → (receiver, name) fields
     methods: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    #: functions that are given a type and make one of it → arguments that they take at most
+    makers: Mapping[str, int] = field(default_factory=dict)
     #: `require("x")` is a module
     requires: bool = False
     #: the queries for functions as values where they are not those of `queries`
@@ -124,6 +126,7 @@ SYNTAX: dict[str, Syntax] = {
         members={"selector_expression": ("operand", "field"), "qualified_type": ("package", "name")},
         calls={"call_expression": "function"},
         news={"composite_literal": "type"},
+        makers={"new": 1, "make": 3},
         elements={"index_expression": "operand"},
         wraps={"parenthesized_expression": "", "unary_expression": "operand", "generic_type": "type"},
         casts={"type_assertion_expression": "type", "type_conversion_expression": "type"},

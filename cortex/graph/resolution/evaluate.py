@@ -213,7 +213,7 @@ class Evaluator:
             and self.project.language(value.path) == "rust"
         ):
             return (Value("elem", value.path, value.at, 1),)
-        if value.tag == "inst":
+        if value.tag == "inst" or RULES[self.project.language(value.path)].family == "script":
             given = (
                 self.returned(one.ref)
                 if one.tag == "def"

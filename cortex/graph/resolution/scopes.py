@@ -21,6 +21,8 @@ C_HOME = "c:"
 HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp")
 #: definitions of one name (a function for each system, overloads) that are told apart
 TWINS_MAX = 12
+#: flags of what stands beside the definition of its name that is meant
+_BESIDE = frozenset({"overload", "setter"})
 #: kinds of a script's definitions that are no values
 PURE_TYPES = frozenset({"interface", "type"})
 
@@ -247,7 +249,7 @@ class Scopes:
         """
         definitions = self.project.index(path).facts.definitions
         if RULES[self.project.language(path)].family in ("python", "script"):
-            told = [index for index in indices if "overload" not in definitions[index].flags]
+            told = [index for index in indices if not _BESIDE.intersection(definitions[index].flags)]
             return (told or indices)[-1:]
         if self.project.language(path) == "scala":
             return [index for index in indices if COMPANION not in definitions[index].flags] or indices

@@ -17,10 +17,22 @@
 (property_promotion_parameter visibility: (_) @field type: (_) @param.type name: (_) @param.name)
 
 (property_declaration type: (_) @bind.type (property_element name: (_) @bind.name))
+(property_declaration !type (property_element name: (_) @bind.name))
+((comment) @told (#match? @told "@(phpstan-|psalm-)?var\\s"))
 (assignment_expression left: (variable_name) @bind.name right: (_) @bind.value)
 (assignment_expression left: (member_access_expression) @bind.name right: (_) @bind.value)
 (foreach_statement . (_) @bind.item . (variable_name) @bind.name)
+(foreach_statement . (_) @bind.item . (pair (_) . (variable_name) @bind.name))
 (catch_clause type: (_) @bind.type name: (_) @bind.name)
+
+(if_statement condition: (parenthesized_expression (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type)) body: (_) @narrow.block)
+(else_if_clause condition: (parenthesized_expression (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type)) body: (_) @narrow.block)
+(if_statement condition: (parenthesized_expression (binary_expression left: (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type) operator: "&&")) body: (_) @narrow.block)
+(if_statement condition: (parenthesized_expression (binary_expression operator: "&&" right: (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type))) body: (_) @narrow.block)
+(binary_expression left: (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type) operator: "&&" right: (_) @narrow.block)
+(conditional_expression condition: (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type) body: (_) @narrow.block)
+(if_statement condition: (parenthesized_expression (unary_op_expression "!" argument: [(binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type) (parenthesized_expression (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type))]))
+  body: (compound_statement [(return_statement) (expression_statement (throw_expression))] .) @narrow.after)
 
 (anonymous_function) @block
 (arrow_function) @block
