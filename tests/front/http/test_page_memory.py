@@ -37,7 +37,7 @@ def note(town):
     return note
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # as the town is: a session is read once
 def session(town):
     """A session that was read: what a person asked, and what was answered."""
     said = {
