@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from cortex.graph.facts.chains import UNKNOWN, chain_of, text_of
+from cortex.graph.facts.chains import UNKNOWN, chain_of, name_of, text_of
 from cortex.graph.facts.grammars import Syntax
 
 #: arguments that are looked at, and nodes inside one another
@@ -57,6 +57,8 @@ def _argument(node: Node, syntax: Syntax, depth: int) -> str:
     kind = node.type
     if depth > DEPTH_MAX:
         return UNKNOWN
+    if kind in syntax.names:  # most are
+        return name_of(node)
     if kind in _LITERALS:
         return f"#{_LITERALS[kind]}"
     if kind in _INTEGERS:

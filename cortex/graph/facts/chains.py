@@ -22,7 +22,8 @@ _SHOWN = {value: key for key, value in HIDDEN.items()}
 
 
 def text_of(node: Node) -> str:
-    return node.text.decode("utf-8", "replace") if node.text else ""
+    text = node.text  # cut out of the file with each look
+    return text.decode("utf-8", "replace") if text else ""
 
 
 def child_of(node: Node, place: str) -> Node | None:

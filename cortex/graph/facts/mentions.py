@@ -49,25 +49,29 @@ def mentions(tree: Tree, facts: Facts, spans: Sequence[tuple[int, int]]) -> Iter
 
 def _chain(node: Node, language: str) -> tuple[str, Node]:
     """What is mentioned, and the node of its last name; "" when it can be no function."""
-    if node.type == "simple_symbol":  # Ruby: `before_action :load`
+    kind = node.type
+    if kind == "identifier":  # most are
+        text = text_of(node)
+        return (text if text.isidentifier() else _plain(text)), node
+    if kind == "simple_symbol":  # Ruby: `before_action :load`
         return text_of(node).lstrip(":"), node
-    if node.type in ("string", "encapsed_string"):  # PHP: array_map('App\save', …), 'Disk::save'
+    if kind in ("string", "encapsed_string"):  # PHP: array_map('App\save', …), 'Disk::save'
         return _called_by_text(text_of(node)), node
-    if node.type in ("method_reference", "callable_reference"):  # `Disk::save`, `::save`
+    if kind in ("method_reference", "callable_reference"):  # `Disk::save`, `::save`
         parts = node.named_children
-        if node.type == "method_reference" and len(parts) < 2:
+        if kind == "method_reference" and len(parts) < 2:
             return "", node  # `Disk::new` makes one: a call, in a way
         names = [chain_of(part, SYNTAX[language]) for part in parts]
         return _plain(".".join(names)), parts[-1] if parts else node
-    if node.type == "array_creation_expression":  # PHP: [$this, 'save'], [Disk::class, 'save']
+    if kind == "array_creation_expression":  # PHP: [$this, 'save'], [Disk::class, 'save']
         owner, name = (each.named_children[0] for each in node.named_children)
         whose = text_of(owner).removesuffix("::class").replace("\\", ".").strip(".")
         word = text_of(name).strip("'\"")
         return (f"{whose}.{word}" if word.isidentifier() else ""), name
     syntax = SYNTAX[language]
-    if node.type not in syntax.members:
+    if kind not in syntax.members:
         return _plain(text_of(node)), node
-    places = syntax.members[node.type]
+    places = syntax.members[kind]
     last = (
         node.child_by_field_name(places[1])
         if not places[1].lstrip("-").isdigit()
