@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -19,6 +20,8 @@ SHORT_CHARS_MIN, CUT_MIN = 3, 2
 #: letters of one without vowels at most: `ctx`, `msg`, `impl` begins its word
 CONSONANTS_MAX = 4
 _VOWELS = frozenset("aeiou")
+#: parts of names whose stems are remembered: about as many as the paths of 20 000 files have
+_STEMS = 1 << 13
 
 
 class Asked(dict[str, float]):
@@ -38,14 +41,21 @@ class Asked(dict[str, float]):
         return value
 
     def _worth(self, part: str) -> float:
-        if part in self._joined or tokens.lane_text([part]) in self._stems:
+        if part in self._joined or _stem(part) in self._stems:
             return 1.0
-        begun = self._by_letter.get(part[:1], ())
-        return SHORT if any(is_short_form(part, word) for word in begun) else 0.0
+        for word in self._by_letter.get(part[:1], ()):
+            if is_short_form(part, word):
+                return SHORT
+        return 0.0
 
     def share(self, parts: Sequence[str]) -> float:
         """The share (0-1) of the parts of a name that the question holds."""
         return sum(map(self.__getitem__, parts)) / len(parts) if parts else 0.0
+
+
+@functools.lru_cache(_STEMS)
+def _stem(part: str) -> str:
+    return tokens.lane_text([part])
 
 
 def is_short_form(part: str, word: str) -> bool:
