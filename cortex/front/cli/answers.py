@@ -171,7 +171,7 @@ def print_context(answer: dict[str, Any]) -> None:
 def print_related(answer: dict[str, Any]) -> None:
     """Each kind under a heading, one line for each result."""
     out = Screen()
-    if changed := (answer["target"] or {}).get("changed"):
+    if changed := (answer.get("target") or {}).get("changed"):
         out.print(Line((f"last changed: {changed}", "dim")))
     for kind in RELATED:
         if answer[kind]:
