@@ -2,7 +2,8 @@
 
 POST {"texts": [...], "mode": "query" | "passage"} → {"embeddings": [[...], ...]}, and "model" where
 the server names it. Redirects are not followed, and no proxy of the environment stands before a
-server on this machine: texts go where the configuration says, or nowhere.
+server on this machine: texts go where the configuration says, or nowhere. What looks like a secret
+in them is masked before it leaves this machine.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from cortex.embedders.token import find_token, given_token
 from cortex.settings.config import Config
 from cortex.settings.home import is_loopback
 from cortex.settings.table import ENDPOINT_DEFAULT
+from cortex.terms.secrets import remove_secrets
 from ipc.arrays import Array
 from ipc.errors import Misconfigured, Unavailable
 from ipc.messages import Mode
@@ -135,7 +137,8 @@ def _question_s(config: Config) -> float:
 
 def _ask(endpoint: Endpoint, texts: Sequence[str], mode: Mode, deadline_s: float) -> tuple[Array, str]:
     """(float32 [len(texts), dimensions], the server's name for its model or "")."""
-    body = orjson.dumps({"texts": list(texts), "mode": mode})
+    sent = list(texts) if endpoint.local else [remove_secrets(text)[0] for text in texts]
+    body = orjson.dumps({"texts": sent, "mode": mode})
     request = urllib.request.Request(endpoint.url, body, endpoint.headers())  # noqa: S310 - http(s), checked
     until = time.monotonic() + deadline_s
     try:

@@ -14,10 +14,10 @@ import sys
 import time
 from typing import Any
 
-from cortex.memory.secret_formats import FORMATS
 from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.tags import BRIEFING, plain
 from cortex.system import files
+from cortex.terms.secret_formats import FORMATS
 
 #: what may be told: the words after `cortex-hook`
 EVENTS = ("session-start", "prompt", "tool-use", "stop", "session-end")

@@ -26,8 +26,8 @@ from cortex.memory.note import (
     read_relation,
 )
 from cortex.memory.rows import held_of
-from cortex.memory.secrets import remove_secrets_in
 from cortex.memory.transcripts import carrying
+from cortex.terms.secrets import remove_secrets_in
 from ipc.errors import BadRequest, CortexError
 
 T = TypeVar("T", int, str)

@@ -17,9 +17,9 @@ import yaml
 
 from cortex.memory.exchange import Record
 from cortex.memory.note import FACT_CHARS_MAX, FACTS_MAX, KIND_OF_TYPE, TITLE_CHARS_MAX
-from cortex.memory.secrets import remove_secrets, remove_secrets_in
 from cortex.memory.times import read_moment
 from cortex.system import files
+from cortex.terms.secrets import remove_secrets, remove_secrets_in
 from ipc.errors import BadRequest, NotFound
 
 #: bytes of one line, and of one Markdown file

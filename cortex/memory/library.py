@@ -35,12 +35,12 @@ from cortex.memory.note import (
     read_scope,
 )
 from cortex.memory.recall import Memory
-from cortex.memory.secrets import remove_secrets
 from cortex.memory.store import STATES
 from cortex.memory.timeline import between
 from cortex.memory.times import read_end, read_moment, say_moment
 from cortex.memory.transcripts import spool, spooled
 from cortex.memory.transfer import SLICE_S, Report, export_file, export_page, import_file, import_records
+from cortex.terms.secrets import remove_secrets
 from ipc.errors import BadRequest
 
 T = TypeVar("T")

@@ -15,6 +15,7 @@ from typing import Any, Literal, cast, get_args
 import orjson
 
 from cortex.memory.times import read_moment
+from cortex.system.terminal import clean
 from ipc.errors import BadRequest, TooLarge
 
 Scope = Literal["project", "global"]
@@ -63,7 +64,6 @@ _KIND = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _RELATION = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 #: the space of the ids that are made of commits
 _COMMITS = uuid.UUID("6f1a2a0e-5f0b-5a4e-9d0c-9b8d9a1f3c55")
-_UNSAID = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,8 +298,3 @@ def _text(what: str, text: str, chars_max: int) -> str:
     if len(told) > chars_max:
         raise TooLarge(f"{what} has {len(told)} characters; {chars_max} are allowed.")
     return told
-
-
-def clean(text: str) -> str:
-    """Without what no text holds: NUL, other control characters, halves of surrogate pairs."""
-    return _UNSAID.sub("", text)

@@ -22,11 +22,11 @@ from cortex.memory.meeting.unplaced import place, unplaced
 from cortex.memory.note import Scope, Source, State
 from cortex.memory.observations.rating import rate
 from cortex.memory.observations.table import arguments_of, carried_out, numbered, writes
-from cortex.memory.secrets import remove_secrets
 from cortex.memory.transcripts import sessions
 from cortex.memory.upkeep import run
 from cortex.terms.arguments import fault_of, struct_of
 from cortex.terms.observations import PREFIX, ROWS
+from cortex.terms.secrets import remove_secrets
 from ipc.errors import BadRequest
 
 #: the argument that numbers a write; it is of the request, not of what is asked

@@ -27,10 +27,10 @@ from cortex.memory.intake import Intake, joined, take_in, take_out
 from cortex.memory.note import Edge, Note, Source, State, anchored, checked, read_relation
 from cortex.memory.records import News, Records, last_change, outlines, parts
 from cortex.memory.rows import edge_of, note_held
-from cortex.memory.secrets import remove_secrets, remove_secrets_in
 from cortex.memory.tables import CHANGE, EDGE, NOTE, OPERATION, REVISION
 from cortex.memory.times import just_now
 from cortex.memory.undoing import undo
+from cortex.terms.secrets import remove_secrets, remove_secrets_in
 from ipc.errors import BadRequest, TooLarge
 
 #: milliseconds that the reply of an operation is kept for one that asks again

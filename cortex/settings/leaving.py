@@ -13,5 +13,6 @@ def say_leaving(config: Config) -> str:
         return ""
     return (
         f"The text of this project's files and of every question about it is sent to {endpoint} "
-        "(embedding.endpoint), secrets in it included; with embedding.provider static nothing leaves this machine."
+        "(embedding.endpoint); of secrets in it, those of known formats are masked. With embedding.provider static "
+        "nothing leaves this machine."
     )

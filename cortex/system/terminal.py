@@ -1,4 +1,4 @@
-"""Text of others as a log and a terminal may have it: nothing in it is a command to either."""
+"""Text of others as a log, a terminal and a store may have it: no command to any of them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from types import TracebackType
 #: writing, separators of lines, halves of characters
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _BREAKS = re.compile("[\t\n]")
+_UNSAID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def shown(text: str) -> str:
@@ -21,6 +22,11 @@ def shown(text: str) -> str:
 def in_line(text: str) -> str:
     """As `shown`, on one line."""
     return _BREAKS.sub(_written_out, shown(text))
+
+
+def clean(text: str) -> str:
+    """Without what no text holds: NUL, other control characters, halves of surrogate pairs."""
+    return _UNSAID.sub("", text)
 
 
 def _written_out(match: re.Match[str]) -> str:

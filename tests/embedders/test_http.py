@@ -51,12 +51,13 @@ class Trap:
         self, body: bytes = b"{}", status: int = 200, headers: tuple[tuple[str, str], ...] = ()
     ) -> None:
         self.asked: list[tuple[str, dict[str, str]]] = []
+        self.told: list[bytes] = []
         trap = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
                 trap.asked.append((self.path, dict(self.headers)))
-                self.rfile.read(int(self.headers["Content-Length"]))
+                trap.told.append(self.rfile.read(int(self.headers["Content-Length"])))
                 self.send_response(status)
                 for name, value in (("Content-Length", str(len(body))), *headers):
                     self.send_header(name, value)
@@ -187,6 +188,23 @@ def test_a_proxy_of_the_environment_is_not_used_on_this_machine(tmp_path, monkey
         assert (len(server.asked), proxy.asked) == (2, [])
         open_embedder(config(tmp_path, "http://embedding.invalid/embed"))  # elsewhere they hold
         assert len(proxy.asked) == 1
+
+
+SECRET = "ghp_" + "0123456789" * 4
+
+
+def test_what_leaves_the_machine_has_its_secrets_masked_and_what_stays_is_as_it_is(tmp_path, monkeypatch):
+    vectors = orjson.dumps({"embeddings": [[1.0] * 384]})
+    text = f'TOKEN = "{SECRET}"  # of the deploy job'
+    with trapped(vectors) as (far, proxy), trapped(vectors) as (near, url):
+        monkeypatch.setenv("http_proxy", proxy)
+        monkeypatch.delenv("no_proxy", raising=False)
+        for endpoint in ("http://vectors.example.org/embed", url):
+            open_embedder(config(tmp_path, endpoint)).embed([text])
+    assert SECRET not in b"".join(far.told).decode()
+    sent = orjson.loads(far.told[-1])["texts"]
+    assert sent == ['TOKEN = "[removed: GitHub token]"  # of the deploy job']
+    assert orjson.loads(near.told[-1])["texts"] == [text]
 
 
 def test_the_token_goes_with_every_question_and_a_server_that_needs_none_gets_none(tmp_path, monkeypatch):

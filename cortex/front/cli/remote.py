@@ -7,7 +7,7 @@ from argparse import Namespace
 
 import orjson
 
-from cortex.front.cli.parser import Parser, seconds_of
+from cortex.front.cli.parser import Parser, declare_sandbox, seconds_of
 from cortex.settings import config as configuration
 from cortex.system.terminal import shown
 from ipc.errors import EXIT_OK
@@ -27,6 +27,7 @@ def declare_serve(parser: Parser) -> None:
     parser.add_argument(
         "--print-entry", action="store_true", help="print what an agent's configuration needs, and end"
     )
+    declare_sandbox(parser)
 
 
 def serve(options: Namespace) -> int:

@@ -16,9 +16,9 @@ from cortex.memory.catalog import Selection
 from cortex.memory.library import Library
 from cortex.memory.meeting.places import GIT
 from cortex.memory.note import Note, anchored, anchors_of, checked
-from cortex.memory.secrets import remove_secrets_in
 from cortex.memory.tables import NOTE, NOTE_FILE
 from cortex.memory.transcripts.changed import CHANNEL as CHANGED
+from cortex.terms.secrets import remove_secrets_in
 from ipc.errors import BadRequest, TooLarge
 
 #: notes that are told of, and that are placed, at once; the newest that are looked through: some

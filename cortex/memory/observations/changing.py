@@ -18,9 +18,9 @@ from cortex.memory.note import Edge, Note, checked, read_changes, read_labels
 from cortex.memory.observations.rows import record_of
 from cortex.memory.records import Records
 from cortex.memory.rows import edge_of
-from cortex.memory.secrets import remove_secrets
 from cortex.memory.tables import EDGE
 from cortex.terms.observations import BULK_MAX
+from cortex.terms.secrets import remove_secrets
 from ipc.errors import BadRequest, NotFound
 
 Given = Mapping[str, Any]

@@ -9,10 +9,10 @@ from typing import Any
 
 from sqlalchemy import case, delete, func, insert, select
 
-from cortex.memory.secrets import remove_secrets
 from cortex.memory.store import Store
 from cortex.memory.tables import QUERY_LOG
 from cortex.memory.times import say_moment
+from cortex.terms.secrets import remove_secrets
 
 #: questions that are written at once, and how many milliseconds the first of them waits: a question
 #: is not to wait for the disk

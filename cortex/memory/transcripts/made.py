@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cortex.memory.secrets import remove_secrets_in
 from cortex.system import git
+from cortex.terms.secrets import remove_secrets_in
 
 #: how git tells a commit: hash, seconds since the epoch, first line and the others; then its files
 _FORMAT = "--format=%H%x00%ct%x00%s%x00%b%x00"

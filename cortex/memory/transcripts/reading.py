@@ -13,10 +13,10 @@ from typing import Any, BinaryIO, Protocol
 
 import orjson
 
-from cortex.memory.secrets import remove_secrets_in
 from cortex.memory.transcripts import claude, codex
 from cortex.memory.transcripts.exchanges import Gathering
 from cortex.system import files
+from cortex.terms.secrets import remove_secrets_in
 
 #: bytes of a line: what is longer holds a picture or a file, and is skipped
 LINE_BYTES_MAX = 1 << 20

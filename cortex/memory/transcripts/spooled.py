@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from cortex.memory.secrets import remove_secrets_in
 from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.exchanges import Gathering
 from cortex.memory.transcripts.reading import Place, Portion
 from cortex.memory.transcripts.spool import ENDING
 from cortex.system import files
+from cortex.terms.secrets import remove_secrets_in
 
 #: what such a session is called when no program is named, and what stands for its file
 NAME, FILE = "hook", "spool:"

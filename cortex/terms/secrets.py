@@ -8,8 +8,8 @@ from typing import Any
 
 import re2
 
-from cortex.memory.note import clean
-from cortex.memory.secret_formats import FORMATS, IS
+from cortex.system.terminal import clean
+from cortex.terms.secret_formats import FORMATS, IS
 
 _KINDS = tuple(FORMATS)
 _ANY = re2.compile("|".join(f"({pattern})" for pattern in FORMATS.values()))
