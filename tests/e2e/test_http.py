@@ -80,13 +80,13 @@ class Serving:
         return False
 
 
-@pytest.fixture
-def served(project, monkeypatch) -> Iterator[Serving]:
+@contextlib.contextmanager
+def serving(project, monkeypatch, *more) -> Iterator[Serving]:
     monkeypatch.setenv("CORTEX_TOKEN", TOKEN)
     monkeypatch.setenv("CORTEX_MCP_SSE_PORT", "0")
     process = project.spawn(
         "serve",
-        *("--project", str(project.root), "--port", "0"),
+        *("--project", str(project.root), "--port", "0", *more),
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
@@ -97,6 +97,12 @@ def served(project, monkeypatch) -> Iterator[Serving]:
         process.kill()
         process.wait()
         process.stderr.close()
+
+
+@pytest.fixture
+def served(project, monkeypatch) -> Iterator[Serving]:
+    with serving(project, monkeypatch) as one:
+        yield one
 
 
 def test_a_set_that_is_killed_under_many_askers_is_told_and_made_again_and_a_bridge_finds_it(project, served):

@@ -15,6 +15,8 @@ from cortex.processes import attach, sandbox, starting
 from ipc.errors import Misconfigured
 from tests.e2e.conftest import FACTS
 from tests.e2e.every_tool import ALL, call_every_tool
+from tests.e2e.test_http import serving
+from tests.waiting import until
 
 pytestmark = pytest.mark.e2e
 
@@ -149,3 +151,10 @@ def test_an_index_is_made_in_the_sandbox_as_well(sandboxed):
     done = sandboxed.run("index", "--force")
     assert done.returncode == 0, done.stderr
     assert "all of it is served" in done.stdout
+
+
+def test_a_server_asks_sets_in_a_sandbox(sandboxed, monkeypatch):
+    monkeypatch.setenv("CORTEX_SECURITY_SANDBOX", "0")
+    with serving(sandboxed, monkeypatch, "--sandbox") as served:
+        until(served.whole, "the project is served")
+        assert sandboxed.status()["sandbox"]
