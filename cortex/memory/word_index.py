@@ -11,6 +11,7 @@ import tantivy
 from tantivy import Query
 
 from cortex.system import files
+from cortex.system.timers import late_threads
 from cortex.terms import tokens
 
 #: the tokenizer of what is words already, with a blank between two
@@ -31,17 +32,22 @@ def open_index(folder: Path, fields: Iterable[str], *, whole: Iterable[str] = ()
     schema = builder.build()
     files.make_private(folder)
     try:
-        index = tantivy.Index(schema, path=str(folder))
+        index = _open(schema, folder)
         index.searcher()
     except ValueError:
         files.remove_tree(folder)
         files.make_private(folder)
-        index = tantivy.Index(schema, path=str(folder))
+        index = _open(schema, folder)
     ready = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     index.register_tokenizer(
         _READY, ready.filter(tantivy.Filter.remove_long(tokens.WORD_BYTES_MAX + 1)).build()
     )
     return index
+
+
+def _open(schema: tantivy.Schema, folder: Path) -> tantivy.Index:
+    with late_threads():  # its reader looks twice a second whether there is another commit
+        return tantivy.Index(schema, path=str(folder))
 
 
 def reached(searcher: tantivy.Searcher) -> int:

@@ -63,6 +63,8 @@ class TextEngine:
 
     def rest(self) -> None:
         tokens.forget()
+        if self._writer is not None:
+            self._writer.close()
 
     def close(self) -> None:
         if self._writer is not None:

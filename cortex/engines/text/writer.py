@@ -22,6 +22,7 @@ import tantivy
 from cortex.engines.text.schema import make_document, make_schema, register
 from cortex.engines.text.whole import META, META_BYTES_MAX, SUMS, Whole, reading, write_sums
 from cortex.system import files
+from cortex.system.timers import late_threads
 from ipc.errors import Damaged
 
 WRITER = "writer"
@@ -51,8 +52,6 @@ class TextWriter:
     def __init__(self, folder: Path, published: str) -> None:
         self._folder = folder
         self._whole = Whole()
-        #: opened by `reset`, until the writer is made of it
-        self._index: tantivy.Index | None = None
         self._writer: tantivy.IndexWriter | None = None
         self._bulk = False
         #: the checksums of the files of the last generation, by name
@@ -78,7 +77,7 @@ class TextWriter:
                 raise Damaged(f"{source} is not complete: {error}.") from error
             # tantivy deletes only files that it knows it made.
             files.replace(home / ".managed.json", orjson.dumps([*names, META]))
-        self._index = open_index(home)
+        open_index(home)  # raises Damaged for what the first write would find; a look by the clock ends with it
         self._base = published
 
     def build(self, number: int, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> str:
@@ -126,9 +125,8 @@ class TextWriter:
             self._close_writer()
             # Not kept: tantivy-py's index is a reader, too, which opens and maps what each commit
             # wrote, half a second later, in a thread of its own, and holds a lock meanwhile.
-            index, self._index = self._index or open_index(self._folder / WRITER), None
             self._bulk = bulk
-            self._writer = index.writer(_BULK_HEAP if bulk else _SMALL_HEAP, _THREADS)
+            self._writer = open_index(self._folder / WRITER).writer(_BULK_HEAP if bulk else _SMALL_HEAP, _THREADS)
         return self._writer
 
     def _close_writer(self) -> None:
@@ -160,9 +158,10 @@ class TextWriter:
         )
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Let go of the folder, until there is something to write again: an open writer has
+        threads, one of which looks at its folder by the clock, and the heap of its last change.
+        """
         self._close_writer()
-        self._index = None
 
 
 def open_index(folder: Path) -> tantivy.Index:
@@ -171,7 +170,10 @@ def open_index(folder: Path) -> tantivy.Index:
     """
     with reading(folder):
         files.check_folder(folder)
-        index = tantivy.Index(make_schema(), path=str(folder))
+        # tantivy-py's index begins with a reader that looks twice a second whether there is another
+        # commit, whatever is asked of it later, and its thread ends with the index.
+        with late_threads():
+            index = tantivy.Index(make_schema(), path=str(folder))
     register(index)
     return index
 

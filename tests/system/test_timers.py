@@ -1,0 +1,59 @@
+"""Threads that a library starts to look at something by the clock are woken late."""
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from cortex.engines.text.snapshot import TextWriter
+from cortex.engines.text.writer import open_index
+from cortex.system.timers import LATE_S, late_threads
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how late a thread may be woken")
+
+LATE = LATE_S * 1_000_000_000
+
+
+def slack(thread):
+    return int(Path(f"/proc/{thread}/timerslack_ns").read_text())
+
+
+def threads():
+    return set(os.listdir("/proc/self/task"))
+
+
+def started():
+    """The slack of a thread that is started now."""
+    told = []
+    thread = threading.Thread(target=lambda: told.append(slack(threading.get_native_id())))
+    thread.start()
+    thread.join()
+    return told[0]
+
+
+def test_only_what_is_started_meanwhile_is_woken_late():
+    before = started()
+    with late_threads():
+        assert started() == LATE
+    assert started() == before < LATE
+    assert slack(threading.get_native_id()) == before
+
+
+def test_the_thread_that_looks_for_commits_of_a_text_index_is_woken_late(tmp_path):
+    before = threads()
+    index = open_index(tmp_path)
+    looking = threads() - before
+    assert index
+    assert [slack(thread) for thread in looking] == [LATE] * len(looking) != []
+
+
+def test_a_writer_of_text_that_rests_writes_again(tmp_path):
+    writer = TextWriter(tmp_path / "text", "")
+    try:
+        assert writer.build(1, [], []) == "1"
+        writer.close()
+        assert writer.build(2, [], [1]) == "2"
+    finally:
+        writer.close()
