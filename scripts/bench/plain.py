@@ -58,20 +58,26 @@ class Server:
             self._process.kill()
             self._process.wait()
 
-    def call(self, tool: str, arguments: Mapping[str, Any]) -> bytes:
-        """The answer of a tool as it came: nothing is read of it. Raises RuntimeError for none."""
-        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+    def call(self, tool: str, arguments: Mapping[str, Any], bound_s: float = ANSWER_S) -> bytes:
+        """The answer of a tool as it came: nothing is read of it. Raises TimeoutError for none
+        within `bound_s`, RuntimeError for none at all.
+        """
+        return self.ask("tools/call", {"name": tool, "arguments": arguments}, bound_s)
+
+    def kill(self) -> None:
+        """End it while it works."""
+        self._process.kill()
 
     def text(self, tool: str, arguments: Mapping[str, Any]) -> str:
         """The text of a tool's answer."""
         text: str = orjson.loads(self.call(tool, arguments))["result"]["content"][0]["text"]
         return text
 
-    def ask(self, method: str, parameters: Mapping[str, Any]) -> bytes:
+    def ask(self, method: str, parameters: Mapping[str, Any], bound_s: float = ANSWER_S) -> bytes:
         self._number += 1
         number = self._number
         self._say({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters})
-        until = time.monotonic() + ANSWER_S
+        until = time.monotonic() + bound_s
         while True:
             line = self._line(until)
             if b'"method"' in line[:80]:  # a notification, or a question to the client
@@ -86,7 +92,7 @@ class Server:
     def _line(self, until: float) -> bytes:
         while b"\n" not in self._held:
             if not self._selector.select(max(0.0, until - time.monotonic())):
-                raise RuntimeError(f"no answer within {ANSWER_S:.0f} s")
+                raise TimeoutError("no answer in time")
             block = os.read(self._out, BLOCK_BYTES)
             if not block:
                 raise RuntimeError("the server ended without an answer")

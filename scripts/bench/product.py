@@ -43,13 +43,13 @@ NOWHERE = Path(os.devnull)
 
 
 @contextlib.contextmanager
-def surroundings(**settings: object) -> Iterator[None]:
+def surroundings(home: Path | None = None, **settings: object) -> Iterator[None]:
     """A runtime folder and a cache of its own and `settings`, for all processes that are started
-    meanwhile.
+    meanwhile. `home`: a cache that is kept.
     """
     runtime = tempfile.mkdtemp(prefix="cx", dir="/tmp")  # short: sockets are made below it
     names = {f"CORTEX_{name}".upper(): str(value) for name, value in settings.items()}
-    names |= {"XDG_RUNTIME_DIR": runtime, "CORTEX_HOME": f"{runtime}/cache"}
+    names |= {"XDG_RUNTIME_DIR": runtime, "CORTEX_HOME": str(home or f"{runtime}/cache")}
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(names)
     try:

@@ -1,22 +1,30 @@
 """What a user waits for and what it takes of the machine, at several sizes, beside semble and
 ripgrep in one run.
 
-    scripts/bench/speed.py --sources DIR [--files 400 2000 …] [--questions 300] [--rest-s 60]
-        [--semble-model DIR] [--growth QUESTIONS] [--json]
+    scripts/bench/speed.py --sources DIR [DIR …] [--files 400 2000 …] [--questions 300]
+        [--rest-s 60] [--semble-model DIR [--semble-s 600]] [--growth QUESTIONS] [--index-s 1800]
+        [--kept DIR] [--json]
+    scripts/bench/speed.py --merge RESULT.json RESULT.json … [--json]
     scripts/bench/speed.py --plot RESULT.json
 
-Of each size a tree is put together from the folders in --sources. Indexing counts from the start
-of the first front: until the last chunk file is written, until the last file is searchable, and
-until nothing is done any more. Questions are asked by a client that does nothing else, as are
-those of the peer's own server. `hop` rows ask one worker over ZeroMQ. The exponent of a row is
-that of its median over the chunks: 0 costs nothing for size, 1 as much as size grows.
+Of each size a tree is put together from the folders in --sources; where they hold fewer files than
+asked for, from copies of them, which differ by their paths only. 400, 2 000, 7 000, 36 700 and
+105 000 files are some 10 000, 23 000, 83 000, 345 000 and a million chunks. A large size takes many
+minutes, so one run may do one of them, and --merge prints one table of several runs (of one
+machine; the newest of a size counts). --kept keeps tree and index in a folder (of one size), and
+asks them again where they are there already.
+
+Indexing counts from the start of the first front: until the last chunk file is written, until the
+last file is searchable, and until nothing is done any more. Questions are asked by a client that
+does nothing else, as are those of the peer's own server. `hop` rows ask one worker over ZeroMQ. The
+exponent of a row is that of its median over the chunks: 0 costs nothing for size, 1 as much as size
+grows.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import math
 import os
 import random
 import re
@@ -25,17 +33,19 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import orjson
 import usage
 from environments import lines_of, python_with
 from exact import compose
 from plain import Server
 from product import CORTEX, rows_of, served, surroundings
 from queries import expression, piece
-from report import Figures, add_json, begin, print_machine, print_table, summarise, write
+from report import Figures, add_json, begin, print_machine, summarise, write
+from speed_table import exponents, merge, show, show_all
 
 from cortex.ask.freshness import Freshness
 from cortex.processes import attach
@@ -53,8 +63,8 @@ WARM_UP = 30
 QUIET_S, QUIET_SHARE = 3.0, 0.05
 #: seconds in which a front has imported all that it will
 START_S = 10.0
-#: seconds until a tree must be searchable
-INDEX_S = 1800.0
+#: where --kept keeps what indexing took
+BUILT = "built.json"
 LOOK_S = 0.05
 #: searches of a kind that ripgrep is asked
 GREPS = 40
@@ -67,15 +77,17 @@ HOP_S = 10.0
 # --- from nothing to everything ---
 
 
-def index(config: Config) -> Figures:
-    """Until the chunk files are written, until all is searchable, until nothing is done; memory."""
+def index(config: Config, bound_s: float) -> Figures:
+    """Until the chunk files are written, until all is searchable, until nothing is done; memory.
+    Ends the program after `bound_s` seconds.
+    """
     freshness, root = Freshness(config), config.root
     with usage.Highest(root) as highest, Server([CORTEX, "mcp", "--project", str(root)]) as front:
         began, seen, written, searchable = front.started, False, 0.0, 0.0
         while not searchable:
             now = time.perf_counter() - began
-            if now > INDEX_S:
-                raise SystemExit(f"{root} was not searchable in {INDEX_S:.0f} s")
+            if now > bound_s:
+                raise SystemExit(f"{root} was not searchable in {bound_s:.0f} s")
             progress = freshness.progress()
             seen = seen or progress.indexing
             over = progress.all_read or (seen and not progress.indexing)
@@ -234,19 +246,28 @@ def ripgrep(root: Path, drawn: dict[str, list[str]]) -> list[Figures]:
     return rows
 
 
-def semble(root: Path, model: str, questions: Sequence[str], count: int) -> tuple[Figures, list[Figures]]:
-    """The peer's own server, by the same client: its first answer, questions, memory."""
+def semble(
+    root: Path, options: argparse.Namespace, questions: Sequence[str]
+) -> tuple[Figures, list[Figures]]:
+    """The peer's own server, by the same client: its first answer, questions, memory; or that it
+    had none within --semble-s.
+    """
+    count = options.questions
     python = python_with("semble", [PEER, "semble[mcp]"])
     with tempfile.TemporaryDirectory(prefix="cortex-semble-") as cache:
         environment = dict(os.environ) | {
-            "SEMBLE_MODEL_NAME": model,
+            "SEMBLE_MODEL_NAME": options.semble_model,
             "HF_HUB_OFFLINE": "1",
             "XDG_CACHE_HOME": cache,
             "HOME": cache,
         }
         with Server([str(python.parent / "semble")], environment) as server:
             asked = {"repo": str(root), "top_k": 5, "content": "all"}
-            server.call("search", asked | {"query": questions[0]})
+            try:
+                server.call("search", asked | {"query": questions[0]}, options.semble_s)
+            except TimeoutError:
+                server.kill()
+                return {"no_answer_within_s": options.semble_s}, []
             first = time.perf_counter() - server.started
             took = timed(
                 count, lambda at: server.call("search", asked | {"query": questions[at % len(questions)]})
@@ -265,20 +286,50 @@ def semble(root: Path, model: str, questions: Sequence[str], count: int) -> tupl
 
 @contextmanager
 def tree(options: argparse.Namespace, files: int) -> Iterator[Config]:
-    with (
-        surroundings(),
-        tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
-    ):
-        root = Path(folder).resolve() / "tree"
-        root.mkdir()
-        compose(Path(options.sources), root, files)
-        with served(root) as config:
-            yield config
+    with ExitStack() as stack:
+        folder = options.kept or Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="cortex-bench-"))
+        )
+        stack.enter_context(surroundings(folder.resolve() / "home"))
+        root = folder.resolve() / "tree"
+        if not root.exists():
+            root.mkdir(parents=True)
+            plant(options.sources, root, files)
+        yield stack.enter_context(served(root))
+
+
+def plant(sources: Sequence[Path], root: Path, files: int) -> None:
+    """`files` files from the folders in `sources`, of each its share; where they are too few,
+    copies of all until they are enough.
+    """
+    with tempfile.TemporaryDirectory(prefix="cortex-bench-") as together:
+        for folder in (each for source in sources for each in source.resolve().iterdir()):
+            if folder.is_dir():
+                (Path(together) / folder.name).symlink_to(folder)
+        made, copies = compose(Path(together), root, files), 1
+        while 0 < made < files:
+            copies += 1
+            more = compose(Path(together), root / f"copy_{copies}", files - made)
+            made += more
+        if not made:
+            raise SystemExit(f"{', '.join(map(str, sources))} hold no sources")
+
+
+def built(options: argparse.Namespace, config: Config) -> Figures:
+    """What indexing took, now or when --kept was made."""
+    kept = options.kept / BUILT if options.kept else None
+    if kept and kept.exists():
+        figures: Figures = orjson.loads(kept.read_bytes())
+        return figures
+    figures = index(config, options.index_s) | disk(config)
+    if kept:
+        kept.write_bytes(orjson.dumps(figures))
+    return figures
 
 
 def measure(options: argparse.Namespace, files: int) -> Figures:
     with tree(options, files) as config:
-        figures = {"files": files} | index(config) | disk(config)
+        figures = {"files": files} | built(options, config)
         rows = rows_of(config)
         texts = [rows.text(at) for at in random.Random(7).sample(range(len(rows)), min(2000, len(rows)))]
         drawn = draw(texts, options.questions)
@@ -296,9 +347,7 @@ def measure(options: argparse.Namespace, files: int) -> Figures:
         attach.stop(config)
         asked += ripgrep(config.root, drawn)
         if options.semble_model:
-            figures["semble"], theirs = semble(
-                config.root, options.semble_model, drawn["words"], options.questions
-            )
+            figures["semble"], theirs = semble(config.root, options, drawn["words"])
             asked += theirs
     return figures | {"questions": asked}
 
@@ -324,44 +373,6 @@ def grow(config: Config, questions: Sequence[str], count: int) -> Figures:
     }
 
 
-def exponents(sizes: Sequence[Figures]) -> dict[str, float]:
-    """The slope of each row's median over the chunks, both as logarithms, by least squares."""
-    found: dict[str, list[tuple[float, float]]] = {}
-    for size in sizes:
-        for row in size["questions"]:
-            found.setdefault(row["case"], []).append((math.log(size["chunks"]), math.log(row["p50_ms"])))
-        found.setdefault("searchable", []).append((math.log(size["chunks"]), math.log(size["searchable_s"])))
-    return {name: _slope(points) for name, points in found.items() if len(points) > 1}
-
-
-def _slope(points: Sequence[tuple[float, float]]) -> float:
-    x, y = (sum(each) / len(points) for each in zip(*points, strict=True))
-    spread = sum((a - x) ** 2 for a, _ in points)
-    return round(sum((a - x) * (b - y) for a, b in points) / spread, 2) if spread else 0.0
-
-
-def show(size: Figures) -> None:
-    """What one size takes."""
-    one, largest = size["highest_of_one_mb"]
-    print(f"\n{size['files']} files, {size['chunks']} chunks")
-    print(
-        f"searchable after {size['searchable_s']} s (chunk files {size['written_s']}, nothing done after "
-        f"{size['settled_s']}); memory meanwhile {size['highest_mb']} MB, of one process {largest} ({one}); "
-        f"disk {size['disk_mb']} MB (chunk files {size['chunk_files_mb']}, index {size['index_mb']}, graph "
-        f"{size['graph_mb']}); warm start {size['warm_start_s']} s"
-    )
-    if "semble" in size:
-        print("semble: " + ", ".join(f"{name} {value}" for name, value in size["semble"].items()))
-    keys = ("case", "runs", "p50_ms", "p95_ms", "p99_ms", "cpu_ms")
-    rows = [tuple(map(row.get, keys)) for row in size["questions"]]
-    print_table(("question", "runs", "p50", "p95", "p99 ms", "cpu ms"), rows)
-    memory = size["rest_mb"] | {"all": round(sum(size["rest_mb"].values()), 1)}
-    rest = [(name, memory.get(name), row["percent"], row["wakes"]) for name, row in size["rest"].items()]
-    print_table(("at rest", "MB", "% of a core", "wakes a minute"), rest)
-    if "growth" in size:
-        print(f"growth: {size['growth']}")
-
-
 def plot(result: Path) -> None:
     """docs/speed.svg of a kept result."""
     python = python_with("load", lines_of(HERE / "load.lock"))
@@ -373,20 +384,37 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--sources", help="a folder of projects")
+    parser.add_argument("--sources", type=Path, nargs="+", help="folders of projects")
     parser.add_argument("--files", type=int, nargs="+", default=[400, 2000], help="files of each tree")
     parser.add_argument("--questions", type=int, default=300, help="questions of each kind")
     parser.add_argument("--rest-s", type=float, default=60.0)
     parser.add_argument("--growth", type=int, default=0, metavar="QUESTIONS")
     parser.add_argument("--semble-model", default="", metavar="DIR")
+    parser.add_argument("--semble-s", type=float, default=600.0, help="seconds for its first answer")
+    parser.add_argument("--index-s", type=float, default=1800.0, help="seconds until all is searchable")
+    parser.add_argument("--kept", type=Path, metavar="DIR", help="keep tree and index, and ask them again")
+    parser.add_argument(
+        "--merge", type=Path, nargs="+", metavar="RESULT", help="print one table of several runs"
+    )
     parser.add_argument("--plot", type=Path, metavar="RESULT", help="draw docs/speed.svg of it, and end")
     add_json(parser)
     options = parser.parse_args()
     if options.plot:
         plot(options.plot)
         return
-    if not options.sources:
-        parser.error("--sources names a folder of projects to put trees together from")
+    if options.kept and len(options.files) > 1:
+        parser.error("--kept keeps one size; say --files once")
+    if not (options.sources or options.merge):
+        parser.error("--sources names folders of projects to put trees together from")
+    result = merge(options.merge) if options.merge else run(options)
+    result["exponents"] = exponents(result["sizes"])
+    show_all(result["sizes"], result["exponents"])
+    if options.json:
+        plot(write(result))
+
+
+def run(options: argparse.Namespace) -> Figures:
+    """Measure each size, and show it."""
     result = begin("speed") | {"sizes": []}
     print_machine(result)
     for files in options.files:
@@ -394,11 +422,7 @@ def main() -> None:
         show(result["sizes"][-1])
         if options.json:  # what is measured is kept, whatever becomes of the next size
             write(result)
-    result["exponents"] = exponents(result["sizes"])
-    told = ", ".join(f"{name} {value}" for name, value in result["exponents"].items())
-    print(f"\nexponents: {told or 'of one size there is none'}")
-    if options.json:
-        plot(write(result))
+    return result
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ from cortex.engines.text.snapshot import TextWriter
 from cortex.engines.text.writer import open_index
 from cortex.system.timers import LATE_S, late_threads
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says how late a thread may be woken")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux says how late a thread may be woken"
+)
 
 LATE = LATE_S * 1_000_000_000
 

@@ -77,7 +77,9 @@ class TextWriter:
                 raise Damaged(f"{source} is not complete: {error}.") from error
             # tantivy deletes only files that it knows it made.
             files.replace(home / ".managed.json", orjson.dumps([*names, META]))
-        open_index(home)  # raises Damaged for what the first write would find; a look by the clock ends with it
+        open_index(
+            home
+        )  # raises Damaged for what the first write would find; a look by the clock ends with it
         self._base = published
 
     def build(self, number: int, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> str:
@@ -126,7 +128,9 @@ class TextWriter:
             # Not kept: tantivy-py's index is a reader, too, which opens and maps what each commit
             # wrote, half a second later, in a thread of its own, and holds a lock meanwhile.
             self._bulk = bulk
-            self._writer = open_index(self._folder / WRITER).writer(_BULK_HEAP if bulk else _SMALL_HEAP, _THREADS)
+            self._writer = open_index(self._folder / WRITER).writer(
+                _BULK_HEAP if bulk else _SMALL_HEAP, _THREADS
+            )
         return self._writer
 
     def _close_writer(self) -> None:

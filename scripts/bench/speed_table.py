@@ -1,0 +1,81 @@
+"""How speed.py shows what it measured: a size, several in one table, several runs as one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+from report import Figures, print_table
+
+
+def exponents(sizes: Sequence[Figures]) -> dict[str, float]:
+    """The slope of each row's median over the chunks, both as logarithms, by least squares."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for size in sizes:
+        for row in size["questions"]:
+            found.setdefault(row["case"], []).append((math.log(size["chunks"]), math.log(row["p50_ms"])))
+        found.setdefault("searchable", []).append((math.log(size["chunks"]), math.log(size["searchable_s"])))
+    return {name: _slope(points) for name, points in found.items() if len(points) > 1}
+
+
+def _slope(points: Sequence[tuple[float, float]]) -> float:
+    x, y = (sum(each) / len(points) for each in zip(*points, strict=True))
+    spread = sum((a - x) ** 2 for a, _ in points)
+    return round(sum((a - x) * (b - y) for a, b in points) / spread, 2) if spread else 0.0
+
+
+def show(size: Figures) -> None:
+    """What one size takes."""
+    one, largest = size["highest_of_one_mb"]
+    print(f"\n{size['files']} files, {size['chunks']} chunks")
+    print(
+        f"searchable after {size['searchable_s']} s (chunk files {size['written_s']}, nothing done after "
+        f"{size['settled_s']}); memory meanwhile {size['highest_mb']} MB, of one process {largest} ({one}); "
+        f"disk {size['disk_mb']} MB (chunk files {size['chunk_files_mb']}, index {size['index_mb']}, graph "
+        f"{size['graph_mb']}); warm start {size['warm_start_s']} s"
+    )
+    if "semble" in size:
+        print("semble: " + ", ".join(f"{name} {value}" for name, value in size["semble"].items()))
+    keys = ("case", "runs", "p50_ms", "p95_ms", "p99_ms", "cpu_ms")
+    rows = [tuple(map(row.get, keys)) for row in size["questions"]]
+    print_table(("question", "runs", "p50", "p95", "p99 ms", "cpu ms"), rows)
+    memory = size["rest_mb"] | {"all": round(sum(size["rest_mb"].values()), 1)}
+    rest = [(name, memory.get(name), row["percent"], row["wakes"]) for name, row in size["rest"].items()]
+    print_table(("at rest", "MB", "% of a core", "wakes a minute"), rest)
+    if "growth" in size:
+        print(f"growth: {size['growth']}")
+
+
+def show_all(sizes: Sequence[Figures], slopes: dict[str, float]) -> None:
+    """One table: a row for each figure, a column for each size."""
+    taken: list[tuple[str, Callable[[Figures], Any]]] = [
+        ("files", lambda size: size["files"]),
+        ("searchable, s", lambda size: size["searchable_s"]),
+        ("most memory meanwhile, MB", lambda size: size["highest_mb"]),
+        ("of one process, MB", lambda size: size["highest_of_one_mb"][1]),
+        ("disk, MB", lambda size: size["disk_mb"]),
+        ("warm start, s", lambda size: size["warm_start_s"]),
+        ("memory at rest, MB", lambda size: round(sum(size["rest_mb"].values()), 1)),
+        ("at rest, % of a core", lambda size: size["rest"]["all"]["percent"]),
+        ("wakes a minute", lambda size: size["rest"]["all"]["wakes"]),
+        ("semble: first answer, s", lambda size: size.get("semble", {}).get("searchable_s")),
+    ]
+    rows: list[Sequence[object]] = [(name, *map(of, sizes), slopes.get(name)) for name, of in taken]
+    rows[1] = (*rows[1][:-1], slopes.get("searchable"))
+    cases = dict.fromkeys(row["case"] for size in sizes for row in size["questions"])
+    for case in cases:
+        found = [next((row for row in size["questions"] if row["case"] == case), None) for size in sizes]
+        told = [f"{row['p50_ms']:.1f} / {row['p95_ms']:.1f}" if row else None for row in found]
+        rows.append((f"{case}, ms", *told, slopes.get(case)))
+    print()
+    print_table(("p50 / p95", *(f"{size['chunks']} chunks" for size in sizes), "exponent"), rows)
+
+
+def merge(results: Sequence[Path]) -> Figures:
+    """One result of several runs: of each size what was measured last."""
+    found = sorted((orjson.loads(path.read_bytes()) for path in results), key=lambda one: one["date"])
+    sizes = {size["files"]: size | {"commit": one["commit"]} for one in found for size in one["sizes"]}
+    return found[-1] | {"sizes": [sizes[files] for files in sorted(sizes)]}
