@@ -81,7 +81,8 @@ def sites_of(file: File) -> list[Site]:
         text = leaf.text or b""
         if not (text[:1].isalpha() or text[:1] in b"_$") or not _is_name(leaf) or _is_defined(leaf):
             continue
-        made = at > 0 and leaves[at - 1].text == b"new"
+        # Of `new Node\Expr()` the last name alone.
+        made = at > 0 and leaves[at - 1].text == b"new" and leaves[at + 1].text not in (b"\\", b".", b"::")
         if made or _opens(leaves, at + 1):
             found.append((file.path, leaf.start_point[0] + 1, leaf.start_point[1]))
     return found
@@ -167,6 +168,8 @@ def kind_at(file: File, line: int, column: int) -> str:
         if node is None or parent is None:
             return "value"
         value = parent.child_by_field_name("value") or parent.child_by_field_name("right")
+        if "property_element" in parent.type:
+            return "value"
         if "import" in parent.type or (value is not None and _REQUIRES.match(value.text or b"")):
             return "import"
         if value is not None and value != node:
