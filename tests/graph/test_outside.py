@@ -31,3 +31,21 @@ def test_only_a_receiver_that_may_be_the_projects_is_guessed_by_the_name(path):
         ["unknown().weighIt()"],
     )
     assert [edge.confidence for edge in found] == ["name"]
+
+
+#: file → its text: `weigh` has a method of that name beside it, and calls what is none
+BARE = {
+    "app.py": "class Scale:\n    def floor(self): ...\n    def weigh(self):\n        floor(1)\n",
+    "app.ts": "class Scale {\n  floor() {}\n  weigh() { const f = () => floor(1); }\n}\n",
+    "app.go": "package app\n\ntype Scale struct{}\n\nfunc (s *Scale) floor() {}\nfunc (s *Scale) weigh() { floor() }\n",
+    "app.rs": "struct Scale {}\nimpl Scale {\n    fn floor(&self) {}\n    fn weigh(&self) { floor(); }\n}\n",
+    "app.php": "<?php\ntrait Scale {\n  function floor() {}\n  function weigh() { return floor(1); }\n}\n",
+}
+
+
+@pytest.mark.parametrize("path", BARE)
+def test_a_bare_call_is_no_method_where_methods_need_a_receiver(path):
+    raw = BARE[path].encode()
+    project = Project()
+    project.update({path: facts_of(decode(path, raw), digest(raw))})
+    assert [edge for edge in edges_of(project, Evaluator(project), path) if edge.type == "calls"] == []

@@ -27,11 +27,7 @@ DIFFERENT = {
     "java.javac overloads/Picks.java:61:8": "an argument whose type is not evident",
     "javascript.typescript page.js:10:17": "later.call(): ours names what is called",
     "javascript.typescript page.js:16:6": "a member of an object inside a function",
-    "php.intelephense Whole.php:10:5": "ours stands at the first backslash",
-    "php.intelephense Whole.php:13:11": "ours stands at the first backslash",
-    "php.intelephense Whole.php:14:15": "ours stands at the first backslash",
     "php.intelephense trap.php:43:5": "a closure in a variable",
-    "php.intelephense trap.php:45:15": "ours stands at the first backslash",
     "typescript.typescript trap.ts:21:52": "ours names the body behind the signatures of its overloads",
     "typescript.typescript trap.ts:47:16": "ours names the body behind the signatures of its overloads",
 }

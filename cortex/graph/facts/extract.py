@@ -21,7 +21,7 @@ from cortex.graph.facts.chains import (
     required,
     text_of,
 )
-from cortex.graph.facts.comments import Comments
+from cortex.graph.facts.comments import Comments, told_of
 from cortex.graph.facts.facts import (
     YIELDING,
     Base,
@@ -171,7 +171,7 @@ class _Sweep:
         if what == "returns":
             if (owner := self._callable()) is not None and not owner.returns:
                 text = types_of(node) if self.language == "go" else text_of(node)
-                owner.returns = ":" + text.lstrip(": ")[:TYPE_CHARS_MAX]
+                owner.returns = ":" + owner.told.result(text).lstrip(": ")[:TYPE_CHARS_MAX]
         elif what == "macro.body":
             self._macro(node)
         elif what == "tokens":
@@ -233,9 +233,18 @@ class _Sweep:
             kind = "method"
         flags = (*flags_of(node), "declared") if declared else flags_of(node)
         self.enter(Open(name, kind, scope, parent, node, name_node, flags=flags))
+        if self.language == "php":
+            self._documented(node)
         if frame.kind == "container" or frame.kind in TYPE_KINDS:
             for parameter, bound in frame.bounds.items():
                 self._bound(parameter, bound)
+
+    def _documented(self, node: Node) -> None:
+        """What PHP's comment above a definition says of it."""
+        self.opened[-1].told = told = told_of(node)
+        if self.stack[-1].kind in TYPE_KINDS:
+            for name, said in told.properties.items():
+                self.add_binding(name.lstrip("$"), f":{said}"[:TYPE_CHARS_MAX], node)
 
     def enter(self, one: Open) -> None:
         """Open a definition; what follows up to its end is in it."""
@@ -294,8 +303,11 @@ class _Sweep:
         declared = text_of(types[0]).lstrip(": ")[:TYPE_CHARS_MAX] if types else ""
         if items:
             declared = f"[]{text_of(items[0])}"[:TYPE_CHARS_MAX]
-        value = f":{declared}" if declared else chain_of(values[0], self.syntax) if values else UNKNOWN
         owner = self._callable()
+        said = owner.told.parameter(text_of(names[0]), declared) if owner and names else declared
+        value = (
+            f":{said}"[:TYPE_CHARS_MAX] if said else chain_of(values[0], self.syntax) if values else UNKNOWN
+        )
         anchor = next(iter(names or types or items or ()), None)
         if owner is not None and anchor is not None and anchor.start_byte > owner.name_node.start_byte:
             name = text_of(anchor) if names else "_"
@@ -386,6 +398,8 @@ class _Sweep:
         shape = self.syntax.members.get(callee.type) or self.syntax.methods.get(callee.type)
         if shape is not None:
             member = child_of(callee, shape[1]) or callee
+        elif callee.type == "qualified_name":  # PHP's `A\b()` stands where `b` does
+            member = child_of(callee, "-1") or callee
         given = passed(node, self.syntax) if self.rules.overloads and count > 0 else ()
         self._refer("call", chain, member, count, given)
 
@@ -423,7 +437,7 @@ class _Sweep:
             self.add_binding(name, f"self.{holder}.{name}", node)
 
     def _type(self, node: Node) -> None:
-        text = text_of(node)
+        text = text_of(node) if self.language != "php" else text_of(node).replace("\\", ".")
         if len(text) > TYPE_CHARS_MAX:
             return
         for name in dict.fromkeys(_type_names(text)):
@@ -448,7 +462,8 @@ class _Sweep:
         for one in self.opened:
             node = _whole(one.node)
             known = [chain for chain in dict.fromkeys(one.inferred) if chain not in (UNKNOWN, LITERAL)]
-            returns = one.returns or (known[0] if len(known) == 1 else "")
+            said = one.told.result("")[:TYPE_CHARS_MAX]
+            returns = one.returns or (f":{said}" if said else known[0] if len(known) == 1 else "")
             made.append(
                 Definition(
                     one.name,

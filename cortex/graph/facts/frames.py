@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
+from cortex.graph.facts.comments import NOTHING_TOLD, Told
 from cortex.graph.facts.facts import Base, Parameter
 
 
@@ -24,6 +25,7 @@ class Open:
     returns: str = ""
     inferred: list[str] = field(default_factory=list)
     flags: tuple[str, ...] = ()
+    told: Told = NOTHING_TOLD
 
 
 @dataclass(slots=True)

@@ -143,9 +143,13 @@ class Evaluator:
         if RULES[self.project.language(path)].family in _QUALIFIED:
             names = next((at for at, link in enumerate(links) if link[0] in "(["), len(links))
             for count in range(names - 1, 0, -1):
-                key = self.project.find_module(".".join(links[:count]).lstrip("\\"), path)
-                if key and (values := self.scopes.exported(key, links[count])):
-                    return values, links[count:]
+                name = ".".join(links[:count])
+                keys = [self.project.find_module(name.lstrip("\\"), path)]
+                if self.project.language(path) == "php" and name[0] != "\\":  # below this name space
+                    keys.insert(0, self.scopes.below(self.project.home(path), name))
+                for key in filter(None, keys):
+                    if values := self.scopes.exported(key, links[count]):
+                        return values, links[count:]
         return (), links
 
     def _several(self, found: Iterable[tuple[Value, ...]], most: int = VALUES_MAX) -> tuple[Value, ...]:
@@ -204,6 +208,12 @@ class Evaluator:
         if value.tag == "def" and not self._may_have_members(self.project.definition(value.ref)):
             return self._several(self.attribute(one, name) for one in self._decorated(value.ref))
         found = self.member(value.ref, name, past=value.tag == "super")
+        if not found and value.tag == "def" and self.project.language(value.path) == "php":
+            # A name space may have a class's name: `Node\Expr` of the class `Node`.
+            key = self.scopes.below(
+                self.project.home(value.path), self.project.definition(value.ref).qualified
+            )
+            return self.scopes.exported(key, name) if key else ()
         if not found and name == "new" and self.project.language(value.path) == "ruby" and value.tag == "def":
             return (value,)
         if (

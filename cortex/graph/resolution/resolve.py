@@ -300,7 +300,8 @@ class _Resolver:
             values = tuple(
                 dict.fromkeys(v for owner in owners for v in self.evaluator.attribute(owner, name))
             )
-            confidence = "import" if any(owner.tag == "mod" for owner in owners) else "receiver"
+            spaces = any(owner.tag == "mod" for owner in owners) or self._is_below(values)
+            confidence = "import" if spaces else "receiver"
             extended = () if self._callable(values, -1) else self._extended(name, one.arguments)
             if not owners:
                 values = self.evaluator.evaluate(one.chain, self.path, one.scope, one.at)
@@ -316,6 +317,11 @@ class _Resolver:
                 return
             values = self._overloaded(values, one.arguments)
         yield from self._found(one, self._callable(values, one.arguments), confidence)
+
+    def _is_below(self, values: tuple[Value, ...]) -> bool:
+        r"""Whether PHP's `new A\B` names a type of a name space that has a class's name."""
+        types = (v.tag == "def" and self.project.definition(v.ref).kind in TYPE_KINDS for v in values)
+        return self.rules.family == "php" and bool(values) and all(types)
 
     def _is_no_function(self, one: Reference, name: str) -> bool:
         """Whether a variable of that name cannot be what is called: any in Java, in Kotlin one that

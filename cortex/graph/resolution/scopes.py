@@ -281,6 +281,8 @@ class Scopes:
         while scopes and scopes[-1]:
             scopes.append(scopes[-1].rpartition(".")[0])
         for scope in scopes:
+            if scope and not rules.implicit_self and any(project.types_named(home, scope)):
+                continue  # `floor()` in a method of Python is no other method of its class
             values = self._in_scope(home, scope, name, path)
             if values:
                 return values, "exact"
@@ -356,6 +358,9 @@ class Scopes:
         family = RULES[self.project.language(path)].family
         if not one.member:
             return (Value("mod", key),) if key else (EXTERNAL,)
+        if family == "php" and not (key and self.exported(key, one.member, hops)):
+            key = self.below("php:", f"{one.module}.{one.member}" if one.module else one.member)
+            return (Value("mod", key),) if key else (EXTERNAL,)
         if family == "python" and (not key or key.endswith("/")):  # in another root of the name-space
             inner = self.project.find_module(f"{one.module}.{one.member}", path)
             if inner:
@@ -371,6 +376,11 @@ class Scopes:
             inner = self.project.find_module(f"{one.module}.{one.member}", path)
             return (Value("mod", inner),) if inner else ()
         return found
+
+    def below(self, home: str, name: str) -> str:
+        """PHP: the key of the name space `name` in that of `home`; "" when there is none."""
+        inner = f"{home}.{name}" if home.partition(":")[2] else f"{home}{name}"
+        return f"@{inner}|" if inner in self.project.homes else ""
 
     def dotted_import(self, dotted: str, path: str) -> tuple[Value, ...]:
         """`import a.b.c` binds the whole name."""
