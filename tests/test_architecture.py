@@ -66,6 +66,7 @@ ALONE = {
     "sqlalchemy": ("cortex.memory",),
     "alembic": ("cortex.memory",),
     "usearch": ("cortex.engines.vector",),
+    "simsimd": ("cortex.system.products",),
     "zstandard": ("cortex.system.zstd",),
     "onnxruntime": ("cortex.embedders",),
     "tokenizers": ("cortex.embedders",),

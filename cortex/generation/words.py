@@ -18,6 +18,7 @@ import numpy as np
 
 from cortex.generation.postings import BLOCK, ROW_BITS, Block, Source, blocks_of, merge, pack
 from cortex.terms import tokens
+from cortex.terms.edits import edits
 from ipc.arrays import Array
 
 
@@ -161,14 +162,11 @@ class WordTable:
         return codes[new], np.maximum.reduceat(edges, new) if len(new) else edges
 
     def near(self, word: str, distance: int) -> tuple[Array, Array]:
-        """(i64, ascending: the codes of the terms at most `distance` edits from `word`; u8: how
+        """(i64, ascending: the codes of the terms at most `distance` edits from `word`; i64: how
         many edits)
 
         A swap of neighbours is one edit.
         """
-        from rapidfuzz import process  # 3 MB; processes that only write the table never need it
-        from rapidfuzz.distance import OSA
-
         sizes, letters, wide = self._shapes()
         codes = np.flatnonzero((sizes >= len(word) - distance) & (sizes <= len(word) + distance))
         # An edit of one-byte letters takes away one kind of letter at most, and adds one.
@@ -176,11 +174,9 @@ class WordTable:
             mine, theirs = _letters_of(word.encode()), letters[codes]
             less, more = np.bitwise_count(mine & ~theirs), np.bitwise_count(theirs & ~mine)
             codes = codes[(np.maximum(less, more) <= distance) | wide[codes]]
-        edits = process.cdist(
-            [word], self.terms(codes), scorer=OSA.distance, score_cutoff=distance, dtype=np.uint8
-        )[0]
-        kept = edits <= distance
-        return codes[kept], edits[kept]
+        found = edits(word, self.terms(codes))
+        kept = found <= distance
+        return codes[kept], found[kept]
 
     def terms(self, codes: Array) -> list[str]:
         """The terms of `codes`, without the mark of those that are derived."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numkong
 import numpy as np
 
 from cortex.embedders import Embedder
@@ -21,6 +20,7 @@ from cortex.memory.note import Note
 from cortex.memory.sketch import Sketch, grown
 from cortex.memory.text import embedded_text
 from cortex.system import files
+from cortex.system.products import products
 from ipc.arrays import Array
 
 #: share of rows that are of no use any more from which on the file is written anew
@@ -165,7 +165,7 @@ class Vectors:
         if among <= self._exact_max or not self._sketch:
             values = spread = self._values(kept, vector)
         else:
-            spread = _products(vector.astype(np.float16)[None], self._some(kept))
+            spread = products(vector.astype(np.float16), self._some(kept))
             kept = distinct((self._proposed(self._sketch, kept, vector), self._held(also, mask)))
             values = self._values(kept, vector)
         if len(spread) < ENOUGH:
@@ -257,10 +257,10 @@ class Vectors:
 
     def _values(self, rows: Array, vector: Array) -> Array:
         """The cosines of rows."""
-        asked = vector.astype(np.float16)[None]
+        asked = vector.astype(np.float16)
         if SELECTIVE * len(rows) > self._count:
-            return _products(asked, self._matrix[: self._count])[rows]
-        parts = [_products(asked, self._matrix[rows[at : at + SLICE]]) for at in range(0, len(rows), SLICE)]
+            return products(asked, self._matrix[: self._count])[rows]
+        parts = [products(asked, self._matrix[rows[at : at + SLICE]]) for at in range(0, len(rows), SLICE)]
         return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
     def _read(self) -> Array:
@@ -287,13 +287,6 @@ def distinct(numbers: Sequence[Array]) -> Array:
     """
     told = np.sort(np.concatenate(numbers))
     return told[np.flatnonzero(np.diff(told, prepend=told[:1] - 1))]
-
-
-def _products(asked: Array, rows: Array) -> Array:
-    """float32 [n]: rows × the vector, float16 both."""
-    if not len(rows):
-        return np.zeros(0, np.float32)
-    return np.asarray(numkong.cdist(asked, rows, metric="dot"), np.float32).ravel()
 
 
 def _greatest(values: Array, count: int) -> Array:

@@ -5,7 +5,6 @@ HNSW proposes and the scan decides.
 import dataclasses
 import os
 
-import numkong
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,6 +16,7 @@ from cortex.engines.vector.usearch import Limits, build_vectors, open_vectors, s
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.read import open_rows
 from cortex.generation.write import Row, write_rows
+from cortex.system.products import products
 from ipc.errors import BadRequest, Damaged, NotReady
 from ipc.messages import Filters, VectorSearch
 
@@ -72,8 +72,7 @@ def test_what_bytes_propose_holds_all_that_comparing_each_row_finds(
         VectorSearch(query, "m@1", limit, filters)
     )
     every = np.flatnonzero(rows.mask(filters))
-    half = query.astype(np.float16)[None]
-    cosines = np.asarray(numkong.cdist(half, rows.vectors(every), metric="dot"), np.float32).ravel()
+    cosines = products(query.astype(np.float16), rows.vectors(every))
     best = sorted(zip(-cosines, rows.ids(every), strict=True))[:limit]
     assert [hit.id for hit in answer.hits] == [name for _, name in best]
     assert answer.values[0].tolist() == [-cosine for cosine, _ in best]

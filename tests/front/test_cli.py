@@ -24,7 +24,7 @@ def imported(code):
     return set(result.stdout.split())
 
 
-HEAVY = {"tree_sitter", "tantivy", "usearch", "numkong", "watchdog"}
+HEAVY = {"tree_sitter", "tantivy", "usearch", "simsimd", "watchdog"}
 
 
 def test_the_mcp_front_imports_no_engine_no_parser_and_nothing_for_people():

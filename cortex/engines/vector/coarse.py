@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numkong
 import numpy as np
 
 from cortex.generation.segment import Segment
+from cortex.system.products import products
 from ipc.arrays import Array
 
 #: what the greatest number of a vector becomes
@@ -55,12 +55,8 @@ class Coarse:
         tables = self.make(which)
         (asked,), (scale,) = in_bytes(vector[None])
         off = float(np.linalg.norm(vector - asked * scale))
-        parts = [
-            np.asarray(numkong.cdist(asked[None], one.numbers, metric="dot")).ravel() * (one.scales * scale)
-            for one in tables
-            if len(one.numbers)
-        ]
-        told = np.concatenate(parts).astype(np.float32) if parts else np.zeros(0, np.float32)
+        parts = [products(asked, one.numbers) * (one.scales * scale) for one in tables if len(one.numbers)]
+        told = np.concatenate(parts) if parts else np.zeros(0, np.float32)
         return told, max((one.error for one in tables), default=0.0) + off
 
 

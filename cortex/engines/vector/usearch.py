@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numkong
 import numpy as np
 
 from cortex.engines.vector.coarse import Coarse
 from cortex.generation.candidates import tell
 from cortex.generation.read import Rows
 from cortex.system import files
+from cortex.system.products import products
 from ipc.arrays import Array
 from ipc.errors import BadRequest, Damaged, NotReady
 from ipc.messages import Filters, Signals, VectorSearch
@@ -211,10 +211,7 @@ class VectorSnapshot:
 
 def _cosines(query: Array, vectors: Array) -> Array:
     """Of each of `vectors` (float16 [n, dimensions]) with the query, float32 [n]."""
-    if not len(vectors):
-        return np.zeros(0, np.float32)
-    half = query.astype(np.float16)[None]
-    return np.asarray(numkong.cdist(half, vectors, metric="dot"), np.float32).ravel()
+    return products(query.astype(np.float16), vectors)
 
 
 def _head(ordinals: Array, scores: Array, wanted: int) -> tuple[Array, Array]:

@@ -10,6 +10,8 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
+import shlex
 import shutil
 import stat
 import sys
@@ -34,6 +36,8 @@ from cortex.terms.ignores import NO_GLOB
 from ipc.errors import CortexError
 
 PYTHON_MIN = (3, 11)
+#: the name that a requirement begins with
+_NAME = re.compile(r"[\w.-]*")
 #: bytes that an index may need at any time
 FREE_BYTES_MIN = 500 * 1024 * 1024
 #: what an earlier version made in the project beside chunk and graph files
@@ -128,11 +132,10 @@ def _packages() -> Check:
     names = [line.split(";")[0] for line in requirements if "extra ==" not in line]
     missing = []
     for requirement in names:
-        name = requirement.split(">=")[0].split("==")[0].strip()
         try:
-            importlib.metadata.version(name)
+            importlib.metadata.version(_NAME.match(requirement)[0])  # type: ignore[index]
         except importlib.metadata.PackageNotFoundError:
-            missing.append(requirement.strip())
+            missing.append(shlex.quote(requirement.strip()))
     if missing:
         return Check("packages", "wrong", f"missing: {', '.join(missing)}; pip install {' '.join(missing)}")
     return Check("packages", "fine", f"{len(names)} required packages are installed")

@@ -1,0 +1,48 @@
+"""How many edits lie between a word and each of many: letters left away, added or taken for
+another, and swaps of neighbours (no letter is edited twice).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ipc.arrays import Array
+
+#: letters of a word whose columns are bits of a machine's word; longer ones take Python's integers
+_BITS = 64
+
+
+def edits(word: str, others: Sequence[str]) -> Array:
+    """int64 [len(others)]. A column of the table of distances is two integers, a bit a row, and all
+    others go on by a letter at once (Hyyrö 2003, "A bit-vector algorithm for computing Levenshtein
+    and Damerau edit distances").
+    """
+    sizes = np.array([len(one) for one in others], np.int64)
+    if not word or not len(sizes) or not sizes.any():
+        return np.maximum(sizes, len(word))
+    kind = np.dtype(np.uint64 if len(word) <= _BITS else object)
+    one, last = kind.type(1) if len(word) <= _BITS else 1, len(word) - 1
+    where, letters = _bits(word, kind), np.array(others, f"U{sizes.max()}").view(np.uint32)
+    columns = where[np.minimum(letters.reshape(len(sizes), -1), len(where) - 1)].T
+    found = np.full(len(sizes), len(word), np.int64)
+    more = np.full(len(sizes), (1 << len(word)) - 1, kind)
+    less, same, before = (np.zeros(len(sizes), kind) for _ in range(3))
+    for at, here in enumerate(columns):
+        swapped = ((~same & here) << one) & before
+        same = (((here & more) + more) ^ more) | here | less | swapped
+        up, down = less | ~(same | more), same & more
+        step = (up >> last & one).astype(np.int64) - (down >> last & one).astype(np.int64)
+        found += np.where(at < sizes, step, 0)
+        up, down = (up << one) | one, down << one
+        more, less, before = down | ~(same | up), up & same, here
+    return found
+
+
+def _bits(word: str, kind: np.dtype) -> Array:
+    """By code point, to the highest of the word and one more: at which places it stands there."""
+    where = np.zeros(max(map(ord, word)) + 2, kind)
+    for at, letter in enumerate(word):
+        where[ord(letter)] |= kind.type(1 << at) if kind.kind == "u" else 1 << at
+    return where
