@@ -6,9 +6,12 @@ somebody measures seconds. Each bound is what is done today, and some air.
 import asyncio
 import contextlib
 import json
+import os
 import threading
+import time
 from collections import Counter
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -18,10 +21,12 @@ from cortex.front.tools import TOOLS
 from cortex.generation import packing
 from cortex.generation.read import Rows
 from cortex.indexer import watch
+from cortex.indexer.run import index
 from cortex.publish import chunk_files
 from cortex.publish.builder import Builder
 from cortex.settings import config as configuration
 from cortex.settings.home import open_home, open_runtime
+from cortex.terms.records import LONG_FILES, IndexerState
 from ipc.codec import encode
 from ipc.messages import GraphSearch, OutlineSearch
 from ipc.service import CHECK_S
@@ -187,6 +192,38 @@ def test_a_first_index_is_few_generations_and_one_save_is_one_file(large, monkey
     kept = set(before.values())
     written = sum(path.stat().st_size for path in new if path.stat().st_ino not in kept)
     assert written < 30_000, written
+
+
+def tell(config, **told):
+    """What the indexer says of itself."""
+    state = IndexerState(sequence=0, heartbeat=time.time(), pid=os.getpid(), **told)
+    config.indexer_state.write_bytes(msgspec.json.encode(state))
+
+
+def test_while_names_are_resolved_graph_files_wait_and_references_are_counted_once(tmp_path, monkeypatch):
+    (tmp_path / "a.py").write_text("a = 1\n")
+    config = configuration.load(tmp_path)
+    open_home(config)
+    open_runtime(config)
+    index(config)
+    counted = []
+    monkeypatch.setattr(Builder, "_count", lambda _self, number, _graph: counted.append(number) or "")
+    with contextlib.closing(Builder(config)) as builder:
+        while builder.refresh() is not None:
+            pass
+        counted.clear()
+        tell(config, state="indexing", done=LONG_FILES, total=LONG_FILES)
+        for part in range(4):
+            node = {"id": f"f{part}:x", "kind": "function", "file": "a.py", "start_line": 1, "end_line": 1}
+            (config.graph_dir / f"part{part}.json").write_text(json.dumps({"nodes": [node], "edges": []}))
+            assert builder.refresh() is None
+        assert builder.is_busy()
+        tell(config, state="idle", done=LONG_FILES, total=LONG_FILES)
+        while builder.refresh() is not None:
+            pass
+        assert len(counted) == 1
+        assert len([name for name in builder.current.graph_files if "part" in name]) == 4
+        assert not builder.is_busy()
 
 
 def test_a_watcher_that_rests_waits_for_the_system_and_not_for_a_clock(large, monkeypatch):

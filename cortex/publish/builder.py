@@ -124,7 +124,7 @@ class Builder:
         """Whether something ends soon of which no event tells: an index that is being built, a
         pause after a mending, or a long run for whose end a merge or a small change waits.
         """
-        if self._manager.waits or is_crowded(self.current, self._limits):
+        if self._manager.waits or self._graph.waits or is_crowded(self.current, self._limits):
             return True
         return self._intact.pauses or any(getattr(one, "building", False) for one in self._engines.values())
 
@@ -167,7 +167,7 @@ class Builder:
             return self._publish(self._built)  # searching can begin; what has changed since is the next one
         self._advance(indexer)
         if self._built is self.current:
-            return self._upkeep(served, under_way=_is_long(indexer))
+            return self._upkeep(served, under_way=_is_under_way(indexer))
         sequence = self._built.sequence if self._built.backlog else max(self._built.sequence, served)
         return self._publish(dataclasses.replace(self._built, sequence=sequence))
 
@@ -176,8 +176,8 @@ class Builder:
         long run of the indexer goes on.
         """
         base, served = self._built, _completed(indexer)
-        reading = self._manager.read(patient=_is_long(indexer))
-        graph_files = self._graph.read(base.graph_files)
+        reading = self._manager.read(patient=_is_reading(indexer))
+        graph_files = self._graph.read(base.graph_files, patient=_is_under_way(indexer))
         if self._mended and graph_files is None:
             graph_files = base.graph_files
         if reading is not None:
@@ -493,6 +493,13 @@ def _completed(indexer: IndexerState | None) -> int:
     return indexer.sequence if indexer is not None and indexer.state != "stopped" else 0
 
 
-def _is_long(indexer: IndexerState | None) -> bool:
-    """Whether the indexer is in the middle of many files."""
-    return indexer is not None and indexer.state == "indexing" and indexer.total - indexer.done >= LONG_FILES
+def _is_under_way(indexer: IndexerState | None) -> bool:
+    """Whether the indexer is in the middle of a run over many files: it reads them, or resolves
+    their names.
+    """
+    return indexer is not None and indexer.state == "indexing" and indexer.total >= LONG_FILES
+
+
+def _is_reading(indexer: IndexerState | None) -> bool:
+    """Whether chunk files of a run over many files are still to come."""
+    return indexer is not None and _is_under_way(indexer) and indexer.done < indexer.total

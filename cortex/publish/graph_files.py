@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,24 +16,41 @@ from ipc.errors import Damaged
 
 log = logging.getLogger(__name__)
 
+#: seconds that graph files which have changed wait at most, while a long run goes on: each
+#: generation that has some of them counts the references of all files anew
+WAIT_S = 20.0
+
 
 class GraphFiles:
     """The graph folders. A damaged file keeps what is served of it, and says so."""
 
-    def __init__(self, folders: Sequence[Folder], segments: Path) -> None:
+    def __init__(self, folders: Sequence[Folder], segments: Path, wait_s: float = WAIT_S) -> None:
         self._folders = folders
         self._segments = segments
+        self._wait_s = wait_s
+        #: since when (monotonic, seconds) changes wait; 0: none do
+        self._waiting = 0.0
         self._faults: dict[str, tuple[FileRef, str]] = {}
         self._touched: dict[str, FileRef] = {}
 
     def warnings(self) -> tuple[str, ...]:
         return tuple(text for _, (_, text) in sorted(self._faults.items()))
 
-    def read(self, served: Mapping[str, FileRef]) -> dict[str, FileRef] | None:
+    @property
+    def waits(self) -> bool:
+        """Whether `read` has left something for later."""
+        return self._waiting > 0
+
+    def read(self, served: Mapping[str, FileRef], *, patient: bool = False) -> dict[str, FileRef] | None:
         """The graph files as they are now, each with its segment written;
         None when they are as `served`.
+
+        `patient`: also None while they have changed for less than WAIT_S.
         """
         present = self._present()
+        if patient and self._is_to_wait(present, served):
+            return None
+        self._waiting = 0.0
         self._faults = {name: fault for name, fault in self._faults.items() if name in present}
         files = {name: ref for name, ref in served.items() if name in present}
         changed = len(files) != len(served)
@@ -56,6 +74,13 @@ class GraphFiles:
             files[name] = ref
             changed = True
         return files if changed else None
+
+    def _is_to_wait(self, present: Mapping[str, tuple[int, int]], served: Mapping[str, FileRef]) -> bool:
+        if present == {name: (ref.size, ref.mtime_ns) for name, ref in served.items()}:
+            return False
+        now = time.monotonic()
+        self._waiting = self._waiting or now
+        return now - self._waiting < self._wait_s
 
     def _present(self) -> dict[str, tuple[int, int]]:
         try:
