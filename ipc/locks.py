@@ -77,6 +77,20 @@ def try_lock(path: str | os.PathLike[str]) -> Lock | None:
     return lock
 
 
+def share(path: str | os.PathLike[str]) -> Lock:
+    """The lock of the file `path`, which others may share, and nobody hold alone meanwhile.
+
+    Raises BlockingIOError when one does, OSError when the file cannot be made.
+    """
+    lock = Lock(path, descriptor := _open(path, os.O_RDWR | os.O_CREAT))
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        lock.release()
+        raise
+    return lock
+
+
 def clear_place(path: str | os.PathLike[str]) -> None:
     """Take away what stands where a socket or a lock of ours belongs: what one that was killed has
     left, a link, a pipe; a folder moves aside, with all that is in it. Raises OSError.

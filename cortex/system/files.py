@@ -104,12 +104,15 @@ def names(folder: Name) -> list[str]:
 
 
 @contextlib.contextmanager
-def replacing(path: Name, *, sync: bool = False, mode: int | None = None) -> Iterator[BinaryIO]:
+def replacing(
+    path: Name, *, sync: bool = False, mode: int | None = None, moment_ns: int | None = None
+) -> Iterator[BinaryIO]:
     """A new file to be written, renamed over `path` at the end of the `with`: readers see the old
     or the new one.
 
     `sync` has the system write the file to the disk first, so that a power cut leaves no empty one.
-    `mode` is for what is not ours alone; without it nobody else can read the file.
+    `mode` is for what is not ours alone; without it nobody else can read the file. `moment_ns` is
+    when it is to have been written, for a file that is put back.
     A folder that stands at `path` is moved aside, with all that is in it. When the body or the
     rename fails, the new file is removed, `path` stays as it was, and what was raised goes on.
     Raises OSError when it cannot be made.
@@ -121,9 +124,12 @@ def replacing(path: Name, *, sync: bool = False, mode: int | None = None) -> Ite
                 yield file
                 if mode is not None:
                     os.fchmod(descriptor, mode)
-                if sync:
+                if sync or moment_ns is not None:
                     file.flush()
+                if sync:
                     os.fsync(descriptor)
+                if moment_ns is not None:
+                    os.utime(descriptor, ns=(moment_ns, moment_ns))
             _rename((folder, temporary), (folder, name), path)
         except BaseException:
             with contextlib.suppress(OSError):

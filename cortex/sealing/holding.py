@@ -1,0 +1,239 @@
+"""Who uses a plain folder: it is opened by the first, and sealed and removed by the last one to
+leave. What killed processes left is removed by whoever comes next.
+
+Each process that uses one holds a shared lock on it for life. The key of the project lies beside
+the plain files, in memory as they are: who serves needs no way to the master key, in a sandbox
+neither.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import logging
+import os
+from pathlib import Path
+
+import msgspec
+
+from cortex.sealing.keys import project_key
+from cortex.sealing.mirror import LIST_BYTES_MAX, Listed, Mirror
+from cortex.sealing.places import NAME, Place, check_room, make_base, plain_base
+from cortex.system import files
+from ipc.errors import CortexError, Damaged, Unavailable
+from ipc.locks import Lock, hold, holder_of, share, try_lock
+
+log = logging.getLogger(__name__)
+
+#: in the folder in memory: who may open, seal and close it, who uses it, how it is sealed, which is
+#: there as long as it is open, and what is sealed of it
+TURN, USED, OPEN, LISTED = "turn.lock", "used.lock", "open.json", "listed.msgpack"
+#: seconds that another process has to open or close it: 2 GB take some five
+TURN_S = 120.0
+#: bytes of OPEN: a path and a key
+OPEN_BYTES_MAX = 65_536
+
+#: plain folders that this process uses
+_used: dict[Path, Lock] = {}
+
+
+def use(place: Place) -> None:
+    """Have the plain folder be there until this process ends; opened where nobody uses it.
+
+    Raises Misconfigured, Unavailable and OSError.
+    """
+    _remove_old(place)
+    lock = _used.get(place.base)
+    if lock is not None and not lock.lost and (place.base / OPEN).is_file():
+        return
+    make_base(place.base)
+    with _turn(place.base):
+        _leave(place.base)
+        alone = try_lock(place.base / USED)
+        if alone is not None:
+            alone.release()  # nobody else comes meanwhile: it is our turn
+        if alone is not None or not (place.base / OPEN).is_file():
+            _clear(place.base)
+            _open(place)
+        if not _used:
+            atexit.register(_leave_all)
+        _used[place.base] = share(place.base / USED)
+
+
+def hold_open(base: Path) -> Lock:
+    """For who keeps a plain folder that others use, and knows nothing else of it."""
+    with _turn(base):
+        return share(base / USED)
+
+
+def close(base: Path) -> bool:
+    """Seal and remove the plain folder if nobody else uses it; whether it is gone."""
+    if not base.is_dir():
+        return True
+    with _turn(base):
+        alone = try_lock(base / USED)
+        if alone is None:
+            return False
+        with alone:
+            try:
+                if (base / OPEN).is_file():
+                    _seal(base)
+            finally:
+                _clear(base)
+    return True
+
+
+def reseal(base: Path) -> bool:
+    """Seal what changed in an open folder; whether anything had. Raises Damaged and OSError: what
+    was sealed before stays.
+    """
+    with _turn(base):
+        return _seal(base)
+
+
+def sealed_fault(base: Path) -> str:
+    """Why what was sealed could not be used when the folder was opened, "" where it could."""
+    try:
+        return str(_opened(base).get("fault", ""))
+    except (OSError, ValueError):
+        return ""
+
+
+def give_up(place: Place) -> None:
+    """Remove what is sealed of a project and what is plain in memory. Raises Unavailable while
+    somebody uses it.
+    """
+    make_base(place.base)
+    _leave(place.base)
+    with _turn(place.base):
+        alone = try_lock(place.base / USED)
+        if alone is None:
+            raise Unavailable(
+                f"What is sealed of the project is in use: close the agents' windows that have it open ({place.base})."
+            )
+        with alone:
+            _clear(place.base)
+            files.remove_tree(place.store)
+
+
+def open_folders() -> list[Path]:
+    """The plain folders that are open."""
+    try:
+        base = plain_base()
+        return [base / name for name in files.names(base) if (base / name / OPEN).is_file()]
+    except (OSError, CortexError):
+        return []
+
+
+def clear_all() -> None:
+    """Remove every plain folder, whoever uses it."""
+    for base in open_folders():
+        with _turn(base):
+            _clear(base)
+
+
+def remove_dead() -> list[Path]:
+    """Remove the plain folders that nobody uses: of processes that were killed."""
+    with contextlib.suppress(OSError, CortexError):
+        base = plain_base()
+        found = [base / name for name in files.names(base) if NAME.fullmatch(name)]
+        return [one for one in found if _remove_unused(one)]
+    return []
+
+
+def _remove_unused(base: Path) -> bool:
+    turn = try_lock(base / TURN)
+    if turn is None:
+        return False
+    with turn:
+        alone = try_lock(base / USED)
+        if alone is None:
+            return False
+        with alone:
+            _clear(base)
+    return True
+
+
+def _open(place: Place) -> None:
+    """Make the plain folder of what is sealed, as this process alone may now; of nothing where that
+    was damaged, which `OPEN` says then. Raises Misconfigured, Unavailable, OSError.
+    """
+    fault = ""
+    try:
+        key = project_key(place.store, place.key_path)
+        mirror = Mirror(place.store, place.home, key)
+        check_room(place.base, mirror.read().bytes)
+        mirror.restore()
+    except Damaged as error:
+        fault = f"{error} The index is made anew."
+        log.warning("%s", fault)
+        files.remove_tree(place.home)
+        files.remove_tree(place.store)
+        key = project_key(place.store, place.key_path)
+        mirror = Mirror(place.store, place.home, key)
+    files.make_private(place.home)
+    _remember(place.base, mirror.listed)
+    told = {"store": os.fspath(place.store), "key": key.hex(), "fault": fault}
+    files.replace(place.base / OPEN, json.dumps(told).encode())
+
+
+def _seal(base: Path) -> bool:
+    told = _opened(base)
+    mirror = Mirror(Path(told["store"]), base / "home", bytes.fromhex(told["key"]))
+    mirror.listed = msgspec.msgpack.decode(files.read_ours(base / LISTED, LIST_BYTES_MAX), type=Listed)
+    changed = mirror.seal()
+    _remember(base, mirror.listed)
+    return changed
+
+
+def _opened(base: Path) -> dict[str, str]:
+    told: dict[str, str] = json.loads(files.read_ours(base / OPEN, OPEN_BYTES_MAX))
+    return told
+
+
+def _remember(base: Path, listed: Listed) -> None:
+    files.replace(base / LISTED, msgspec.msgpack.encode(listed))
+
+
+def _remove_old(place: Place) -> None:
+    """Remove what lies plain on the disk from before, unless a watcher still writes it; with it the
+    vectors of all projects, which do not say whose they are.
+    """
+    if not os.path.lexists(place.old):
+        return
+    with contextlib.suppress(FileNotFoundError):
+        for name in files.names(place.old / "index"):
+            if holder_of(place.old / "index" / name / "writer.lock") is not None:
+                log.warning("%s is still written by processes that started before it was sealed", place.old)
+                return
+    files.remove_tree(place.old)
+    files.remove_tree(place.old.parent.parent / "embeddings")
+
+
+def _clear(base: Path) -> None:
+    """OPEN goes first: without it the rest counts for nothing."""
+    for name in (OPEN, LISTED, "home"):
+        files.remove_tree(base / name)
+
+
+def _turn(base: Path) -> Lock:
+    return hold(
+        base / TURN,
+        lambda holder: Unavailable(
+            f"Process {holder} has opened or sealed {base} for {TURN_S:g} s; end it, and try again."
+        ),
+        wait_s=TURN_S,
+    )
+
+
+def _leave(base: Path) -> None:
+    if lock := _used.pop(base, None):
+        lock.release()
+
+
+def _leave_all() -> None:
+    for base in list(_used):
+        _leave(base)
+        with contextlib.suppress(OSError, ValueError, CortexError):
+            close(base)

@@ -1,0 +1,200 @@
+"""The sealed folder of a project: each file of the plain one as an object of its own, and one
+sealed list, replaced by one rename, of which object is which file. What changed is sealed, and
+nothing else.
+
+Nothing is known here of what the files mean, but for two things: which of them vouch for others,
+and which are not worth keeping.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from cortex.sealing.streams import seal, unseal
+from cortex.system import files
+from ipc.errors import Damaged
+
+#: the sealed list, and the folder of the objects
+LIST, OBJECTS = "LIST", "objects"
+#: random bytes of an object's name, which says nothing
+NAME_BYTES = 12
+#: bytes of the list: some 150 for each file
+LIST_BYTES_MAX = 256 << 20
+#: what lives in memory alone: locks, logs, what is being written, the folder in which tantivy
+#: works, which is made anew from what is published, and vectors that can be made again
+_LEFT_OUT = re.compile(r"(?:.*/)?(?:[^/]*\.(?:lock|log|log\.1|tmp|aside))|index/\d+/text/writer|embeddings")
+#: what vouches for other files, and is written after them. It is read first: what it names may be
+#: newer then, as after a kill, and never older
+_VOUCHES = re.compile(r"index/\d+/CURRENT|manifest[^/]*\.json|graph/\.facts/state\.msgpack")
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True):
+    """One file: its object, the path and the number of the list under which that was sealed; files
+    of one inode share an object.
+    """
+
+    object: str
+    path: str
+    number: int
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """`number` rises with each list."""
+
+    number: int = 0
+    files: dict[str, Entry] = msgspec.field(default_factory=dict)
+
+    @property
+    def bytes(self) -> int:
+        """Of the plain files, those of several names once."""
+        return sum({one.object: one.size for one in self.files.values()}.values())
+
+
+@dataclass(slots=True)
+class Mirror:
+    """The sealed folder `store` of the plain folder `home`; `key` is the project's. Used by one at
+    a time.
+    """
+
+    store: Path
+    home: Path
+    key: bytes
+    listed: Listed = field(default_factory=Listed)
+
+    def read(self) -> Listed:
+        """What is sealed. Raises Damaged for what this key did not seal here, OSError."""
+        plain = io.BytesIO()
+        try:
+            with files.open_ours(self.store / LIST) as file:
+                unseal(self.key, self._what(LIST, 0), file, plain)
+            self.listed = msgspec.msgpack.decode(plain.getvalue(), type=Listed)
+        except FileNotFoundError:
+            self.listed = Listed()
+        except (Damaged, msgspec.DecodeError) as error:
+            raise Damaged(f"{self.store / LIST} cannot be used: {error}") from error
+        return self.listed
+
+    def restore(self) -> None:
+        """Make the plain files of `listed`, with the times that they had. Raises Damaged, naming
+        the file, and OSError.
+        """
+        made: dict[str, Path] = {}
+        found: dict[str, Entry] = {}
+        for path, entry in self.listed.files.items():
+            place = self._place(path)
+            files.make_folder(place.parent)
+            if entry.object in made:
+                files.link(made[entry.object], place)
+            else:
+                self._unseal(entry, place)
+                made[entry.object] = place
+            inode = os.stat(place, follow_symlinks=False).st_ino
+            found[path] = Entry(entry.object, entry.path, entry.number, entry.size, entry.mtime_ns, inode)
+        self.listed = Listed(self.listed.number, found)
+
+    def seal(self) -> bool:
+        """Seal what changed since `listed`, which becomes what there is now; whether anything had.
+
+        Raises OSError, and `listed` is what it was: the sealed list before is as good as it was.
+        """
+        known, number = self.listed.files, self.listed.number + 1
+        shared = {(one.inode, one.size, one.mtime_ns): one for one in known.values()}
+        found: dict[str, Entry] = {}
+        for path, info in self._files():
+            same = info.st_ino, info.st_size, info.st_mtime_ns
+            if same not in shared:
+                sealed = self._seal(path, info, number)
+                if sealed is None:
+                    continue
+                shared[same] = sealed
+            found[path] = shared[same]
+        if found != known or not self.listed.number:
+            self._replace(Listed(number, found))
+        self._prune()
+        return number == self.listed.number
+
+    def _files(self) -> Iterator[tuple[str, os.stat_result]]:
+        listed = sorted(_below(self.home, ""), key=lambda one: (not _VOUCHES.fullmatch(one[0]), one[0]))
+        for path, _ in listed:
+            try:
+                info = os.stat(self.home / path, follow_symlinks=False)
+            except FileNotFoundError:  # removed since
+                continue
+            if stat.S_ISREG(info.st_mode):
+                yield path, info
+
+    def _seal(self, path: str, info: os.stat_result, number: int) -> Entry | None:
+        name = os.urandom(NAME_BYTES).hex()
+        place = self.store / OBJECTS / name
+        files.make_folder(place.parent)
+        try:
+            with files.open_ours(self.home / path) as plain, files.replacing(place) as sealed:
+                size = seal(self.key, self._what(path, number), plain, sealed)
+        except FileNotFoundError:  # removed since
+            return None
+        if size != info.st_size:  # it is being written: the next time finds another time or size
+            return Entry(name, path, number, size, -1, 0)
+        return Entry(name, path, number, size, info.st_mtime_ns, info.st_ino)
+
+    def _replace(self, listed: Listed) -> None:
+        raw = io.BytesIO(msgspec.msgpack.encode(listed))
+        with files.replacing(self.store / LIST, sync=True) as sealed:
+            seal(self.key, self._what(LIST, 0), raw, sealed)
+        self.listed = listed
+
+    def _prune(self) -> None:
+        named = {one.object for one in self.listed.files.values()}
+        try:
+            left = [name for name in files.names(self.store / OBJECTS) if name not in named]
+        except FileNotFoundError:
+            return
+        for name in left:
+            files.remove(self.store / OBJECTS / name)
+
+    def _unseal(self, entry: Entry, place: Path) -> None:
+        source = self.store / OBJECTS / entry.object
+        moment_ns = max(0, entry.mtime_ns)
+        try:
+            with files.open_ours(source) as sealed, files.replacing(place, moment_ns=moment_ns) as plain:
+                size = unseal(self.key, self._what(entry.path, entry.number), sealed, plain)
+        except FileNotFoundError as error:
+            raise Damaged(f"{source} is gone.") from error
+        except Damaged as error:
+            raise Damaged(f"{source} cannot be used: {error}") from error
+        if size != entry.size:
+            raise Damaged(f"{source} holds {size} bytes, not {entry.size}.")
+
+    def _place(self, path: str) -> Path:
+        if os.path.isabs(path) or ".." in path.split("/"):
+            raise Damaged(f"{self.store / LIST} names {path!r}, which is outside the project's folder.")
+        return self.home / path
+
+    def _what(self, path: str, number: int) -> bytes:
+        return b"cortex-file\0" + self.store.name.encode() + b"\0%d\0" % number + os.fsencode(path)
+
+
+def _below(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:
+    """The files below a folder that are worth keeping, by their paths from the first one."""
+    try:
+        listed = files.entries(folder)
+    except (FileNotFoundError, NotADirectoryError):  # removed since
+        return
+    for name, info in listed.items():
+        path = f"{prefix}{name}"
+        if _LEFT_OUT.fullmatch(path):
+            continue
+        if stat.S_ISDIR(info.st_mode):
+            yield from _below(folder / name, f"{path}/")
+        elif stat.S_ISREG(info.st_mode):
+            yield path, info

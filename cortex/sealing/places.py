@@ -1,0 +1,139 @@
+"""Where the plain bytes of a sealed project may be: in a private folder of a file system in
+memory.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from cortex.system import files
+from cortex.system.mounts import file_system
+from ipc.errors import Misconfigured
+
+#: the variables that name a file with the master key, and hold the key itself; the second leaves
+#: the environment as soon as it is read
+FILE_VARIABLE, VARIABLE = "CORTEX_KEY_FILE", "CORTEX_KEY"
+#: file systems in memory
+IN_MEMORY = frozenset(("tmpfs", "ramfs"))
+#: below the user's folder there: one for each project
+PLAIN = "plain"
+#: bytes that have to be free for a project of which nothing is sealed yet: a small one takes some
+FIRST_BYTES = 32 << 20
+#: how often what is sealed has to fit: while segments are merged, both are there
+TIMES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One project's: `store` is its sealed folder on the disk, `base` its folder in memory, of
+    which `home` is what was sealed. `old`: the plain folder on the disk, from before.
+    """
+
+    store: Path
+    base: Path
+    old: Path
+    #: security.key_path
+    key_path: str = ""
+
+    @property
+    def home(self) -> Path:
+        return self.base / "home"
+
+
+def sealed_base(cache: Path) -> Path:
+    """The folder of all sealed folders, in the user's cache."""
+    return cache / "sealed"
+
+
+def place_of(cache: Path, root_id: str, old: Path, key_path: str) -> Place:
+    """Where the project is sealed, and plain. Raises Misconfigured where nothing is in memory."""
+    store = sealed_base(cache) / root_id
+    return Place(store, plain_base() / _name(store), old, key_path)
+
+
+def is_sealed(cache: Path, root_id: str) -> bool:
+    """Whether a project was sealed once: it stays so until somebody says otherwise."""
+    return (sealed_base(cache) / root_id).is_dir()
+
+
+def plain_base() -> Path:
+    """The folder of all plain folders of this user, in memory."""
+    return _plain_base(os.environ.get("XDG_RUNTIME_DIR", ""), os.getuid())
+
+
+def is_plain(path: Path) -> bool:
+    """Whether a path is in a plain folder in memory."""
+    try:
+        return path.is_relative_to(plain_base())
+    except Misconfigured:
+        return False
+
+
+@functools.lru_cache(maxsize=8)
+def _plain_base(runtime: str, uid: int) -> Path:
+    """The largest of the usual ones. In a sandbox ours is bound, and nothing can be made beside
+    it.
+    """
+    candidates = [path for path in ("/dev/shm", runtime, f"/run/user/{uid}") if os.path.isabs(path)]  # noqa: S108 - checked
+    found = [
+        (shutil.disk_usage(path).total, Path(os.path.realpath(path)) / f"cortex-{uid}" / PLAIN)
+        for path in dict.fromkeys(candidates)
+        if os.path.isdir(path) and file_system(Path(os.path.realpath(path))) in IN_MEMORY
+    ]
+    there = [(size, path) for size, path in found if path.is_dir()]
+    if not found:
+        raise Misconfigured(
+            "security.encrypt_index keeps plain bytes in memory alone, and neither /dev/shm nor $XDG_RUNTIME_DIR is a "
+            "tmpfs here: mount one there, or switch it off and use an encrypted disk."
+        )
+    return max(there or found)[1]
+
+
+def check_room(base: Path, bytes_sealed: int) -> None:
+    """Raises Misconfigured when what is sealed would not fit in memory."""
+    needed, free = max(FIRST_BYTES, TIMES * bytes_sealed), shutil.disk_usage(base).free
+    if free < needed:
+        raise Misconfigured(
+            f"{base} has {_megabytes(free)} free, and the index needs {_megabytes(needed)} in memory while it is served "
+            f"({TIMES} times its size, for merges): enlarge that tmpfs (`mount -o remount,size=…`; of a container "
+            "--shm-size), or index less."
+        )
+
+
+def make_base(base: Path) -> None:
+    """The folder, private on each level that is ours. Raises Misconfigured."""
+    try:
+        for folder in (base.parent.parent, base.parent, base):
+            files.make_private(folder)
+    except OSError as error:
+        raise Misconfigured(
+            f"{error.filename or base} must be a real folder owned by you ({error.strerror or error}); move away what "
+            "is there."
+        ) from error
+
+
+def swaps() -> list[str]:
+    """Where the system may write memory to."""
+    try:
+        lines = files.read_plain("/proc/swaps", 65_536).decode(errors="replace").splitlines()[1:]
+    except OSError:
+        return []
+    return [line.split()[0] for line in lines if line.strip()]
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / 1e6:.0f} MB"
+
+
+def _name(store: Path) -> str:
+    return hashlib.sha256(os.fsencode(store)).hexdigest()[:16]
+
+
+#: of a plain folder's name
+NAME = re.compile(r"[0-9a-f]{16}")

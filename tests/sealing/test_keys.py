@@ -1,0 +1,269 @@
+"""The key of a project: wrapped by a master key that is in one place, and never made twice."""
+
+import json
+import os
+import shutil
+
+import keyring
+import keyring.backend
+import keyring.errors
+import pytest
+
+from cortex.sealing import keys, masters
+from cortex.sealing.keys import KEY, PLACE, forget, place_of, project_key, read_wrapped, rotate
+from cortex.sealing.masters import ENVIRONMENT, KEYCHAIN, read_masters
+from ipc.errors import Damaged, Misconfigured, Unavailable
+
+
+class Keychain(keyring.backend.KeyringBackend):
+    """Keeps what it is told; `locked` is what a person's own does who said no."""
+
+    priority = 5
+
+    def __init__(self):
+        super().__init__()
+        self.kept, self.locked = {}, False
+
+    def _check(self):
+        if self.locked:
+            raise keyring.errors.KeyringLocked("Failed to unlock the collection!")
+
+    def get_password(self, service, username):
+        self._check()
+        return self.kept.get((service, username))
+
+    def set_password(self, service, username, password):
+        self._check()
+        self.kept[service, username] = password
+
+    def delete_password(self, service, username):
+        self._check()
+        del self.kept[service, username]
+
+
+@pytest.fixture(autouse=True)
+def nothing_named(monkeypatch):
+    monkeypatch.delenv("CORTEX_KEY_FILE", raising=False)
+    monkeypatch.delenv("CORTEX_KEY", raising=False)
+    monkeypatch.setattr(masters, "_taken", [])
+
+
+@pytest.fixture
+def keychain():
+    before, one = keyring.get_keyring(), Keychain()
+    keyring.set_keyring(one)
+    yield one
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def base(tmp_path):
+    return tmp_path / "sealed"
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "keys" / "master"
+
+
+def all_bytes(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_key_is_made_once_wrapped_and_its_file_is_private(base, file):
+    key = project_key(base / "a", str(file))
+    assert project_key(base / "a", str(file)) == key
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert not any(key in raw or key.hex().encode() in raw for raw in all_bytes(base).values())
+    assert not any(file.read_bytes().strip() in raw for raw in all_bytes(base).values())
+    assert place_of(base)[0] == str(file)
+
+
+def test_projects_have_keys_of_their_own_under_one_master_key(base, file):
+    one, other = project_key(base / "a", str(file)), project_key(base / "b", str(file))
+    assert one != other
+    assert read_wrapped(base / "a").master == read_wrapped(base / "b").master
+
+
+def test_a_key_file_that_others_can_read_is_refused(base, file):
+    project_key(base / "a", str(file))
+    file.chmod(0o640)
+    with pytest.raises(Misconfigured, match=r"can be read by others.*chmod 600"):
+        project_key(base / "a", str(file))
+
+
+def test_a_key_that_is_gone_or_another_is_one_sentence_and_nothing_is_deleted_or_made(base, file, tmp_path):
+    project_key(base / "a", str(file))
+    before = all_bytes(base)
+    kept = file.read_bytes()
+    file.unlink()
+    for store in ("a", "new"):
+        with pytest.raises(Misconfigured, match=r"nothing was deleted") as caught:
+            project_key(base / store, str(file))
+        assert str(file) in str(caught.value)
+    assert not file.exists()
+    file.write_text("ab" * 32)
+    file.chmod(0o600)
+    with pytest.raises(Misconfigured, match="another key"):
+        project_key(base / "a", str(file))
+    assert all_bytes(base) == before
+    file.write_bytes(kept)
+    project_key(base / "a", str(file))
+
+
+def test_what_is_no_key_is_refused(base, file):
+    file.parent.mkdir()
+    file.write_text("hello\n")
+    file.chmod(0o600)
+    with pytest.raises(Misconfigured, match="64 hexadecimal digits"):
+        project_key(base / "a", str(file))
+
+
+def test_a_key_that_was_moved_is_found_where_it_is_named_now(base, file, tmp_path):
+    key = project_key(base / "a", str(file))
+    moved = tmp_path / "moved"
+    file.rename(moved)
+    assert project_key(base / "a", str(moved)) == key
+
+
+def test_the_environment_gives_a_key_and_no_child_inherits_it(base, monkeypatch):
+    monkeypatch.setenv("CORTEX_KEY", "cd" * 32)
+    key = project_key(base / "a", "")
+    assert "CORTEX_KEY" not in os.environ
+    assert project_key(base / "a", "") == key
+    assert place_of(base)[0] == ENVIRONMENT
+    with pytest.raises(Misconfigured, match="CORTEX_KEY_FILE"):
+        rotate(base, "")
+
+
+def test_a_named_file_comes_before_the_environment_and_is_not_made(base, file, monkeypatch):
+    monkeypatch.setenv("CORTEX_KEY_FILE", str(file))
+    monkeypatch.setenv("CORTEX_KEY", "cd" * 32)
+    with pytest.raises(Misconfigured, match="holds no key"):
+        project_key(base / "a", "")
+    file.parent.mkdir()
+    file.write_text("ef" * 32)
+    file.chmod(0o600)
+    project_key(base / "a", "")
+    assert place_of(base)[0] == str(file)
+
+
+def test_the_keychain_keeps_the_key_where_nothing_else_is_named(base, keychain):
+    key = project_key(base / "a", "")
+    assert place_of(base)[0] == KEYCHAIN
+    assert len(keychain.kept) == 1
+    assert project_key(base / "a", "") == key
+
+
+def test_a_locked_keychain_never_falls_through_to_a_new_key(base, keychain, file):
+    project_key(base / "a", "")
+    before = all_bytes(base)
+    keychain.locked = True
+    for key_path in ("", str(file)):  # a file that somebody names meanwhile is no way round it
+        with pytest.raises(Unavailable, match="unlock it"):
+            project_key(base / "a", key_path)
+        with pytest.raises(Unavailable, match="unlock it"):
+            project_key(base / "new", key_path)
+    assert all_bytes(base) == before
+    assert not file.exists()
+
+
+def test_without_a_keychain_it_says_what_to_name(base, keychain, monkeypatch):
+    monkeypatch.setattr(Keychain, "priority", 0)
+    with pytest.raises(Misconfigured, match=r"security\.key_path or CORTEX_KEY_FILE"):
+        project_key(base / "a", "")
+    assert not (base / "a").exists()
+
+
+@pytest.mark.parametrize("harm", ["flipped", "cut", "of another project"])
+def test_a_wrapped_key_that_is_not_as_it_was_is_damage(base, file, harm):
+    project_key(base / "a", str(file))
+    project_key(base / "b", str(file))
+    path = base / "a" / KEY
+    raw = path.read_bytes()
+    if harm == "flipped":
+        for at in range(len(raw)):
+            path.write_bytes(raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :])
+            with pytest.raises(Damaged):
+                project_key(base / "a", str(file))
+        return
+    path.write_bytes(raw[:-1] if harm == "cut" else (base / "b" / KEY).read_bytes())
+    with pytest.raises(Damaged, match=KEY):
+        project_key(base / "a", str(file))
+
+
+def test_a_damaged_note_of_the_place_is_told_by_the_projects(base, file):
+    key = project_key(base / "a", str(file))
+    told = place_of(base)
+    (base / PLACE).write_bytes(b"rubbish")
+    assert place_of(base) == told
+    assert project_key(base / "a", str(file)) == key
+
+
+@pytest.mark.parametrize("place", ["file", "keychain"])
+def test_rotation_changes_the_master_key_and_none_of_the_projects(base, file, keychain, place):
+    path = str(file) if place == "file" else ""
+    one, other = project_key(base / "a", path), project_key(base / "b", path)
+    before, old = read_wrapped(base / "a").master, read_masters(place_of(base)[0])
+    assert rotate(base, path) == (2, [])
+    assert read_wrapped(base / "a").master != before
+    assert (project_key(base / "a", path), project_key(base / "b", path)) == (one, other)
+    now = read_masters(place_of(base)[0])
+    assert len(now) == 1
+    assert now != old
+
+
+def test_a_rotation_that_is_broken_off_anywhere_leaves_every_project_open_and_goes_on(
+    base, file, monkeypatch
+):
+    stores = [base / name for name in "abc"]
+    wanted = [project_key(store, str(file)) for store in stores]
+    write = keys._write
+    for allowed in (0, 1, 2, 2, 1):  # writes: the place, then each project that is left
+        left = [allowed]
+
+        def broken(*args, left=left):
+            if not left[0]:
+                raise KeyboardInterrupt
+            left[0] -= 1
+            write(*args)
+
+        monkeypatch.setattr(keys, "_write", broken)
+        with pytest.raises(KeyboardInterrupt):
+            rotate(base, str(file))
+        monkeypatch.setattr(keys, "_write", write)
+        assert [project_key(store, str(file)) for store in stores] == wanted
+    assert rotate(base, str(file)) == (3, [])
+    assert len(read_masters(str(file))) == 1
+    assert [project_key(store, str(file)) for store in stores] == wanted
+
+
+def test_a_forgotten_key_leaves_nothing_that_could_be_opened_and_the_project_sealed(base, file):
+    key = project_key(base / "a", str(file))
+    (base / "a" / "objects").mkdir()
+    assert forget(base) == ""
+    assert not file.exists()
+    assert (base / "a").is_dir()
+    assert not list((base / "a").iterdir())
+    assert project_key(base / "a", str(file)) != key
+
+
+def test_an_index_of_another_machine_is_refused_and_kept(base, file, tmp_path):
+    project_key(base / "a", str(file))
+    there = tmp_path / "there" / "sealed"
+    shutil.copytree(base, there)
+    own = tmp_path / "own"
+    own.write_text("12" * 32)
+    own.chmod(0o600)
+    file.unlink()
+    before = all_bytes(there)
+    with pytest.raises(Misconfigured, match="another key"):
+        project_key(there / "a", str(own))
+    assert all_bytes(there) == before
+
+
+def test_what_is_written_down_holds_no_key(base, file):
+    key = project_key(base / "a", str(file))
+    told = json.loads((base / "a" / KEY).read_bytes().partition(b"\n")[2])
+    assert set(told) == {"master", "place", "key"}
+    assert key.hex() not in told["key"]
