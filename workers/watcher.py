@@ -20,7 +20,7 @@ from cortex.generation.contract import chunk_folders
 from cortex.publish.builder import Builder
 from cortex.publish.following import BLIND_LOOK_S, Following
 from cortex.settings.config import Config
-from ipc.errors import CortexError
+from ipc.errors import CortexError, Unavailable
 from ipc.events import Announcer
 from ipc.messages import Message, Reload, Status
 from ipc.service import Identity, serve
@@ -63,6 +63,8 @@ class WatcherWorker:
         self._published_at = 0.0
         #: when the piece of work that is under way began (monotonic); 0: none is
         self._began_at = 0.0
+        #: whether something is published that is not sealed yet
+        self._unsealed = False
         #: how often in a row upkeep was left for later
         self._rests = 0
         self._thread = threading.Thread(target=self._work, name="publish")
@@ -142,6 +144,7 @@ class WatcherWorker:
                 try:
                     self._follow()  # first: while changes follow each other, publishing goes on and on
                     self._publish_all(announcer)
+                    self._seal()
                     self._fault, retry_s = "", RETRY_S
                     self._rest(time.monotonic())
                     self._wait_for_change()
@@ -166,6 +169,7 @@ class WatcherWorker:
             if generation is None:
                 return
             self._published_at = time.monotonic()
+            self._unsealed = True
             if generation.number != number:
                 announcer.announce(Reload(generation.number))
                 log.info(
@@ -177,10 +181,25 @@ class WatcherWorker:
                 )
             with self._watched():
                 self._builder.tidy()
+                self._seal()
             if not generation.backlog and self._rests < RESTS_MAX and self._changes_within(REST_S):
                 self._rests += 1
                 return
             self._rests = 0
+
+    def _seal(self) -> None:
+        """Seal what was published. Raises CortexError; it is tried again then."""
+        if self._config.sealing is None or not self._unsealed:
+            return
+        from cortex.sealing.holding import reseal
+
+        try:
+            reseal(self._config.sealing.base)
+        except (OSError, ValueError, CortexError) as error:
+            raise Unavailable(
+                f"what was published is not sealed yet ({error}), and is lost when this machine ends"
+            ) from error
+        self._unsealed = False
 
     def _rest(self, now: float) -> None:
         """Give memory back, once nothing has been published for a while."""

@@ -19,6 +19,7 @@ import msgspec
 import orjson
 
 from cortex.generation.damage import UNREADABLE
+from cortex.sealing.places import is_plain
 from cortex.settings.config import INDEX_FORMAT
 from cortex.settings.home import cache_base
 from cortex.system import files
@@ -127,10 +128,11 @@ def read_current(index_dir: Path) -> Generation:
 
 def origin(index_dir: Path) -> str:
     """16 hex digits that only this user can make for this very folder:
-    a keyed hash of its device and inode.
+    a keyed hash of its device and inode. A plain folder of what is sealed is made anew each time,
+    of what this user alone could seal.
     """
     info = index_dir.stat()
-    place = f"{info.st_dev}:{info.st_ino}".encode()
+    place = b"sealed" if is_plain(index_dir) else f"{info.st_dev}:{info.st_ino}".encode()
     return hashlib.blake2b(place, key=user_key(), digest_size=8).hexdigest()
 
 

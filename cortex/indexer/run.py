@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import logging
+import os
 import threading
 import time
 from collections import Counter
@@ -130,8 +131,7 @@ class Indexer:
             str(config.chunks_dir),
             config.indexing.chunk_tokens,
             config.indexing.max_file_kb * 1024,
-            # Vectors in a project's folder may have come with it: they are not for other projects.
-            cache_folder() if config.chunks_dir.is_relative_to(config.home) else "",
+            _embeddings(config),
             chunk_ending(config),
         )
         self._stop = stop or threading.Event()
@@ -409,3 +409,12 @@ def make_plan(
         if path in entries and path not in lost and not force:
             task.known[path] = entries[path]
     return plan
+
+
+def _embeddings(config: Config) -> str:
+    """Where vectors are kept by their text, "" for nowhere. Those in a project's folder may have
+    come with it: they are not for other projects. Those of a sealed one stay in memory.
+    """
+    if not config.chunks_dir.is_relative_to(config.home):
+        return ""
+    return os.fspath(config.home / "embeddings") if config.sealing else cache_folder()

@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 from cortex import __version__
-from cortex.processes.child import LOG_BYTES_MAX, trim_log
+from cortex.processes.child import LOG_BYTES_MAX, child_environment, trim_log
 from cortex.processes.leftovers import remove_dead, remove_unheld
 from cortex.processes.starting import (
     Owner,
@@ -367,7 +367,7 @@ def _started_as(
     module = "cortex.processes.supervisor"
     command = [sys.executable, "-P", "-m", module, spec.of_kind.option, spec.root, spec.dump()]
     if not owner.sandbox:
-        return command, None
+        return command, child_environment()
     from cortex.processes import sandbox
 
     return sandbox.wrapped(owner, command, dies_with_us=dies_with_us), sandbox.environment()

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cortex.processes.names import KINDS, Kind
+from cortex.sealing.places import VARIABLE as KEY_VARIABLE
 from cortex.system import files
 from ipc.errors import EXIT_OCCUPIED, EXIT_USAGE
 from ipc.locks import holder_of
@@ -69,6 +70,8 @@ class SetSpec:
     at_once: int | None = None
     #: whether it runs in a sandbox
     sandbox: bool = False
+    #: the folder in memory of a sealed project, "" of others
+    plain: str = ""
     #: name → argument list in place of the kind's (tests of the supervisor itself)
     commands: dict[str, list[str]] | None = None
 
@@ -102,7 +105,8 @@ def child_environment() -> dict[str, str]:
     among them.
     """
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "PYTHONUNBUFFERED"), "1")
-    return {"MALLOC_ARENA_MAX": _ARENAS} | os.environ | single
+    theirs = {name: value for name, value in os.environ.items() if name != KEY_VARIABLE}
+    return {"MALLOC_ARENA_MAX": _ARENAS} | theirs | single
 
 
 def trim_log(path: str) -> None:

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from cortex.generation.current import user_key
+from cortex.sealing.places import FILE_VARIABLE, VARIABLE
 from cortex.settings.config import Config
 from cortex.settings.data import DataFolder
 from cortex.settings.home import (
@@ -51,7 +52,7 @@ SYSTEM = (
 ).split()
 #: beginnings of the variables that processes of a set act on, and those of them that are secrets
 VARIABLES = ("CORTEX_", "XDG_", "LC_", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "HOME", "LANG", "PATH", "TZ")
-SECRETS = frozenset((EMBED_TOKEN, OLD_TOKEN, TOKEN))
+SECRETS = frozenset((EMBED_TOKEN, FILE_VARIABLE, OLD_TOKEN, TOKEN, VARIABLE))
 #: seconds that trying it out may take: some 20 ms on a machine with nothing else to do
 TRY_S = 10.0
 #: what a kernel may be set to, and what is to be done about it
@@ -152,7 +153,10 @@ def wrapped(owner: Owner, command: Sequence[str], *, dies_with_us: bool = False)
     `dies_with_us`: when the one who starts it ends, however that is.
     """
     sees = _project(owner) if isinstance(owner, Config) else _everything()
-    writes = (owner.home,) if isinstance(owner, Config) else (owner.root,)
+    if isinstance(owner, Config):
+        writes = (owner.sealing.base, owner.sealing.store) if owner.sealing else (owner.home,)
+    else:
+        writes = (owner.root,)
     binds = [word for path in (*writes, owner.runtime_dir) for word in ("--bind", str(path), str(path))]
     ends = ["--die-with-parent"] if dies_with_us else []
     return [_program(owner), *NAMESPACES, *ends, *sees, *binds, "--chdir", "/", "--", *command]

@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import time
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -23,7 +24,7 @@ from cortex import __version__
 from cortex.processes.child import STOP_S, Child, SetSpec, trim_log
 from cortex.system.notices import ITSELF, Notices
 from cortex.system.terminal import in_line
-from ipc.errors import EXIT_FAILED, EXIT_HOME_GONE, EXIT_OK, EXIT_USAGE, Misconfigured
+from ipc.errors import EXIT_FAILED, EXIT_HOME_GONE, EXIT_OK, EXIT_USAGE, CortexError, Misconfigured
 from ipc.locks import POLL_S, Lock, clear_place, holder_of, try_lock
 
 #: seconds between two looks by the clock at children, at the folders and at the size of the logs:
@@ -60,6 +61,8 @@ class Supervisor:
         #: those that wait for others to come up, in the order of their start
         self._later = list(self._children)
         self._lock: Lock | None = None
+        #: what keeps the plain folder of a sealed project
+        self._plain: Lock | None = None
         self._selector = selectors.DefaultSelector()
         self._lines: dict[socket.socket, bytes] = {}
         self._fronts: set[socket.socket] = set()
@@ -85,6 +88,7 @@ class Supervisor:
             # Another supervisor was quicker: there is a set, which is all that was asked for.
             return EXIT_OK
         wake, listener = self._wake_up(), self._listen()
+        self._hold_plain()
         self._follow()
         self._identity = self._look()
         say(f"supervisor {os.getpid()} of {self.spec.root}: version {__version__}, {self.spec.config}")
@@ -108,6 +112,26 @@ class Supervisor:
         finally:
             self._end(listener)
         return self._exit
+
+    def _hold_plain(self) -> None:
+        if self.spec.plain:
+            from cortex.sealing.holding import hold_open
+
+            self._plain = hold_open(Path(self.spec.plain))
+
+    def _seal(self) -> None:
+        """Seal what the set did last, and remove what is plain, unless a front still uses it."""
+        if self._plain is None:
+            return
+        from cortex.sealing.holding import close
+
+        self._plain.release()
+        try:
+            gone = close(Path(self.spec.plain))
+        except (OSError, ValueError, CortexError) as error:
+            say(f"{self.spec.plain} was not sealed again: {error}; what was sealed before stays")
+        else:
+            say("sealed" if gone else "sealed by those who still use it, later")
 
     @property
     def _check_s(self) -> float:
@@ -359,6 +383,7 @@ class Supervisor:
             for child in stage:
                 if news := child.wait(until):
                     say(news)
+        self._seal()
         if self._lock is not None:
             self._lock.release()
         for connection in list(self._lines):

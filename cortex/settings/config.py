@@ -19,6 +19,8 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 import orjson
 
+from cortex.sealing.places import FILE_VARIABLE, VARIABLE, Place, is_sealed
+from cortex.sealing.places import place_of as place_of_sealed
 from cortex.settings import dependencies
 from cortex.settings.data import DataFolder, find_data
 from cortex.settings.home import (
@@ -62,13 +64,25 @@ class Config:
     explicit_root: bool = False
     #: True when server.chunks_dir was set
     explicit_chunks: bool = False
+    #: whether it is sealed because it was, and no setting asks for it
+    kept_sealed: bool = False
     #: settings of the project's file that count for nothing, because its user did not agree to them
     ignored: tuple[str, ...] = ()
 
     @property
     def home(self) -> Path:
-        """The project's folder in the user's cache: everything that Cortex makes is below it."""
-        return cache_home(self.root, self.root_id)
+        """The project's folder in the user's cache, in memory if it is sealed: everything that
+        Cortex makes is below it.
+        """
+        return self.sealing.home if self.sealing else cache_home(self.root, self.root_id)
+
+    @property
+    def sealing(self) -> Place | None:
+        """Where it is sealed, and plain, if it is. Raises Misconfigured."""
+        if not self.security.encrypt_index:
+            return None
+        plain = cache_home(self.root, self.root_id)
+        return place_of_sealed(cache_base(), self.root_id, plain, self.security.key_path)
 
     @property
     def chunks_dir(self) -> Path:
@@ -122,7 +136,7 @@ class Config:
 
     @property
     def root_id(self) -> str:
-        return hashlib.sha256(os.fsencode(self.root)).hexdigest()[:16]
+        return root_id(self.root)
 
     def hash(self) -> str:
         """12 hex digits over everything that workers act on; two processes with equal hashes may
@@ -141,6 +155,7 @@ class Config:
             ),
             "indexing": self.indexing,
             "format": INDEX_FORMAT,
+            "sealed": self.security.encrypt_index,
             "cache": os.fspath(cache_base()),
         }
         return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
@@ -159,7 +174,16 @@ IMPLIED = {"endpoint": "http", "model_path": "onnx"}
 PACKAGES: Layer = {"indexing": {"respect_gitignore": False}}
 
 #: environment variables with a meaning of their own
-OWN_VARIABLES = {"CORTEX_HOME", "CORTEX_PROJECT", EMBED_TOKEN, REALLY, SSE_PORT, TOKEN}
+OWN_VARIABLES = {
+    "CORTEX_HOME",
+    "CORTEX_PROJECT",
+    EMBED_TOKEN,
+    FILE_VARIABLE,
+    REALLY,
+    SSE_PORT,
+    TOKEN,
+    VARIABLE,
+}
 
 
 def load(
@@ -173,7 +197,8 @@ def load(
     """
     root, explicit = find_root(place_of(project))
     cache_base()  # raises early what every path would
-    project_layer, ignored = read_project(root).believed()
+    project_file = read_project(root)
+    project_layer, ignored = project_file.believed()
     sections = _merged(
         (str(user_config()), _read_user()),
         ("the project's packages", PACKAGES if dependencies.is_noted(root) else {}),
@@ -182,13 +207,36 @@ def load(
         ("the command line", flags or {}),
     )
     _check_languages(sections["indexing"].languages)
-    return Config(
+    asked = sections["security"].encrypt_index or project_file.says("security.encrypt_index")
+    kept_sealed = not asked and is_sealed(cache_base(), root_id(root))
+    sections["security"] = dataclasses.replace(sections["security"], encrypt_index=asked or kept_sealed)
+    config = Config(
         root=root,
         explicit_root=explicit,
         explicit_chunks=bool(sections["server"].chunks_dir),
+        kept_sealed=kept_sealed,
         ignored=ignored,
         **sections,
     )
+    _check_sealing(config)
+    return config
+
+
+def root_id(root: Path) -> str:
+    """What tells a project from others: 16 hex digits of its folder's path."""
+    return hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+
+
+def _check_sealing(config: Config) -> None:
+    """Raises Misconfigured for what would write plain bytes of a sealed project, or send them."""
+    if not config.sealing:
+        return
+    off = "or switch security.encrypt_index off"
+    if config.explicit_chunks:
+        raise Misconfigured(
+            f"server.chunks_dir is {config.server.chunks_dir!r}, a plain folder, and the project is to be sealed: leave "
+            f"it out, {off}."
+        )
 
 
 def _imply_provider(embedding: dict[str, Any]) -> None:
@@ -206,12 +254,22 @@ def _imply_provider(embedding: dict[str, Any]) -> None:
 
 def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
     """Where memory is kept, for whoever has no project. Raises Misconfigured as `load` does."""
-    sections = _merged(
+    sections = _of_person(flags)
+    return find_data(sections["memory"], sections["server"], sections["security"])
+
+
+def load_security() -> Security:
+    """What a person set of `security`, for whoever has no project. Raises Misconfigured."""
+    security: Security = _of_person()["security"]
+    return security
+
+
+def _of_person(flags: Layer | None = None) -> dict[str, Any]:
+    return _merged(
         (str(user_config()), _read_user()),
         ("the environment", _from_environment(os.environ)),
         ("the command line", flags or {}),
     )
-    return find_data(sections["memory"], sections["server"], sections["security"])
 
 
 def _merged(*layers: tuple[str, Layer]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import urllib.parse
 from pathlib import Path
 from typing import Protocol
 
+from cortex.sealing.places import Place
 from cortex.system import files
 from ipc.errors import CortexError, Misconfigured, Unavailable
 
@@ -50,6 +51,9 @@ class Folders(Protocol):
 
     @property
     def run_dir(self) -> Path: ...
+
+    @property
+    def sealing(self) -> Place | None: ...
 
 
 class Sockets(Protocol):
@@ -198,6 +202,8 @@ def open_runtime(owner: Sockets) -> Path:
 def open_home(project: Folders) -> Path:
     """The project's folder in the user's cache, made and checked, with a note of whose it is.
 
+    A sealed one is opened, and stays so until this process ends.
+
     Raises Misconfigured when it cannot be written, or is a link or another's; also when `.cortex`
     in the project is a link: nothing behind one is read.
     """
@@ -205,6 +211,10 @@ def open_home(project: Folders) -> Path:
     home = project.home
     try:
         files.make_folder(cache_base(), anywhere=True)
+        if project.sealing:
+            from cortex.sealing.holding import use
+
+            use(project.sealing)
         for folder in (home.parent, home, project.run_dir):
             files.make_private(folder)
             files.sweep(folder)

@@ -165,6 +165,10 @@ class Memory:
 class Security:
     #: whether sets run in a sandbox
     sandbox: Annotated[bool, Rule(personal=True)] = False
+    #: whether what is made of the sources lies sealed on the disk; a project may ask for it
+    encrypt_index: Annotated[bool, Rule(personal=True, of_project=_one_of(True))] = False
+    #: a file with the master key, in place of the keychain; ~ is the home folder
+    key_path: Annotated[str, Rule(personal=True)] = ""
 
 
 SECTIONS: dict[str, type] = {

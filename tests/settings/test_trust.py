@@ -52,6 +52,8 @@ PERSONAL = {
     "memory.forgetting": "true",
     "memory.cleanup_superseded": "true",
     "security.sandbox": "true",
+    "security.encrypt_index": "false",
+    "security.key_path": "/tmp/elsewhere",
 }
 
 
@@ -71,6 +73,19 @@ def test_a_project_may_say_that_its_sessions_are_not_read_which_concerns_no_othe
     assert file.says("memory.sessions")
     assert (loaded.ignored, loaded.memory.sessions) == ((), "project")
     assert not write(project, "memory: {sessions: all}").says("memory.sessions")
+
+
+def test_a_project_may_ask_to_be_sealed_and_not_the_other_way_round(project, monkeypatch):
+    assert not config.load(project).sealing
+    file = write(project, "security: {encrypt_index: true}")
+    loaded = config.load(project)
+    assert (file.asked, loaded.ignored) == ((), ())
+    assert loaded.home == loaded.sealing.home
+    write(project, "security: {encrypt_index: false}")
+    monkeypatch.setenv("CORTEX_SECURITY_ENCRYPT_INDEX", "1")
+    loaded = config.load(project)
+    assert loaded.ignored == ("security.encrypt_index",)
+    assert loaded.sealing
 
 
 @pytest.mark.parametrize("name", PERSONAL)

@@ -15,7 +15,7 @@ from pathlib import Path
 import orjson
 
 from cortex import __version__
-from cortex.front.cli import cloning, hooks, opening, projects, remote, render, sets
+from cortex.front.cli import cloning, hooks, key, opening, projects, remote, render, sets
 from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, declare_sandbox, make_tree
@@ -35,6 +35,7 @@ EVERYWHERE = {"--project": 2, "--yes-really": 1}
 #: first words of commands that have two
 GROUPS = {
     "embed": "The embedding model as a service.",
+    "key": "The key of what is sealed on the disk (security.encrypt_index).",
     "hook": "What agents' programs tell by themselves.",
     "memory": "What was learned in earlier sessions: store it, find it, correct it.",
 }
@@ -112,13 +113,19 @@ def _index_options(parser: Parser) -> None:
         metavar="DIR",
         help="write the chunk files to this folder of the project, as .cortex/chunks, and wait for nobody",
     )
+    key.declare_index(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="list the files that were left out")
 
 
 def index(options: Namespace) -> int:
     flags = {"server": {"chunks_dir": options.chunks_dir}} if options.chunks_dir else None
     path = options.project or options.path
-    config = configuration.load(cloning.fetch(path) if cloning.is_address(path) else path, flags)
+    path = cloning.fetch(path) if cloning.is_address(path) else path
+    if options.encrypt:
+        key.seal(path)
+    if options.decrypt:
+        key.unseal(path)
+    config = configuration.load(path, flags)
     if options.watch:
         return _watch(config)
     if config.sandbox:
@@ -462,6 +469,14 @@ COMMANDS = (
     ),
     Command(
         "token", "Print the token of `cortex serve`, or make named ones.", remote.token, remote.declare_token
+    ),
+    Command("key show-location", "Say where the master key is, and what it wraps.", key.show_location),
+    Command("key rotate", "Make another master key, and wrap the projects' keys by it.", key.rotate),
+    Command(
+        "key forget",
+        "Give up the key, and with it all that is sealed; it is made anew, with another key.",
+        key.forget,
+        key.declare_forget,
     ),
     Command("embed serve", "Offer the embedding model over HTTP (POST /embed).", embed_serve, _serve_options),
 )

@@ -20,13 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from cortex.front.cli.key import say_sealed
 from cortex.front.cli.sets import SESSIONS
 from cortex.front.cli.status import memory_state, oddities
 from cortex.generation.contract import Folder, is_ours
 from cortex.processes import attach, starting
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
-from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, open_home, open_runtime
+from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, cache_base, open_home, open_runtime
 from cortex.settings.leaving import say_leaving
 from cortex.settings.trust import say_ignored
 from cortex.system import files
@@ -73,6 +74,7 @@ def examine(project: str | None) -> list[Check]:
         ("trust", _trust),
         ("network", network),
         ("folders", _folders),
+        ("encryption", _encryption),
         ("old index", _old_index),
         ("cache", _cache),
         ("ignore files", _ignore_files),
@@ -168,6 +170,11 @@ def _folders(config: Config) -> tuple[State, str]:
     return "fine", f"{config.home} can be written"
 
 
+def _encryption(config: Config) -> tuple[State, str]:
+    said, amiss = say_sealed(config)
+    return ("odd" if amiss else "fine"), said
+
+
 def _old_index(config: Config) -> tuple[State, str]:
     """What an earlier version left in the project: nobody reads it, and deleting it is up to its
     owner.
@@ -203,9 +210,11 @@ def _ignore_files(config: Config) -> tuple[State, str]:
     return "fine", "every line could be read"
 
 
-def _cache(config: Config) -> tuple[State, str]:
+def _cache(_config: Config) -> tuple[State, str]:
     """Folders of projects that are no longer where they were: nothing removes them by itself."""
-    base = config.home.parent
+    base = cache_base() / "projects"
+    if not base.is_dir():
+        return "fine", f"nothing is kept in {base}"
     folders = [base / name for name in sorted(files.names(base))]
     gone = [folder for folder in folders if (root := _root_of(folder)) and not root.is_dir()]
     if not gone:

@@ -99,7 +99,9 @@ async def memory_state(data: DataFolder) -> dict[str, Any]:
 def _warnings(config: Config, generation: Generation, workers: dict[str, dict[str, Any]]) -> list[str]:
     """Every sentence once: of the settings, of what is published, of files that cannot be."""
     unread = workers.get("watcher", {}).get("info", {}).get("warnings", ())
-    return list(dict.fromkeys((*_ignored(config), *generation.warnings, *unread, *_faults(workers))))
+    return list(
+        dict.fromkeys((*_ignored(config), *_sealed(config), *generation.warnings, *unread, *_faults(workers)))
+    )
 
 
 def _foreign_files(config: Config, watcher: dict[str, Any], generation: Generation) -> list[str]:
@@ -140,6 +142,13 @@ async def _ask_all(runtime_dir: Path, names: Sequence[str]) -> dict[str, dict[st
         return dict(zip(names, await asyncio.gather(*map(ask, names)), strict=True))
     finally:
         await client.close()
+
+
+def _sealed(config: Config) -> list[str]:
+    """That the index is there, although nothing of it is seen."""
+    if config.sealing is None or config.home.is_dir():
+        return []
+    return [f"What is kept of the project is sealed in {config.sealing.store}; the first question opens it."]
 
 
 def _ignored(config: Config) -> list[str]:

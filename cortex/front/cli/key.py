@@ -1,0 +1,154 @@
+"""`cortex key …`, and what is said of a sealed project: where it lies, where its key is, where its
+bytes are plain.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import orjson
+
+from cortex.front.cli.parser import Parser
+from cortex.processes import attach
+from cortex.sealing import holding, keys, places
+from cortex.settings import config as configuration
+from cortex.settings.config import Config
+from cortex.settings.home import cache_base
+from cortex.system import files
+from cortex.system.terminal import shown
+from ipc.errors import EXIT_NOTHING, EXIT_OK, CortexError, Misconfigured
+
+#: bytes of the note that says whose a folder is
+NOTE_BYTES_MAX = 65_536
+
+
+def declare_index(parser: Parser) -> None:
+    """What `cortex index` takes."""
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--encrypt",
+        action="store_true",
+        help="seal what is made of the project on the disk, from now on (security.encrypt_index)",
+    )
+    how.add_argument("--decrypt", action="store_true", help="give that up, and make it anew, plain")
+
+
+def declare_forget(parser: Parser) -> None:
+    parser.add_argument("--yes", action="store_true", help="do it without being asked")
+
+
+def seal(project: str | Path | None) -> None:
+    """Have the project be sealed from here on, by this process and those that it starts. Raises
+    Misconfigured and Unavailable, and then nothing is changed.
+    """
+    config = configuration.load(project, {"security": {"encrypt_index": True}})
+    assert config.sealing is not None
+    attach.stop(config)
+    holding.use(config.sealing)
+
+
+def unseal(project: str | Path | None) -> None:
+    """Give up what is sealed of the project, which is plain from here on. Raises Misconfigured
+    where a setting asks for the other, Unavailable while somebody uses it.
+    """
+    config = configuration.load(project)
+    if config.sealing is None:
+        return
+    if not config.kept_sealed:
+        raise Misconfigured(
+            f"security.encrypt_index is on for {config.root}: switch it off where it is set (your config.yml, the "
+            "project's, CORTEX_SECURITY_ENCRYPT_INDEX), then say --decrypt again."
+        )
+    attach.stop(config)
+    holding.give_up(config.sealing)
+
+
+def show_location(options: Namespace) -> int:
+    del options
+    base = places.sealed_base(cache_base())
+    place, name = keys.place_of(base)
+    if not place:
+        print("Nothing is sealed, and there is no key.")
+        return EXIT_OK
+    count = len(list(keys.stores(base)))
+    print(
+        shown(
+            f"The master key ({name}) is in {place}; it wraps the keys of {count} sealed projects in {base}."
+        )
+    )
+    return EXIT_OK
+
+
+def rotate(options: Namespace) -> int:
+    path = configuration.load_security().key_path
+    del options
+    count, others = keys.rotate(places.sealed_base(cache_base()), path)
+    print(f"The master key is another one; the keys of {count} projects are wrapped by it.")
+    for other in others:
+        print(
+            shown(f"cortex: {other} is wrapped by a key that is not there, and stays as it is."),
+            file=sys.stderr,
+        )
+    return EXIT_OK
+
+
+def forget(options: Namespace) -> int:
+    """The exit code: EXIT_NOTHING when a person said no."""
+    base = places.sealed_base(cache_base())
+    found = list(keys.stores(base))
+    print(
+        shown(
+            f"What is sealed of {len(found)} projects cannot be read by anybody any more, and is made anew when asked."
+        )
+    )
+    print("Memory is not sealed, and stays. The sources are not touched.")
+    if not (options.yes or (sys.stdin.isatty() and input("Forget the key? [y/N] ").strip().lower() == "y")):
+        print("Nothing is changed; --yes does it without a question.")
+        return EXIT_NOTHING
+    for root in _open_projects():
+        try:
+            attach.stop(configuration.load(root))
+        except CortexError as error:
+            print(shown(f"cortex: {error}"), file=sys.stderr)
+    left = keys.forget(base)
+    holding.clear_all()
+    print("The key is forgotten." if not left else shown(f"What it wrapped is gone. {left}"))
+    return EXIT_OK
+
+
+def say_sealed(config: Config) -> tuple[str, bool]:
+    """(what there is to be said of where bytes lie, whether something of it is amiss)."""
+    place = config.sealing
+    if place is None:
+        return (
+            f"off: what is made of the project lies plain in {config.home}, and memory in {config.data.root}",
+            False,
+        )
+    where, name = keys.place_of(place.store.parent)
+    swaps = places.swaps()
+    said = [
+        f"sealed in {place.store} by a key that the master key {name} in {where or 'no place yet'} wraps",
+        f"plain while it is served, in {place.base} (in memory)",
+        f"memory is not sealed, and lies plain in {config.data.root}",
+    ]
+    if swaps:
+        said.append(
+            f"the system may write memory to {', '.join(swaps)}: have that encrypted, or switch it off"
+        )
+    if fault := holding.sealed_fault(place.base):
+        said.append(fault)
+    return "; ".join(said), bool(swaps or fault)
+
+
+def _open_projects() -> list[str]:
+    """The projects whose plain folders there are."""
+    roots = []
+    for base in holding.open_folders():
+        try:
+            told = orjson.loads(files.read_ours(Path(base, "home", "project.json"), NOTE_BYTES_MAX))
+            roots.append(str(told["root"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return roots

@@ -1,0 +1,173 @@
+"""A sealed project: served as any other, and nothing of it readable on the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+
+import orjson
+import psutil
+import pytest
+
+from cortex.sealing.streams import MAGIC
+from cortex.settings import config as configuration
+from ipc.errors import Misconfigured
+from tests.e2e.conftest import FACTS, SOURCES
+from tests.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+#: all that there may be in the cache, and whether it is sealed
+FILES = {
+    r"origin\.key|sealed/keys\.lock|sealed/place\.json|sealed/[0-9a-f]{16}/KEY": False,
+    r"sealed/[0-9a-f]{16}/(LIST|objects/[0-9a-f]{24})": True,
+}
+
+
+@pytest.fixture
+def sealed(project, tmp_path, monkeypatch):
+    """The project with a cache of its own, to be sealed by a key in a file."""
+    mine = {
+        "CORTEX_HOME": str(tmp_path / "cache"),
+        "CORTEX_SECURITY_ENCRYPT_INDEX": "1",
+        "CORTEX_SECURITY_KEY_PATH": str(tmp_path / "keys" / "master"),
+    }
+    for name, value in mine.items():
+        monkeypatch.setenv(name, value)
+    project.environment |= mine
+    try:
+        base = project.config.sealing.base
+    except Misconfigured as error:
+        pytest.skip(str(error))
+    yield project
+    shutil.rmtree(base, ignore_errors=True)
+
+
+def words():
+    """Names and distinctive words of the sources."""
+    return {word.encode() for path in SOURCES for word in (path, os.path.basename(path))} | {
+        word.encode() for text in SOURCES.values() for word in re.findall(r"\w{7,}", text)
+    }
+
+
+def check_disk(tmp_path):
+    """Everything in the cache is known, sealed where it may say something, and says nothing."""
+    seen = {}
+    for path in (tmp_path / "cache").rglob("*"):
+        with contextlib.suppress(FileNotFoundError):  # replaced meanwhile
+            if path.is_file():
+                seen[path.relative_to(tmp_path / "cache").as_posix()] = path.read_bytes()
+    assert seen
+    for name, raw in seen.items():
+        if re.fullmatch(r".*/\.[^/]*\.tmp", name):
+            assert raw.startswith(MAGIC[: len(raw)]) or b'"key"' in raw, name
+            continue
+        kind = next((is_sealed for form, is_sealed in FILES.items() if re.fullmatch(form, name)), None)
+        assert kind is not None, f"{name} should not be there"
+        assert not kind or raw.startswith(MAGIC), name
+    found = {word for word in words() for name, raw in seen.items() if word in raw or word in name.encode()}
+    assert not found
+    return seen
+
+
+def generation(project):
+    return orjson.loads(project.run("status", "--json").stdout)["index"]["generation"]
+
+
+async def serve(project, *, change=""):
+    async with project.front() as front:
+        await front.whole()
+        if change:
+            (project.root / "auth" / "more.py").write_text(f"def {change}():\n    return 1\n")
+            await front.finds(change, "auth/more.py")
+        await asyncio.to_thread(check_disk, project.root.parent)
+        return await asyncio.to_thread(generation, project)
+
+
+def test_nothing_of_a_sealed_project_is_readable_on_the_disk(sealed, tmp_path):
+    first = asyncio.run(serve(sealed, change="brandnewname"))
+    sealed.nothing_left()
+    base = sealed.config.sealing.base
+    until(lambda: not (base / "home").exists(), "what was plain is gone")
+    before = check_disk(tmp_path)
+    assert asyncio.run(serve(sealed)) >= first
+    sealed.nothing_left()
+    until(lambda: not (base / "home").exists(), "what was plain is gone")
+    after = check_disk(tmp_path)
+    objects = {name for name in before if "objects" in name}
+    kept = objects & after.keys()
+    assert len(kept) > len(objects) / 2  # it was opened, and not made anew
+    assert all(before[name] == after[name] for name in kept)
+
+
+def test_a_killed_set_is_opened_again_from_what_was_sealed(sealed, tmp_path):
+    asyncio.run(serve(sealed))
+    for pause_s in (0.0, 0.2, 0.4, 0.8, 1.6):
+
+        async def ask(pause_s=pause_s):
+            with contextlib.suppress(Exception):
+                async with sealed.front() as front:
+                    (sealed.root / "auth" / "more.py").write_text(
+                        f"def killed{int(pause_s * 10)}():\n    pass\n"
+                    )
+                    await asyncio.sleep(pause_s)
+                    for process in sealed.processes():
+                        with contextlib.suppress(psutil.Error):
+                            process.kill()
+                    with contextlib.suppress(Exception):
+                        await asyncio.wait_for(front.call("cortex_search", query="x"), 1)
+
+        asyncio.run(ask())
+        sealed.nothing_left()
+        check_disk(tmp_path)
+    asyncio.run(serve(sealed, change="after_all_kills"))
+
+
+def test_a_project_that_was_sealed_stays_so_without_the_setting(sealed, tmp_path, monkeypatch):
+    done = sealed.run("index", "--encrypt")
+    assert done.returncode == 0, done.stderr
+    check_disk(tmp_path)
+    for name in ("CORTEX_SECURITY_ENCRYPT_INDEX",):
+        monkeypatch.delenv(name)
+        del sealed.environment[name]
+    assert sealed.config.kept_sealed
+    assert sealed.run("search", "check_password").returncode == 0
+    check_disk(tmp_path)
+    done = sealed.run("index", "--decrypt")
+    assert done.returncode == 0, done.stderr
+    assert not sealed.config.sealing
+    assert not list((tmp_path / "cache" / "sealed").glob("*/objects"))
+    assert (configuration.load(sealed.root).index_dir / "CURRENT").is_file()
+    assert FACTS["check_password"] in sealed.run("search", "check_password").stdout
+    done = sealed.run("index", "--encrypt")
+    assert done.returncode == 0, done.stderr
+    until(lambda: not os.listdir(tmp_path / "cache" / "projects"), "what lay plain is gone")
+    sealed.run("down")
+    check_disk(tmp_path)
+
+
+def test_the_doctor_says_where_bytes_and_keys_are_and_that_memory_is_plain(sealed, tmp_path):
+    told = {one["name"]: one for one in orjson.loads(sealed.run("doctor", "--json").stdout)}["encryption"]
+    for part in (
+        str(tmp_path / "cache" / "sealed"),
+        str(tmp_path / "keys" / "master"),
+        "memory is not sealed",
+        "/dev/shm",
+    ):
+        assert part in told["text"]
+    assert "is in" in sealed.run("key", "show-location").stdout
+    sealed.run("down")
+
+
+def test_with_another_key_every_tool_says_so_and_nothing_is_written(sealed, tmp_path):
+    asyncio.run(serve(sealed))
+    sealed.nothing_left()
+    before = check_disk(tmp_path)
+    del before["sealed/keys.lock"]
+    (tmp_path / "keys" / "master").write_text("ab" * 32)
+    done = sealed.run("search", "check_password")
+    assert "another key" in done.stderr
+    assert before.items() <= check_disk(tmp_path).items()
