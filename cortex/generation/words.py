@@ -110,6 +110,11 @@ class WordTable:
         self._blocks: tuple[Block, ...] = tuple(blocks_of("word", sections))
         self._cached: tuple[Array, Array, Array] | None = None
 
+    @property
+    def size(self) -> int:
+        """Bytes of the terms."""
+        return len(self._bytes)
+
     def rows(self, codes: Array) -> Array:
         """I64: the rows that hold one of the terms `codes` (ascending);
         a row may come more than once.
@@ -152,7 +157,7 @@ class WordTable:
         raw, offsets = text.encode(), self._offsets
         base = int(offsets[self._place((tokens.ODD + "\x7f").encode())])
         places = [match.start() + base for match in re.finditer(re.escape(raw), self._data[base:])]
-        at = np.array(places, np.int64)
+        at = self._with_hidden(np.array(places, np.int64), raw)
         codes = np.searchsorted(offsets, at, side="right") - 1
         end = at + len(raw)
         first, last = at == offsets[codes], end == offsets[codes + 1]
@@ -160,6 +165,19 @@ class WordTable:
         codes, edges = codes[kept], (first.astype(np.uint8) + last)[kept]
         new = np.flatnonzero(np.diff(codes, prepend=-1))  # a word may hold it twice
         return codes[new], np.maximum.reduceat(edges, new) if len(new) else edges
+
+    def _with_hidden(self, at: Array, raw: bytes) -> Array:
+        """`at`, where `raw` was found one after the other, and, ascending, those that begin inside
+        one that is of two words: behind `tex` it is found before the word `text` begins.
+        """
+        ends = self._offsets[np.searchsorted(self._offsets, at, side="right")]
+        hidden = [
+            place
+            for begin in at[at + len(raw) > ends].tolist()
+            for place in range(begin + 1, begin + len(raw))
+            if self._data[place : place + len(raw)] == raw
+        ]
+        return np.unique(np.concatenate([at, np.array(hidden, np.int64)])) if hidden else at
 
     def near(self, word: str, distance: int) -> tuple[Array, Array]:
         """(i64, ascending: the codes of the terms at most `distance` edits from `word`; i64: how

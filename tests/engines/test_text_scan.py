@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cortex.engines.text import scan as text_scan
 from cortex.engines.text.compile import compile_query
 from cortex.engines.text.fold import Places
 from cortex.engines.text.limits import LIMITS, Limits
@@ -208,10 +209,31 @@ def test_a_piece_of_a_word_is_found_by_the_words_where_the_expression_finds_it(
     expression = compile_expression(Regex(pattern))
     assert expression.plain is not None
     assert expression.plain.in_word == bool(wanted.strip("_"))
-    answer = snapshot.search(ExactSearch(pattern, "regex", limit=100))
-    assert ids(answer) == sorted(
+    answers = []
+    for text_bytes in (0, 1_000_000):  # by the texts, and by all words
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(text_scan, "TEXT_BYTES", text_bytes)
+            answers.append(snapshot.search(ExactSearch(pattern, "regex", limit=100)))
+    assert ids(answers[0]) == sorted(
         f"c{at}" for at, text in enumerate(texts) if expression.compiled.search(text) is not None
     )
+    assert answers[0] == answers[1]
+
+
+def test_a_word_is_found_behind_one_that_it_continues(tmp_path):
+    texts = ["tex", "text", "Text of it", "t", "te", "textext"]
+    snapshot = open_parts(tmp_path, [chunk(f"c{at}", text, path=f"{at}.c") for at, text in enumerate(texts)])
+    for text_bytes in (0, 1_000_000):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(text_scan, "TEXT_BYTES", text_bytes)
+            assert ids(snapshot.search(ExactSearch("text", "substring"))) == ["c1", "c2", "c5"]
+
+
+def test_a_rare_piece_of_a_word_is_looked_for_in_the_texts_that_may_hold_it(tmp_path, monkeypatch):
+    words = [f"{letter}word{at}{letter * 9}" for at in range(100) for letter in "bcdefghijklm"]
+    snapshot = open_parts(tmp_path, [chunk("c0", " ".join(words)), chunk("c1", "needles", path="b.c")])
+    monkeypatch.setattr(Words, "around", None)
+    assert ids(snapshot.search(ExactSearch("needle", "substring"))) == ["c1"]
 
 
 @pytest.mark.parametrize("pattern", ["a.b", "a+", "[a]", "é", "a|b", r"a\d", "(a)", "^a", r"a\b+", ""])

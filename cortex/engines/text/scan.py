@@ -21,7 +21,16 @@ from itertools import islice, pairwise
 import numpy as np
 
 from cortex.engines.text.fold import Folds, Found
-from cortex.engines.text.verify import INSIDE, Body, Expression, Span, edge_scores, first_matches
+from cortex.engines.text.verify import (
+    INSIDE,
+    Body,
+    Expression,
+    Plain,
+    Span,
+    best_matches,
+    edge_scores,
+    first_matches,
+)
 from cortex.engines.text.words import Words
 from cortex.generation.read import Rows
 from cortex.generation.trigrams import find_rows
@@ -30,6 +39,8 @@ from ipc.arrays import Array
 
 #: seconds after which a search answers with what it has found
 SCAN_S = 1.5
+#: bytes of a text, about; to look through a byte of texts takes as long as one of words
+TEXT_BYTES = 1000
 #: matches marked in a chunk
 MARKS_MAX = 40
 _PART = re.compile(r"-p(\d+)$")
@@ -86,11 +97,10 @@ class Texts:
         found, scores = [ordinals[:0]], [np.zeros(0, np.float32)]
         plain = expression.plain
         if plain is not None and plain.in_word and not plain.overlaps:
-            edges = self._words.around(plain.text.decode(), begins=plain.begins, ends=plain.ends)
             told = ~self._untold[ordinals]
-            here = ordinals[told & (edges[ordinals] >= 0)]
+            here, values = self._in_words(plain, ordinals[told])
             found.append(here)
-            scores.append(np.float32(INSIDE) * np.exp2(edges[here]).astype(np.float32))
+            scores.append(values)
             ordinals = ordinals[~told]
         marks: dict[int, list[Span]] = {}
         truncated = False
@@ -106,6 +116,21 @@ class Texts:
         rows = np.concatenate(found)
         order = np.argsort(rows)
         return Scanned(Found(rows[order], np.concatenate(scores)[order]), truncated, marks)
+
+    def _in_words(self, plain: Plain, ordinals: Array) -> tuple[Array, Array]:
+        """Those of the rows `ordinals` (ascending), whose words tell what they hold, that hold
+        `plain`, with the score of the best place: read off all words of the index where the texts
+        are more than those, which is to look at as much for a rare word as for a frequent one.
+        """
+        if len(ordinals) * TEXT_BYTES > self._words.size:
+            edges = self._words.around(plain.text.decode(), begins=plain.begins, ends=plain.ends)
+            here = ordinals[edges[ordinals] >= 0]
+            return here, np.float32(INSIDE) * np.exp2(edges[here]).astype(np.float32)
+        found = [best_matches(plain, body) for body in self._bodies(ordinals)]
+        if not found:
+            return ordinals, np.zeros(len(ordinals), np.float32)
+        rows, values = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return rows, values
 
     def match_files(self, expression: Expression, mask: Array, deadline: float) -> Scanned:
         """The rows of `mask` in which a match begins, in files put together from all their rows."""

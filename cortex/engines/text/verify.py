@@ -144,6 +144,20 @@ def first_matches(
     return places, spans, scores, late
 
 
+def best_matches(plain: Plain, body: Body) -> tuple[Array, Array]:
+    """(i64, ascending: the rows of `body` that hold `plain`; float32: the score of the best place
+    of each). For a word or a piece of one, in rows whose words are ASCII.
+    """
+    data, ends = _gathered(body, 0, len(body.ends))
+    data = data.lower()
+    at = _places(plain, data)
+    rows = np.searchsorted(ends, at, side="right")
+    first = np.flatnonzero(np.diff(rows, prepend=-1))
+    spans = np.stack([at, at + len(plain.text)], axis=1)
+    scores = edge_scores(np.frombuffer(data, np.uint8), spans, _IS_WORD)
+    return body.ordinals[rows[first]], np.maximum.reduceat(scores, first) if len(first) else scores
+
+
 def cut_batches(body: Body, batch_bytes: int) -> list[tuple[int, int]]:
     """(first row, row after the last) of the pieces that are searched in one go."""
     apart = np.diff(np.cumsum(body.ends - body.begins) // batch_bytes) > 0
@@ -293,11 +307,13 @@ def _gathered(body: Body, first: int, stop: int) -> tuple[bytes, Array]:
     return data, np.cumsum(ends - begins)
 
 
-def edge_scores(data: Array, spans: Array) -> Array:
-    """float32: the score of each match, by whether it begins and ends where words do."""
+def edge_scores(data: Array, spans: Array, in_word: Array = _IN_WORD) -> Array:
+    """float32: the score of each match, by whether it begins and ends where words do. `in_word`:
+    bool [256], the bytes that belong to words.
+    """
     scores = np.full(len(spans), INSIDE, np.float32)
     for at in (spans[:, 0], spans[:, 1]):
-        before = _IN_WORD[data[np.maximum(at - 1, 0)]] & (at > 0)
-        after = _IN_WORD[data[np.minimum(at, len(data) - 1)]] & (at < len(data))
+        before = in_word[data[np.maximum(at - 1, 0)]] & (at > 0)
+        after = in_word[data[np.minimum(at, len(data) - 1)]] & (at < len(data))
         scores[~(before & after)] *= 2
     return scores

@@ -37,6 +37,11 @@ class Words:
         return self._mask(derived for derived, _ in found) | self._mask(words for _, words in found)
 
     @cached_property
+    def size(self) -> int:
+        """Bytes of all words: what `around` looks through."""
+        return sum(table.size for table in self._tables)
+
+    @cached_property
     def odd(self) -> Array:
         """Bool [all rows]: those with words that are not ASCII, or too long to be indexed."""
         return self._rows_of(table.odd_rows() for table in self._tables)
