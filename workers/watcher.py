@@ -17,6 +17,7 @@ import zmq
 
 from cortex import __version__
 from cortex.generation.contract import chunk_folders
+from cortex.generation.current import PRUNE_AFTER_S
 from cortex.publish.builder import Builder
 from cortex.publish.following import BLIND_LOOK_S, Following
 from cortex.settings.config import Config
@@ -35,8 +36,9 @@ PREPARED_SHARE, PREPARED_MAX = 0.1, 3
 #: seconds after a publish in which readers take it up before upkeep begins, and how often in a row
 #: upkeep waits longer when changes come meanwhile
 REST_S, RESTS_MAX = 0.1, 8
-#: seconds without a new generation after which the memory that only building needs is given back
-QUIET_S = 9.0
+#: seconds without a new generation after which the memory that only building needs is given back,
+#: and after which all that is served no more is removed: what was written last is old enough then
+QUIET_S, SETTLED_S = 9.0, PRUNE_AFTER_S + 5.0
 #: seconds until a failed publish is tried again, doubled each time up to the second number
 RETRY_S, RETRY_MAX_S = 1.0, 30.0
 #: seconds of one piece of work after which the log and the status say so: a small publish takes
@@ -59,8 +61,10 @@ class WatcherWorker:
         self._following = Following(config)
         self._stop = threading.Event()
         self._fault = ""
-        #: when a generation was published last (monotonic); 0: memory has been given back since
+        #: when a generation was published last (monotonic); 0: nothing is to be given back since
         self._published_at = 0.0
+        #: whether memory has been given back since
+        self._rested = False
         #: when the piece of work that is under way began (monotonic); 0: none is
         self._began_at = 0.0
         #: whether something is published that is not sealed yet
@@ -168,7 +172,7 @@ class WatcherWorker:
                 generation = self._builder.refresh()
             if generation is None:
                 return
-            self._published_at = time.monotonic()
+            self._published_at, self._rested = time.monotonic(), False
             self._unsealed = True
             if generation.number != number:
                 announcer.announce(Reload(generation.number))
@@ -202,11 +206,18 @@ class WatcherWorker:
         self._unsealed = False
 
     def _rest(self, now: float) -> None:
-        """Give memory back, once nothing has been published for a while."""
-        if self._published_at and now - self._published_at >= QUIET_S and not self._builder.is_busy():
-            self._published_at = 0.0
+        """Give memory back once nothing has been published for a while, and space after that."""
+        if not self._published_at or self._builder.is_busy():
+            return
+        quiet_s = now - self._published_at
+        if quiet_s >= QUIET_S and not self._rested:
+            self._rested = True
             with self._watched():
                 self._builder.rest()
+        if quiet_s >= SETTLED_S:
+            self._published_at = 0.0
+            with self._watched():
+                self._builder.rest(settled=True)
 
     def _changes_within(self, seconds: float) -> bool:
         until = time.monotonic() + seconds

@@ -33,7 +33,7 @@ class EngineWorker:
         self._name = name
         self._engine = engine or open_engine(ENGINES[name], config)
         self._identity = Identity(name, __version__, config.hash())
-        self._run_dir = config.run_dir
+        self._run_dir, self._index_dir = config.run_dir, config.index_dir
         #: generation → its files as they were when it was opened
         self._files: dict[int, dict[Path, Seal | None]] = {}
         #: generations whose files were changed since
@@ -102,7 +102,7 @@ class EngineWorker:
             self._asked, self._used = False, True
         elif self._used:
             self._used = False
-            self._snapshots.let_go()
+            allocator.let_go(self._index_dir)
             allocator.trim()
 
     def patience(self) -> float:

@@ -106,13 +106,6 @@ class Snapshots(Generic[S]):
             return AGAIN_S
         return KEEP_S if len(self._opened) > 1 else math.inf
 
-    def let_go(self) -> None:
-        """Have what answers read of the segments count as memory of this process no more."""
-        for published, _ in self._opened.values():
-            if published.opened is not None:
-                for segment in published.opened.segments:
-                    segment.let_go()
-
     def has(self, number: int) -> bool:
         return number in self._opened
 

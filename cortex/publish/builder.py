@@ -94,7 +94,7 @@ class Builder:
     def _start(self) -> None:
         try:
             self._take_up()
-        except OSError as error:  # no descriptor, no space: `refresh` tries again, and says so
+        except OSError as error:  # no descriptor, no space: `refresh` tries again
             log.warning("what is published is not taken up yet: %s", error)
 
     @property
@@ -111,13 +111,11 @@ class Builder:
         return self._intact.folders
 
     def was_changed(self) -> bool:
-        """Whether what is published is not as it was written. Raises OSError that says nothing
-        about a file.
-        """
+        """Whether what is published was changed. Raises OSError that says nothing about a file."""
         return self._lock.lost or bool(self._intact.changed())
 
     def is_behind(self) -> bool:
-        """Whether the indexer has completed more than is published."""
+        """Whether the indexer is further than what is published."""
         return _completed(_indexer_state(self._config)) > self.current.sequence
 
     def is_busy(self) -> bool:
@@ -143,9 +141,7 @@ class Builder:
 
     def prepare(self) -> Generation | None:
         """Build what has changed on disk, for the next `refresh` to publish it with what will have
-        changed until then; None when nothing has. Nobody sees it before, and a crash forgets it.
-
-        Raises as `refresh` does.
+        changed until then; None when nothing has. A crash forgets it. Raises as `refresh` does.
         """
         return self._upon_published(lambda: self._advance(_indexer_state(self._config)))
 
@@ -172,9 +168,7 @@ class Builder:
         return self._publish(dataclasses.replace(self._built, sequence=sequence))
 
     def _advance(self, indexer: IndexerState | None) -> Generation | None:
-        """Build upon what was built last; None when nothing has changed since, or little while a
-        long run of the indexer goes on.
-        """
+        """Build upon what was built last; None when little or nothing has changed since."""
         base, served = self._built, _completed(indexer)
         reading = self._manager.read(patient=_is_reading(indexer))
         graph_files = self._graph.read(base.graph_files, patient=_is_under_way(indexer))
@@ -237,10 +231,7 @@ class Builder:
         rows: Sequence[Row] = (),
         gone: Sequence[int] = (),
     ) -> Generation:
-        """`state` as the next generation, with everything written that it names.
-
-        None: the graph is as it was.
-        """
+        """`state` as the next generation, with all written that it names. None: the same graph."""
         number = state.number + 1
         if graph_files is not None:
             state = dataclasses.replace(state, graph_files=graph_files)
@@ -260,9 +251,7 @@ class Builder:
         return dataclasses.replace(state, number=number, tokens=tokens)
 
     def _count(self, number: int, graph: Mapping[str, str]) -> str:
-        """The segment that counts the references of generation `number`;
-        "" when that cannot be done.
-        """
+        """The segment that counts the references of generation `number`; "" when there is none."""
         if not graph:
             return ""
         name = f"references-{number:08d}.seg"
@@ -292,23 +281,29 @@ class Builder:
             return
         self._untidy = False
         self._intact.take_in(self.current)
+        self._prune()
+
+    def rest(self, *, settled: bool = False) -> None:
+        """Give back what only building needs, and `settled` what only the last generation needs."""
+        for engine in self._engines.values():
+            engine.rest()
+        gc.collect()
+        allocator.let_go(self._dir)
+        allocator.trim()
+        if settled:
+            self._previous = self.current
+            self._prune()
+
+    def _prune(self) -> None:
         kept = (self.current, self._previous)
         generations.prune(self._dir, kept)
         for name, engine in self._engines.items():
             engine.prune({one.tokens.get(name, "") for one in kept})
         prune_others(self._dir)
 
-    def rest(self) -> None:
-        """Give back the memory that only building needs, when nothing is built for a while."""
-        for engine in self._engines.values():
-            engine.rest()
-        gc.collect()
-        allocator.trim()
-
     def _upkeep(self, served: int, *, under_way: bool) -> Generation | None:
-        """Work that is no change: a new sequence, a merge, an index that is due.
-
-        None when there is none. `under_way`: a long run goes on, whose rows would be merged again.
+        """Work that is no change: a new sequence, a merge, an index that is due; None when there is
+        none. `under_way`: a long run goes on, whose rows would be merged again.
         """
         merged = merge(self.current, self._dir, self._limits, under_way=under_way)
         if merged is not None:

@@ -21,7 +21,7 @@ from cortex.generation.write import Row, write_rows
 from cortex.terms import tokens as text_tokens
 from ipc.errors import Damaged
 from ipc.messages import ExactSearch
-from tests.waiting import BOUND_S
+from tests.waiting import BOUND_S, until
 
 
 def chunk(key, text):
@@ -244,6 +244,23 @@ def test_without_hard_links_files_are_copied(index, monkeypatch):
     index.build(1, [(1, "alpha")])
     index.build(2, [(2, "alpha")], deleted=[1])
     assert keys(index.open("2", index.live), "alpha") == {2}
+
+
+def segments_of(folder):
+    return (folder / META).read_bytes().count(b"segment_id")
+
+
+def test_what_was_merged_since_is_served_in_fewer_files(index):
+    text = index.folder / "text"
+    for number in range(1, 9):  # so many of one size are merged, behind what is served
+        index.build(number, [(number, f"alpha word{number}")])
+    until(lambda: segments_of(text / WRITER) < 8)
+    merged = index.writer.take_merged(9)
+    assert segments_of(text / merged) == segments_of(text / WRITER)
+    assert keys(index.open(merged, index.live), "alpha") == set(range(1, 9))
+    assert index.writer.take_merged(10) == merged
+    index.build(11, [(11, "beta")], deleted=[1])
+    assert keys(index.open("11", index.live), "alpha") == set(range(2, 9))
 
 
 def test_a_large_build_and_a_small_one_after_it(index):

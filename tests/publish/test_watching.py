@@ -27,7 +27,7 @@ from cortex.terms import tokens
 from cortex.terms.records import IndexerState
 from ipc.events import Announcer
 from tests.waiting import BOUND_S, until
-from workers.watcher import QUIET_S, WatcherWorker
+from workers.watcher import QUIET_S, SETTLED_S, WatcherWorker
 
 
 @pytest.fixture
@@ -142,6 +142,23 @@ def test_a_watcher_without_changes_lets_go_of_what_only_building_needs(config, w
         (config.chunks_dir / "b.json").write_text(json.dumps([{"id": "y", "text": "def y(): ..."}]))
         watcher._publish_all(announcer)
         assert watcher._builder.current.rows == 2
+
+
+def test_what_is_served_no_more_is_removed_although_nothing_is_published_after_it(config, watcher):
+    with zmq.Context() as context, contextlib.closing(Announcer(context, open_runtime(config))) as announcer:
+        for text in ("def x(): ...", "def other(): ..."):
+            (config.chunks_dir / "a.json").write_text(json.dumps([{"id": "x", "text": text}]))
+            watcher._publish_all(announcer)
+        index = config.index_dir
+        for path in (*index.glob("segments/*"), *index.glob("text/*")):
+            os.utime(path, (0, 0))
+        before = {path.name for path in index.glob("segments/rows-*")}
+        until(lambda: not watcher._builder.is_busy())
+        watcher._rest(watcher._published_at + SETTLED_S)
+        current = watcher._builder.current
+        assert {path.name for path in index.glob("segments/rows-*")} == {one.name for one in current.segments}
+        assert {path.name for path in index.glob("text/*")} == {current.tokens["text"], "writer"}
+        assert len(before) == 2
 
 
 def test_work_that_takes_long_says_where_it_is(config, watcher, monkeypatch, capfd, caplog):

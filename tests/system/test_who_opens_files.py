@@ -66,6 +66,7 @@ ALLOWED = {
         "cortex.system.installation",
         "importlib.metadata.distribution(DISTRIBUTION).read_text",
     ): "reads how this package was installed",
+    ("cortex.system.allocator", "MAPS.read_text"): SYSTEM,
     ("cortex.system.mounts", "table.read_text"): SYSTEM,
     ("cortex.system.ports", "table.read_text"): SYSTEM,
     ("cortex.system.ports", "place.read_bytes"): SYSTEM,

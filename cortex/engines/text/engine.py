@@ -45,7 +45,9 @@ class TextEngine:
             self._token = self._writer.build(change.number, rows, change.deleted)
         return self._token
 
-    def upkeep(self, published: Published) -> str:  # noqa: ARG002 - tantivy merges by itself
+    def upkeep(self, published: Published) -> str:
+        if self._writer is not None and self._token:
+            self._token = self._writer.take_merged(published.generation.number + 1)
         return self._token
 
     def open(self, token: str, published: Published) -> Handlers:
@@ -64,7 +66,7 @@ class TextEngine:
     def rest(self) -> None:
         tokens.forget()
         if self._writer is not None:
-            self._writer.close()
+            self._writer.rest()
 
     def close(self) -> None:
         if self._writer is not None:

@@ -8,6 +8,7 @@ names, and that commit's meta.json.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import shutil
 import stat
@@ -54,6 +55,8 @@ class TextWriter:
         self._whole = Whole()
         self._writer: tantivy.IndexWriter | None = None
         self._bulk = False
+        #: the writer's list of tantivy segments when it was last at rest
+        self._rested_at = b""
         #: the checksums of the files of the last generation, by name
         self._sums: dict[str, int] = {}
         self.reset(published)
@@ -77,10 +80,11 @@ class TextWriter:
                 raise Damaged(f"{source} is not complete: {error}.") from error
             # tantivy deletes only files that it knows it made.
             files.replace(home / ".managed.json", orjson.dumps([*names, META]))
-        open_index(
-            home
-        )  # raises Damaged for what the first write would find; a look by the clock ends with it
+        # Raises Damaged for what the first write would find. Not kept: who has it open looks at it
+        # by the clock.
+        open_index(home)
         self._base = published
+        self._rested_at = b""
 
     def build(self, number: int, added: Iterable[tuple[int, dict[str, Any]]], deleted: Iterable[int]) -> str:
         """Write generation `number`: the last one built, without the rows `deleted`, with `added`
@@ -98,6 +102,31 @@ class TextWriter:
             raise
         self._base = str(number)
         return self._base
+
+    def take_merged(self, number: int) -> str:
+        """Publish as generation `number` what tantivy has merged since the last one was built: the
+        same documents in fewer segments, each of which costs every question, in less space. Returns
+        the name of the folder to serve.
+        """
+        try:
+            merged, served = (
+                len(_segments(files.read_ours(folder / META, META_BYTES_MAX), folder))
+                for folder in (self._folder / WRITER, self._folder / self._base)
+            )
+        except (OSError, Damaged):  # the next build says so, or mends it
+            return self._base
+        if merged < served and self._is_plain():
+            self._publish(str(number))
+            self._base = str(number)
+        return self._base
+
+    def rest(self) -> None:
+        """Let go of the folder when nothing has been merged since this was called before."""
+        with contextlib.suppress(OSError):
+            meta = files.read_ours(self._folder / WRITER / META, META_BYTES_MAX)
+            if meta == self._rested_at:
+                self.close()
+            self._rested_at = meta
 
     def _is_plain(self) -> bool:
         """Whether the writer's folder holds nothing but files: tantivy opens them, and who opens a
@@ -196,11 +225,7 @@ def _committed_files(folder: Path, meta: bytes | None = None) -> list[str]:
     """The files in `folder` of the tantivy segments that its meta.json names. Raises Damaged,
     FileNotFoundError.
     """
-    try:
-        body = orjson.loads(files.read_ours(folder / META, META_BYTES_MAX) if meta is None else meta)
-        segments = {str(s["segment_id"]).replace("-", ""): s for s in body["segments"]}
-    except (ValueError, KeyError, TypeError) as error:
-        raise Damaged(f"{folder / META} cannot be read: {error}.") from error
+    segments = _segments(files.read_ours(folder / META, META_BYTES_MAX) if meta is None else meta, folder)
     found: list[str] = []
     complete: Counter[str] = Counter()
     for name in files.names(folder):
@@ -217,6 +242,14 @@ def _committed_files(folder: Path, meta: bytes | None = None) -> list[str]:
     if any(complete[segment] < len(_PARTS) for segment in segments):
         raise FileNotFoundError(f"{folder} lacks files of its tantivy segments")
     return found
+
+
+def _segments(meta: bytes, folder: Path) -> dict[str, dict[str, Any]]:
+    """The tantivy segments that the meta.json of `folder` names, by id. Raises Damaged."""
+    try:
+        return {str(s["segment_id"]).replace("-", ""): s for s in orjson.loads(meta)["segments"]}
+    except (ValueError, KeyError, TypeError) as error:
+        raise Damaged(f"{folder / META} cannot be read: {error}.") from error
 
 
 def _link_all(names: Sequence[str], source: Path, target: Path) -> None:

@@ -1,0 +1,34 @@
+"""Memory that is given back to the system."""
+
+import mmap
+import sys
+from pathlib import Path
+
+import pytest
+
+from cortex.system import allocator
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what is mapped")
+
+
+def resident(path):
+    """Bytes of the file that count as memory of this process."""
+    lines = Path("/proc/self/smaps").read_text().splitlines()
+    at = next(number for number, line in enumerate(lines) if line.endswith(str(path)))
+    return next(1024 * int(line.split()[1]) for line in lines[at:] if line.startswith("Rss:"))
+
+
+def test_what_was_read_of_mapped_files_is_let_go_of_and_there_again(tmp_path):
+    inside, outside = tmp_path / "index" / "a", tmp_path / "b"
+    inside.parent.mkdir()
+    maps = []
+    for path in (inside, outside):
+        path.write_bytes(bytes(range(256)) * 4096)
+        with path.open("rb") as file:
+            maps.append(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    read = [bytes(one) for one in maps]
+    assert resident(inside) == resident(outside) == len(read[0])
+    allocator.let_go(inside.parent)
+    assert resident(inside) == 0
+    assert resident(outside) == len(read[1])
+    assert [bytes(one) for one in maps] == read
