@@ -11,9 +11,10 @@ Asked is every call site (truth_sites.py), or `--sample` of them, evenly, the fi
 is drawn and the same in every run; a reference has `--seconds` for a project, and what it answered
 by then is judged (`answered` of `asked`). Precision: of our calls at sites of which the reference
 has an opinion, the share with one of its targets; calls of what is outside the project count as
-wrong; an import that the reference cannot follow is no opinion. Static recall: of the sites whose
-target is a definition with a name, the share that we name. Raw recall: of all sites with a target
-in the project, interfaces' members and called values included. A call that may mean several
+wrong; an import that the reference cannot follow is no opinion, nor is the variable that a called
+value is kept in. The signatures of an overload and its body are one. Static recall: of the sites
+whose target is a definition with a name, the share that we name. Raw recall: of all sites with a
+target in the project, interfaces' members and called values included. A call that may mean several
 definitions counts as not found; `listed` is the recall with those, where one of them is it.
 `--peer` puts codegraph beside it (`npm install @colbymchenry/codegraph`), over the same sites.
 """
@@ -172,9 +173,15 @@ class Truth:
         self.of: dict[Site, tuple[frozenset[Place], str]] = {}
         self.made = makers(project)
         self.functions: dict[str, set[Place]] = {}
+        #: a signature of a function that has several → where its body stands
+        self.bodies: dict[Place, Place] = {}
         for path, index in project.files.items():
-            for one in index.facts.definitions if path.endswith(".c") else ():
-                self.functions.setdefault(one.name, set()).add((path, one.line))
+            whole = {one.qualified: one for one in index.facts.definitions if "overload" not in one.flags}
+            for one in index.facts.definitions:
+                if path.endswith(".c"):
+                    self.functions.setdefault(one.name, set()).add((path, one.line))
+                if "overload" in one.flags and one.qualified in whole:
+                    self.bodies[path, one.line] = (path, whole[one.qualified].line)
         for site, targets in told:
             self.answered += 1
             inside = [self._named(*target) for target in targets if target is not None]
@@ -183,6 +190,7 @@ class Truth:
             if inside and (kind := self._kind(inside)) != "import":
                 places = {(path, line) for path, line, _ in inside}
                 places |= {self.made[place] for place in places if place in self.made}
+                places |= {self.bodies[place] for place in places if place in self.bodies}
                 for path, line, column in inside:
                     places |= self._bodies(path, line, column)
                 self.of[site] = frozenset(places), kind
@@ -224,7 +232,7 @@ class Truth:
             ours, confidence = answers.of.get(site, (frozenset(), ""))
             hit = bool(ours & places)
             sure = bool(ours) and site not in answers.unsure
-            if sure:
+            if sure and (hit or kind != "value"):
                 judged[confidence] += 1
                 right[confidence] += hit
                 if not hit:

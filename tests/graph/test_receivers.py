@@ -220,6 +220,114 @@ CASES = {
             (18, ""),
         },
     ),
+    "one of two values": (
+        "a.py",
+        (
+            "class Disk:\n    def save(self): ...\nclass Tape:\n    def save(self): ...\n    def wind(self): ...\n"
+            "class User:\n    def __init__(self, one):\n        self.one = one or Disk()\n"
+            "    def run(self, x, y):\n        self.one.save()\n        (x or Tape()).save()\n        (x + Disk()).save()\n"
+            "        z = Tape() if x else y\n        z.wind()\n        (Tape() if x else Disk()).save()\n        made(1).save()\n"
+            "def made(x):\n    if x:\n        return x\n    return Disk()\n"
+        ),
+        {
+            (8, "a:Disk"),
+            (10, "a:Disk.save"),
+            (11, "a:Tape"),
+            (11, "a:Tape.save"),
+            (12, "a:Disk"),
+            (13, "a:Tape"),
+            (14, "a:Tape.wind"),
+            (15, "a:Tape"),
+            (15, "a:Disk"),
+            (15, ""),
+            (16, "a:made"),
+            (16, "a:Disk.save"),
+            (20, "a:Disk"),
+        },
+    ),
+    "one of two values in a script": (
+        "a.ts",
+        (
+            "class Disk { static from(x) { return x instanceof this ? x : new this(x); } same() { return this; } save() {} }\n"
+            "class Tape { save() {} }\nfunction f(o) {\n  Disk.from(o).same().save();\n  (o.x || new Tape()).save();\n"
+            "  const k = o.y ?? new Disk();\n  k.save();\n}\n"
+        ),
+        {
+            (1, "a:Disk"),
+            (4, "a:Disk.from"),
+            (4, "a:Disk.same"),
+            (4, "a:Disk.save"),
+            (5, "a:Tape"),
+            (5, "a:Tape.save"),
+            (6, "a:Disk"),
+            (7, "a:Disk.save"),
+        },
+    ),
+    "tests of a field in Python, and of what ends otherwise": (
+        "a.py",
+        (
+            "class Disk:\n    def save(self): ...\nclass Tape:\n    def save(self): ...\nclass User:\n"
+            "    def __init__(self, one): self.one = one\n    def run(self, x, y):\n        if isinstance(self.one, Disk):\n"
+            "            self.one.save()\n        elif isinstance(self.one, Tape):\n            self.one.save()\n"
+            "        isinstance(x, Disk) and x.save()\n        x.save() if isinstance(x, Tape) else None\n"
+            "        if not isinstance(y, Disk):\n            return\n        y.save()\n"
+        ),
+        {
+            (8, "a:Disk, a value"),
+            (10, "a:Tape, a value"),
+            (12, "a:Disk, a value"),
+            (13, "a:Tape, a value"),
+            (14, "a:Disk, a value"),
+            (9, "a:Disk.save"),
+            (11, "a:Tape.save"),
+            (12, "a:Disk.save"),
+            (13, "a:Tape.save"),
+            (16, "a:Disk.save"),
+        },
+    ),
+    "tests of a field in TypeScript, and of what ends otherwise": (
+        "a.ts",
+        (
+            "class Disk { save() {} }\nclass Tape { save() {} }\nclass User {\n  one: any;\n  run(x, y) {\n"
+            "    if (this.one instanceof Disk) this.one.save();\n    else if (this.one instanceof Tape) { this.one.save(); }\n"
+            "    x instanceof Disk && x.save();\n    x instanceof Tape ? x.save() : null;\n"
+            "    if (!(y instanceof Disk)) return;\n    y.save();\n  }\n}\n"
+        ),
+        {
+            (6, "a:Disk.save"),
+            (7, "a:Tape.save"),
+            (8, "a:Disk.save"),
+            (9, "a:Tape.save"),
+            (11, "a:Disk.save"),
+        },
+    ),
+    "tests of a property in PHP, and static ones": (
+        "a.php",
+        (
+            "<?php\ninterface One {}\nclass Disk { function save() {} }\nclass Tape { function save() {} }\nclass User {\n"
+            "  static ?Tape $two; private One $one;\n  function run() {\n    if ($this->one instanceof Disk) { $this->one->save(); }\n"
+            "    self::$two->save();\n    $x = static::$two ?? $y;\n    $x->save();\n  }\n}\n"
+        ),
+        {(8, "a:Disk.save"), (9, "a:Tape.save"), (11, "a:Tape.save")},
+    ),
+    "elements with their numbers and keys in Python": (
+        "a.py",
+        (
+            "class Disk:\n    def save(self): ...\nclass Tape:\n    def save(self): ...\n"
+            "def run(all: list[Disk], named: dict[str, Tape]):\n    for i, one in enumerate(all):\n        one.save()\n"
+            "    for key, one in named.items():\n        one.save()\n    return [one.save() for i, one in enumerate(all)]\n"
+        ),
+        {(7, "a:Disk.save"), (9, "a:Tape.save"), (10, "a:Disk.save")},
+    ),
+    "a class's method before an interface's in PHP": (
+        "a.php",
+        (
+            "<?php\ninterface Saver { function save(); }\ntrait Saves { function save() {} }\nclass Above { function save() {} }\n"
+            "class Disk extends Above implements Saver { use Saves; }\nclass Tape extends Above implements Saver {}\n"
+            "function run(Disk $disk, Tape $tape) {\n  $disk->save();\n  $tape->save();\n}\n"
+        ),
+        {(8, "a:Saves.save"), (9, "a:Above.save")},
+    ),
 }
 
 

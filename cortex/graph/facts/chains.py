@@ -4,6 +4,9 @@ is called on what.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from tree_sitter import Node
 
 from cortex.graph.facts.grammars import Syntax
@@ -14,10 +17,19 @@ LINKS_MAX = 12
 UNKNOWN, LITERAL = "?", "#"
 #: begins a link that is a whole module, as `require("./x")` is: its path follows, HIDDEN
 MODULE = "@"
+#: begins a link that is one of several values, as `a or b` is: their chains follow, HIDDEN, between
+#: these
+EITHER, OR = "~", "\x06"
+#: operators that give one of their sides, and those that give the right one or nothing
+_ONE_OF = frozenset((b"or", b"||", b"??", b"?:"))
+_RIGHT = frozenset((b"and", b"&&"))
+#: values of which one is meant that are kept
+EITHER_MAX = 3
 #: what would end a link, and what stands for it in the path of a module
 HIDDEN = str.maketrans(".[]()", "\x01\x02\x03\x04\x05")
 #: types that say nothing of a value
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
+_ENDS = re.compile(r"[.\[\]()]")
 _SHOWN = {value: key for key, value in HIDDEN.items()}
 
 
@@ -61,6 +73,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
             return UNKNOWN
         inner = child_of(node, left)
         tail = name_of(member) if member.type in syntax.names else chain_of(member, syntax, depth + 1)
+        if kind == "scoped_property_access_expression":  # PHP's `self::$x`
+            tail = tail.lstrip("$")
         return f"{chain_of(inner, syntax, depth + 1)}.{tail}" if inner is not None else tail
     if kind in syntax.methods:
         left, right = syntax.methods[kind]
@@ -82,11 +96,42 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         return _made(child_of(node, syntax.news[kind]), syntax, depth)
     if kind in syntax.elements:
         return f"{chain_of(child_of(node, syntax.elements[kind]), syntax, depth + 1)}[]"
+    if kind in syntax.either:
+        return _either_of(node, syntax, depth)
     if kind in syntax.casts:
         return _cast(child_of(node, syntax.casts[kind] or "-1"), depth)
     if kind in syntax.wraps:
         return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
     return LITERAL if kind in syntax.literals else UNKNOWN
+
+
+def _either_of(node: Node, syntax: Syntax, depth: int) -> str:
+    """`a or b`, `x ? a : b`: both where both say something."""
+    places = syntax.either[node.type]
+    operator = node.child_by_field_name("operator")
+    if operator is not None and (text := operator.text) not in _ONE_OF:
+        if text not in _RIGHT:
+            return UNKNOWN
+        places = places[-1:]
+    chains = [chain_of(child_of(node, place), syntax, depth + 1) for place in places]
+    return either([one for one in chains if one not in (UNKNOWN, LITERAL)])
+
+
+def either(chains: Sequence[str]) -> str:
+    """One link for a value that is one of several; `?` for none, or for too many."""
+    parts = dict.fromkeys(part for one in chains for part in either_of(one) or (one,))
+    if len(parts) < 2:
+        return next(iter(parts), UNKNOWN)
+    if len(parts) > EITHER_MAX or any(part.startswith((":", MODULE)) or OR in part for part in parts):
+        return UNKNOWN
+    return EITHER + OR.join(part.translate(HIDDEN) for part in parts)
+
+
+def either_of(link: str) -> list[str]:
+    """The chains that a link stands for; none when it is another link, or more than one."""
+    if not link.startswith(EITHER) or _ENDS.search(link):
+        return []
+    return [one.translate(_SHOWN) for one in link[1:].split(OR)]
 
 
 def module_link(module: str) -> str:
@@ -97,6 +142,11 @@ def module_link(module: str) -> str:
 def module_of(link: str) -> str:
     """The module that a link is; "" when it is another link."""
     return link[1:].translate(_SHOWN) if link.startswith(MODULE) else ""
+
+
+def narrowed(chain: str) -> str:
+    """The name that bindings have of a receiver's field, `self.x`, where a test says more of it."""
+    return chain.translate(HIDDEN)
 
 
 def required(call: Node) -> str:

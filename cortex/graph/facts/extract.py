@@ -17,7 +17,9 @@ from cortex.graph.facts.chains import (
     chain_of,
     child_of,
     count_arguments,
+    either,
     name_of,
+    narrowed,
     required,
     text_of,
 )
@@ -341,13 +343,15 @@ class _Sweep:
     def _narrow(self, captures: _Captures) -> None:
         """`if isinstance(x, A):`: what is known in the block, or after an assertion."""
         name, types = captures["narrow"][0], text_of(captures["narrow.type"][0])
+        if (chain := chain_of(name, self.syntax)).count(".") > 1 or chain[0] in "?#":
+            return
         alternative = " | ".join(part.strip() for part in types.strip("()").split(",") if part.strip())
         blocks = captures.get("narrow.block")
         after, frame = captures.get("narrow.after", (name,))[0], self.stack[-1]
         until = frame.end if frame.block else 0
         at, until = blocks[0].byte_range if blocks else (after.end_byte, until)
         self.bindings.append(
-            Binding(text_of(name), f":{alternative}"[:TYPE_CHARS_MAX], frame.index, at, until)
+            Binding(narrowed(chain), f":{alternative}"[:TYPE_CHARS_MAX], frame.index, at, until)
         )
 
     def _told(self, comment: Node) -> None:
@@ -461,9 +465,9 @@ class _Sweep:
         made = []
         for one in self.opened:
             node = _whole(one.node)
-            known = [chain for chain in dict.fromkeys(one.inferred) if chain not in (UNKNOWN, LITERAL)]
-            said = one.told.result("")[:TYPE_CHARS_MAX]
-            returns = one.returns or (f":{said}" if said else known[0] if len(known) == 1 else "")
+            known = [chain for chain in one.inferred if chain not in (UNKNOWN, LITERAL)]
+            told = f":{said}"[:TYPE_CHARS_MAX] if (said := one.told.result("")) else ""
+            returns = one.returns or told or (either(known) if known else "")
             made.append(
                 Definition(
                     one.name,

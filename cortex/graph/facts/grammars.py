@@ -28,6 +28,8 @@ class Syntax:
     elements: Mapping[str, str] = field(default_factory=dict)
     wraps: Mapping[str, str] = field(default_factory=dict)
     casts: Mapping[str, str] = field(default_factory=dict)
+    #: nodes whose value is that of one of these fields: `a or b`, `x ? a : b`
+    either: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     literals: frozenset[str] = frozenset()
     #: what a block binds holds from the block's beginning, not from where it stands: a
     #: comprehension names its variable before the `for` that binds it
@@ -78,6 +80,10 @@ _JS: dict[str, Any] = {
         "satisfies_expression": "",
         "assignment_expression": "right",
     },
+    "either": {
+        "ternary_expression": ("consequence", "alternative"),
+        "binary_expression": ("left", "right"),
+    },
     "literals": frozenset(
         "string template_string number array object regex true false null arrow_function".split()
     ),
@@ -113,6 +119,7 @@ SYNTAX: dict[str, Syntax] = {
         calls={"call": "function"},
         elements={"subscript": "value"},
         wraps={"parenthesized_expression": "", "await": "", "named_expression": "value"},
+        either={"conditional_expression": ("0", "2"), "boolean_operator": ("left", "right")},
         literals=frozenset(
             "string concatenated_string integer float list dictionary set tuple true false none "
             "list_comprehension dictionary_comprehension set_comprehension lambda "
@@ -224,6 +231,7 @@ SYNTAX: dict[str, Syntax] = {
         members={
             "member_access_expression": ("object", "name"),
             "nullsafe_member_access_expression": ("object", "name"),
+            "scoped_property_access_expression": ("scope", "name"),
         },
         methods={
             "member_call_expression": ("object", "name"),
@@ -233,7 +241,8 @@ SYNTAX: dict[str, Syntax] = {
         calls={"function_call_expression": "function"},
         news={"object_creation_expression": "0"},
         elements={"subscript_expression": "0"},
-        wraps={"parenthesized_expression": "", "clone_expression": ""},
+        wraps={"parenthesized_expression": "", "clone_expression": "", "assignment_expression": "right"},
+        either={"conditional_expression": ("body", "alternative"), "binary_expression": ("left", "right")},
         literals=frozenset(
             {"string", "encapsed_string", "integer", "float", "boolean", "null", "array_creation_expression"}
         ),
@@ -285,6 +294,7 @@ SYNTAX: dict[str, Syntax] = {
         methods={"call": ("receiver", "method")},
         elements={"element_reference": "object"},
         wraps={"parenthesized_statements": ""},
+        either={"conditional": ("consequence", "alternative"), "binary": ("left", "right")},
         literals=frozenset(
             {"string", "integer", "float", "array", "hash", "simple_symbol", "nil", "true", "false"}
         ),

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from cortex.graph.facts.chains import module_of
-from cortex.graph.facts.facts import DECORATED, HOLDER, SPREAD, YIELDING, Definition
+from cortex.graph.facts.chains import either_of, module_of, narrowed
+from cortex.graph.facts.facts import DECORATED, HOLDER, SPREAD, YIELDING, Binding, Definition
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives, result
 from cortex.graph.resolution.project import Project, Ref
@@ -104,11 +104,14 @@ class Evaluator:
         if not values and len(links) > 1:
             values, links = self._qualified(links, path)
         dotted = links[0]
-        for link in links[1:]:
+        for number, link in enumerate(links[1:]):
+            if not number and (known := self._narrowed(links, path, scope, at)):
+                values, dotted = known, ""
+                continue
             values = self.worth(values)
             if link[0] == "(":  # f(1): the second result
-                number = int(link[1:-1] or 0)
-                values = self._several(self.called(value, number) for value in values)
+                which = int(link[1:-1] or 0)
+                values = self._several(self.called(value, which) for value in values)
             elif link == "[]":
                 values = self._several(self._element(value) for value in values)
             else:
@@ -122,6 +125,14 @@ class Evaluator:
             if not values:
                 return ()
         return values
+
+    def _narrowed(self, links: list[str], path: str, scope: int, at: int) -> tuple[Value, ...]:
+        """What a test around a place says of the receiver's field, `isinstance(self.x, Disk)`."""
+        held = self.project.index(path).places(scope, narrowed(f"{links[0]}.{links[1]}"))
+        for what in reversed(held):
+            if isinstance(what, Binding) and what.at <= at < (what.until or ANYWHERE):
+                return self.declared(what.value[1:], path, scope)
+        return ()
 
     def worth(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         """`values` without a script's types that share their name with a value."""
@@ -162,6 +173,8 @@ class Evaluator:
         if module := module_of(name):
             key = self.project.find_module(module, path)
             return (Value("mod", key),) if key else (EXTERNAL,)
+        if chains := either_of(name):
+            return self._several(self.evaluate(one, path, scope, at) for one in chains)
         if name == "#":
             return (EXTERNAL,)
         owner = self.scopes.receiver(name, path, scope)
@@ -328,7 +341,10 @@ class Evaluator:
         pending: list[Ref] = [owner]
         while pending:
             one = pending.pop(0)
-            for base in self.project.definition(one).bases:
+            bases = self.project.definition(one).bases
+            if self.project.language(one[0]) == "php":  # a trait's before the class's above
+                bases = tuple(sorted(bases, key=lambda base: base.relation != "embeds"))
+            for base in bases:
                 refs = self.base(one, base.chain)
                 whole = whole and bool(refs)
                 for ref in refs:
@@ -339,6 +355,8 @@ class Evaluator:
                 if ref not in found and ref != owner:
                     found.append(ref)
                     pending.append(ref)
+        # A class's method counts before an interface's, however far away it is.
+        found.sort(key=lambda ref: self.project.definition(ref).kind == "interface")
         result = (tuple(found), whole)
         if self._recursion.leave(("supers", owner), cuts):
             self._supers[owner] = result

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from cortex.graph.facts.chains import module_of, split
+from cortex.graph.facts.chains import module_of, narrowed, split
 from cortex.graph.facts.facts import Binding, Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import asks_fixtures
@@ -65,6 +65,7 @@ COMMON = frozenset(
 
 
 _ROOT = re.compile(r"[^.\[\]():]+")
+_FIELD = re.compile(r"[^.\[\]():]+\.[^.\[\]():]+")
 
 
 class Location(msgspec.Struct, frozen=True, gc=False):
@@ -217,6 +218,8 @@ class _Resolver:
         """
         root = _ROOT.match(one.chain)
         held = self.index.places(one.scope, root[0]) if root else ()
+        if field := _FIELD.match(one.chain):
+            held = (*held, *self.index.places(one.scope, narrowed(field[0])))
         if root is None or len(held) > STAGES_MAX:
             return -one.at
         stage = 1

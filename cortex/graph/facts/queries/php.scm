@@ -25,13 +25,13 @@
 (foreach_statement . (_) @bind.item . (pair (_) . (variable_name) @bind.name))
 (catch_clause type: (_) @bind.type name: (_) @bind.name)
 
-(if_statement condition: (parenthesized_expression (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type)) body: (_) @narrow.block)
-(else_if_clause condition: (parenthesized_expression (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type)) body: (_) @narrow.block)
-(if_statement condition: (parenthesized_expression (binary_expression left: (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type) operator: "&&")) body: (_) @narrow.block)
-(if_statement condition: (parenthesized_expression (binary_expression operator: "&&" right: (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type))) body: (_) @narrow.block)
-(binary_expression left: (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type) operator: "&&" right: (_) @narrow.block)
-(conditional_expression condition: (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type) body: (_) @narrow.block)
-(if_statement condition: (parenthesized_expression (unary_op_expression "!" argument: [(binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type) (parenthesized_expression (binary_expression left: (variable_name) @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type))]))
+(if_statement condition: (parenthesized_expression (binary_expression left: [(variable_name) (member_access_expression object: (variable_name))] @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type)) body: (_) @narrow.block)
+(else_if_clause condition: (parenthesized_expression (binary_expression left: [(variable_name) (member_access_expression object: (variable_name))] @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type)) body: (_) @narrow.block)
+(if_statement condition: (parenthesized_expression (binary_expression left: (binary_expression left: [(variable_name) (member_access_expression object: (variable_name))] @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type) operator: "&&")) body: (_) @narrow.block)
+(if_statement condition: (parenthesized_expression (binary_expression operator: "&&" right: (binary_expression left: [(variable_name) (member_access_expression object: (variable_name))] @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type))) body: (_) @narrow.block)
+(binary_expression left: (binary_expression left: [(variable_name) (member_access_expression object: (variable_name))] @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type) operator: "&&" right: (_) @narrow.block)
+(conditional_expression condition: (binary_expression left: [(variable_name) (member_access_expression object: (variable_name))] @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type) body: (_) @narrow.block)
+(if_statement condition: (parenthesized_expression (unary_op_expression "!" argument: [(binary_expression left: [(variable_name) (member_access_expression object: (variable_name))] @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type) (parenthesized_expression (binary_expression left: [(variable_name) (member_access_expression object: (variable_name))] @narrow operator: "instanceof" right: [(name) (qualified_name)] @narrow.type))]))
   body: (compound_statement [(return_statement) (expression_statement (throw_expression))] .) @narrow.after)
 
 (anonymous_function) @block

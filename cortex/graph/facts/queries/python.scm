@@ -26,14 +26,20 @@
 (named_expression name: (identifier) @bind.name value: (_) @bind.value)
 (for_statement left: (identifier) @bind.name right: (_) @bind.item)
 (for_statement left: (_ (identifier) @bind.name))
+(for_statement left: (pattern_list (_) . (identifier) @bind.name .) right: (call function: (identifier) @_each arguments: (argument_list . (_) @bind.item)) (#eq? @_each "enumerate"))
+(for_statement left: (pattern_list (_) . (identifier) @bind.name .) right: (call function: (attribute object: (_) @bind.item attribute: (identifier) @_each)) (#eq? @_each "items"))
 (for_in_clause left: (identifier) @bind.name right: (_) @bind.item)
 (for_in_clause left: (_ (identifier) @bind.name))
+(for_in_clause left: (pattern_list (_) . (identifier) @bind.name .) right: (call function: (identifier) @_each arguments: (argument_list . (_) @bind.item)) (#eq? @_each "enumerate"))
+(for_in_clause left: (pattern_list (_) . (identifier) @bind.name .) right: (call function: (attribute object: (_) @bind.item attribute: (identifier) @_each)) (#eq? @_each "items"))
 (with_item value: (as_pattern (_) @bind.value alias: (as_pattern_target (identifier) @bind.name)))
 (except_clause (as_pattern (_) @bind.made alias: (as_pattern_target (identifier) @bind.name)))
 
-(if_statement condition: (call function: (identifier) @_isinstance arguments: (argument_list . (identifier) @narrow . (_) @narrow.type .))
-  consequence: (block) @narrow.block (#eq? @_isinstance "isinstance"))
-(assert_statement . (call function: (identifier) @_isinstance arguments: (argument_list . (identifier) @narrow . (_) @narrow.type .))
+([(if_statement condition: (call function: (identifier) @_isinstance arguments: (argument_list . [(identifier) (attribute object: (identifier) attribute: (identifier))] @narrow . (_) @narrow.type .)) consequence: (block) @narrow.block) (elif_clause condition: (call function: (identifier) @_isinstance arguments: (argument_list . [(identifier) (attribute object: (identifier) attribute: (identifier))] @narrow . (_) @narrow.type .)) consequence: (block) @narrow.block)] (#eq? @_isinstance "isinstance"))
+(conditional_expression . (_) @narrow.block . (call function: (identifier) @_isinstance arguments: (argument_list . [(identifier) (attribute object: (identifier) attribute: (identifier))] @narrow . (_) @narrow.type .)) (#eq? @_isinstance "isinstance"))
+(boolean_operator left: (call function: (identifier) @_isinstance arguments: (argument_list . [(identifier) (attribute object: (identifier) attribute: (identifier))] @narrow . (_) @narrow.type .)) operator: "and" right: (_) @narrow.block (#eq? @_isinstance "isinstance"))
+(if_statement condition: (not_operator argument: (call function: (identifier) @_isinstance arguments: (argument_list . [(identifier) (attribute object: (identifier) attribute: (identifier))] @narrow . (_) @narrow.type .))) consequence: (block [(return_statement) (raise_statement) (continue_statement)] .) @narrow.after !alternative (#eq? @_isinstance "isinstance"))
+(assert_statement . (call function: (identifier) @_isinstance arguments: (argument_list . [(identifier) (attribute object: (identifier) attribute: (identifier))] @narrow . (_) @narrow.type .))
   (#eq? @_isinstance "isinstance"))
 
 (lambda) @block
