@@ -8,7 +8,7 @@ chunk id. All of it is columns: objects are made of what is returned alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -42,6 +42,15 @@ _LANES = ("body", "path", "defs", "comments", "defx", "cosine")
 _ABOUT = ("file_references", "foreign")
 #: what the question names (pasted.py): files, and lines of them
 _NAMED = ("cited", "line")
+#: what a file's name and its folders' say to the question, both 0-1
+_NAMES = ("sshare", "folders")
+#: all signals, in the order in which they are explained and added up
+_ORDER = (
+    *("ctop3", "path", *_NAMES, "defs", "comments", "defx", "smax", "refs", "test", "example"),
+    *("document", "foreign", "superseded", "cited"),
+)
+#: by how much sums may differ that are added up in another order
+ROUNDING = 1e-9
 #: the place of each among the columns of the candidates
 _AT = {name: at for at, name in enumerate((*_LANES, *_ABOUT, *_NAMED))}
 
@@ -201,17 +210,20 @@ def rank(
     cosines = _distribution(vector)
     cosine = np.where(np.isnan(found.lane("cosine")), cosines.missing, found.lane("cosine"))
     signals = _signals(question, found, cosines.z(found.best(cosine)))
-    scales = np.array([getattr(weights, name) for name in signals])
-    values = np.array(list(signals.values()))
+    scales = {name: float(getattr(weights, name)) for name in (*signals, *_NAMES)}
     # What is cited comes on top: a question that names no file loses nothing by it.
-    usual = np.array([name != "cited" for name in signals])
-    positive = float(scales[usual & (scales > 0)].sum()) or 1.0
-    totals = (values * scales[:, None]).sum(axis=0)
+    positive = sum(scale for name, scale in scales.items() if scale > 0 and name != "cited") or 1.0
+    files = _leading(signals, scales, limit)
+    signals = {name: values[files] for name, values in signals.items()}
+    signals |= _named_like(Asked(question), [found.paths[at] for at in files.tolist()])
+    names = tuple(name for name in _ORDER if name in signals)
+    values, counts = np.array([signals[name] for name in names]), tuple(scales[name] for name in names)
+    # One after the other, so that a sum is the same to the last bit beside however many others.
+    totals = np.add.accumulate(values * np.array(counts)[:, None], axis=0)[-1]
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
     strength = _shares(found.lane("body")) + cosine
-    shown = _pick(found, strength)
+    shown = _pick(found, files, strength)
     order = _sorted(found, shown, (-totals,), slice(limit)).tolist()
-    names, counts = tuple(signals), tuple(scales.tolist())
     first = [
         Ranked(
             hit=found.hit(shown[at]),
@@ -229,6 +241,23 @@ def rank(
         return first
     by_file = dict(zip(order, first, strict=True))
     return first + _more(found, by_file, strength, np.setdiff1d(np.arange(len(strength)), shown), limit)
+
+
+def _leading(signals: Mapping[str, Array], scales: Mapping[str, float], limit: int) -> Array:
+    """I64, ascending: the numbers of the files that may be among the best `limit`, whatever their
+    names are worth; all, where there are no more.
+
+    To compare a name with the question takes as long as all else that is known of its file.
+    """
+    some = [name for name in signals if scales[name]]
+    sums = np.array([scales[name] for name in some]) @ np.array([signals[name] for name in some])
+    if len(sums) <= limit:
+        return np.arange(len(sums))
+    at_most = sum(max(0.0, scales[name]) for name in _NAMES)
+    at_least = sum(min(0.0, scales[name]) for name in _NAMES)
+    sure = np.partition(sums, len(sums) - limit)[len(sums) - limit] + at_least
+    leading: Array = np.flatnonzero(sums + at_most >= sure - ROUNDING)
+    return leading
 
 
 def rank_by_cosine(vector: Signals, limit: int) -> list[Ranked]:
@@ -316,8 +345,8 @@ def _distribution(vector: Signals | None) -> _Cosines:
 
 
 def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]:
-    """Signal → its value for each file, in the order in which they are explained."""
-    asked, said = Asked(question), [say(path) for path in found.paths]
+    """Signal → its value for each file, but for _NAMES."""
+    said = [say(path) for path in found.paths]
     penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
     test, example, foreign = np.array([one.kinds for one in said]).T
     best = dict(zip(_AT, found.best(found.lanes), strict=True))
@@ -326,8 +355,6 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
     return {
         "ctop3": found.top("body"),
         "path": _shares(best["path"]),
-        "sshare": np.array([asked.share(one.stem) for one in said]),
-        "folders": np.array([asked.share(one.folders) for one in said]),
         "defs": found.top("defs"),
         "comments": _shares(_comments(found, best["comments"])),
         "defx": best["defx"],
@@ -341,6 +368,13 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
         "superseded": np.array(superseded(said, question), float),
         **cited,
     }
+
+
+def _named_like(asked: Asked, paths: Sequence[str]) -> dict[str, Array]:
+    """The signals of _NAMES of each path."""
+    said = [say(path) for path in paths]
+    shares = ([asked.share(one.stem) for one in said], [asked.share(one.folders) for one in said])
+    return dict(zip(_NAMES, map(np.array, shares), strict=True))
 
 
 def _alone(found: _Candidates) -> Array:
@@ -366,14 +400,17 @@ def _shares(values: Array) -> Array:
     return values / most if most > 0 else values
 
 
-def _pick(found: _Candidates, strength: Array) -> Array:
-    """Each file's place of the chunk that stands for it: the one with the named line, else of those
-    that hold the asked definition, if any, the best.
+def _pick(found: _Candidates, files: Array, strength: Array) -> Array:
+    """The chunk that stands for each of `files` (ascending): the one with the named line, else of
+    those that hold the asked definition, if any, the best.
     """
-    defx = found.lane("defx")
-    other = defx < found.best(defx)[found.file]
-    columns = (~found.covering, -strength, other, -found.lane("line"), found.file)
-    return _sorted(found, np.arange(len(found)), columns, found.starts)
+    wanted = np.zeros(len(found.paths), bool)
+    wanted[files] = True
+    own = np.flatnonzero(wanted[found.file])
+    file, defx = found.file[own], found.lane("defx")
+    other = defx[own] < found.best(defx)[file]
+    columns = (~found.covering[own], -strength[own], other, -found.lane("line")[own], file)
+    return own[_sorted(found, own, columns, np.flatnonzero(np.diff(file, prepend=-1)))]
 
 
 def _sorted(found: _Candidates, chunks: Array, columns: tuple[Array, ...], places: slice | Array) -> Array:
