@@ -29,7 +29,7 @@ from ipc.errors import CortexError, Misconfigured, Occupied
 from ipc.events import Listener
 from ipc.lifeline import watch_life_line
 from ipc.locks import Lock, clear_place, hold
-from ipc.messages import Failure, GetStatus, Message, Status
+from ipc.messages import Answers, Failure, GetStatus, Message, Several, Status
 
 log = logging.getLogger(__name__)
 
@@ -364,6 +364,9 @@ def answer(worker: Worker, frame: bytes, allotted_s: float = 0.0) -> Message | S
         message = decode(frame)
         if isinstance(message, GetStatus):
             return worker.status()
+        if isinstance(message, Several):
+            with _allotted(allotted_s):
+                return Answers(tuple(_answer_one_of(worker, one) for one in message.requests))
         handler = worker.handlers.get(type(message))
         if handler is None:
             return Failure("bad_request", f"This worker does not answer {type(message).__name__}.")
@@ -371,6 +374,15 @@ def answer(worker: Worker, frame: bytes, allotted_s: float = 0.0) -> Message | S
             return handler(message)
     except Exception as error:  # a bug in one handler must not end the worker
         return failure_of(error)
+
+
+def _answer_one_of(worker: Worker, frame: bytes) -> bytes:
+    """The frame of the reply to one of several requests; long work is none of them."""
+    reply = answer(worker, frame)
+    if isinstance(reply, Generator):
+        reply.close()
+        reply = Failure("bad_request", "Long work is asked for by a message of its own.")
+    return reply_frame(reply, 0)
 
 
 def failure_of(error: Exception) -> Failure:

@@ -29,6 +29,8 @@ from cortex.publish.builder import Builder
 from cortex.settings.config import Config
 from ipc.codec import decode, encode
 from ipc.errors import CortexError, Unavailable
+from ipc.messages import Answers, Several
+from ipc.service import answer
 from workers import vector
 
 # What a drawn example takes says how busy the machine is, and nothing about the code.
@@ -86,6 +88,9 @@ class Served:
             raise Unavailable(f"The {worker} worker is not running.")
         request = decode(encode(message, 1))
         self.asked.append(request)
+        if isinstance(request, Several):
+            replies = [answer(self.workers[worker], frame) for frame in request.requests]
+            return Answers(tuple(encode(one) for one in replies))
         reply = self.workers[worker].handlers[type(request)](request)
         return decode(encode(reply, 1))
 

@@ -20,8 +20,9 @@ from cortex.ask.questions import NO_FILTERS, Lookup
 from cortex.generation.current import Generation
 from cortex.settings.config import Config
 from ipc.client import Silent
-from ipc.errors import BadRequest, CortexError, NotFound, NotReady, Unavailable
-from ipc.messages import Chunks, Fetch, Filters, Message, is_repeatable
+from ipc.codec import decode, encode
+from ipc.errors import BY_CODE, BadRequest, CortexError, NotFound, NotReady, Unavailable
+from ipc.messages import Answers, Chunks, Failure, Fetch, Filters, Message, Several, is_repeatable
 
 M = TypeVar("M")
 T = TypeVar("T")
@@ -155,9 +156,7 @@ class Asking:
                 # The set has just been started, and this worker with it.
                 await asyncio.sleep(LOOK_S)
                 continue
-            if not isinstance(reply, kind):
-                raise Unavailable(f"The {worker} worker answered with a {type(reply).__name__}.")
-            return reply
+            return _expected(reply, kind, worker)
 
     def left_s(self) -> float:
         return max(0.0, self.until - time.monotonic())
@@ -203,14 +202,33 @@ class Turn:
         try:
             return await self.asking.ask(worker, message, kind, self.until)
         except CortexError as error:
-            if isinstance(error, NotReady) and not self.final:
-                raise
-            if isinstance(error, (BadRequest, NotFound)) and ours:
-                return None
-            if isinstance(error, BadRequest):
-                raise
-            self.silent.setdefault(worker, error)
+            self._do_without(worker, error, ours=ours)
             return None
+
+    async def lanes(
+        self, worker: str, messages: Sequence[Message], kind: type[M], *, ours: bool = False
+    ) -> list[M | None]:
+        """As `lane`, of messages that travel together."""
+        if len(messages) < 2:
+            return [await self.lane(worker, message, kind, ours=ours) for message in messages]
+        found: list[M | None] = [None] * len(messages)
+        told = await self.lane(worker, Several(tuple(map(encode, messages))), Answers, ours=ours)
+        for at, frame in enumerate(told.replies if told is not None else ()):
+            try:
+                found[at] = _expected(decode(frame), kind, worker)
+            except CortexError as error:
+                self._do_without(worker, error, ours=ours)
+        return found
+
+    def _do_without(self, worker: str, error: CortexError, *, ours: bool) -> None:
+        """Note why `worker` did not answer; raises what `lane` raises."""
+        if isinstance(error, NotReady) and not self.final:
+            raise error
+        if isinstance(error, (BadRequest, NotFound)) and ours:
+            return
+        if isinstance(error, BadRequest):
+            raise error
+        self.silent.setdefault(worker, error)
 
     async def fetch(self, workers: Sequence[str], request: Fetch, errors: dict[str, CortexError]) -> Chunks:
         """The chunks, of the first of `workers` that answers in the time that the call has left.
@@ -272,6 +290,15 @@ class Turn:
                 "Nothing matches with these filters (chunk_types, tags, paths, exclude_paths); loosen them."
             )
         return "Nothing in the index shares a word or a meaning with the query; try other words."
+
+
+def _expected(reply: Message, kind: type[M], worker: str) -> M:
+    """The reply, if it is of the class `kind`. Raises what the worker raised, and Unavailable."""
+    if isinstance(reply, Failure):
+        raise BY_CODE.get(reply.code, CortexError)(reply.message)
+    if not isinstance(reply, kind):
+        raise Unavailable(f"The {worker} worker answered with a {type(reply).__name__}.")
+    return reply
 
 
 def nobody(errors: Iterable[CortexError]) -> Unavailable:

@@ -18,7 +18,7 @@ from cortex.ask.functions import PIECE, Function, ask_graph, outline, read_lines
 from cortex.terms.kinds import TYPE_KINDS, WHOLE_KINDS
 from cortex.terms.paths import is_test
 from ipc.errors import BadRequest
-from ipc.messages import Locate, Located, Place
+from ipc.messages import GraphSearch, Locate, Located, Place
 
 #: files and hunks of a diff that are looked at
 FILES_MAX, HUNKS_MAX = 40, 200
@@ -211,11 +211,9 @@ async def find_impact(turn: Turn, touched: Touched) -> Impact:
     files = {one.file for one in defined}
     asked = [one.id for one in defined]
     asked += dict.fromkeys(one.file for one in touched.functions if one.file not in files)
-    answers = await asyncio.gather(
-        *(
-            ask_graph(turn, "impact", one, depth=IMPACT_DEPTH, max_results=IMPACT_MAX)
-            for one in asked[:IMPACT_OF]
-        )
+    answers = await ask_graph(
+        turn,
+        [GraphSearch("impact", one, depth=IMPACT_DEPTH, max_results=IMPACT_MAX) for one in asked[:IMPACT_OF]],
     )
     found: dict[str, Entry] = {}
     tests: dict[str, Entry] = {}

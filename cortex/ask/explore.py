@@ -21,7 +21,7 @@ from cortex.ask.functions import (
     Calls,
     Function,
     find_calls,
-    find_way,
+    find_ways,
     outline,
     read_bodies,
 )
@@ -224,7 +224,7 @@ def _free(spans: Sequence[tuple[str, int, int]], file: str, line: int) -> tuple[
 async def _connect(turn: Turn, functions: list[Function], calls: Calls) -> None:
     """Adds the shortest ways among `functions`, with what the question did not name."""
     pairs = [(one, other) for one in functions for other in functions if one.id != other.id]
-    await asyncio.gather(*(find_way(turn, one, other, calls, WAY_MAX) for one, other in pairs))
+    await find_ways(turn, pairs, calls, WAY_MAX)
 
 
 def _worth_of_files(

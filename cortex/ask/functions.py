@@ -4,9 +4,8 @@ read from chunks, asked of the graph. Which of them matter is in flow.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -87,21 +86,18 @@ class Calls:
 Bodies = dict[str, dict[int, str]]
 
 
-async def ask_graph(turn: Turn, operation: GraphOperation, target: str, **more: Any) -> GraphHits | None:
-    """None when the graph worker is silent. Raises NotReady."""
-    request = GraphSearch(operation, target, include_context=False, generation=turn.generation.number, **more)
-    return await turn.lane("graph", request, GraphHits, ours=True)
+async def ask_graph(turn: Turn, requests: Sequence[GraphSearch]) -> list[GraphHits | None]:
+    """None where the graph worker is silent. Raises NotReady."""
+    number = turn.generation.number
+    asked = [replace(one, include_context=False, generation=number) for one in requests]
+    return await turn.lanes("graph", asked, GraphHits, ours=True)
 
 
 async def outline(turn: Turn, files: Sequence[str]) -> list[Function]:
     """The definitions of `files` in the order of the files. Raises NotReady."""
     number = turn.generation.number
-    answers = await asyncio.gather(
-        *(
-            turn.lane("graph", OutlineSearch(file, OUTLINE_BYTES, number), GraphHits, ours=True)
-            for file in files
-        )
-    )
+    asked = [OutlineSearch(file, OUTLINE_BYTES, number) for file in files]
+    answers = await turn.lanes("graph", asked, GraphHits, ours=True)
     found = []
     for answer in answers:
         for raw in answer.results if answer is not None else ():
@@ -119,7 +115,7 @@ async def outline(turn: Turn, files: Sequence[str]) -> list[Function]:
 async def resolve(turn: Turn, target: str) -> tuple[list[Function], str]:
     """(what a name means in the graph, a sentence when that is nothing or several)."""
     # The way from a name to itself is the definition that it means.
-    found = await ask_graph(turn, "path", target, to=target)
+    (found,) = await ask_graph(turn, [GraphSearch("path", target, to=target)])
     if found is None:
         return [], ""
     return [_function(orjson.loads(raw)["node"]) for raw in found.results], found.suggestion
@@ -130,8 +126,8 @@ async def find_calls(turn: Turn, functions: Sequence[Function]) -> Calls:
     calls = Calls({one.id: one for one in functions})
     operations: tuple[GraphOperation, ...] = ("callees", "callers")
     asked = [(one, operation) for one in functions for operation in operations]
-    answers = await asyncio.gather(
-        *(ask_graph(turn, operation, one.id, max_results=NEIGHBOURS_MAX) for one, operation in asked)
+    answers = await ask_graph(
+        turn, [GraphSearch(operation, one.id, max_results=NEIGHBOURS_MAX) for one, operation in asked]
     )
     for (one, operation), answer in zip(asked, answers, strict=True):
         for raw in answer.results if answer is not None else ():
@@ -143,9 +139,18 @@ async def find_calls(turn: Turn, functions: Sequence[Function]) -> Calls:
     return calls
 
 
-async def find_way(turn: Turn, one: Function, other: Function, calls: Calls, steps_max: int) -> None:
-    """Adds the shortest chain of calls from `one` to `other` to `calls`, if it is short enough."""
-    found = await ask_graph(turn, "path", one.id, to=other.id)
+async def find_ways(
+    turn: Turn, pairs: Sequence[tuple[Function, Function]], calls: Calls, steps_max: int
+) -> None:
+    """Adds the shortest chain of calls from one to the other of each of `pairs` to `calls`, if it
+    is short enough.
+    """
+    found = await ask_graph(turn, [GraphSearch("path", one.id, to=other.id) for one, other in pairs])
+    for (one, _), way in zip(pairs, found, strict=True):
+        _add_way(one, way, calls, steps_max)
+
+
+def _add_way(one: Function, found: GraphHits | None, calls: Calls, steps_max: int) -> None:
     results = [orjson.loads(raw) for raw in found.results] if found is not None else []
     if len(results) > steps_max or any(result.get("edge", "calls") != "calls" for result in results):
         return

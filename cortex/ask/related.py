@@ -234,19 +234,20 @@ async def _similar(turn: Turn, target: Target, limit: int) -> list[tuple[Hit, fl
     return list(best.values())[: limit + 1]  # one more says that there is more
 
 
-async def _graph(turn: Turn, request: GraphSearch) -> tuple[list[Entry], bool]:
-    """(results, whether there are more)"""
-    asked = replace(request, generation=turn.generation.number)
-    found = await turn.lane("graph", asked, GraphHits, ours=True)
-    if found is None:
-        return [], False
-    return [orjson.loads(raw) for raw in found.results], found.truncated
+async def _graph(turn: Turn, requests: Sequence[GraphSearch]) -> list[tuple[list[Entry], bool]]:
+    """Of each (results, whether there are more)."""
+    asked = [replace(one, generation=turn.generation.number) for one in requests]
+    answers = await turn.lanes("graph", asked, GraphHits, ours=True)
+    return [
+        ([orjson.loads(raw) for raw in found.results], found.truncated) if found is not None else ([], False)
+        for found in answers
+    ]
 
 
 async def _importers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
-    return await _graph(
-        turn, GraphSearch("dependents", target.path, include_context=False, max_per_level=LEVEL_MAX)
-    )
+    request = GraphSearch("dependents", target.path, include_context=False, max_per_level=LEVEL_MAX)
+    (found,) = await _graph(turn, [request])
+    return found
 
 
 async def _callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
@@ -255,21 +256,17 @@ async def _callers(turn: Turn, target: Target) -> tuple[list[Entry], bool]:
     """
     stem = stem_of(target.path)
     symbols = target.spot.symbols[:DEFINITIONS_MAX]
-    answers = await asyncio.gather(
-        *(
-            _graph(
-                turn,
-                GraphSearch(
-                    "callers",
-                    f"{stem}:{name}",
-                    max_results=LEVEL_MAX,
-                    max_per_level=LEVEL_MAX,
-                    context_lines=0,
-                ),
-            )
-            for name in symbols
+    asked = [
+        GraphSearch(
+            "callers",
+            f"{stem}:{name}",
+            max_results=LEVEL_MAX,
+            max_per_level=LEVEL_MAX,
+            context_lines=0,
         )
-    )
+        for name in symbols
+    ]
+    answers = await _graph(turn, asked)
     found: dict[str, Entry] = {}
     for name, (results, _) in zip(symbols, answers, strict=True):
         for result in results:

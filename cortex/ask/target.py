@@ -17,7 +17,7 @@ from cortex.terms.languages import OTHER, language_of
 from cortex.terms.paths import is_test
 from ipc.arrays import Array
 from ipc.errors import BadRequest, NotFound
-from ipc.messages import Locate, Located, Place, Spot
+from ipc.messages import GraphSearch, Locate, Located, Place, Spot
 
 #: files that an ambiguous path lists
 LISTED = 5
@@ -86,7 +86,8 @@ async def _by_name(turn: Turn, question: Related) -> Target:
     """Of the definition that `file` names. Raises as `find_target`."""
     name = question.file
     # The way from a name to itself is the definition that it means.
-    found = await ask_graph(turn, "path", name, to=name) if language_of(name) is OTHER else None
+    asked = [GraphSearch("path", name, to=name)] if language_of(name) is OTHER else []
+    found = next(iter(await ask_graph(turn, asked)), None)
     if found is not None and not found.results and found.candidates:
         raise BadRequest(found.suggestion)
     node = orjson.loads(found.results[0])["node"] if found is not None and found.results else {}

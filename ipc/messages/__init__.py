@@ -8,7 +8,17 @@ holds it there.
 
 from __future__ import annotations
 
-from ipc.messages.control import PROTOCOL, Blobs, Failure, GetStatus, Reload, Status, is_repeatable
+from ipc.messages.control import (
+    PROTOCOL,
+    Answers,
+    Blobs,
+    Failure,
+    GetStatus,
+    Reload,
+    Several,
+    Status,
+    is_repeatable,
+)
 from ipc.messages.graph import (
     GraphHits,
     GraphOperation,
@@ -45,6 +55,8 @@ Message = (
     Failure
     | GetStatus
     | Status
+    | Several
+    | Answers
     | Embed
     | Embedded
     | VectorSearch
@@ -71,6 +83,7 @@ Message = (
 
 __all__ = [
     "PROTOCOL",
+    "Answers",
     "Blobs",
     "Chunks",
     "Detail",
@@ -99,6 +112,7 @@ __all__ = [
     "PatternSearch",
     "Place",
     "Reload",
+    "Several",
     "Show",
     "Shown",
     "Signals",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ipc.codec import decode, encode, read_envelope
 from ipc.errors import BadRequest, TooLarge
 from ipc.messages import (
+    Answers,
     Chunks,
     Embed,
     Embedded,
@@ -34,6 +35,7 @@ from ipc.messages import (
     PatternSearch,
     Place,
     Reload,
+    Several,
     Show,
     Shown,
     Signals,
@@ -74,6 +76,8 @@ EXAMPLES = [
     MemoryAnswer({"id": "0190", "message": "Stored"}),
     MeaningSearch("naïve 🦊", 5, Filters(tags=("go",)), 4),
     Reload(9),
+    Several((encode(GetStatus()), encode(OutlineSearch("naïve 🦊")))),
+    Answers((encode(Failure("not_found", "It is not there.")), encode(GraphHits(3)))),
 ]
 
 
@@ -96,7 +100,7 @@ def test_every_message_comes_back_as_it_went(message):
 def test_questions_may_be_sent_again_and_nothing_else_says_so():
     questions = {
         *(GetStatus, Embed, VectorSearch, MeaningSearch, TextSignals, ExactSearch, Fetch, Locate, Show),
-        *(GraphSearch, OutlineSearch, PatternSearch, NameSearch, MemoryCall),
+        *(GraphSearch, OutlineSearch, PatternSearch, NameSearch, MemoryCall, Several),
     }
     assert {type(m) for m in EXAMPLES if is_repeatable(m)} == questions
     assert not any(b"repeatable" in encode(m) for m in EXAMPLES)

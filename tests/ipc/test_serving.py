@@ -9,9 +9,10 @@ import pytest
 import zmq
 
 from ipc.client import Client
+from ipc.codec import decode, encode
 from ipc.errors import BadRequest, Misconfigured
 from ipc.events import Announcer
-from ipc.messages import Embed, GetStatus, MemoryAnswer, MemoryCall, Reload, Status
+from ipc.messages import Embed, Failure, GetStatus, MemoryAnswer, MemoryCall, Reload, Several, Status
 from ipc.service import Serving
 from tests.waiting import until_async
 
@@ -115,6 +116,20 @@ def test_long_work_that_fails_says_so_and_nothing_else_is_disturbed(served, tmp_
         return await ask(GetStatus())
 
     assert talk(tmp_path, conversation).worker == "memory"
+
+
+def test_messages_that_travel_together_are_answered_in_their_order_and_each_for_itself(served, tmp_path):
+    long = MemoryCall("long", {"until": 0}, False)
+    messages = (MemoryCall("short", {}, False), Embed(("a",)), long, GetStatus())
+
+    async def conversation(ask):
+        return await ask(Several(tuple(map(encode, messages))))
+
+    first, refused, alone, status = map(decode, talk(tmp_path, conversation).replies)
+    assert first == MemoryAnswer({"asked": 1})
+    assert refused == Failure("bad_request", "This worker does not answer Embed.")
+    assert (type(alone), alone.code) == (Failure, "bad_request")
+    assert status.worker == "memory"
 
 
 def test_work_in_the_background_lets_questions_pass_and_may_fail(served, tmp_path):

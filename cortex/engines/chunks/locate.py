@@ -6,7 +6,8 @@ Pure over Rows.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,21 +34,23 @@ def locate(rows: Rows, request: Locate) -> Located:
     """The spots of each place, in the order of the places, those of one place by path."""
     look = _Look(rows, rows.mask(request.filters), bare=request.bare)
     files = _files(look, request.places)
-    spots: list[Spot] = []
+    found: list[tuple[int, tuple[int, ...], tuple[int, bool], int, tuple[str, ...]]] = []
     vectors: list[Array] = []
     for at, place in enumerate(request.places):
         if place.id:
             for ordinal in _with_id(rows, place.id, look.mask):
                 count = len(look.rows_of(int(rows.columns["path"][ordinal])))
-                spots.append(Spot(at, rows.hit(ordinal), 0, True, count, look.symbols((ordinal,))))
+                found.append((at, (ordinal,), (0, True), count, look.symbols((ordinal,))))
                 vectors.append(look.vector((ordinal,)))
         for file, shared in files.get(at, ()):
             own = look.rows_of(file)
             chosen = look.at_line(file, place.line) if place.line else own
             if chosen:
-                spots.append(Spot(at, look.span(chosen), *shared, len(own), look.symbols(chosen, place.line)))
+                found.append((at, chosen, shared, len(own), look.symbols(chosen, place.line)))
                 vectors.append(look.vector(chosen))
     matrix = np.stack(vectors) if vectors and not request.bare else np.zeros((0, rows.dimensions), np.float32)
+    spans = _spans(rows, dict.fromkeys(chosen for _, chosen, _, _, _ in found))
+    spots = (Spot(at, spans[chosen], *shared, count, names) for at, chosen, shared, count, names in found)
     return Located(rows.generation, tuple(spots), rows.model, matrix)
 
 
@@ -61,7 +64,6 @@ class _Look:
         self.rows_of = functools.cache(lambda file: _rows_of(rows, file, mask))
         #: file → its rows, and the first and the last lines of each
         self._edges = functools.cache(lambda file: _edges(rows, self.rows_of(file)))
-        self.span = functools.cache(lambda chosen: _span(rows, chosen))
         self.vector = functools.cache(lambda chosen: _NO_VECTOR if bare else _vector(rows, chosen))
         self._body = functools.cache(lambda at: orjson.loads(rows.chunk(at)).get("metadata") or {})
 
@@ -156,11 +158,14 @@ def _with_id(rows: Rows, name: str, mask: Array) -> Iterable[int]:
             begin = data.find(wanted, begin + 1)
 
 
-def _span(rows: Rows, chosen: Sequence[int]) -> Hit:
-    """The first chunk, with the lines of all of them."""
-    first = rows.hit(chosen[0])
-    last = max(int(rows.columns["end_line"][at]) for at in chosen)
-    return Hit(first.key, first.id, first.chunk_type, first.path, first.start_line, last)
+def _spans(rows: Rows, all_chosen: Collection[tuple[int, ...]]) -> dict[tuple[int, ...], Hit]:
+    """Of each the first chunk, with the lines of all of them; the chunks are looked up at once."""
+    hits = rows.hits(np.array([chosen[0] for chosen in all_chosen], np.int64))
+    ends = rows.columns["end_line"]
+    return {
+        chosen: hit if len(chosen) == 1 else replace(hit, end_line=int(ends[list(chosen)].max()))
+        for chosen, hit in zip(all_chosen, hits, strict=True)
+    }
 
 
 def _symbols(bodies: Sequence[dict[str, Any]], line: int = 0) -> tuple[str, ...]:

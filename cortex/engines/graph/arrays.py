@@ -9,7 +9,7 @@ and costs no more memory than its arrays.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from ipc.arrays import Array
 #: candidates of an ambiguous edge that are looked at and shown; graph files of other programs may
 #: name thousands, and each result with such an edge names them
 CANDIDATES_MAX = 64
+#: texts of names that are remembered, some 120 bytes each
+KNOWN_MAX = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +41,21 @@ class Names:
     keys: Array
     parts: Array
     rows: Array
+    #: number → text of those asked for last: one answer names the same few again and again
+    known: dict[int, str] = field(default_factory=dict, compare=False)
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def __getitem__(self, number: int) -> str:
+        text = self.known.get(number)
+        if text is None:
+            if len(self.known) >= KNOWN_MAX:
+                self.known.clear()
+            text = self.known[int(number)] = self._read(number)
+        return text
+
+    def _read(self, number: int) -> str:
         arrays = self.segments[self.parts[number]].arrays
         row = int(self.rows[number])
         begin = int(arrays["string_ends"][row - 1]) if row else 0

@@ -56,7 +56,8 @@ def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int)
     if not files:
         suggestion = f"The graph has no file {prefix!r} and none below it."
         return GraphHits(generation, prefix, suggestion=suggestion)
-    rows = rows[np.isin(graph.nodes[rows, 2], list(files))]
+    if len(files) > 1:
+        rows = rows[np.isin(graph.nodes[rows, 2], list(files))]
     weight = np.bincount(graph.nodes[rows, 2], weights=users[graph.nodes[rows, 0]], minlength=len(names))
     rows = rows[graph.nodes[rows, 1] != graph.kinds.get("module", -1)]
     chosen = _choose(graph, users, rows, request.max_bytes)

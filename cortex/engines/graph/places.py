@@ -38,6 +38,8 @@ class Places:
     def roots(self, path: str) -> list[str]:
         """The files and folders whose paths end as `path` does."""
         wanted = f"/{path.strip('/').lower()}/"
+        if wanted not in self._small:
+            return []
         found = set()
         for number in self._files:
             own = f"/{self._graph.names[number]}/"
@@ -58,6 +60,11 @@ class Places:
             if graph.kind(number) not in WHOLE_KINDS
         ]
         return max(best)[2] if best else None
+
+    @cached_property
+    def _small(self) -> str:
+        """All paths in small letters, each between slashes, a line each."""
+        return "\n".join(f"/{self._graph.names[number].lower()}/" for number in self._files)
 
     @cached_property
     def _by_name(self) -> dict[str, list[tuple[list[str], int]]]:

@@ -30,6 +30,8 @@ _KINDS: dict[str, tuple[str, ...]] = {
     "type_usages": ("uses_type", "implements", "extends", "embeds"),
     "impact": ("calls", "implements", "extends", "embeds", "references", "uses_type", "imports"),
 }
+#: bool [edge types]: those from a type to what it implements, extends or embeds
+_IS_A = np.array([kind in _KINDS["implementations"] for kind in EDGE_TYPES])
 #: operations that follow edges the way they lead; all others go against it
 FORWARD = ("callees", "dependencies")
 #: edge type → (impact type, severity at depth 1)
@@ -232,7 +234,6 @@ class Walker:
         says so; nothing for what is no method.
         """
         found: dict[int, int] = {}
-        wanted = np.array([_TYPE[kind] for kind in _KINDS["implementations"]])
         for number in methods:
             if self.graph.kind(number) != "method":
                 continue
@@ -240,7 +241,7 @@ class Walker:
             seen, frontier = {self._owner(number)} - {-1}, [self._owner(number)]
             while frontier := [one for one in frontier if one >= 0]:
                 rows = self.graph.outgoing.of(np.array(frontier, dtype="<i8"))
-                rows = rows[np.isin(self.graph.edges[rows, 2], wanted)]
+                rows = rows[_IS_A[self.graph.edges[rows, 2]]]
                 uppers = [(int(self.graph.edges[row, 1]), row) for row in rows.tolist()]
                 frontier = list(dict.fromkeys(upper for upper, _ in uppers if upper not in seen))
                 seen.update(frontier)
@@ -436,13 +437,12 @@ class Walker:
         if not start or any(self.graph.kind(number) != "method" for number in start):
             return None
         found: dict[int, int] = {}
-        wanted = np.array([_TYPE[kind] for kind in _KINDS["implementations"]])
         for number in start:
             name = self.graph.names[number].rpartition(".")[2].partition("~")[0]
             seen, frontier = {self._owner(number)} - {-1}, [self._owner(number)]
             while frontier:
                 rows = self.graph.incoming.of(np.array([n for n in frontier if n >= 0], dtype="<i8"))
-                rows = rows[np.isin(self.graph.edges[rows, 2], wanted)]
+                rows = rows[_IS_A[self.graph.edges[rows, 2]]]
                 frontier = []
                 for row in rows.tolist():
                     subtype = int(self.graph.edges[row, 0])
