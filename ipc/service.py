@@ -246,7 +246,7 @@ class _Loop:
         poller.register(listener.socket, zmq.POLLIN)
         poller.register(wake, zmq.POLLIN)
         patience = getattr(self.worker, "patience", _usual_patience)
-        checked = -CHECK_S
+        checked = -math.inf  # not yet, however short a time the machine has been running
         while not stop.is_set():
             left_s = max(0.0, checked + patience() - time.monotonic())
             ready = dict(poller.poll(0 if self.unfinished else math.ceil(1000 * left_s)))
