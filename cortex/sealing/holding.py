@@ -21,6 +21,7 @@ from cortex.sealing.keys import project_key
 from cortex.sealing.mirror import LIST_BYTES_MAX, Listed, Mirror
 from cortex.sealing.places import NAME, Place, check_room, make_base, plain_base
 from cortex.system import files
+from cortex.system.dumps import forbid_dumps
 from ipc.errors import CortexError, Damaged, Unavailable
 from ipc.locks import Lock, hold, holder_of, share, try_lock
 
@@ -43,6 +44,7 @@ def use(place: Place) -> None:
 
     Raises Misconfigured, Unavailable and OSError.
     """
+    forbid_dumps()
     _remove_old(place)
     lock = _used.get(place.base)
     if lock is not None and not lock.lost and (place.base / OPEN).is_file():
@@ -63,6 +65,7 @@ def use(place: Place) -> None:
 
 def hold_open(base: Path) -> Lock:
     """For who keeps a plain folder that others use, and knows nothing else of it."""
+    forbid_dumps()
     with _turn(base):
         return share(base / USED)
 

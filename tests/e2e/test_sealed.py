@@ -84,6 +84,9 @@ async def serve(project, *, change=""):
             (project.root / "auth" / "more.py").write_text(f"def {change}():\n    return 1\n")
             await front.finds(change, "auth/more.py")
         await asyncio.to_thread(check_disk, project.root.parent)
+        for process in project.processes():
+            with contextlib.suppress(psutil.NoSuchProcess):  # of those that index
+                assert process.rlimit(psutil.RLIMIT_CORE)[0] == 0
         return await asyncio.to_thread(generation, project)
 
 
