@@ -66,8 +66,7 @@ class Window:
     @property
     def bytes(self) -> int:
         """About what its entry costs."""
-        lines = self.source.lines
-        text = sum(len(lines[number]) + 3 for number in self.lines)
+        text = self.source.lines.letters_in(self.lines) + 3 * len(self.lines)
         return ENTRY_BYTES + 2 * len(self.source.path) + len(self.symbol) + text
 
 

@@ -79,6 +79,12 @@ class Lines:
             return ""
         return self.text[self.starts[at] : self.starts[at + 1] - 1]
 
+    def letters_in(self, numbers: Iterable[int]) -> int:
+        """How many letters the lines have together, without their ends."""
+        starts, first, count = self.starts, self.first, len(self.starts) - 1
+        places = (number - first for number in numbers)
+        return sum(starts[at + 1] - 1 - starts[at] for at in places if 0 <= at < count)
+
     def number_at(self, place: int) -> int:
         """The number of the line that holds the letter at `place`."""
         return self.first + bisect_right(self.starts, place) - 1
@@ -134,6 +140,8 @@ class Source:
 
     def holding(self, numbers: Sequence[int]) -> list[int]:
         """The numbers of the units that hold one of the lines `numbers`, which ascend."""
+        if not numbers:
+            return []
         firsts = np.searchsorted(numbers, self.spans[0])
         lasts = np.searchsorted(numbers, self.spans[1], side="right")
         return np.flatnonzero(lasts > firsts).tolist()

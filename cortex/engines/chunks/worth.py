@@ -46,6 +46,8 @@ LINES_MAX = 400
 #: number of lines with a word → what they are worth together
 _REPEATED = np.array([0.0, *(1 + REPEAT_WORTH * math.log(count) for count in range(1, LINES_MAX + 1))])
 
+_NONE: frozenset[int] = frozenset()
+
 #: letters of a stem from which on its last one may be another in the word: "happi"
 STEM_CHARS_MIN = 2
 
@@ -92,6 +94,8 @@ class Question:
     known: _Known
     #: pieces of code that the question holds, as it spells them
     literals: tuple[str, ...] = ()
+    #: text → `worth` of its `terms`: names and what is around them stand in many places
+    spoken: dict[str, float] = field(default_factory=dict, compare=False)
 
     def line_worth(self, terms: frozenset[str], total: float) -> float:
         """What a line with these terms is worth of `total`, what all of them are."""
@@ -105,6 +109,13 @@ class Question:
 
     def worth(self, terms: Iterable[str]) -> float:
         return sum(map(self.weights.__getitem__, terms))
+
+    def worth_of(self, text: str) -> float:
+        """What the terms that the text holds are worth."""
+        worth = self.spoken.get(text)
+        if worth is None:
+            worth = self.spoken[text] = self.worth(self.terms(text))
+        return worth
 
 
 class Rarity:
@@ -198,9 +209,9 @@ def judge(question: Question, source: Source, others: Iterable[int] = ()) -> dic
     held, spelled = _held(question, source.lines), _spelled(question, source.lines)
     first, last = source.spans
     worth = np.zeros(len(source.units))
-    for term, numbers in held.items():
-        counts = np.searchsorted(numbers, last, side="right") - np.searchsorted(numbers, first)
-        worth += question.weights[term] * _REPEATED[np.minimum(counts, LINES_MAX)]
+    if held and source.units:
+        repeated = _REPEATED[np.minimum(_counted(held, source.spans), LINES_MAX)]
+        worth += np.array([question.weights[term] for term in held]) @ repeated
     worth /= np.maximum(1.0, (last - first + 1) / UNIT_LINES) ** 0.25
     for at in source.named(question.begins):
         worth[at] += _worth_of_symbol(question, source.units[at], total)
@@ -210,7 +221,9 @@ def judge(question: Question, source: Source, others: Iterable[int] = ()) -> dic
     out = {}
     for at in sorted({*np.flatnonzero(worth).tolist(), *others}):
         unit = source.units[at]
-        lines = frozenset(number for number in spelled if unit.start <= number <= unit.end)
+        lines = (
+            frozenset(number for number in spelled if unit.start <= number <= unit.end) if spelled else _NONE
+        )
         out[at] = Judged(source, unit, float(worth[at]), held, lines)
     return out
 
@@ -218,8 +231,8 @@ def judge(question: Question, source: Source, others: Iterable[int] = ()) -> dic
 def _worth_of_symbol(question: Question, unit: Unit, total: float) -> float:
     """What its name is worth; `total`: what all words of the question are."""
     scope, _, name = unit.symbol.rpartition(".")
-    worth = NAME_WORTH * question.worth(question.terms(name))
-    worth += SCOPE_WORTH * question.worth(question.terms(scope))
+    worth = NAME_WORTH * question.worth_of(name)
+    worth += SCOPE_WORTH * question.worth_of(scope)
     return worth + total if unit.kind and name.lower() in question.names else worth
 
 
@@ -235,22 +248,34 @@ def _spelled(question: Question, lines: Lines) -> list[int]:
 
 
 def _held(question: Question, lines: Lines) -> dict[str, Array]:
-    """Term of the question → the lines that hold it, ascending, each once."""
+    """Term of the question → the lines that hold it, ascending, each once; in one order always."""
     text, known, letters = lines.text, question.known, lines.letters()
+    places = np.concatenate([_places(letters, begin) for begin in question.begins] or [letters[:0]])
+    if not len(places):
+        return {}
     between = np.concatenate([[-1], np.flatnonzero(letters == ord(" ")), [len(letters)]])
-    found: dict[str, list[Array]] = {}
-    for begin in question.begins:
-        places = _places(letters, begin)
-        word = np.searchsorted(between, places)
-        edges = zip((between[word - 1] + 1).tolist(), between[word].tolist(), strict=True)
-        spelled = (text[first:end] for first, end in edges)
-        told = np.fromiter(map(known.__getitem__, spelled), np.int64, len(places))
-        numbers = lines.numbers_at(places)
-        for which in np.unique(told[told > 0]).tolist():
-            own = numbers[told == which]
-            for term in known.sets[which]:
-                found.setdefault(term, []).append(own)
-    return {term: np.unique(np.concatenate(parts)) for term, parts in found.items()}
+    word = np.searchsorted(between, places)
+    told: dict[int, set[int]] = {}
+    edges = zip((between[word - 1] + 1).tolist(), between[word].tolist(), strict=True)
+    for number, (first, end) in zip(lines.numbers_at(places).tolist(), edges, strict=True):
+        if which := known[text[first:end]]:
+            told.setdefault(which, set()).add(number)
+    found: dict[str, set[int]] = {}
+    for which, numbers in told.items():
+        for term in known.sets[which]:
+            found.setdefault(term, set()).update(numbers)
+    return {term: np.array(sorted(found[term])) for term in question.weights if term in found}
+
+
+def _counted(held: Mapping[str, Array], spans: Array) -> Array:
+    """I64 [terms, units]: how many of its lines hold the term. All are looked up at once, each term
+    among numbers of its own.
+    """
+    own = np.arange(len(held)) * (1 + max(int(spans[1].max()), *(int(one[-1]) for one in held.values())))
+    numbers = np.concatenate([one + more for one, more in zip(held.values(), own.tolist(), strict=True)])
+    first, last = spans[:, None] + own[:, None]
+    counts: Array = np.searchsorted(numbers, last, side="right") - np.searchsorted(numbers, first)
+    return counts
 
 
 def _places(letters: Array, wanted: str) -> Array:
