@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import selectors
 import shutil
 import signal
@@ -17,6 +18,8 @@ import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+
+from cortex.system import files
 
 #: seconds that git has to answer
 ANSWER_S = 10.0
@@ -26,6 +29,9 @@ ANSWER_BYTES_MAX = 32 << 20
 FAULT_CHARS = 300
 #: bytes that are read at once
 _READ_BYTES = 1 << 16
+#: bytes of the file HEAD that are read, and what it says of a branch
+_HEAD_BYTES_MAX = 4096
+_REF = re.compile(rb"ref: (refs/[!-~]+)")
 #: before every command: nothing of a repository's or the user's configuration starts a program,
 #: reads a file that may be a pipe, or asks a person
 _OPTIONS = (
@@ -103,6 +109,34 @@ def ask(
         with process:
             return _answer(process, time.monotonic() + answer_s, bytes_max)
     return b""
+
+
+def mark_of_head(root: Path) -> tuple[object, ...]:
+    """What is another whenever HEAD of the repository around `root` is, or may be, another commit:
+    which files say so, and when they were replaced. Empty where only git can tell: in a work tree
+    of another repository's, or without one. Some 30 µs, where asking git takes 10 ms.
+    """
+    place = next((one for folder in (root, *root.parents) if os.path.lexists(one := folder / ".git")), None)
+    try:
+        if place is None or not place.is_dir() or place.is_symlink():
+            return ()
+        head = files.read_plain(place / "HEAD", _HEAD_BYTES_MAX).strip()
+    except OSError:
+        return ()
+    named = _REF.fullmatch(head)
+    names = ("HEAD", "packed-refs", "shallow", *([named[1].decode()] if named else ()))
+    if (place / "reftable").exists() or (named is not None and b".." in named[1]):
+        return ()
+    return head, *(_seal(place / name) for name in names)
+
+
+def _seal(path: Path) -> tuple[int, ...]:
+    """What is another once a file was replaced or written; empty for none."""
+    try:
+        seen = os.lstat(path)
+    except OSError:
+        return ()
+    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns
 
 
 def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:

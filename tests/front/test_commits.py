@@ -57,10 +57,10 @@ class Repository:
         self.served = None
         path.write_bytes(text.encode() if isinstance(text, str) else text)
 
-    def commit(self, subject, day):
+    def commit(self, subject, day, *options):
         at = f"2026-01-{day:02}T12:00:00Z"
         self.git("add", "-A")
-        self.git("commit", "-qm", subject, GIT_AUTHOR_DATE=at, GIT_COMMITTER_DATE=at)
+        self.git("commit", "-qm", subject, *options, GIT_AUTHOR_DATE=at, GIT_COMMITTER_DATE=at)
         return self.git("rev-parse", "HEAD").strip()[:8]
 
     def git(self, *command, **environment):
@@ -222,7 +222,7 @@ def test_an_answer_keeps_to_its_size(repository):
     assert len(orjson.dumps({**small, "index": {}})) <= 4 * 300
 
 
-def test_a_file_of_which_git_says_nothing_is_not_asked_about_with_each_question(repository, monkeypatch):
+def test_git_is_asked_again_only_once_head_has_moved(repository, monkeypatch):
     repository.commit("Keep sums", 1)
     asked, real = [], git.ask
 
@@ -233,4 +233,7 @@ def test_a_file_of_which_git_says_nothing_is_not_asked_about_with_each_question(
     monkeypatch.setattr(git, "ask", noting)
     for _ in range(3):
         repository.tell("nowhere.py", {1: "x"})
-    assert asked == ["rev-parse", "blame", "rev-parse", "rev-parse"]
+    assert asked == ["rev-parse", "blame"]
+    repository.commit("Keep more", 2, "--allow-empty")
+    repository.tell("nowhere.py", {1: "x"})
+    assert asked == ["rev-parse", "blame"] * 2

@@ -263,3 +263,18 @@ def test_a_git_that_never_answers_is_ended_with_its_children(place, monkeypatch)
 def test_of_an_endless_answer_only_the_beginning_is_read(place, monkeypatch):
     fake(place, monkeypatch, "exec yes")
     assert git.ask(place / "tree", ["log"], bytes_max=1000) == b"y\n" * 500
+
+
+def test_the_mark_of_head_is_another_once_head_is_and_none_where_only_git_can_tell(place, tmp_path):
+    tree = place / "tree"
+    before = git.mark_of_head(tree)
+    assert before
+    assert git.mark_of_head(tree) == before
+    run(place, *WHO, "commit", "--allow-empty", "-qm", "Go on")
+    after = git.mark_of_head(tree)
+    assert after != before
+    run(place, "checkout", "-q", "--detach")
+    assert git.mark_of_head(tree) not in (before, after)
+    elsewhere = tmp_path / "elsewhere"
+    run(place, "worktree", "add", "-q", str(elsewhere))
+    assert git.mark_of_head(elsewhere) == ()

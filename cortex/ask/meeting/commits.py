@@ -87,19 +87,28 @@ class Commits:
         self._reading = False
         self._head = ""
         self._shallow = False
+        #: what `git.mark_of_head` said before git was asked what HEAD is
+        self._mark: tuple[object, ...] = ()
         #: (HEAD, path) → what is known of it, the one asked for last at the end
         self._files: OrderedDict[tuple[str, str], _File] = OrderedDict()
         #: (HEAD, path) → monotonic time until which git is not asked of it again
         self._silent: dict[tuple[str, str], float] = {}
 
     def begin(self, paths: Sequence[str]) -> None:
-        """Have git look at the first of `paths`, in a thread. Returns at once."""
+        """Have git look at the first of `paths`, in a thread; not where all is known of them and
+        HEAD has not moved. Returns at once.
+        """
+        mark = git.mark_of_head(self._root)
         with self._lock:
             self._wanted = list(dict.fromkeys(paths))[:FILES_MAX]
             if self._reading or not self._wanted:
                 return
-            self._reading, self._head = True, ""  # until git says that it is the same
-        asyncio.get_running_loop().run_in_executor(self._executor, self._read)
+            if not mark or mark != self._mark:
+                self._head = ""  # until git says that it is the same
+            elif self._head and not self._first_unknown(self._head):
+                return
+            self._reading = True
+        asyncio.get_running_loop().run_in_executor(self._executor, self._read, mark)
 
     def tell(self, path: str, lines: Mapping[int, str]) -> str:
         """`1a2b3c4d 2026-01-31 Subject` of the commit that last changed `lines` (number → text) of
@@ -122,13 +131,18 @@ class Commits:
         with self._lock:
             return self._files.get((self._head, path)) if self._head else None
 
-    def _read(self) -> None:
-        """What HEAD is, then one wanted file after another, while there is time."""
+    def _read(self, mark: tuple[object, ...]) -> None:
+        """What HEAD is, unless that is known, then one wanted file after another, while there is
+        time.
+        """
         until = time.monotonic() + self._answer_s
-        said = git.ask(self._root, ("rev-parse", "--is-shallow-repository", "HEAD"), self._answer_s)
-        shallow, _, head = said.decode(errors="replace").strip().partition("\n")
         with self._lock:
-            self._head, self._shallow = head, shallow == "true"
+            head = self._head
+        if not head:
+            said = git.ask(self._root, ("rev-parse", "--is-shallow-repository", "HEAD"), self._answer_s)
+            shallow, _, head = said.decode(errors="replace").strip().partition("\n")
+            with self._lock:
+                self._head, self._shallow, self._mark = head, shallow == "true", mark
         while path := self._next(head, until):
             file = self._ask(head, path, until - time.monotonic())
             self._keep((head, path), file)
@@ -136,15 +150,23 @@ class Commits:
     def _next(self, head: str, until: float) -> str:
         """The next file to ask about; "" when there is none, and the thread ends."""
         with self._lock:
-            now = time.monotonic()
-            for path in self._wanted if head and now < until else ():
-                key = head, path
-                if key in self._files:
-                    self._files.move_to_end(key)
-                elif self._silent.get(key, now) <= now:
-                    return path
+            if head and time.monotonic() < until and (path := self._first_unknown(head)):
+                return path
             self._reading = False
             return ""
+
+    def _first_unknown(self, head: str) -> str:
+        """The first wanted file of which nothing is known, and git may be asked; "" for none. The
+        lock is held.
+        """
+        now = time.monotonic()
+        for path in self._wanted:
+            key = head, path
+            if key in self._files:
+                self._files.move_to_end(key)
+            elif self._silent.get(key, now) <= now:
+                return path
+        return ""
 
     def _keep(self, key: tuple[str, str], file: _File | None) -> None:
         with self._lock:
