@@ -26,6 +26,8 @@ QUIET_S = 10.0
 ONCE_S = 0.3
 #: seconds that the first connection to a set that runs may take, beside a question of code
 CONNECT_S = 1.0
+#: seconds between two looks whether a set runs that was not there
+LOOK_S = 1.0
 
 
 class Remembering:
@@ -43,6 +45,8 @@ class Remembering:
         self._client: Client | None = None
         self._quiet_until = 0.0
         self._warming: asyncio.Task[None] | None = None
+        #: when a set was last looked for that could be connected to
+        self._looked = -LOOK_S
 
     def asking(self, until: float, caller: Callable[[], Caller]) -> MemoryAsking:
         """What a call asks with until then (monotonic); `caller` is asked when it does."""
@@ -68,8 +72,11 @@ class Remembering:
         """Begin to connect to a set that runs already, while code is asked: the glance that follows
         does not wait for a connection.
         """
-        client = self.client()
-        if client is not None and self._warming is None:
+        now = time.monotonic()
+        if self._warming is not None or now < self._looked + LOOK_S:
+            return
+        self._looked = now
+        if (client := self.client()) is not None:
             self._warming = asyncio.create_task(_connect(client))
 
     def was_silent(self) -> None:

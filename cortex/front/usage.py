@@ -42,6 +42,9 @@ FILES_MAX = 50
 UNASKED = frozenset(("memory_changes",))
 #: arguments that are the question, the first that is given
 _QUESTIONS = ("query", "pattern", "target", "symbol")
+#: the paths that an answer names, wherever in it. A quote within a string has a backslash before
+#: it: what looks like this in a text that is shown is none
+_PATHS = re.compile(rb'(?<!\\)"(?:file|file_path|path)":("(?:[^"\\]|\\.)*+")')
 _NAME = re.compile(r"usage-(\d{4}-\d\d-\d\d)\.jsonl")
 
 
@@ -125,7 +128,7 @@ def _weighed(root: Path, call: Call, arguments: Mapping[str, Any], answer: Any) 
     if answer is None:
         return call
     raw = orjson.dumps(answer, default=str, option=orjson.OPT_NON_STR_KEYS)
-    named = list(dict.fromkeys(_files(orjson.loads(raw))))[:FILES_MAX]
+    named = [orjson.loads(path) for path in dict.fromkeys(_PATHS.findall(raw))][:FILES_MAX]
     nothing = count_of(answer) == 0
     return msgspec.structs.replace(
         call,
@@ -133,19 +136,6 @@ def _weighed(root: Path, call: Call, arguments: Mapping[str, Any], answer: Any) 
         files=sum(map(_size, (root / name for name in named))) // TOKEN_BYTES,
         question=_question(arguments) if nothing else "",
     )
-
-
-def _files(answer: Any) -> Iterator[str]:
-    """The paths that an answer names, wherever in it."""
-    if isinstance(answer, dict):
-        for name, value in answer.items():
-            if name in {"file", "file_path", "path"} and isinstance(value, str):
-                yield value
-            else:
-                yield from _files(value)
-    elif isinstance(answer, list):
-        for one in answer:
-            yield from _files(one)
 
 
 def _size(path: Path) -> int:
