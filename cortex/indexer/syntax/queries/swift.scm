@@ -1,3 +1,5 @@
+; `(_ "func" …)`: what a child of `function_declaration` may be takes tree-sitter 300 ms to find out, in
+; each process; of a parent of any kind it takes none.
 (import_declaration) @import
 
 (class_declaration "class" name: (type_identifier) @name body: (_) @body) @definition.class
@@ -7,7 +9,7 @@
 (class_declaration "extension" name: (_) @name body: (_)) @container
 (protocol_declaration name: (type_identifier) @name body: (_) @body) @definition.interface
 (typealias_declaration name: (type_identifier) @name) @definition.type
-(function_declaration name: (simple_identifier) @name body: (_)? @body) @definition.function
+(_ "func" . name: (simple_identifier) @name body: (_)? @body) @definition.function
 (protocol_function_declaration name: (simple_identifier) @name) @definition.method
 (init_declaration "init" @name body: (_)? @body) @definition.method
 (deinit_declaration "deinit" @name body: (_)? @body) @definition.method
