@@ -317,11 +317,10 @@ class Scopes:
         """Definitions of `name` in one scope of a home; those of the same file where there are any,
         bodies before declarations.
         """
-        found = [
-            ref
-            for ref in self.project.members_of(home, scope).get(name, ())
-            if self.project.definition(ref).kind != "constant"
-        ]
+        refs = self.project.members_of(home, scope).get(name)
+        if not refs:  # as most names in most scopes
+            return ()
+        found = [ref for ref in refs if self.project.definition(ref).kind != "constant"]
         here = [ref for ref in found if ref[0] == path]
         if not here and path and home == C_HOME:
             found = self._linked(found, path)
