@@ -5,6 +5,7 @@ somebody measures seconds. Each bound is what is done today, and some air.
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import threading
@@ -22,6 +23,7 @@ from cortex.generation import packing
 from cortex.generation.read import Rows
 from cortex.indexer import watch
 from cortex.indexer.run import index
+from cortex.indexer.syntax import parse
 from cortex.publish import chunk_files
 from cortex.publish.builder import Builder
 from cortex.settings import config as configuration
@@ -198,6 +200,35 @@ def test_a_first_index_is_few_generations_and_one_save_is_one_file(large, monkey
     kept = set(before.values())
     written = sum(path.stat().st_size for path in new if path.stat().st_ino not in kept)
     assert written < 30_000, written
+
+
+def test_a_file_is_parsed_once_for_its_chunks_and_its_graph(tmp_path, monkeypatch):
+    for at in range(5):
+        (tmp_path / f"part_{at}.py").write_text(f"def lock_{at}():\n    return {at}\n")
+    (tmp_path / "Part.swift").write_text("struct Part { func lock() -> Int? { nil } }\n")
+    parsed, parse_all = [], parse._parsed
+    monkeypatch.setattr(parse, "_parsed", lambda *about: parsed.append(about[1]) or parse_all(*about))
+    config = configuration.load(tmp_path)
+    open_home(config)
+    assert index(config).files == 6
+    assert len(parsed) == 6
+    assert len(set(parsed)) == 6
+
+
+def test_while_chunk_files_are_read_nobody_looks_for_garbage(large, monkeypatch):
+    collecting, read = [], chunk_files.read_chunk_file
+
+    def look(*about, **more):
+        collecting.append(gc.isenabled())
+        return read(*about, **more)
+
+    monkeypatch.setattr(chunk_files, "read_chunk_file", look)
+    with contextlib.closing(Builder(large)) as builder:
+        write(large.root / ".cortex" / "chunks", 5, changed=" # looked for")
+        assert builder.refresh() is not None
+    assert collecting
+    assert not any(collecting)
+    assert gc.isenabled()
 
 
 def tell(config, **told):

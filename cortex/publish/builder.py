@@ -147,10 +147,13 @@ class Builder:
 
     def _upon_published(self, work: Callable[[], Generation | None]) -> Generation | None:
         try:
-            self.tidy()
-            self._check_folder()
-            self._take_up()
-            return work()
+            # Each chunk is some thirty objects, and each that is served is known: the collector
+            # would walk over all of them again and again.
+            with allocator.no_collector():
+                self.tidy()
+                self._check_folder()
+                self._take_up()
+                return work()
         except (OSError, ValueError, CortexError):
             self._taken_up = False  # what was begun is forgotten by taking up the published one
             raise
