@@ -1,4 +1,5 @@
-"""How fast trees are indexed: cold, unchanged, and one saved file; where the time goes.
+"""How fast trees are indexed: cold, unchanged, and one saved file; where the time goes; and what
+processor time the processes of a set take from nothing until the last file is served.
 
     python scripts/bench/index.py TREE [TREE …] [--files 5000] [--runs 3] [--limit-s 600]
         [--peer PYTHON --peer-model DIR] [--json]
@@ -28,9 +29,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
+import product
 import psutil
+from plain import Server
 from report import Figures, add_json, begin, percentiles, print_figures, print_machine, write
 
+from cortex.ask.freshness import Freshness
 from cortex.embedders import open_embedder
 from cortex.indexer import run
 from cortex.indexer.run import Indexer, index
@@ -112,6 +116,8 @@ def measure(root: Path, options: argparse.Namespace) -> Figures:
         figures["unchanged_command_s"] = round(statistics.median(one["wall_s"] for one in again), 2)
         say("saves")
         figures |= ours("saves", root, options.limit_s) or {"save_ms": None}
+        say("served")
+        figures["served"] = ours("served", root, options.limit_s)
     else:
         figures["cold_s"] = f"over {options.limit_s:g}"
     if options.peer:
@@ -240,6 +246,33 @@ def saves(config: Config) -> Figures:
     } | {"first_save_to_graph_files_ms": round(whole[0], 1)}
 
 
+def served(config: Config) -> Figures:
+    """Seconds of processor time of each process of a set from the start of its first front until
+    all is searchable. On a busy machine it is that which can be compared, not the seconds.
+    """
+    with (
+        product.surroundings(server_idle_exit_s=2),
+        product.served(config.root) as fresh,
+        Server([product.CORTEX, "mcp", "--project", str(config.root)]) as front,
+    ):
+        freshness = Freshness(fresh)
+        while not freshness.serves_all(freshness.current()):
+            time.sleep(SAMPLE_S)
+        seconds, spent = time.perf_counter() - front.started, dict[str, float]()
+        for name, process in product.set_of(fresh).items():
+            times = process.cpu_times()
+            spent[name] = round(times.user + times.system, 2)
+            if name == "indexer":  # those of the supervisor are the others
+                spent["children of the indexer"] = round(times.children_user + times.children_system, 2)
+        generations = freshness.current().number
+    return {
+        "searchable_s": round(seconds, 2),
+        "processor_s": spent,
+        "processor_s_all": round(sum(spent.values()), 2),
+        "generations": generations,
+    }
+
+
 @contextlib.contextmanager
 def placed(tell: Callable[[], None]) -> Iterator[None]:
     """Calls `tell` when chunk files and the manifest are in place."""
@@ -256,7 +289,12 @@ def placed(tell: Callable[[], None]) -> Iterator[None]:
         run.Writer.place = plain  # type: ignore[method-assign]
 
 
-CHILDREN: dict[str, Callable[[Config], Figures]] = {"cold": cold, "unchanged": unchanged, "saves": saves}
+CHILDREN: dict[str, Callable[[Config], Figures]] = {
+    "cold": cold,
+    "unchanged": unchanged,
+    "saves": saves,
+    "served": served,
+}
 
 
 class Memory:
