@@ -4,7 +4,8 @@ right.
     python scripts/bench/graph_truth.py REFERENCE=FOLDER … [--peer] [--sample 4000] [--json]
 
 REFERENCE is one of jedi, pyright (Python), typescript (TypeScript, TSX, JavaScript), gopls, clangd
-(C, C++), javac, rust-analyzer and intelephense (PHP); the command must be on PATH, jedi importable.
+(C, C++), javac, rust-analyzer, intelephense (PHP) and ruby (what the project's tests call when
+they run); the command must be on PATH, jedi importable.
 FOLDER is a whole checkout: with its tests, its configuration files and its roots.
 
 Asked is every call site (truth_sites.py), or `--sample` of them, evenly, the files in an order that
@@ -35,6 +36,7 @@ from typing import Any
 from report import Figures, add_json, begin, print_machine, print_table, write
 from truth_checkers import SERVERS, Target, ask_javac, ask_jedi, ask_server
 from truth_peer import ask_codegraph
+from truth_ruby import ask_ruby
 from truth_sites import File, Place, Site, files_of, kind_at, named_at, read, sites_of
 
 from cortex.graph.resolution.evaluate import Evaluator
@@ -47,10 +49,11 @@ from cortex.indexer.syntax.source import digest
 LANGUAGES: dict[str, tuple[str, ...]] = {
     "jedi": ("python",),
     "javac": ("java",),
+    "ruby": ("ruby",),
     **{name: tuple(server.languages) for name, server in SERVERS.items()},
 }
 #: what makes an instance: a call that ends at it and one that ends at its type mean the same
-_MADE_BY = frozenset({"__init__", "__new__", "constructor", "__construct", "new"})
+_MADE_BY = frozenset({"__init__", "__new__", "constructor", "__construct", "new", "initialize"})
 #: edges that say where a name leads
 _COUNTED = ("calls", "references")
 
@@ -158,6 +161,8 @@ def ask(
 ) -> Iterator[tuple[Site, list[Target]]]:
     if name == "jedi":
         return ask_jedi(root, asked, seconds)
+    if name == "ruby":
+        return ask_ruby(root, asked, seconds)
     return ask_javac(root, asked, seconds) if name == "javac" else ask_server(name, root, asked, seconds)
 
 

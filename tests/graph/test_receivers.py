@@ -328,6 +328,37 @@ CASES = {
         ),
         {(8, "a:Saves.save"), (9, "a:Above.save")},
     ),
+    "a class's own methods and those of its instances in Ruby": (
+        "a.rb",
+        (
+            "class Disk\n  class << self\n    def save(x)\n      new.save(x)\n    end\n  end\n  def self.load(x)\n    save(x)\n"
+            "  end\n  def save(x)\n    keep(x)\n  end\n  def keep(x)\n    save(x)\n  end\nend\nDisk.save(1)\n"
+        ),
+        {
+            (4, "a:Disk.save~2"),
+            (8, "a:Disk.save"),
+            (11, "a:Disk.keep"),
+            (14, "a:Disk.save~2"),
+            (17, "a:Disk.save"),
+        },
+    ),
+    "what Ruby keeps once, and names that are calls": (
+        "a.rb",
+        (
+            "class Disk\n  def self.build(x)\n    one = new\n    one.freeze\n  end\n  def save(x)\n  end\nend\n"
+            "class Tape\n  def save(x)\n  end\nend\nclass User\n  def run(x)\n    tape.save(1)\n    Disk.build(2).save(x)\n"
+            "  end\n  def tape\n    @tape ||= Tape.new\n  end\nend\n"
+        ),
+        {(15, "a:Tape.save"), (16, "a:Disk.build"), (16, "a:Disk.save"), (19, "a:Tape")},
+    ),
+    "what Ruby's modules give to a class with a base from outside": (
+        "a.rb",
+        (
+            "class Check < Outside::Test\n  def run\n    assert_shown(3)\n    only_here(4)\n  end\nend\nmodule Asserts\n"
+            "  def assert_shown(x)\n  end\nend\nclass Plain\n  def only_here(x)\n  end\n  def run\n    assert_shown(1)\n  end\nend\n"
+        ),
+        {(3, "a:Asserts.assert_shown")},
+    ),
 }
 
 

@@ -28,6 +28,8 @@ def flags_of(node: Node) -> tuple[str, ...]:
     found = {child.type for child in node.children if child.type == "static"}
     if node.type in _METHODS:
         found |= {_ACCESSORS[child.type] for child in node.children if child.type in _ACCESSORS}
+    if _is_singleton(node):
+        found.add("static")
     if node.type == "preproc_function_def":
         found.add("macro")
     elif node.type == "object_definition":  # Scala
@@ -39,6 +41,13 @@ def flags_of(node: Node) -> tuple[str, ...]:
         if any(child.type == "modifier" and child.text == b"this" for child in first.children):
             found.add("extension")  # C#
     return tuple(sorted(found))
+
+
+def _is_singleton(node: Node) -> bool:
+    """Whether a Ruby method is one of the class itself: `def self.x`, `class << self`."""
+    body = node.parent if node.type == "method" else None
+    around = body.parent if body is not None else None
+    return node.type == "singleton_method" or (around is not None and around.type == "singleton_class")
 
 
 def _decorators(node: Node) -> list[str]:

@@ -293,7 +293,7 @@ SYNTAX: dict[str, Syntax] = {
         members={"scope_resolution": ("scope", "name")},
         methods={"call": ("receiver", "method")},
         elements={"element_reference": "object"},
-        wraps={"parenthesized_statements": ""},
+        wraps={"parenthesized_statements": "", "assignment": "right", "operator_assignment": "right"},
         either={"conditional": ("consequence", "alternative"), "binary": ("left", "right")},
         literals=frozenset(
             {"string", "integer", "float", "array", "hash", "simple_symbol", "nil", "true", "false"}

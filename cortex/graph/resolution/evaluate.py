@@ -40,6 +40,8 @@ _QUALIFIED = frozenset({"jvm", "csharp", "php"})
 _UNWRAPS = frozenset(
     {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "unwrap_or_default"}
 )
+#: members that give back what they are called on, or as good as that
+_SAME = {"rust": _UNWRAPS, "ruby": frozenset("freeze dup clone tap itself".split())}
 _UNTYPED = frozenset(
     {"Any", "any", "object", "Object", "unknown", "interface", "auto", "var", "T", "K", "V", "U", "E"}
 )
@@ -101,6 +103,8 @@ class Evaluator:
         if not links:
             return ()
         values = self._root(links[0], path, scope, at)
+        if self.project.language(path) == "ruby" and links[1:2] != ["()"]:
+            values = tuple(given for value in values for given in self._bare(value, links[0]))
         if not values and len(links) > 1:
             values, links = self._qualified(links, path)
         dotted = links[0]
@@ -133,6 +137,11 @@ class Evaluator:
             if isinstance(what, Binding) and what.at <= at < (what.until or ANYWHERE):
                 return self.declared(what.value[1:], path, scope)
         return ()
+
+    def _bare(self, value: Value, name: str) -> tuple[Value, ...]:
+        """What Ruby's name of a value gives: that of a method calls it."""
+        is_method = value.tag == "def" and self.project.definition(value.ref).kind in CALLABLE_KINDS
+        return self.called(value) if is_method or name == "new" else (value,)
 
     def worth(self, values: tuple[Value, ...]) -> tuple[Value, ...]:
         """`values` without a script's types that share their name with a value."""
@@ -227,14 +236,11 @@ class Evaluator:
                 self.project.home(value.path), self.project.definition(value.ref).qualified
             )
             return self.scopes.exported(key, name) if key else ()
+        if len(found) > 1 and self.project.language(value.path) == "ruby":
+            found = self.scopes.of_kind(found, static=value.tag == "def")
         if not found and name == "new" and self.project.language(value.path) == "ruby" and value.tag == "def":
             return (value,)
-        if (
-            not found
-            and value.tag == "inst"
-            and name in _UNWRAPS
-            and self.project.language(value.path) == "rust"
-        ):
+        if not found and value.tag == "inst" and name in _SAME.get(self.project.language(value.path), ()):
             return (Value("elem", value.path, value.at, 1),)
         if value.tag == "inst" or RULES[self.project.language(value.path)].family == "script":
             given = (

@@ -60,7 +60,10 @@ COMMON = frozenset(
     "execute fetchone fetchall commit rollback cursor parse dump dumps loads load encode decode getvalue "
     "group_by order_by subscribe each select first last new inspect to_s to_a to_h respond_to also let "
     "takeIf forEachIndexed contains isEmpty ToString Equals GetHashCode Dispose Where Select First Any "
-    "All Count".split()
+    "All Count raise puts print format sprintf require require_relative lambda proc loop fail sleep rand "
+    "exit abort system binding caller freeze dup tap method define_method private public protected "
+    "attr_reader attr_accessor attr_writer include extend prepend assert refute describe context it before "
+    "after expect".split()
 )
 
 
@@ -282,6 +285,8 @@ class _Resolver:
             confidence: str = how
             if any(value.tag == "inst" for value in values):  # one that can be called
                 confidence = "receiver"
+            if not values and self.facts.language == "ruby":
+                yield from self._found(one, self._mixed_in(name, one.scope), "name")
             if module_of(name):  # `require("x")()`
                 values, confidence = self.evaluator.evaluate(name, self.path, one.scope), "import"
             if own is not None:
@@ -320,6 +325,16 @@ class _Resolver:
                 return
             values = self._overloaded(values, one.arguments)
         yield from self._found(one, self._callable(values, one.arguments), confidence)
+
+    def _mixed_in(self, name: str, scope: int) -> list[Ref]:
+        """The methods of that name of Ruby's modules, where whoever is around may include them."""
+        around = self.evaluator.scopes.enclosing_type(self.path, scope)
+        one = self.project.definition(around) if around else None
+        if name in COMMON or (one is not None and one.kind != "trait" and not one.bases):
+            return []
+        found = self.evaluator.methods_named("ruby", name)
+        owners = ((ref, self.evaluator.scopes.owner(*ref)) for ref in found)
+        return [ref for ref, owner in owners if owner and self.project.definition(owner).kind == "trait"]
 
     def _is_below(self, values: tuple[Value, ...]) -> bool:
         r"""Whether PHP's `new A\B` names a type of a name space that has a class's name."""

@@ -96,7 +96,7 @@ class Scopes:
                     if owner is None:
                         return None
                     static = "classmethod" in one.flags or one.name in ("__new__", "__init_subclass__")
-                    static = static or ("static" in one.flags and rules.family == "script")
+                    static = static or ("static" in one.flags and rules.family in ("script", "ruby"))
                     return Value("super" if is_super else "def" if static else "inst", *owner)
             elif one.has_members and name in rules.self_names:
                 return Value("inst", path, scope)
@@ -138,7 +138,7 @@ class Scopes:
                 if rules.implicit_self and facts.definitions[here].name == name:
                     return (Value("def", path, self._class_of(path, here)),), "exact"  # not its constructor
                 if first or rules.implicit_self:
-                    found = self._meanings.member((path, here), name)
+                    found = self._of_its_kind(self._meanings.member((path, here), name), path, scope)
                     if found:
                         return found, "receiver" if rules.implicit_self else "exact"
             else:
@@ -157,6 +157,24 @@ class Scopes:
             first = False
             here = facts.definitions[here].parent
         return self._beyond(name, path, facts.definitions[scope].qualified if scope >= 0 else "")
+
+    def _of_its_kind(self, values: tuple[Value, ...], path: str, scope: int) -> tuple[Value, ...]:
+        """Ruby: of a class's own methods and those of its instances, of one name, the kind that the
+        method around the place is of.
+        """
+        if len(values) < 2 or self.project.language(path) != "ruby":
+            return values
+        return self.of_kind(
+            values, static="static" in self.project.index(path).facts.definitions[scope].flags
+        )
+
+    def of_kind(self, values: tuple[Value, ...], *, static: bool) -> tuple[Value, ...]:
+        """Those of Ruby's methods that are, or are not, of the class itself; all where none is."""
+        kept = (v for v in values if v.tag != "def" or static == self._is_static(v.ref))
+        return tuple(kept) or values
+
+    def _is_static(self, ref: Ref) -> bool:
+        return "static" in self.project.definition(ref).flags
 
     def _local(self, name: str, path: str, scope: int, at: int) -> tuple[tuple[Value, ...], How] | None:
         """The latest of the bindings, definitions and imports of `name` in one scope; None when

@@ -13,6 +13,7 @@
 (block_parameters (identifier) @bind.name)
 (assignment left: (identifier) @bind.name right: (_) @bind.value)
 (assignment left: (instance_variable) @bind.name right: (_) @bind.value)
+(operator_assignment left: [(identifier) (instance_variable)] @bind.name right: (_) @bind.value)
 (assignment left: (constant) @bind.name right: (_) @bind.value)
 
 (block) @block
