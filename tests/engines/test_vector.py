@@ -212,15 +212,22 @@ def test_hnsw_with_later_rows_answers_as_the_scan_does(tmp_path, filters):
 def test_a_damaged_or_missing_hnsw_file_is_refused_and_leaves_every_descriptor(tmp_path, content):
     rows = publish(tmp_path, unit(7, 20))
     if content is not None:
-        (tmp_path / "hnsw-1-20-00000001.usearch").write_bytes(content)
+        (tmp_path / "hnsw8-1-20-00000001.usearch").write_bytes(content)
     lowest = os.open(os.devnull, os.O_RDONLY)
     os.close(lowest)
-    with pytest.raises(Damaged, match="hnsw-1-20-00000001"):
-        open_vectors(rows, tmp_path, "hnsw-1-20-00000001.usearch")
+    with pytest.raises(Damaged, match="hnsw8-1-20-00000001"):
+        open_vectors(rows, tmp_path, "hnsw8-1-20-00000001.usearch")
     assert len(open_vectors(rows, tmp_path).search(VectorSearch(unit(7, 1)[0], "m@1", 5)).hits) == 5
     after = os.open(os.devnull, os.O_RDONLY)
     os.close(after)
     assert after == lowest
+
+
+def test_an_hnsw_file_of_an_older_version_is_not_opened(tmp_path):
+    rows = publish(tmp_path, unit(7, 20))
+    snapshot = open_vectors(rows, tmp_path, "hnsw-1-20-00000001.usearch")
+    assert (snapshot.hnsw, snapshot.watermark) == (None, 0)
+    assert len(snapshot.search(VectorSearch(unit(7, 1)[0], "m@1", 5)).hits) == 5
 
 
 def test_models_are_one_space_only_when_name_and_hash_agree():

@@ -15,7 +15,14 @@ from typing import Any
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
 from cortex.engines.vector.coarse import Coarse
-from cortex.engines.vector.usearch import Limits, build_vectors, check_vectors, open_vectors, watermark_of
+from cortex.engines.vector.usearch import (
+    Limits,
+    build_vectors,
+    check_vectors,
+    is_ours,
+    open_vectors,
+    watermark_of,
+)
 from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
 from cortex.generation.read import Published
 from cortex.settings.config import Config
@@ -44,9 +51,9 @@ class VectorEngine:
 
     def resume(self, token: str) -> None:
         self._building, self._token = None, ""
-        if token:
+        if is_ours(token):  # else another is built
             check_vectors(self._folder / token)
-        self._token = token
+            self._token = token
         self._looked_at = 0
 
     def files(self, token: str) -> tuple[Path, ...]:
