@@ -61,8 +61,9 @@ class WatcherWorker:
         self._following = Following(config)
         self._stop = threading.Event()
         self._fault = ""
-        #: when a generation was published last (monotonic); 0: nothing is to be given back since
-        self._published_at = 0.0
+        #: when a generation was published last (monotonic), or this began: who ended may have
+        #: left what nobody is served; 0: nothing is to be given back since
+        self._published_at = time.monotonic()
         #: whether memory has been given back since
         self._rested = False
         #: when the piece of work that is under way began (monotonic); 0: none is

@@ -61,8 +61,9 @@ WARM_UP = 30
 #: seconds without a new generation and with less than QUIET_SHARE of a core after which nothing is
 #: done any more
 QUIET_S, QUIET_SHARE = 3.0, 0.05
-#: seconds in which a front has imported all that it will
-START_S = 10.0
+#: seconds in which a front has imported all that it will, and a set has come to rest: what is
+#: served no more is removed a minute after the last publish, or after a start
+START_S = 80.0
 #: where --kept keeps what indexing took
 BUILT = "built.json"
 LOOK_S = 0.05
@@ -321,7 +322,7 @@ def built(options: argparse.Namespace, config: Config) -> Figures:
     if kept and kept.exists():
         figures: Figures = orjson.loads(kept.read_bytes())
         return figures
-    figures = index(config, options.index_s) | disk(config)
+    figures = index(config, options.index_s)
     if kept:
         kept.write_bytes(orjson.dumps(figures))
     return figures
@@ -342,6 +343,7 @@ def measure(options: argparse.Namespace, files: int) -> Figures:
             time.sleep(START_S)
             figures["rest"] = usage.rest(config.root, options.rest_s)
             figures["rest_mb"] = usage.memory_mb(config.root)
+            figures |= disk(config)
         if options.growth:
             figures["growth"] = grow(config, drawn["words"], options.growth)
         attach.stop(config)
