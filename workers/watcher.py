@@ -21,7 +21,7 @@ from cortex.generation.current import PRUNE_AFTER_S
 from cortex.publish.builder import Builder
 from cortex.publish.following import BLIND_LOOK_S, Following
 from cortex.settings.config import Config
-from ipc.errors import CortexError, Unavailable
+from ipc.errors import CortexError
 from ipc.events import Announcer
 from ipc.messages import Message, Reload, Status
 from ipc.service import Identity, serve
@@ -68,8 +68,8 @@ class WatcherWorker:
         self._rested = False
         #: when the piece of work that is under way began (monotonic); 0: none is
         self._began_at = 0.0
-        #: whether something is published that is not sealed yet
-        self._unsealed = False
+        #: whether something is published that is not sealed yet, and why it could not be
+        self._unsealed, self._seal_fault = False, ""
         #: how often in a row upkeep was left for later
         self._rests = 0
         self._thread = threading.Thread(target=self._work, name="publish")
@@ -102,7 +102,7 @@ class WatcherWorker:
             "watching": "events" if self._following.by_events else "polling",
             "warnings": list(self._builder.warnings),
             "foreign_files": self._foreign_files(),
-            "fault": self._fault or self._slowness(),
+            "fault": self._fault or self._seal_fault or self._slowness(),
         }
         return self._identity.status(generation.number, info)
 
@@ -193,7 +193,7 @@ class WatcherWorker:
             self._rests = 0
 
     def _seal(self) -> None:
-        """Seal what was published. Raises CortexError; it is tried again then."""
+        """Seal what was published; when that fails, it is tried again at each look."""
         if self._config.sealing is None or not self._unsealed:
             return
         from cortex.sealing.holding import reseal
@@ -201,10 +201,13 @@ class WatcherWorker:
         try:
             reseal(self._config.sealing.base)
         except (OSError, ValueError, CortexError) as error:
-            raise Unavailable(
-                f"what was published is not sealed yet ({error}), and is lost when this machine ends"
-            ) from error
-        self._unsealed = False
+            self._seal_fault = (
+                f"The generation that is served is not sealed yet ({error}): without a set it is made anew; mend "
+                "that, it is tried again."
+            )
+            log.warning("%s", self._seal_fault)
+        else:
+            self._unsealed, self._seal_fault = False, ""
 
     def _rest(self, now: float) -> None:
         """Give memory back once nothing has been published for a while, and space after that."""

@@ -16,6 +16,7 @@ from pathlib import Path
 import orjson
 
 from cortex.processes.leftovers import remove_unheld
+from cortex.sealing.places import plain_of, sealed_base
 from cortex.settings.home import cache_base, runtime_base
 from cortex.settings.projects import clones_base
 from cortex.system import files
@@ -42,11 +43,13 @@ class Kept:
     used: float
     #: whether a process works on it, or serves it
     served: bool
+    #: whether it lies sealed, so that nothing says whose it is while nobody uses it
+    sealed: bool = False
 
     @property
     def orphan(self) -> bool:
         """Whether there is no such folder any more."""
-        return self.root is None or not self.root.is_dir()
+        return not self.sealed and (self.root is None or not self.root.is_dir())
 
     @property
     def idle_s(self) -> float:
@@ -55,11 +58,12 @@ class Kept:
 
 def kept_projects() -> list[Kept]:
     """All of them, the one that was used last first."""
-    base = cache_base() / "projects"
-    with contextlib.suppress(OSError):
-        folders = [name for name, info in files.entries(base).items() if stat.S_ISDIR(info.st_mode)]
-        return sorted((_look(base / name) for name in folders), key=lambda one: -one.used)
-    return []
+    found: list[Kept] = []
+    for base, look in ((cache_base() / "projects", _look), (sealed_base(cache_base()), _look_at_sealed)):
+        with contextlib.suppress(OSError):
+            folders = [name for name, info in files.entries(base).items() if stat.S_ISDIR(info.st_mode)]
+            found += [look(base / name) for name in folders]
+    return sorted(found, key=lambda one: -one.used)
 
 
 def remove(kept: Kept) -> None:
@@ -86,6 +90,14 @@ def _look(home: Path) -> Kept:
     if root is not None and _is_clone(root):
         size += _measure(root)[0]
     return Kept(home, root, size, newest, _is_served(home))
+
+
+def _look_at_sealed(store: Path) -> Kept:
+    """Whose it is, is plain in memory while somebody uses it."""
+    size, newest = _measure(store)
+    with contextlib.suppress(CortexError):
+        return Kept(store, _root_of(plain_of(store) / "home"), size, newest, _is_served(store), sealed=True)
+    return Kept(store, None, size, newest, served=False, sealed=True)
 
 
 def _is_clone(root: Path) -> bool:

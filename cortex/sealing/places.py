@@ -54,7 +54,12 @@ def sealed_base(cache: Path) -> Path:
 def place_of(cache: Path, root_id: str, old: Path, key_path: str) -> Place:
     """Where the project is sealed, and plain. Raises Misconfigured where nothing is in memory."""
     store = sealed_base(cache) / root_id
-    return Place(store, plain_base() / _name(store), old, key_path)
+    return Place(store, plain_of(store), old, key_path)
+
+
+def plain_of(store: Path) -> Path:
+    """The folder in memory of a sealed folder. Raises Misconfigured where nothing is in memory."""
+    return plain_base() / hashlib.sha256(os.fsencode(store)).hexdigest()[:16]
 
 
 def is_sealed(cache: Path, root_id: str) -> bool:
@@ -129,10 +134,6 @@ def swaps() -> list[str]:
 
 def _megabytes(count: int) -> str:
     return f"{count / 1e6:.0f} MB"
-
-
-def _name(store: Path) -> str:
-    return hashlib.sha256(os.fsencode(store)).hexdigest()[:16]
 
 
 #: of a plain folder's name

@@ -12,10 +12,11 @@ import orjson
 import psutil
 import pytest
 
+from cortex.processes import sandbox
 from cortex.sealing.streams import MAGIC
 from cortex.settings import config as configuration
 from ipc.errors import Misconfigured
-from tests.e2e.conftest import FACTS, SOURCES
+from tests.e2e.conftest import SOURCES
 from tests.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -77,8 +78,8 @@ def generation(project):
     return orjson.loads(project.run("status", "--json").stdout)["index"]["generation"]
 
 
-async def serve(project, *, change=""):
-    async with project.front() as front:
+async def serve(project, *options, change=""):
+    async with project.front(*options) as front:
         await front.whole()
         if change:
             (project.root / "auth" / "more.py").write_text(f"def {change}():\n    return 1\n")
@@ -104,6 +105,23 @@ def test_nothing_of_a_sealed_project_is_readable_on_the_disk(sealed, tmp_path):
     kept = objects & after.keys()
     assert len(kept) > len(objects) / 2  # it was opened, and not made anew
     assert all(before[name] == after[name] for name in kept)
+
+
+def test_a_set_in_a_sandbox_serves_and_seals_and_sees_no_master_key(sealed, tmp_path):
+    try:
+        sandbox.check(sealed.config)
+    except Misconfigured as error:
+        pytest.skip(str(error))
+    asyncio.run(serve(sealed, "--sandbox", change="inasandbox"))
+    sealed.nothing_left()
+    until(lambda: not (sealed.config.sealing.base / "home").exists(), "what was plain is gone")
+    before = check_disk(tmp_path)
+    asyncio.run(serve(sealed, "--sandbox"))
+    sealed.nothing_left()
+    assert {name for name in before if "objects" in name} & check_disk(tmp_path).keys()
+    told = " ".join(sandbox.wrapped(sealed.config, ["true"]))
+    assert str(tmp_path / "keys") not in told
+    assert "CORTEX_KEY" not in " ".join(sandbox.environment())
 
 
 def test_a_killed_set_is_opened_again_from_what_was_sealed(sealed, tmp_path):
@@ -137,14 +155,12 @@ def test_a_project_that_was_sealed_stays_so_without_the_setting(sealed, tmp_path
         monkeypatch.delenv(name)
         del sealed.environment[name]
     assert sealed.config.kept_sealed
-    assert sealed.run("search", "check_password").returncode == 0
-    check_disk(tmp_path)
+    asyncio.run(serve(sealed))
     done = sealed.run("index", "--decrypt")
     assert done.returncode == 0, done.stderr
     assert not sealed.config.sealing
     assert not list((tmp_path / "cache" / "sealed").glob("*/objects"))
     assert (configuration.load(sealed.root).index_dir / "CURRENT").is_file()
-    assert FACTS["check_password"] in sealed.run("search", "check_password").stdout
     done = sealed.run("index", "--encrypt")
     assert done.returncode == 0, done.stderr
     until(lambda: not os.listdir(tmp_path / "cache" / "projects"), "what lay plain is gone")
@@ -174,3 +190,16 @@ def test_with_another_key_every_tool_says_so_and_nothing_is_written(sealed, tmp_
     done = sealed.run("search", "check_password")
     assert "another key" in done.stderr
     assert before.items() <= check_disk(tmp_path).items()
+
+
+def test_a_sealed_project_is_listed_as_one_and_never_removed_as_nobodys(sealed):
+    asyncio.run(serve(sealed))
+    sealed.nothing_left()
+    [row] = orjson.loads(sealed.run("projects", "--json").stdout)
+    assert (row["state"], row["root"]) == ("sealed", "")
+    assert row["bytes"] > 1000
+    for path in sealed.config.sealing.store.rglob("*"):
+        os.utime(path, (0, 0))
+    assert orjson.loads(sealed.run("clean", "--older-than", "1h", "--json").stdout) == []
+    told = orjson.loads(sealed.run("stats", "--json").stdout)
+    assert {one["tool"] for one in told["tools"]} >= {"cortex_search", "cortex_exact"}

@@ -14,6 +14,7 @@ from cortex.front.cli.hooks import agreed
 from cortex.front.cli.parser import Parser, seconds_of
 from cortex.processes import kept
 from cortex.processes.kept import Kept
+from cortex.settings.config import root_id
 from cortex.settings.projects import known_projects
 from cortex.system.terminal import in_line, shown
 from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, Unavailable
@@ -40,11 +41,14 @@ def _rows(found: Iterable[Kept]) -> list[dict[str, Any]]:
     names = {one.root: one for one in known_projects().values()}
     rows = []
     for one in found:
-        known = names.pop(one.root, None) if one.root is not None else None
+        root = one.root or next(
+            (root for root in names if one.sealed and root_id(root) == one.home.name), None
+        )
+        known = names.pop(root, None) if root is not None else None
         rows.append(
             {
-                "name": known.name if known else one.root.name if one.root else one.home.name,
-                "root": str(one.root or ""),
+                "name": known.name if known else root.name if root else one.home.name,
+                "root": str(root or ""),
                 "bytes": one.bytes,
                 "used": int(one.used),
                 "state": _state(one, read_only=known is not None and known.read_only),
@@ -60,6 +64,8 @@ def _rows(found: Iterable[Kept]) -> list[dict[str, Any]]:
 def _state(one: Kept, *, read_only: bool) -> str:
     if one.served:
         return "served"
+    if one.sealed:
+        return "sealed"
     if one.orphan:
         return "gone"
     return "read only" if read_only else "at rest"
@@ -109,7 +115,7 @@ def clean(options: Namespace) -> int:
 
 def may_go(one: Kept, old_s: float | None) -> bool:
     """Whether it is an orphan, or older than that; never what is served."""
-    if one.served:
+    if one.served or one.sealed:  # whose it is, is not known; `cortex index --decrypt` removes it
         return False
     if one.root is None:
         return one.idle_s > _NOBODYS_S

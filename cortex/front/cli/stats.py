@@ -12,6 +12,7 @@ import orjson
 from cortex.front.cli.parser import Parser
 from cortex.front.usage import DAYS, Call, noted
 from cortex.settings import config as configuration
+from cortex.settings.home import open_home
 from cortex.system.terminal import in_line, shown
 from ipc.errors import EXIT_OK
 
@@ -28,6 +29,8 @@ def declare(parser: Parser) -> None:
 
 def stats(options: Namespace) -> int:
     config = configuration.load(options.project)
+    if config.sealing:
+        open_home(config)
     told = summed(list(noted(config, options.days)))
     if options.as_json:
         print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())

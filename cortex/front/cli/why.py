@@ -12,6 +12,7 @@ from cortex.front.cli.generated import Asked, ask_workers
 from cortex.front.tools import TOOLS
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
+from cortex.settings.home import open_home
 from cortex.system.terminal import shown
 from ipc.errors import EXIT_NOTHING, EXIT_OK
 
@@ -24,6 +25,8 @@ FILES_TOLD, SIGNALS_TOLD = 10, 6
 def say_why(project: str | None, what: str, question: str) -> int:
     """Print it; EXIT_NOTHING for what is not indexed or not found. Raises CortexError."""
     config = configuration.load(project)
+    if config.sealing:
+        open_home(config)
     freshness = Freshness(config)
     path = _path(config, freshness, what)
     if not path:
