@@ -53,7 +53,7 @@ SERVERS = {
         {},
     ),
     "gopls": Server(("gopls",), {"go": "go"}, {}),
-    "clangd": Server(("clangd", "--background-index=false", "--log=error"), {"c": "c", "cpp": "cpp"}, {}),
+    "clangd": Server(("clangd", "--background-index", "--log=error"), {"c": "c", "cpp": "cpp"}, {}),
     "rust-analyzer": Server(("rust-analyzer",), {"rust": "rust"}, {}),
     "intelephense": Server(("intelephense", "--stdio"), {"php": "php"}, {}),
 }

@@ -4,6 +4,8 @@ else a chain. For languages whose functions may share a name and differ by their
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import UNKNOWN, chain_of, name_of, text_of
@@ -40,17 +42,11 @@ _TRUTHS = frozenset("== != < > <= >= && ||".split())
 WIDENING = ("byte", "short", "char", "int", "long", "float", "double")
 
 
-def passed(call: Node, syntax: Syntax) -> tuple[str, ...]:
+def passed(arguments: Sequence[Node], syntax: Syntax) -> tuple[str, ...]:
     """What each argument of a call is; () for none, and for too many."""
-    held = call.child_by_field_name("arguments")
-    if held is None:
-        around = next((child for child in call.named_children if child.type == "call_suffix"), call)
-        held = around.child_by_field_name("arguments") or next(
-            (child for child in around.named_children if "argument" in child.type), None
-        )
-    if held is None or held.named_child_count > ARGUMENTS_MAX:
+    if len(arguments) > ARGUMENTS_MAX:
         return ()
-    return tuple(_argument(child, syntax, 0) for child in held.named_children if not child.is_extra)
+    return tuple([_argument(one, syntax, 0) for one in arguments])
 
 
 def _argument(node: Node, syntax: Syntax, depth: int) -> str:

@@ -30,6 +30,8 @@ HIDDEN = str.maketrans(".[]()", "\x01\x02\x03\x04\x05")
 #: types that say nothing of a value
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
 _ENDS = re.compile(r"[.\[\]()]")
+#: places that are no field
+_NUMBERS = {"": 0, "0": 0, "1": 1, "-1": -1}
 _SHOWN = {value: key for key, value in HIDDEN.items()}
 
 
@@ -40,9 +42,9 @@ def text_of(node: Node) -> str:
 
 def child_of(node: Node, place: str) -> Node | None:
     """A child by its field, or by its number among the named ones; "" is the first."""
-    if place[:1].isalpha():
+    number = _NUMBERS.get(place)
+    if number is None:
         return node.child_by_field_name(place)
-    number = int(place or 0)
     return node.named_child(number if number >= 0 else node.named_child_count + number)
 
 
@@ -208,26 +210,20 @@ def _made(node: Node | None, syntax: Syntax, depth: int) -> str:
     )
 
 
-def count_arguments(call: Node) -> int:
-    """How many arguments a call passes, closures behind the parentheses (Swift) among them; -1 when
-    that cannot be told.
+def arguments_of(call: Node) -> tuple[list[Node] | None, int]:
+    """What a call passes, without comments, None when that cannot be told; how many closures stand
+    behind the parentheses (Swift).
     """
-    arguments = call.child_by_field_name("arguments")
-    if arguments is not None:
-        return _count(arguments)
-    children = call.named_children
-    behind = next((child for child in children if child.type == "call_suffix"), None)
-    around = behind.named_children if behind is not None else children
-    closures = sum(child.type == "lambda_literal" for child in around) if behind is not None else 0
-    arguments = behind.child_by_field_name("arguments") if behind is not None else None
-    if arguments is None:
-        arguments = next((child for child in around if "argument" in child.type), None)
-    return closures or -1 if arguments is None else _count(arguments) + closures
-
-
-def _count(arguments: Node) -> int:
-    """Without comments."""
-    return sum(not child.is_extra for child in arguments.named_children) if arguments.named_child_count else 0
+    held, closures = call.child_by_field_name("arguments"), 0
+    if held is None:
+        around = call.named_children
+        behind = next((child for child in around if child.type == "call_suffix"), None)
+        if behind is not None:
+            around = behind.named_children
+            closures = sum(child.type == "lambda_literal" for child in around)
+            held = behind.child_by_field_name("arguments")
+        held = held or next((child for child in around if "argument" in child.type), None)
+    return None if held is None else [child for child in held.named_children if not child.is_extra], closures
 
 
 def split(chain: str) -> tuple[str, str]:

@@ -14,9 +14,9 @@ from cortex.graph.facts.captures import MATCHES_MAX, main, query_of
 from cortex.graph.facts.chains import (
     LITERAL,
     UNKNOWN,
+    arguments_of,
     chain_of,
     child_of,
-    count_arguments,
     either,
     name_of,
     narrowed,
@@ -386,26 +386,29 @@ class _Sweep:
             return  # `#selector(save(_:))` only names it
         if self.script is not None:
             callee = self.script.called(node, callee)
-        if callee.type in self.syntax.calls and not (self.syntax.requires and required(callee)):
+        kind, syntax = callee.type, self.syntax
+        if kind in syntax.calls and not (syntax.requires and required(callee)):
             return  # f()(): nobody knows
-        chain = chain_of(callee, self.syntax)
-        if callee.type in self.syntax.methods:
-            chain = chain.removesuffix("()")
+        member = callee
+        if (shape := syntax.methods.get(kind)) is not None:
+            inner, member = child_of(callee, shape[0]), child_of(callee, shape[1]) or callee
+            chain = text_of(member) if inner is None else f"{chain_of(inner, syntax, 1)}.{text_of(member)}"
+        else:
+            chain = chain_of(callee, syntax)
+            if (shape := syntax.members.get(kind)) is not None:
+                member = child_of(callee, shape[1]) or callee
+            elif kind == "qualified_name":  # PHP's `A\b()` stands where `b` does
+                member = child_of(callee, "-1") or callee
         if (
             chain.startswith(":")
-            or callee.type in ("parenthesized_expression", "await_expression")
+            or kind in ("parenthesized_expression", "await_expression")
             or chain.endswith(("]", ")"))
         ):
             return
-        count = count_arguments(node)
-        member = callee
-        shape = self.syntax.members.get(callee.type) or self.syntax.methods.get(callee.type)
-        if shape is not None:
-            member = child_of(callee, shape[1]) or callee
-        elif callee.type == "qualified_name":  # PHP's `A\b()` stands where `b` does
-            member = child_of(callee, "-1") or callee
-        given = passed(node, self.syntax) if self.rules.overloads and count > 0 else ()
-        self._refer("call", chain, member, count, given)
+        given, closures = arguments_of(node)
+        count = len(given) + closures if given is not None else closures or -1
+        types = passed(given, syntax) if given and self.rules.overloads else ()
+        self._refer("call", chain, member, count, types)
 
     def _bound(self, name: str, bound: str) -> None:
         """A type parameter: what is declared to be one is what its bounds say. Those of a container

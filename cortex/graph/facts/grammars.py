@@ -42,6 +42,8 @@ class Syntax:
     requires: bool = False
     #: the queries for functions as values where they are not those of `queries`
     values: tuple[str, ...] = ()
+    #: what the text of a file holds that has functions as values; "" where that says nothing
+    values_hold: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +163,7 @@ SYNTAX: dict[str, Syntax] = {
     ),
     "java": Syntax(
         queries=("java",),
+        values_hold=b"::",
         names=frozenset({"identifier", "type_identifier", "this", "super"}),
         members={
             "field_access": ("object", "field"),
@@ -250,6 +253,7 @@ SYNTAX: dict[str, Syntax] = {
     ),
     "kotlin": Syntax(
         queries=("kotlin",),
+        values_hold=b"::",
         names=frozenset({"identifier", "this_expression", "super_expression"}),
         members={"navigation_expression": ("0", "-1")},
         calls={"call_expression": "0"},
