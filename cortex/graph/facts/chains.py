@@ -90,11 +90,15 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
             return module_link(module)
         if syntax.makers and (given := _given_type(node, syntax)) is not None:
             return _made(given, syntax, depth)
+        if syntax.casters and (cast := _cast_call(node, syntax, depth)):
+            return cast
         last = node.child(node.child_count - 1)  # Swift writes an element as a call
         element = last is not None and last.type == "call_suffix" and text_of(last).startswith("[")
         mark = "[]" if element else "()"
         return f"{chain_of(child_of(node, syntax.calls[kind]), syntax, depth + 1)}{mark}"
     if kind in syntax.news:
+        if depth and node.named_children and node.named_children[-1].type == "class_body":
+            return UNKNOWN  # Java: what is called on `new Disk() {…}` is, mostly, what is written there
         return _made(child_of(node, syntax.news[kind]), syntax, depth)
     if kind in syntax.elements:
         return f"{chain_of(child_of(node, syntax.elements[kind]), syntax, depth + 1)}[]"
@@ -103,6 +107,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
     if kind in syntax.casts:
         return _cast(child_of(node, syntax.casts[kind] or "-1"), depth)
     if kind in syntax.wraps:
+        if kind == "generic_function" and (cast := _typed(node, syntax, depth)):  # Scala
+            return cast
         return chain_of(child_of(node, syntax.wraps[kind]), syntax, depth + 1)
     return LITERAL if kind in syntax.literals else UNKNOWN
 
@@ -174,6 +180,25 @@ def _given_type(call: Node, syntax: Syntax) -> Node | None:
         return None
     given = arguments.named_children[0]
     return given if given.type.endswith("_type") or given.type == "type_identifier" else None
+
+
+def _cast_call(call: Node, syntax: Syntax, depth: int) -> str:
+    """C++'s `static_cast<Disk*>(x)` and `std::make_unique<Disk>()`; "" for any other call."""
+    callee = call.child_by_field_name("function")
+    while callee is not None and callee.type == "qualified_identifier":
+        callee = callee.child_by_field_name("name")
+    return _typed(callee, syntax, depth) if callee is not None and callee.type == "template_function" else ""
+
+
+def _typed(node: Node, syntax: Syntax, depth: int) -> str:
+    """What a function gives that is told a type and makes a value of that; "" for any other."""
+    name = node.child_by_field_name("name") or node.child_by_field_name("function")
+    means = syntax.casters.get(text_of(name).rpartition(".")[2]) if name is not None else None
+    held = node.child_by_field_name("arguments") or node.child_by_field_name("type_arguments")
+    if means is None or held is None or not held.named_children:
+        return ""
+    target = held.named_children[0]
+    return _cast(target, depth) if means == "cast" else _made(target, syntax, depth)
 
 
 def _cast(target: Node | None, depth: int) -> str:

@@ -38,6 +38,8 @@ class Syntax:
     methods: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     #: functions that are given a type and make one of it → arguments that they take at most
     makers: Mapping[str, int] = field(default_factory=dict)
+    #: functions that are told a type and make a value of it: "cast" one that is there, "made" anew
+    casters: Mapping[str, str] = field(default_factory=dict)
     #: `require("x")` is a module
     requires: bool = False
     #: the queries for functions as values where they are not those of `queries`
@@ -206,7 +208,16 @@ SYNTAX: dict[str, Syntax] = {
         ),
     ),
     "c": Syntax(queries=("c",), **_C),
-    "cpp": Syntax(queries=("cpp",), values=("c", "cpp"), **_C),
+    "cpp": Syntax(
+        queries=("cpp",),
+        values=("c", "cpp"),
+        casters={
+            **dict.fromkeys(("static_cast", "dynamic_cast", "reinterpret_cast", "const_cast"), "cast"),
+            **dict.fromkeys(("dynamic_pointer_cast", "static_pointer_cast", "down_cast"), "cast"),
+            **dict.fromkeys(("make_unique", "make_shared"), "made"),
+        },
+        **_C,
+    ),
     "csharp": Syntax(
         queries=("csharp",),
         names=frozenset({"identifier", "this", "base", "this_expression", "base_expression"}),
@@ -264,6 +275,7 @@ SYNTAX: dict[str, Syntax] = {
     ),
     "scala": Syntax(
         queries=("scala",),
+        casters={"asInstanceOf": "cast"},
         names=frozenset({"identifier", "type_identifier"}),
         members={"field_expression": ("value", "field"), "stable_type_identifier": ("0", "-1")},
         calls={"call_expression": "function"},

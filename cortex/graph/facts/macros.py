@@ -1,5 +1,6 @@
 """What a grammar leaves as text: items inside the braces of a Rust macro, `cfg_rt! { mod task; }`,
-as if the macro were not around them; calls in the text of a C macro. Pure text.
+as if the macro were not around them; calls in the text of a C macro; and what it trips over, macros
+before C++'s names, `class SHOP_API Disk {`. Pure text.
 
 To a grammar the inside of a Rust macro is a list of tokens; where it reads as items it nearly
 always is, and whole modules are declared so.
@@ -25,6 +26,33 @@ _NO_CALLS = frozenset(
     "if while for switch return sizeof defined typeof __typeof__ __attribute__ __extension__ alignof _Alignof "
     "_Static_assert static_assert decltype catch void int char long asm __asm__ __declspec".split()
 )
+
+#: a macro as C++ projects name them, and several, with what they are given
+_MACRO = r"[A-Z][A-Z0-9]*_[A-Z0-9_]*"
+_MARK = r"(?:[A-Z][A-Z0-9_]+(?:\([^()\n]*\))?[ \t]+)"
+#: marks between the word that begins a type and its name; before a word that begins a declaration;
+#: before a type and the name of a function; alone on a line
+_MARKS = re.compile(
+    rf"(?m)\b(?:class|struct|union)[ \t]+(?P<type>{_MARK}+)(?=[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
+    rf"|\b(?P<before>{_MACRO}[ \t]+)(?=(?:inline|static|virtual|explicit|constexpr|consteval|template|void|auto|bool|friend|operator)\b)"
+    rf"|^[ \t]*(?P<first>{_MACRO}[ \t]+)(?=[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[ \t*&]+[A-Za-z_]\w*[ \t]*\()"
+    rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
+)
+
+
+def unmark(text: str) -> str:
+    """C++ without the marks that its grammar does not know: as many characters, as many lines."""
+
+    def blank(found: re.Match[str]) -> str:
+        kind = found.lastgroup or ""
+        first, last = found.span(kind)
+        begin = text.rfind("\n", 0, first) + 1
+        if text[begin:first].lstrip().startswith("#"):
+            return found[0]  # where the macro is defined
+        start = found.start()
+        return found[0][: first - start] + " " * (last - first) + found[0][last - start :]
+
+    return _MARKS.sub(blank, text)
 
 
 def calls(text: str) -> Iterator[tuple[str, int, int]]:

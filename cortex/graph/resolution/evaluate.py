@@ -227,6 +227,8 @@ class Evaluator:
             return (value._replace(tag="list"),) if name in _SAME_AS else (EXTERNAL,)
         if value.tag == "elem":
             return ()
+        if name == "this" and self._is_type(value):  # Java's `Disk.this` in a class inside of it
+            return (value._replace(tag="inst"),)
         if value.tag == "def" and not self._may_have_members(self.project.definition(value.ref)):
             return self._several(self.attribute(one, name) for one in self._decorated(value.ref))
         found = self.member(value.ref, name, past=value.tag == "super")

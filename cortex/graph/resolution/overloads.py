@@ -8,7 +8,7 @@ import functools
 from collections.abc import Sequence
 
 from cortex.graph.facts.arguments import WIDENING
-from cortex.graph.facts.facts import Binding, Definition, Parameter, Reference
+from cortex.graph.facts.facts import Binding, Definition, Reference
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.project import Project, Ref
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
@@ -41,6 +41,28 @@ _PRIMITIVES = frozenset((*WIDENING, "boolean"))
 _OF_TEXT = frozenset({"CharSequence", "Comparable", "Serializable", "IEnumerable"})
 #: what a boxed number can be given for
 _OF_NUMBERS = frozenset({"Number", "Comparable", "Serializable"})
+#: what `Disk.class` can be given for
+_OF_CLASSES = frozenset({"Type", "AnnotatedElement", "GenericDeclaration", "Serializable", "Constable"})
+#: begins a type that is likely: it counts where a candidate takes exactly that
+LIKELY = "?"
+#: what makes one of a type by the name of that
+_MAKERS = frozenset("of valueOf getInstance from parse".split())
+#: fits that say that a parameter takes what is given, and not merely that it may
+_CERTAIN = 0.8
+#: what methods of Java's own types give, whatever they are called on
+_GIVES = {
+    **dict.fromkeys("toString substring trim toLowerCase toUpperCase concat getMessage".split(), "String"),
+    **dict.fromkeys("length size hashCode indexOf lastIndexOf compareTo intValue ordinal".split(), "int"),
+    **dict.fromkeys(
+        "equals isEmpty contains startsWith endsWith equalsIgnoreCase hasNext containsKey".split(), "boolean"
+    ),
+    "getClass": "Class",
+    "longValue": "long",
+    "doubleValue": "double",
+    "charAt": "char",
+    "toCharArray": "char[]",
+    "getBytes": "byte[]",
+}
 
 
 @functools.lru_cache(maxsize=10_000)
@@ -68,45 +90,66 @@ class Overloads:
 
     def chosen(self, refs: Sequence[Ref], one: Reference) -> list[Ref]:
         """Those of `refs` that take what `one` passes; the best where one is better than all."""
-        given = [self._type_of(chain, one.scope, one.at) for chain in one.passed]
-        scored = []
-        for ref in refs:
-            score = self._score(self.project.definition(ref).parameters, given)
-            if score is not None:
-                scored.append((score, ref))
+        given = self._given_to(refs, one)
+        scored = [(score, ref) for ref in refs if (score := self._score(ref, given)) is not None]
         if not scored:
             return list(refs)
+        if any(score[0] for score, _ in scored):  # what takes it comes before what may take it
+            scored = [(score, ref) for score, ref in scored if score[0]]
         best = max(score for score, _ in scored)
         fitting = [ref for _, ref in scored]
         leading = [ref for score, ref in scored if score == best]
         return leading if len(leading) == 1 and self._settled(fitting, given) else fitting
 
+    def may_take(self, refs: Sequence[Ref], one: Reference) -> bool:
+        """Whether one of `refs` may be what `one` calls, by what it passes."""
+        given = self._given_to(refs, one)
+        return any(self._score(ref, given) is not None for ref in refs)
+
+    def _given_to(self, refs: Sequence[Ref], one: Reference) -> list[str]:
+        """The types of what is passed, "" where they are not evident."""
+        given = [self._type_of(chain, one.scope, one.at) for chain in one.passed]
+        if not any(each.startswith(LIKELY) for each in given):
+            return given
+        takes = [[one.type for one in self.project.definition(ref).parameters] for ref in refs]
+        for at, each in enumerate(given):
+            if each.startswith(LIKELY):
+                taken = {
+                    self._bare(types[min(at, len(types) - 1)].removeprefix("[]")) for types in takes if types
+                }
+                given[at] = each[1:] if each[1:] in taken else ""
+        return given
+
     def _settled(self, refs: Sequence[Ref], given: Sequence[str]) -> bool:
         """Whether all is known of what is given where the parameters differ."""
-        taken = [[one.type for one in self.project.definition(ref).parameters] for ref in refs]
+        taken = [[self._bare(one.type) for one in self.project.definition(ref).parameters] for ref in refs]
         return all(
             known or len({tuple(types[at : at + 1]) for types in taken}) == 1
             for at, known in enumerate(given)
         )
 
-    def _score(self, parameters: Sequence[Parameter], given: Sequence[str]) -> float | None:
-        """How well parameters take what is given; None when they cannot."""
-        types = [one.type for one in parameters]
+    def _score(self, ref: Ref, given: Sequence[str]) -> tuple[bool, float] | None:
+        """Whether parameters are known to take what is known of what is given, and how well they
+        do; None when they cannot.
+        """
+        types = [one.type for one in self.project.definition(ref).parameters]
         rest = types[-1][2:] if types and types[-1].startswith("[]") and self.language == "java" else ""
-        total = 0.0
         if len(types) == len(given):
             fits = [self._fit(self._bare(one), other) for one, other in zip(types, given, strict=True)]
             known = [one for one in fits if one is not None]
             if len(known) == len(fits):
-                return sum(known) + 0.1 * len(fits)
+                return self._is_certain(known, given), sum(known) + 0.1 * len(fits)
         if not rest or len(given) < len(types) - 1:
-            return None if len(types) == len(given) or self.language == "java" else 0.0
-        for at, other in enumerate(given):
-            fit = self._fit(self._bare(types[at] if at < len(types) - 1 else rest), other)
-            if fit is None:
-                return None
-            total += fit
-        return total - 100
+            return None if len(types) == len(given) or self.language == "java" else (False, 0.0)
+        wanted = [*types[:-1], *[rest] * (len(given) - len(types) + 1)]
+        fits = [self._fit(self._bare(one), other) for one, other in zip(wanted, given, strict=True)]
+        known = [one for one in fits if one is not None]
+        return (self._is_certain(known, given), sum(known) - 100) if len(known) == len(fits) else None
+
+    def _is_certain(self, fits: Sequence[float], given: Sequence[str]) -> bool:
+        return any(given) and all(
+            fit >= _CERTAIN for fit, other in zip(fits, given, strict=True) if other not in ("", "null", "fn")
+        )
 
     def _bare(self, text: str) -> str:
         return bare(text, kotlin=self.language == "kotlin")
@@ -118,6 +161,8 @@ class Overloads:
             return 5.0
         if wanted == "fn":
             return None
+        if given == "Class" and wanted not in ("Class", "Object") and len(wanted) > 2:
+            return 3.0 if wanted in _OF_CLASSES else None
         free = wanted == "Object" or (len(wanted) < 3 and wanted.isupper())
         if given in ("null", "fn"):
             return None if wanted in _PRIMITIVES or (given == "fn" and wanted.endswith("[]")) else 0.5
@@ -177,11 +222,38 @@ class Overloads:
             return ""
         if chain.replace("_", "").isalnum():
             return self._variable(chain, scope, at, depth)
+        if chain.endswith("[]"):
+            held = self._type_of(chain[:-2], scope, at, depth + 1)
+            return held[:-2] if held.endswith("[]") else ""
         if chain.endswith("()"):
             found = self.evaluator.evaluate(chain[:-2], self.path, scope, at)
             told = {self._given(self.project.definition(one.ref)) for one in found if one.tag == "def"}
-            return told.pop() if len(told) == 1 else ""
-        return self._made(chain, scope, at)
+            return told.pop() if len(told) == 1 else "" if told else self._outside(chain[:-2])
+        return self._made(chain, scope, at) or self._field(chain, scope, at) or self._outside(chain)
+
+    def _field(self, chain: str, scope: int, at: int) -> str:
+        """The declared type of a field: `this.size`, `Disk.NAME`."""
+        owner, _, name = chain.rpartition(".")
+        for value in self.evaluator.evaluate(owner, self.path, scope, at) if owner else ():
+            if value.tag in ("inst", "def"):
+                home, one = self.project.home(value.path), self.project.definition(value.ref)
+                for _, binding in self.project.fields_of(home, one.qualified, name):
+                    return self._bare(binding.value) if binding.value.startswith(":") else ""
+        return ""
+
+    def _outside(self, chain: str) -> str:
+        """What is given by what the project does not define: Java's own types, constants of types
+        from outside and what makes one of them.
+        """
+        if self.language != "java":
+            return ""
+        owner, _, name = chain.rpartition(".")
+        last = owner.rpartition(".")[2]
+        if not owner:
+            return name if name[:1].isupper() else ""
+        if last[:1].isupper() and last.isalnum() and (name.isupper() or name in _MAKERS or name == "NaN"):
+            return _BOXES.get(last, LIKELY + last) if name not in _MAKERS else LIKELY + last
+        return LIKELY + ("String" if owner == "String" else _GIVES.get(name, ""))
 
     def _made(self, chain: str, scope: int, at: int) -> str:
         """The type of the project that an expression is one of."""

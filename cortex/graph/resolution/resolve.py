@@ -323,7 +323,7 @@ class _Resolver:
             if extended:
                 yield from self._found(one, extended, "name")
                 return
-            values = self._overloaded(values, one.arguments)
+            values = self._overloaded(values, one)
         yield from self._found(one, self._callable(values, one.arguments), confidence)
 
     def _mixed_in(self, name: str, scope: int) -> list[Ref]:
@@ -360,25 +360,26 @@ class _Resolver:
             scope = one.parent
         return ()
 
-    def _overloaded(self, values: tuple[Value, ...], arguments: int) -> tuple[Value, ...]:
+    def _overloaded(self, values: tuple[Value, ...], one: Reference) -> tuple[Value, ...]:
         """`values`, or what the type's supertypes have by that name where none of them takes so
-        many arguments.
+        many arguments, or none what is passed.
         """
         methods = [value.ref for value in values if value.tag == "def"]
-        if arguments < 0 or not methods or self.rules.family not in _OVERLOADING:
+        if one.arguments < 0 or not methods or self.rules.family not in _OVERLOADING:
             return values
-        if any(self.takes(ref, arguments) for ref in methods):
+        taking = [ref for ref in methods if self.takes(ref, one.arguments)]
+        if taking and not one.passed:
             return values
         owner = self.evaluator.scopes.owner(*methods[0])
-        more = (
-            self.evaluator.member(owner, self.project.definition(methods[0]).name, past=True) if owner else ()
-        )
-        fitting = [
-            value
-            for value in more
-            if value.tag == "def" and len(self.project.definition(value.ref).parameters) == arguments
-        ]
-        return tuple(fitting) or values
+        name = self.project.definition(methods[0]).name
+        more = self.evaluator.member(owner, name, past=True) if owner else ()
+        fitting = [v for v in more if v.tag == "def" and self.takes(v.ref, one.arguments)]
+        if not fitting or not taking:
+            return tuple(fitting) or values
+        self.narrowed = True
+        refs = [value.ref for value in fitting]
+        other = not self.overloads.may_take(taking, one) and self.overloads.may_take(refs, one)
+        return tuple(fitting) if other else values
 
     def _extended(self, name: str, arguments: int) -> list[Ref]:
         """C#'s extension methods of that name that take so many arguments after the receiver, or
@@ -451,7 +452,8 @@ class _Resolver:
             refs = [ref for ref in refs if self.project.definition(ref).kind in CALLABLE_KINDS] or refs
         if len(refs) > 1 and arguments >= 0:
             taking = [ref for ref in refs if self.takes(ref, arguments)]
-            refs = taking or refs
+            none = [ref for ref in taking if not (arguments or self.project.definition(ref).parameters)]
+            refs = none or taking or refs
         return refs
 
     def takes(self, ref: Ref, arguments: int) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from cortex.graph.facts.extract import extract
 from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.grammars import RULES, SYNTAX
-from cortex.graph.facts.macros import uncover
+from cortex.graph.facts.macros import uncover, unmark
 from cortex.graph.facts.modules import PACKAGE_FILES
 from cortex.graph.facts.tables import Packed, pack
 from cortex.indexer.syntax.parse import NoGrammar, parse, syntax_tree
@@ -36,6 +36,8 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
             return pack(_named(source, language, sha256))
         if language.name == "rust":
             source = _uncovered(source, language)
+        elif language.name == "cpp":
+            source = _unmarked(source)
         return pack(extract(syntax_tree(source, language)[1], source.path, language.name, sha256))
     except NoGrammar:  # its chunks say so
         return None
@@ -54,6 +56,13 @@ def _uncovered(source: Source, language: Language) -> Source:
 
     lines = tuple(uncover(source.lines, reads))
     return source if lines == source.lines else dataclasses.replace(source, lines=lines)
+
+
+def _unmarked(source: Source) -> Source:
+    """The source without marks before its names; itself when there are none."""
+    text = "\n".join(source.lines)
+    plain = unmark(text)
+    return source if plain == text else dataclasses.replace(source, lines=tuple(plain.split("\n")))
 
 
 def _named(source: Source, language: Language, sha256: str) -> Facts:

@@ -22,9 +22,10 @@
 (preproc_function_def value: (_) @macro.body)
 
 (base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @base.extends)
-(function_definition type: (_) @returns)
-(field_declaration type: (_) @returns declarator: (function_declarator))
-(field_declaration type: (_) @returns declarator: (_ (function_declarator)))
+(function_definition type: (_) @returns (#not-eq? @returns "auto"))
+(field_declaration type: (_) @returns declarator: (function_declarator) (#not-eq? @returns "auto"))
+(field_declaration type: (_) @returns declarator: (_ (function_declarator)) (#not-eq? @returns "auto"))
+(trailing_return_type (_) @returns)
 (parameter_declaration type: (_) @param.type declarator: [(identifier) @param.name (_ (identifier) @param.name) (_ (_ (identifier) @param.name))])
 (optional_parameter_declaration type: (_) @param.type declarator: [(identifier) @param.name (_ (identifier) @param.name)])
 (field_declaration type: (_) @bind.type declarator: [(field_identifier) @bind.name (pointer_declarator (field_identifier) @bind.name) (reference_declarator (field_identifier) @bind.name) (array_declarator (field_identifier) @bind.name)])

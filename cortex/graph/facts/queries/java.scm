@@ -18,6 +18,8 @@
 (inferred_parameters (identifier) @bind.name)
 
 (field_declaration type: (_) @bind.type declarator: (variable_declarator name: (_) @bind.name))
+(constant_declaration type: (_) @bind.type declarator: (variable_declarator name: (_) @bind.name))
+(enum_declaration name: (_) @bind.type body: (enum_body (enum_constant name: (_) @bind.name)))
 (local_variable_declaration type: (type_identifier) @var declarator: (variable_declarator name: (_) @bind.name value: (_) @bind.value) (#eq? @var "var"))
 (local_variable_declaration type: (_) @bind.type declarator: (variable_declarator name: (_) @bind.name) (#not-eq? @bind.type "var"))
 (enhanced_for_statement type: (type_identifier) @var name: (_) @bind.name value: (_) @bind.item (#eq? @var "var"))

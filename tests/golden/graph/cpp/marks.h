@@ -1,0 +1,34 @@
+#pragma once
+#include <memory>
+
+#define SHOP_API __attribute__((visibility("default")))
+#define SHOP_ALIGN(n) alignas(n)
+#define SHOP_INLINE inline
+#define SHOP_WARNINGS_OFF
+#define SHOP_WARNINGS_ON
+
+namespace marks {
+
+SHOP_WARNINGS_OFF
+
+class SHOP_API Shelf {
+public:
+    Shelf() : room_(1) {}
+    bool full() const { return room_ == 0; }
+    static Shelf open() { return Shelf(); }
+    auto next() -> Shelf* { return this; }
+
+private:
+    int room_;
+};
+
+struct SHOP_API SHOP_ALIGN(8) Deep final : public Shelf {
+    int down() { return full() ? 1 : 0; }
+};
+
+SHOP_API Shelf find(int number);
+SHOP_INLINE auto pick() -> Deep* { return nullptr; }
+
+SHOP_WARNINGS_ON
+
+}  // namespace marks
