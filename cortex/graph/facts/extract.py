@@ -60,6 +60,7 @@ _AROUND = frozenset(
     "ambient_declaration template_declaration expression_statement".split()
 )
 
+_COVERS = frozenset({"parenthesized_expression", "await_expression"})
 #: last links of a chain that name nothing
 _NOTHING = frozenset({UNKNOWN, LITERAL, ""})
 _END = 1 << 60
@@ -399,11 +400,7 @@ class _Sweep:
                 member = child_of(callee, shape[1]) or callee
             elif kind == "qualified_name":  # PHP's `A\b()` stands where `b` does
                 member = child_of(callee, "-1") or callee
-        if (
-            chain.startswith(":")
-            or kind in ("parenthesized_expression", "await_expression")
-            or chain.endswith(("]", ")"))
-        ):
+        if chain.startswith(":") or kind in _COVERS or chain.endswith(("]", ")")):
             return
         given, closures = arguments_of(node)
         count = len(given) + closures if given is not None else closures or -1
