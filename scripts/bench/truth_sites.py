@@ -28,6 +28,9 @@ _DEFINES = re.compile(r"function|method|class|struct|interface|constructor|trait
 _CALLS = re.compile(r"declarator|call|invocation")
 _ABSTRACT = re.compile(r"interface|trait|protocol|method_signature|abstract|method_elem|method_spec")
 _FUNCTIONS = re.compile(r"arrow_function|function_expression|generator_function|^function$|^class$")
+_HOLDERS = frozenset(
+    ("property_element", "variable_declarator", "public_field_definition", "property_signature")
+)
 _REQUIRES = re.compile(rb"(?:await\s+)?(?:require|import)\s*\(")
 
 #: (path below the root, line from 1, column in bytes)
@@ -168,12 +171,12 @@ def kind_at(file: File, line: int, column: int) -> str:
         if node is None or parent is None:
             return "value"
         value = parent.child_by_field_name("value") or parent.child_by_field_name("right")
-        if "property_element" in parent.type:
-            return "value"
         if "import" in parent.type or (value is not None and _REQUIRES.match(value.text or b"")):
             return "import"
         if value is not None and value != node:
             return "static" if _FUNCTIONS.search(value.type) else "value"
+        if parent.type in _HOLDERS or (parent.type == "field_declaration" and file.language == "go"):
+            return "value"
         if "parameter" in parent.type and "type_parameter" not in parent.type:
             return "value"
         if _DEFINES.search(parent.type) and "body" not in parent.type and parent.type != "macro_invocation":

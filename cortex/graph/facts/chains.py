@@ -26,7 +26,8 @@ _RIGHT = frozenset((b"and", b"&&"))
 #: values of which one is meant that are kept
 EITHER_MAX = 3
 #: what would end a link, and what stands for it in the path of a module
-HIDDEN = str.maketrans(".[]()", "\x01\x02\x03\x04\x05")
+BETWEEN = "\x01"
+HIDDEN = str.maketrans(".[]()", f"{BETWEEN}\x02\x03\x04\x05")
 #: types that say nothing of a value
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
 _ENDS = re.compile(r"[.\[\]()]")

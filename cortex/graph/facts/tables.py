@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from cortex.graph.facts.chains import BETWEEN
 from cortex.graph.facts.facts import (
     CONSTRUCTOR,
     DECORATED,
@@ -94,6 +95,7 @@ class FileIndex:
         "_known",
         "_members",
         "_names",
+        "_narrowed",
         "_packed",
         "_places",
         "_top_places",
@@ -114,6 +116,7 @@ class FileIndex:
         self._inner: _Inner | None = None
         self._known: set[str] | None = None
         self._names: set[str] | None = None
+        self._narrowed: set[str] | None = None
         self._members: dict[str, dict[str, list[Ref]]] | None = None
         self._places: dict[tuple[int, str], list[Place]] | None = None
         self._top_places: dict[tuple[int, str], list[Place]] | None = None
@@ -146,6 +149,13 @@ class FileIndex:
         if self._names is None:
             self._names = {one.name for one in self.facts.definitions}
         return self._names
+
+    @property
+    def narrowed(self) -> set[str]:
+        """The fields of which a test in a function says more, as bindings name them."""
+        if self._narrowed is None:
+            self._narrowed = {one.name for one in self._unpacked()[1] if BETWEEN in one.name}
+        return self._narrowed
 
     @property
     def firsts(self) -> set[str]:

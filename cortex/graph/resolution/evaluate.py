@@ -109,7 +109,7 @@ class Evaluator:
             values, links = self._qualified(links, path)
         dotted = links[0]
         for number, link in enumerate(links[1:]):
-            if not number and (known := self._narrowed(links, path, scope, at)):
+            if not number and scope >= 0 and (known := self._narrowed(links, path, scope, at)):
                 values, dotted = known, ""
                 continue
             values = self.worth(values)
@@ -132,8 +132,10 @@ class Evaluator:
 
     def _narrowed(self, links: list[str], path: str, scope: int, at: int) -> tuple[Value, ...]:
         """What a test around a place says of the receiver's field, `isinstance(self.x, Disk)`."""
-        held = self.project.index(path).places(scope, narrowed(f"{links[0]}.{links[1]}"))
-        for what in reversed(held):
+        index = self.project.index(path)
+        if not index.narrowed:
+            return ()
+        for what in reversed(index.places(scope, narrowed(f"{links[0]}.{links[1]}"))):
             if isinstance(what, Binding) and what.at <= at < (what.until or ANYWHERE):
                 return self.declared(what.value[1:], path, scope)
         return ()

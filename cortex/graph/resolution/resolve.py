@@ -221,7 +221,7 @@ class _Resolver:
         """
         root = _ROOT.match(one.chain)
         held = self.index.places(one.scope, root[0]) if root else ()
-        if field := _FIELD.match(one.chain):
+        if self.index.narrowed and (field := _FIELD.match(one.chain)):
             held = (*held, *self.index.places(one.scope, narrowed(field[0])))
         if root is None or len(held) > STAGES_MAX:
             return -one.at
