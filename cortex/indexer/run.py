@@ -46,9 +46,10 @@ Progress = Callable[[int, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run did. `files` are in the chunk files now, with `chunks` in all; `indexed` were
-    read, `bytes` of source; `sequence` is the last that chunk files were stamped with. `remarks`:
-    what is unusual about files that are in.
+    """What a run did. `files` are in the chunk files now, with `chunks` in all: `indexed` of them
+    were read by this run, the others are `unchanged`; `skipped` are none of them. `bytes` of source
+    were read; `sequence` is the last that chunk files were stamped with. `remarks`: what is unusual
+    about files that are in.
     """
 
     files: int
@@ -158,10 +159,12 @@ class Indexer:
         plan = self._run(manifest, scan.files if force else fresh, gone, force=force, on_progress=on_progress)
         self._count(manifest, scan.skipped)
         left_out = [Skipped(path, entry.skipped) for path, entry in manifest.files.items() if entry.skipped]
+        files = len(manifest.files) - len(left_out)
+        indexed = sum(_is_in(manifest, path) for task in plan.tasks.values() for path in task.fresh)
         return Report(
-            files=len(manifest.files) - len(left_out),
-            indexed=plan.indexed,
-            unchanged=len(scan.files) - plan.indexed,
+            files=files,
+            indexed=indexed,
+            unchanged=files - indexed,
             removed=plan.removed,
             chunks=sum(entry.chunks for entry in manifest.files.values()),
             skipped=tuple(sorted([*scan.skipped, *left_out], key=lambda skipped: skipped.path)),
@@ -363,6 +366,11 @@ def differences(manifest: Manifest, files: dict[str, Candidate]) -> tuple[dict[s
 
 def _differs(entry: Entry | None, candidate: Candidate) -> bool:
     return entry is None or (entry.size, entry.mtime_ns) != (candidate.size, candidate.mtime_ns)
+
+
+def _is_in(manifest: Manifest, path: str) -> bool:
+    entry = manifest.files.get(path)
+    return entry is not None and not entry.skipped
 
 
 def make_plan(

@@ -71,7 +71,7 @@ def test_the_progress_of_others_is_said(capsys):
     with render.Progress(clock=lambda: next(clock)) as progress:
         progress.follow(1, 0, 10)
         progress.follow(5, 2, 10)
-    said = "waiting for the first index: 5 of 10 files indexed, 2 served"
+    said = "waiting for the first index: 5 of 10 files read, 2 served"
     assert capsys.readouterr().err.splitlines() == [said]
 
 

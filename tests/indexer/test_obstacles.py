@@ -35,10 +35,12 @@ def test_bad_files_are_told_and_stop_nothing(project):
         "binary.py": "binary",
         "long.js": "minified: a line of 50000 characters",
     }
+    assert report.files == report.indexed == COUNT + 4  # and what was read and left out is none of them
     found = chunks(project)
     assert found["code-crlf.py#f~1"]["text"] == "def f():\n    return 1"
     assert "añade" in found["code-latin.py#x~1"]["text"]
-    assert index(project).indexed == 0
+    again = index(project)
+    assert (again.indexed, again.unchanged, len(again.skipped)) == (0, report.files, 2)
 
 
 class Stumbling:

@@ -105,11 +105,7 @@ def index_packages(root: Path) -> int:
             file=sys.stderr,
         )
         report = index(configuration.load(place))
-        print(
-            shown(
-                f"{in_line(f'{root.name}:{name}')}: {report.indexed} files indexed, to be asked as a project"
-            )
-        )
+        print(shown(f"{in_line(f'{root.name}:{name}')}: {report.files} files, to be asked as a project"))
     if not places:
         print(
             f"cortex: there are no installed packages in {shown(str(root))}, or its caches", file=sys.stderr

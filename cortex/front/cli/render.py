@@ -105,7 +105,7 @@ class Progress:
         return self
 
     def __call__(self, done: int, total: int, chunks: int) -> None:
-        self._indexed = f"{done} of {total} files indexed"
+        self._indexed = f"{done} of {total} files read"
         now = self._clock()
         told = say_pace(done, total, chunks, now - self._started)
         self._show(now, "indexing", told, (done, self._parts * total))
@@ -118,7 +118,7 @@ class Progress:
 
     def follow(self, indexed: int, served: int, total: int) -> None:
         """Others index and serve: so many of all `total` files each."""
-        told = f"{indexed} of {total} files indexed, {served} served"
+        told = f"{indexed} of {total} files read, {served} served"
         self._show(self._clock(), "waiting for the first index", told, (indexed + served, 2 * total))
 
     def _show(self, now: float, what: str, told: str, place: tuple[int, int]) -> None:
@@ -157,8 +157,8 @@ def _duration(seconds: float) -> str:
 def print_report(report: Report, *, verbose: bool) -> None:
     """What one run of the indexer did."""
     print(
-        f"{report.files} files, {report.chunks} chunks: {report.indexed} indexed, {report.unchanged} unchanged, "
-        f"{report.removed} removed, {len(report.skipped)} left out, in {report.seconds:.1f} s"
+        f"{report.files} files, {report.chunks} chunks: {report.indexed} indexed, {report.unchanged} unchanged; "
+        f"{report.removed} removed, {len(report.skipped)} others left out, in {report.seconds:.1f} s"
     )
     named = report.skipped if verbose else report.skipped[:SKIPPED_NAMED]
     for skipped in named:
