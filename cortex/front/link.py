@@ -28,9 +28,10 @@ from cortex.processes import attach, starting
 from cortex.settings.config import Config, read_project
 from cortex.settings.identity import identity_of
 from cortex.settings.leaving import say_leaving
+from cortex.settings.projects import is_read_only
 from cortex.settings.trust import say_ignored
 from ipc.client import Client
-from ipc.errors import CortexError, Misconfigured, Unavailable
+from ipc.errors import BadRequest, CortexError, Misconfigured, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -154,6 +155,10 @@ class Link:
     ) -> dict[str, Any]:
         until = time.monotonic() + self.config.server.deadline_s
         checked = tool.check(arguments)
+        if not tool.reads and is_read_only(self.config.root):
+            raise BadRequest(
+                f"{self.config.root.name} is here to be read, and {tool.name} writes: ask in another project."
+            )
         asks = tool.asks(msgspec.structs.asdict(checked))
         if asks != "code" and self._history is not None:
             self._history.look(self._tell_commits)
@@ -264,8 +269,10 @@ class Link:
 
 
 def _keeps_commits(config: Config) -> bool:
-    """Whether the person keeps commits as notes, and the project does not refuse it."""
-    if not config.memory.git:
+    """Whether the person keeps commits as notes, the project does not refuse it, and is not only
+    here to be read.
+    """
+    if not config.memory.git or is_read_only(config.root):
         return False
     try:
         return not read_project(config.root).says("memory.git")

@@ -22,6 +22,7 @@ import orjson
 
 from cortex.front.without import count_of
 from cortex.settings.config import Config
+from cortex.settings.home import USAGE
 from cortex.system import files
 
 #: days that are kept
@@ -45,7 +46,7 @@ _QUESTIONS = ("query", "pattern", "target", "symbol")
 #: the paths that an answer names, wherever in it. A quote within a string has a backslash before
 #: it: what looks like this in a text that is shown is none
 _PATHS = re.compile(rb'(?<!\\)"(?:file|file_path|path)":("(?:[^"\\]|\\.)*+")')
-_NAME = re.compile(r"usage-(\d{4}-\d\d-\d\d)\.jsonl")
+_NAME = re.compile(USAGE + r"(\d{4}-\d\d-\d\d)\.jsonl")
 
 
 class Call(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -87,7 +88,7 @@ class Usage:
         if not waiting:
             return
         lines = b"".join(msgspec.json.encode(_weighed(self._config.root, *one)) + b"\n" for one in waiting)
-        place = self._config.run_dir / f"usage-{_today().isoformat()}.jsonl"
+        place = self._config.run_dir / f"{USAGE}{_today().isoformat()}.jsonl"
         with contextlib.suppress(OSError):
             if not os.path.lexists(place):
                 prune(self._config)

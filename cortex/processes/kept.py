@@ -17,8 +17,8 @@ import orjson
 
 from cortex.processes.leftovers import remove_unheld
 from cortex.sealing.places import plain_of, sealed_base
-from cortex.settings.home import cache_base, runtime_base
-from cortex.settings.projects import clones_base
+from cortex.settings.home import USAGE, cache_base, runtime_base
+from cortex.settings.projects import is_clone
 from cortex.system import files
 from ipc.errors import CortexError, Unavailable
 from ipc.locks import holder_of
@@ -34,7 +34,8 @@ BLOCK_BYTES = 512
 @dataclass(frozen=True, slots=True)
 class Kept:
     """One project's folder in the cache. `root` is None where nothing says whose it is; `used` is
-    when something of it was written last, in seconds since 1970: an index, or its workers' start.
+    when it was asked last, in seconds since 1970; where no question is noted, when something of it
+    was written last: an index, or its workers' start.
     """
 
     home: Path
@@ -75,7 +76,7 @@ def remove(kept: Kept) -> None:
             f"What is kept of {kept.root or kept.home} is in use; `cortex down` ends its workers."
         )
     try:
-        if kept.root is not None and _is_clone(kept.root):
+        if kept.root is not None and is_clone(kept.root):
             files.remove_tree(kept.root)
         files.remove_tree(kept.home)
     except OSError as error:
@@ -86,22 +87,18 @@ def remove(kept: Kept) -> None:
 
 def _look(home: Path) -> Kept:
     root = _root_of(home)
-    size, newest = _measure(home)
-    if root is not None and _is_clone(root):
+    size, newest, asked = _measure(home)
+    if root is not None and is_clone(root):
         size += _measure(root)[0]
-    return Kept(home, root, size, newest, _is_served(home))
+    return Kept(home, root, size, asked or newest, _is_served(home))
 
 
 def _look_at_sealed(store: Path) -> Kept:
     """Whose it is, is plain in memory while somebody uses it."""
-    size, newest = _measure(store)
+    size, newest, _ = _measure(store)
     with contextlib.suppress(CortexError):
         return Kept(store, _root_of(plain_of(store) / "home"), size, newest, _is_served(store), sealed=True)
     return Kept(store, None, size, newest, served=False, sealed=True)
-
-
-def _is_clone(root: Path) -> bool:
-    return ".." not in root.parts and root.is_relative_to(clones_base())
 
 
 def _root_of(home: Path) -> Path | None:
@@ -112,11 +109,11 @@ def _root_of(home: Path) -> Path | None:
     return Path(root) if isinstance(root, str) and os.path.isabs(root) else None
 
 
-def _measure(home: Path) -> tuple[int, float]:
-    """(bytes on disk, when something was written last). What goes away meanwhile counts for
-    nothing, and a file of several names once.
+def _measure(home: Path) -> tuple[int, float, float]:
+    """(bytes on disk, when something was written last, when a question was noted last: 0 for
+    never). What goes away meanwhile counts for nothing, and a file of several names once.
     """
-    size, newest = 0, 0.0
+    size, newest, asked = 0, 0.0, 0.0
     seen: set[tuple[int, int]] = set()
     waiting = [home]
     while waiting:
@@ -124,12 +121,14 @@ def _measure(home: Path) -> tuple[int, float]:
         with contextlib.suppress(OSError):
             for name, info in files.entries(folder).items():
                 newest = max(newest, info.st_mtime)
+                if name.startswith(USAGE):
+                    asked = max(asked, info.st_mtime)
                 if (info.st_dev, info.st_ino) not in seen:
                     seen.add((info.st_dev, info.st_ino))
                     size += info.st_blocks * BLOCK_BYTES
                 if stat.S_ISDIR(info.st_mode):
                     waiting.append(folder / name)
-    return size, newest
+    return size, newest, asked
 
 
 def _is_served(home: Path) -> bool:

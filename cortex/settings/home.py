@@ -36,6 +36,8 @@ ADVICE = "pass an existing one with --project, as an absolute path"
 SOCKET_PATH_MAX = 103
 #: the folder of a project that holds its configuration, and what other programs wrote for us
 PROJECT_FOLDER = ".cortex"
+#: how files of a project's run folder begin that note what was asked, one for each day
+USAGE = "usage-"
 #: characters of a project's name that its folder in the cache begins with
 NAME_CHARS = 40
 

@@ -71,6 +71,16 @@ def known_projects() -> dict[str, Known]:
     return found
 
 
+def is_clone(root: Path) -> bool:
+    """Whether it was fetched into the cache."""
+    return ".." not in root.parts and root.is_relative_to(clones_base())
+
+
+def is_read_only(root: Path) -> bool:
+    """Whether it is here to be read: nothing is written down about it."""
+    return is_clone(root) or dependencies.is_noted(root)
+
+
 def place_of(project: str | os.PathLike[str] | None) -> str | os.PathLike[str] | None:
     """The folder of a project that may be said by its name; a folder that is there is meant by
     its path. Raises Misconfigured as `known_projects` does.

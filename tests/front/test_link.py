@@ -10,7 +10,8 @@ from cortex.front.tools import TOOLS
 from cortex.generation import current as generations
 from cortex.generation.current import Generation, SegmentRef
 from cortex.settings.config import Config
-from ipc.errors import Unavailable
+from cortex.settings.projects import clones_base
+from ipc.errors import BadRequest, Unavailable
 
 #: seconds after which a call counts as hanging
 HANGS_S = 30.0
@@ -73,6 +74,14 @@ def test_a_project_that_was_moved_is_a_sentence_at_once(config, tmp_path):
     root.rename(tmp_path / "elsewhere")
     with pytest.raises(Unavailable, match=r"project/? was moved or deleted; start Cortex again"):
         call(moved, "cortex_exact", query="Store")
+
+
+def test_of_what_is_here_to_be_read_a_front_of_its_own_writes_nothing_down_either(tmp_path, monkeypatch):
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
+    clone = clones_base() / "git.example" / "ada" / "lib"
+    clone.mkdir(parents=True)
+    with pytest.raises(BadRequest, match="lib is here to be read, and cortex_relate writes"):
+        call(Config(root=clone), "cortex_relate", from_id="1", to_id="2")
 
 
 def test_who_asks_through_a_front_of_several_asks_of_its_project_in_its_folder(config):

@@ -9,7 +9,7 @@ import pytest
 
 from cortex.front.cli import main as cli
 from cortex.settings import config as configuration
-from cortex.settings.home import open_home, open_runtime
+from cortex.settings.home import USAGE, open_home, open_runtime
 from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE
 from ipc.locks import try_lock
 
@@ -60,6 +60,15 @@ def test_each_project_is_listed_with_its_size_its_last_use_and_its_state(make, c
     assert list(rows)[-1] == "old"
     assert cli.main(["projects"]) == EXIT_OK
     assert "40 d ago" in capsys.readouterr().out
+
+
+def test_the_last_use_is_the_last_question_whatever_was_written_since(make, capsys):
+    config = make("shop")
+    noted = config.run_dir / f"{USAGE}2026-01-01.jsonl"
+    noted.write_text("{}")
+    then = time.time() - 40 * DAY_S
+    os.utime(noted, (then, then))
+    assert listed(capsys)["shop"]["used"] == int(then)
 
 
 def test_a_file_of_two_names_counts_once(make, capsys):
