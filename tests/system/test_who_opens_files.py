@@ -100,6 +100,7 @@ ALLOWED = {
     ("cortex.engines.graph.engine", "self._opener.open"): OTHER,
     ("cortex.engines.serving", "self._engine.open"): OTHER,
     ("cortex.front.cli.generated", "link.open"): OTHER,
+    ("cortex.front.cli.completing", "link.open"): OTHER,
     ("cortex.front.cli.opening", "webbrowser.open"): OTHER,
     ("cortex.front.mcp.project", "link.open"): OTHER,
     ("cortex.front.mcp.stdio", "link.open"): OTHER,

@@ -15,7 +15,7 @@ from pathlib import Path
 import orjson
 
 from cortex import __version__
-from cortex.front.cli import cloning, hooks, key, opening, projects, remote, render, sets
+from cortex.front.cli import cloning, completing, hooks, key, opening, projects, remote, render, sets
 from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, declare_sandbox, make_tree
@@ -39,8 +39,6 @@ GROUPS = {
     "hook": "What agents' programs tell by themselves.",
     "memory": "What was learned in earlier sessions: store it, find it, correct it.",
 }
-#: shells that the parser's completion can be printed for
-SHELLS = ("bash", "zsh", "fish")
 
 
 def run(arguments: list[str]) -> int:
@@ -290,7 +288,7 @@ def version(_options: Namespace) -> int:
 
 
 def _shell_word(parser: Parser) -> None:
-    parser.add_argument("shell", choices=SHELLS, help="the shell")
+    parser.add_argument("shell", choices=completing.SHELLS, help="the shell")
 
 
 def manual(_options: Namespace) -> int:
@@ -302,13 +300,8 @@ def manual(_options: Namespace) -> int:
 
 
 def completion(options: Namespace) -> int:
-    """Static: nothing of ours runs when Tab is pressed."""
-    import shtab
-
-    everything, parsers = make_tree(all_commands(), GROUPS)
-    for action in (action for parser in parsers for action in parser.folders):
-        action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
-    print(shtab.complete(everything, shell=options.shell))
+    """Commands and options are in it; `cortex complete` runs where a path or a symbol is wanted."""
+    print(completing.script(*make_tree(all_commands(), GROUPS), options.shell))
     return EXIT_OK
 
 
@@ -332,7 +325,8 @@ def _agent_options(parser: Parser, agents: str) -> None:
 
 
 def _why_options(parser: Parser) -> None:
-    parser.add_argument("what", metavar="PATH|ID|QUESTION", help="a file, a chunk's id, or a question")
+    told = "a file, a chunk's id, or a question"
+    parser.add_named("path", "what", metavar="PATH|ID|QUESTION", help=told)
     parser.add_argument("question", nargs="?", default="", help="the question that should find the file")
 
 
@@ -418,7 +412,18 @@ COMMANDS = (
     Command("version", "The version (also --version).", version),
     Command("upgrade", "Say how this installation is brought to the newest version.", upgrade),
     Command("manual", "Print the manual page: cortex manual | man -l -", manual),
-    Command("completion", "Print what makes Tab complete commands and options.", completion, _shell_word),
+    Command(
+        "completion",
+        "Print what makes Tab complete commands, options, and the project's paths and symbols.",
+        completion,
+        _shell_word,
+    ),
+    Command(
+        "complete",
+        "Print the project's paths or symbols that begin so, where its workers run.",
+        completing.complete,
+        completing.declare,
+    ),
     Command(
         "memory up",
         "Start memory's worker, in the foreground until Ctrl-C, or with --detach until `cortex memory down`.",

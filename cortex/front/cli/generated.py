@@ -63,6 +63,19 @@ ALIASES = {
 }
 
 
+#: arguments that name something of the project, whichever tool has them → what
+COMPLETES = {
+    "file": "path",
+    "path": "path",
+    "paths": "path",
+    "scope": "path",
+    "exclude_paths": "path",
+    "target": "symbol",
+    "to": "symbol",
+    "symbol": "symbol",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """An argument that may be given without its option's name, as `people` call it."""
@@ -73,6 +86,8 @@ class Word:
     #: the argument that `is_other` says a word is for instead
     other: str = ""
     is_other: Callable[[str], bool] = lambda _word: False
+    #: what of a project completes it: a path or a symbol
+    completes: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +122,7 @@ def _is_id(word: str) -> bool:
 
 _QUESTION = Word("query", "question")
 _NOTE = Word("node_id", "note")
-_PLACE = Word("file", "place", other="chunk_id", is_other=_is_id)
+_PLACE = Word("file", "place", other="chunk_id", is_other=_is_id, completes="path")
 
 #: tool → its form; a tool that is not here takes options alone, and prints JSON that people can
 #: read
@@ -119,13 +134,17 @@ FORMS = {
         piped="diff",
     ),
     "cortex_search": Form(answers.print_answer, words=(_QUESTION,), places=True),
-    "cortex_exact": Form(answers.print_answer, words=(_QUESTION,), places=True),
+    "cortex_exact": Form(
+        answers.print_answer, words=(Word("query", "question", completes="symbol"),), places=True
+    ),
     "cortex_graph": Form(
         answers.print_graph,
         words=(Word("operation", "operation"), Word("target", "target")),
         for_people={"context_lines": 0, "detail": "full"},
     ),
-    "cortex_outline": Form(answers.print_outline, words=(Word("path", "path", optional=True),)),
+    "cortex_outline": Form(
+        answers.print_outline, words=(Word("path", "path", optional=True, completes="path"),)
+    ),
     "cortex_pattern": Form(
         answers.print_pattern, words=(Word("pattern", "pattern"), Word("language", "language"))
     ),
@@ -289,7 +308,8 @@ def _declare(tool: Tool, form: Form, parser: Parser) -> None:
     properties = tool.schema["properties"]
     if form.words:
         choices = [value for word in form.words for value in properties[word.argument].get("enum", ())]
-        parser.add_argument(
+        parser.add_named(
+            "" if choices else next((word.completes for word in form.words if word.completes), ""),
             "words",
             nargs="*",
             metavar=" ".join(word.people.upper() for word in form.words),
@@ -297,7 +317,8 @@ def _declare(tool: Tool, form: Form, parser: Parser) -> None:
             help=f"also as options: {', '.join(_option(word.argument) for word in form.words)}",
         )
     for name, schema in properties.items():
-        parser.add_argument(
+        parser.add_named(
+            COMPLETES.get(name, "") if tool.name not in MEMORY else "",
             _option(name),
             *ALIASES.get(name, ()),
             dest=_place(name),

@@ -38,6 +38,8 @@ class Parser(argparse.ArgumentParser):
         self._valued: set[str] = set()
         #: the options and words that are folders, for completion
         self.folders: list[argparse.Action] = []
+        #: those that name something of the project, and what: a path or a symbol
+        self.named: list[tuple[argparse.Action, str]] = []
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **settings)
 
     def add_argument(self, *names: str, **settings: Any) -> argparse.Action:
@@ -49,6 +51,12 @@ class Parser(argparse.ArgumentParser):
     def add_folder(self, *names: str, **settings: Any) -> None:
         """Like add_argument, for what is a folder of the file system."""
         self.folders.append(self.add_argument(*names, **settings))
+
+    def add_named(self, kind: str, *names: str, **settings: Any) -> None:
+        """Like add_argument, for what names something of the project; kind "" is for nothing."""
+        action = self.add_argument(*names, **settings)
+        if kind:
+            self.named.append((action, kind))
 
     def expanded(self, action: argparse.Action) -> str:
         """An option's help as `--help` shows it."""
