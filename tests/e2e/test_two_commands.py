@@ -1,9 +1,10 @@
-"""A newcomer's way: one command connects an agent, and what that wrote down answers a question."""
+"""A newcomer's way, for each agent's format: one command connects it, and what that wrote down, as
+the agent starts it, answers a question.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 
@@ -12,32 +13,57 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from cortex.front.agents import connected
+from cortex.front.agents.table import AGENTS
 from tests.e2e.conftest import BIN, CALL_S
 
 pytestmark = pytest.mark.e2e
 
+#: one agent for each way in which entries are written; what each agent's entry starts is
+#: held by tests/front/test_install.py
+FORMATS = {
+    (scope.server.form, scope.server.shape, agent.placeless): pytest.param(agent.name, way, id=agent.name)
+    for way in ("--project", "--user")
+    for agent in reversed(AGENTS)
+    if (scope := agent.user if way == "--user" else agent.project)
+}
 
-def test_an_agent_that_was_installed_for_starts_what_is_written_and_gets_an_answer(project, tmp_path):
-    home = tmp_path / "home"
-    home.mkdir()
-    env = os.environ | project.environment | {"HOME": str(home)}
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home folder in which nothing is, for us and for what is started."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+async def first_answer(command, folder, env):
+    """The first files that the server finds, which the agent starts in the folder."""
+    server = StdioServerParameters(command=command[0], args=list(command[1:]), env=env, cwd=folder)
+    async with stdio_client(server) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        async with asyncio.timeout(3 * CALL_S):
+            while True:  # the first answers may be of an index that is still being made
+                told = await session.call_tool("cortex_exact", {"query": "check_password"})
+                if found := orjson.loads(told.content[0].text)["results"]:
+                    return [hit["chunk"]["metadata"]["file_path"] for hit in found]
+                await asyncio.sleep(0.1)
+
+
+@pytest.mark.parametrize(("agent", "way"), FORMATS.values())
+def test_an_agent_that_was_installed_for_starts_what_is_written_and_gets_an_answer(
+    agent, way, shared_project, home
+):
+    env = os.environ | shared_project.environment
+    env.pop("XDG_CONFIG_HOME")
     subprocess.run(
-        [BIN / "cortex", "install", "claude-code", "--yes"], cwd=project.root, env=env, check=True, timeout=60
+        [BIN / "cortex", "install", agent, way, "--yes"],
+        cwd=shared_project.root,
+        env=env,
+        check=True,
+        timeout=3 * CALL_S,
     )
-    entry = json.loads((home / ".claude.json").read_text())["mcpServers"]["cortex"]
-
-    async def ask():
-        server = StdioServerParameters(
-            command=entry["command"], args=entry["args"], env=env | entry.get("env", {}), cwd=project.root
-        )
-        async with stdio_client(server) as streams, ClientSession(*streams) as session:
-            await session.initialize()
-            async with asyncio.timeout(3 * CALL_S):
-                while True:  # the first answers may be of an index that is still being made
-                    told = await session.call_tool("cortex_exact", {"query": "check_password"})
-                    if found := orjson.loads(told.content[0].text)["results"]:
-                        return found
-                    await asyncio.sleep(0.1)
-
-    [hit, *_] = asyncio.run(ask())
-    assert hit["chunk"]["metadata"]["file_path"] == "auth/login.py"
+    [entry] = (one for one in connected.entries(shared_project.root) if one.agent.name == agent)
+    folder = home if entry.agent.placeless else shared_project.root
+    assert asyncio.run(first_answer(entry.command, folder, env)) == ["auth/login.py"]

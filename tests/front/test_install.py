@@ -251,3 +251,30 @@ def test_doctor_says_who_is_connected_and_what_does_not_start(home):
         connected.try_out(found["cursor"].command, Path.cwd())
     with pytest.raises(Exception, match="it ended: broken"):
         connected.try_out(found["codex"].command, Path.cwd())
+
+
+def test_an_agent_that_works_in_no_folder_is_told_the_project_and_waits_for_one(home, monkeypatch, capsys):
+    (home / ".config" / "Claude").mkdir(parents=True)
+    (home / ".claude").mkdir()
+    project = Path.cwd()
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(Misconfigured, match="No project found"):
+        run("install", "claude-desktop", "--yes")
+    assert run("install", "--yes") == EXIT_OK
+    assert [entry.agent.name for entry in connected.entries(project)] == ["claude-code"]
+    monkeypatch.chdir(project)
+    assert run("install", "claude-desktop", "--yes") == EXIT_OK
+    [entry] = [one for one in connected.entries(project) if one.agent.placeless]
+    assert entry.command[-2:] == ("--project", str(project))
+
+
+@pytest.mark.parametrize(("agent", "scope"), SCOPES)
+def test_each_agent_starts_the_server_for_the_project_at_hand(agent, scope, home):
+    root = Path.cwd()
+    assert run("install", agent.name, f"--{scope}", "--yes") == EXIT_OK
+    [entry] = connected.entries(root)
+    program, *words = entry.command
+    assert Path(program).name == "cortex"
+    assert words in (["mcp"], ["mcp", "--project", str(root)])
+    assert words[1:] or not agent.placeless

@@ -93,7 +93,8 @@ def connect(
     root: Path,
     hooks: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """What connects the agents; `hooks`: event → what an agent that tells events is to run then.
+    """What connects the agents; `root` is the project at hand, `hooks`: event → what an agent that
+    tells events is to run then.
 
     Raises Misconfigured.
     """
@@ -115,7 +116,8 @@ def connect(
 
 def _serve(plan: Plan, agent: Agent, scope: Scope, command: Sequence[str], root: Path) -> None:
     server = scope.server
-    value = server.shape(command, reading_tools())
+    placed = [*command, "--project", str(root)] if agent.placeless else command
+    value = server.shape(placed, reading_tools())
     way = {"json": edits.json_entry, "toml": edits.toml_table, "yaml": edits.yaml_entry}[server.form]
     keys = server.keys if server.form == "json" else ()
     _put(plan, agent, locate(server.path, root), partial(way, keys=server.keys, value=value), keys)

@@ -66,6 +66,8 @@ class Agent:
     project: Scope | None = None
     #: what is to be said beside it
     note: str = ""
+    #: whether it starts servers in no project's folder, so that its one entry names the project
+    placeless: bool = False
 
 
 def _plain(command: Sequence[str], _reading: Sequence[str]) -> dict[str, Any]:
@@ -141,7 +143,8 @@ AGENTS = (
         "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
         ("%/Claude",),
         user=Scope(_servers("%/Claude/claude_desktop_config.json")),
-        note="it works in no folder: add --project and your project's path to the entry's args",
+        note="it works in no folder: its entry is for the project in which `cortex install` ran last",
+        placeless=True,
     ),
     Agent(
         "cursor",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import shutil
@@ -30,14 +31,18 @@ def install(options: Namespace) -> int:
         return EXIT_OK
     if options.user and options.project:
         raise Misconfigured("--user and --project are two ways; choose one.")
-    root = find_root(options.project or None)[0] if options.project else Path.cwd()
     chosen = _chosen(options.agents, in_project=bool(options.project))
+    root = find_root(options.project)[0] if options.project else _at_hand()
+    if root is None and options.agents and any(agent.placeless for agent, _ in chosen):
+        root = find_root()[0]  # which says what to do
+    if root is None:  # what was found by itself and needs a project waits for one
+        chosen = [(agent, scope) for agent, scope in chosen if not agent.placeless]
     if not chosen:
         print("No agent was found here; name one (`cortex install --list` shows them).", file=sys.stderr)
         return EXIT_NOTHING
     command = [_program(shared=bool(options.project)), "mcp"]
     told = hooks.entries(hooks.own_arguments()) if options.memory_hooks else {}
-    plan = planning.connect(chosen, command, root, told)
+    plan = planning.connect(chosen, command, root or Path.cwd(), told)
     done = _carry_out(plan, options, "connected")
     for agent, _ in chosen:
         if agent.note and not options.only_print:
@@ -55,6 +60,13 @@ def uninstall(options: Namespace) -> int:
         print("Nothing is installed.")
         return EXIT_OK
     return _carry_out(planning.disconnect(names), options, "disconnected")
+
+
+def _at_hand() -> Path | None:
+    """The project of the working folder, where there is one."""
+    with contextlib.suppress(Misconfigured):
+        return find_root()[0]
+    return None
 
 
 def is_there(agent: Agent) -> bool:
