@@ -203,3 +203,26 @@ def test_a_sealed_project_is_listed_as_one_and_never_removed_as_nobodys(sealed):
     assert orjson.loads(sealed.run("clean", "--older-than", "1h", "--json").stdout) == []
     told = orjson.loads(sealed.run("stats", "--json").stdout)
     assert {one["tool"] for one in told["tools"]} >= {"cortex_search", "cortex_exact"}
+
+
+def test_a_key_that_is_changed_opens_the_same_and_one_that_is_forgotten_nothing(sealed, tmp_path):
+    asyncio.run(serve(sealed))
+    sealed.nothing_left()
+    store, base = sealed.config.sealing.store, sealed.config.sealing.base
+    until(lambda: not (base / "home").exists(), "what was plain is gone")
+    before, key = check_disk(tmp_path), (tmp_path / "keys" / "master").read_bytes()
+    done = sealed.run("key", "rotate")
+    assert "of 1 projects" in done.stdout, done.stderr
+    assert (tmp_path / "keys" / "master").read_bytes() != key
+    asyncio.run(serve(sealed))
+    sealed.nothing_left()
+    until(lambda: not (base / "home").exists(), "what was plain is gone")
+    assert {name for name in before if "objects" in name} & check_disk(tmp_path).keys()
+    assert "Nothing is changed" in sealed.run("key", "forget").stdout
+    assert (store / "LIST").is_file()
+    done = sealed.run("key", "forget", "--yes")
+    assert "is forgotten" in done.stdout, done.stderr
+    assert not os.listdir(store)
+    assert not (tmp_path / "keys" / "master").exists()
+    asyncio.run(serve(sealed))
+    assert not {name for name in before if "objects" in name} & check_disk(tmp_path).keys()

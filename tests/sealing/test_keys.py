@@ -9,6 +9,8 @@ import keyring.backend
 import keyring.errors
 import pytest
 
+from cortex.processes import sandbox
+from cortex.processes.child import child_environment
 from cortex.sealing import keys, masters
 from cortex.sealing.keys import KEY, PLACE, forget, place_of, project_key, read_wrapped, rotate
 from cortex.sealing.masters import ENVIRONMENT, KEYCHAIN, read_masters
@@ -134,6 +136,12 @@ def test_the_environment_gives_a_key_and_no_child_inherits_it(base, monkeypatch)
     assert place_of(base)[0] == ENVIRONMENT
     with pytest.raises(Misconfigured, match="CORTEX_KEY_FILE"):
         rotate(base, "")
+
+
+def test_a_key_that_nobody_took_yet_is_inherited_by_no_process_of_a_set(monkeypatch):
+    monkeypatch.setenv("CORTEX_KEY", "cd" * 32)
+    for environment in (child_environment(), sandbox.environment()):
+        assert "CORTEX_KEY" not in environment
 
 
 def test_a_named_file_comes_before_the_environment_and_is_not_made(base, file, monkeypatch):
