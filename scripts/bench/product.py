@@ -94,6 +94,17 @@ class Front:
         return answer
 
 
+def environment() -> dict[str, str]:
+    """What a front has to be given beside what a client of MCP hands on: else it looks for its
+    index in another folder than the `cortex index` before it.
+    """
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name == "PATH" or name.startswith(("CORTEX_", "XDG_"))
+    }
+
+
 @contextlib.asynccontextmanager
 async def connect(root: Path, program: str = CORTEX) -> AsyncIterator[Front]:
     """A front of the project, by the official client over standard input and output.
@@ -101,9 +112,9 @@ async def connect(root: Path, program: str = CORTEX) -> AsyncIterator[Front]:
     `program` is `cortex`: this checkout's, or another's.
     """
     started = time.perf_counter()
-    kept = {name: value for name, value in os.environ.items() if name.startswith("CORTEX_")}
-    environment = kept | {name: os.environ[name] for name in ("PATH", "XDG_RUNTIME_DIR")}
-    parameters = StdioServerParameters(command=program, args=["mcp", "--project", str(root)], env=environment)
+    parameters = StdioServerParameters(
+        command=program, args=["mcp", "--project", str(root)], env=environment()
+    )
     with NOWHERE.open("w") as nowhere:  # noqa: ASYNC230 - nothing else runs yet
         async with (
             stdio_client(parameters, errlog=nowhere) as (read, write),

@@ -1,11 +1,14 @@
 """Measures whether an answer shows the function that a question is after, not its file alone:
 
-    scripts/bench/shown.py --repos OUT/repos --queries OUT [--only NAME] [--json]
+    scripts/bench/shown.py --repos OUT/repos --queries OUT [--only NAME] [--sample N] [--minutes M]
+        [--json]
 
 OUT is what second_set.py made. Each question is asked as agents ask (`cortex_search` as it is)
 for 1, 3 and 5 results and for 600, 1 200 and 2 400 tokens. A wanted function is shown when a line
 of it is: of a question out of a commit, which may want several, one is enough. The share is the
-mean over repositories, with the tokens of an answer (bytes / 4).
+mean over repositories, with the tokens of an answer (bytes / 4). `--sample`: at most so many
+questions of each kind and repository, always the same ones. `--minutes`: after so many no further
+repository is begun; those that are left out are named.
 """
 
 from __future__ import annotations
@@ -13,12 +16,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import re
 import statistics
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +79,17 @@ def is_shown(results: Iterable[dict[str, Any]], functions: Sequence[dict[str, An
     )
 
 
+def sample(queries: Iterable[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """Of those that want a function at most so many of each kind: an even choice that is always the
+    same; all of them for 0.
+    """
+    kinds: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for one in sorted(queries, key=lambda one: sha256(one["query"].encode()).digest()):
+        if one.get("functions"):
+            kinds[one["category"]].append(one)
+    return [one for kind in sorted(kinds) for one in kinds[kind][: most or None]]
+
+
 async def ask_all(project: Path, repo: str, queries: Sequence[dict[str, Any]]) -> list[Seen]:
     seen = []
     async with session_of(project) as session:
@@ -115,32 +132,45 @@ def show(table: dict[str, dict[str, dict[str, float]]]) -> None:
             )
 
 
-def main() -> None:
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--repos", type=Path, required=True)
     parser.add_argument("--queries", type=Path, required=True)
     parser.add_argument("--only", action="append", default=[], help="a repository's name; may be repeated")
+    parser.add_argument("--sample", type=int, default=0, help="questions of each kind and repository")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="until no repository is begun")
     add_json(parser)
-    options, head = parser.parse_args(), begin("shown")
+    return parser.parse_args()
+
+
+def main() -> None:
+    options, head = arguments(), begin("shown")
+    until = time.monotonic() + 60 * options.minutes
     seen: list[Seen] = []
+    left: list[str] = []
     for repo in json.loads((options.queries / "repos.json").read_text()):
         name = repo["name"]
         if options.only and name not in options.only:
             continue
+        if time.monotonic() > until:
+            left.append(name)
+            continue
         questions = json.loads((options.queries / "annotations" / f"{name}.json").read_text())
-        wanted = [one for one in questions if one.get("functions")]
+        wanted = sample(questions, options.sample)
         with sparse_copy(options.repos / name, "") as project, indexed(project):
             seen += asyncio.run(ask_all(project, name, wanted))
         print(f"{name:20} {len(wanted)} questions", file=sys.stderr, flush=True)
+    if left:
+        print(f"not asked within {options.minutes:g} minutes: {', '.join(left)}")
     if not seen:
         raise SystemExit("no question wants a function: make them with second_set.py")
     table = tabulate(seen)
     print_machine(head)
     show(table)
     if options.json:
-        write(head | {"sizes": table})
+        write(head | {"sample": options.sample, "left_out": left, "sizes": table})
 
 
 if __name__ == "__main__":

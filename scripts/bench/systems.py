@@ -24,6 +24,7 @@ from typing import Any
 from environments import python_with
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from product import environment
 
 from cortex.settings import config as configuration
 
@@ -113,7 +114,9 @@ async def product(project: Path, variant: tuple[str, ...] = ()) -> AsyncIterator
 async def session_of(project: Path, variant: tuple[str, ...] = ()) -> AsyncIterator[ClientSession]:
     """The client of a front that serves everything that was indexed; `variant` as `product`."""
     front = [sys.executable, "-P", str(PEERS / "front.py"), *variant, "--"] if variant else CORTEX
-    parameters = StdioServerParameters(command=front[0], args=[*front[1:], "mcp", "--project", str(project)])
+    parameters = StdioServerParameters(
+        command=front[0], args=[*front[1:], "mcp", "--project", str(project)], env=environment()
+    )
     async with (
         stdio_client(parameters, errlog=sys.stderr) as (read, write),
         ClientSession(read, write) as session,

@@ -182,3 +182,25 @@ def test_shares_of_shown_functions_are_means_over_repositories(load):
     rows = [shown.Seen("r", "doc", "1 limit", found, 100) for found in (True, True, False, False)]
     table = shown.tabulate([*rows, shown.Seen("s", "doc", "1 limit", shown=True, tokens=200)])
     assert table["doc"]["1 limit"] == {"shown": 0.75, "questions": 5, "of_questions": 0.6, "tokens": 120}
+
+
+def test_of_the_questions_that_want_a_function_always_the_same_few_are_asked(load):
+    shown = load("shown")
+    asked = [
+        {"query": f"{kind} {number}", "category": kind, "functions": [1] * (number > 2)}
+        for kind in ("doc", "commit")
+        for number in range(9)
+    ]
+    few = shown.sample(asked, 4)
+    assert few == shown.sample(reversed(asked), 4)
+    assert [one["category"] for one in few] == ["commit"] * 4 + ["doc"] * 4
+    assert all(one["functions"] for one in few)
+    assert len(shown.sample(asked, 0)) == 12
+
+
+def test_a_front_of_a_benchmark_looks_where_the_index_was_made(load, monkeypatch):
+    monkeypatch.setenv("CORTEX_HOME", "/somewhere/else")
+    monkeypatch.setenv("SECRET", "none of a front's")
+    environment = load("product").environment()
+    assert environment["CORTEX_HOME"] == "/somewhere/else"
+    assert "SECRET" not in environment
