@@ -16,7 +16,15 @@ import numpy as np
 
 from cortex.ranking.names import Asked
 from cortex.ranking.weights import Weights
-from cortex.terms.paths import asks_for_documents, asks_for_tests, say, superseded
+from cortex.terms.paths import (
+    asks_for_build,
+    asks_for_documents,
+    asks_for_tests,
+    is_build,
+    may_ask_for_documents,
+    say,
+    superseded,
+)
 from cortex.terms.records import covers
 from ipc.arrays import Array
 from ipc.messages import Hit, Signals
@@ -44,10 +52,13 @@ _ABOUT = ("file_references", "foreign")
 _NAMED = ("cited", "line")
 #: what a file's name and its folders' say to the question, both 0-1
 _NAMES = ("sshare", "folders")
+#: signals of some questions only, on top of the others
+_ON_TOP = ("cited", "asked")
 #: all signals, in the order in which they are explained and added up
 _ORDER = (
     *("ctop3", "path", *_NAMES, "defs", "comments", "defx", "smax", "refs", "test", "example"),
-    *("document", "foreign", "superseded", "cited"),
+    *("document", "foreign", "superseded"),
+    *_ON_TOP,
 )
 #: by how much sums may differ that are added up in another order
 ROUNDING = 1e-9
@@ -211,8 +222,8 @@ def rank(
     cosine = np.where(np.isnan(found.lane("cosine")), cosines.missing, found.lane("cosine"))
     signals = _signals(question, found, cosines.z(found.best(cosine)))
     scales = {name: float(getattr(weights, name)) for name in (*signals, *_NAMES)}
-    # What is cited comes on top: a question that names no file loses nothing by it.
-    positive = sum(scale for name, scale in scales.items() if scale > 0 and name != "cited") or 1.0
+    # A question that names no file and no kind of file loses nothing by what comes on top.
+    positive = sum(scale for name, scale in scales.items() if scale > 0 and name not in _ON_TOP) or 1.0
     files = _leading(signals, scales, limit)
     signals = {name: values[files] for name, values in signals.items()}
     signals |= _named_like(Asked(question), [found.paths[at] for at in files.tolist()])
@@ -350,10 +361,14 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
     penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
     test, example, foreign = np.array([one.kinds for one in said]).T
     best = dict(zip(_AT, found.best(found.lanes), strict=True))
-    # Of an ordinary question it says nothing, and is not among what is explained.
-    cited = {"cited": best["cited"]} if best["cited"].any() else {}
+    body = found.top("body")
+    # Of an ordinary question they say nothing, and are not among what is explained.
+    rare = {"cited": best["cited"]} if best["cited"].any() else {}
+    if (kind := _asked(question, found)) is not None:
+        # Nothing is defined there, and nothing refers to it: only its text can speak for it.
+        rare["asked"] = body * kind
     return {
-        "ctop3": found.top("body"),
+        "ctop3": body,
         "path": _shares(best["path"]),
         "defs": found.top("defs"),
         "comments": _shares(_comments(found, best["comments"])),
@@ -362,11 +377,11 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
         "refs": _shares(np.log1p(best["file_references"])),
         "test": penalty * test,
         "example": penalty * example,
-        "document": (ASKED_PENALTY if asks_for_documents(question) else penalty) * _alone(found),
+        "document": (ASKED_PENALTY if may_ask_for_documents(question) else penalty) * _alone(found),
         # its chunks are tagged as generated or vendored, or its path says so
         "foreign": np.fmax(best["foreign"], foreign),
         "superseded": np.array(superseded(said, question), float),
-        **cited,
+        **rare,
     }
 
 
@@ -375,6 +390,17 @@ def _named_like(asked: Asked, paths: Sequence[str]) -> dict[str, Array]:
     said = [say(path) for path in paths]
     shares = ([asked.share(one.stem) for one in said], [asked.share(one.folders) for one in said])
     return dict(zip(_NAMES, map(np.array, shares), strict=True))
+
+
+def _asked(question: str, found: _Candidates) -> Array | None:
+    """Bool [m]: whether the file is of the kind that the question asks for, documents or files of
+    the build; None where it asks for neither.
+    """
+    build, documents = asks_for_build(question), asks_for_documents(question)
+    if not (build or documents):
+        return None
+    kind = _alone(found) > 0 if documents else np.zeros(len(found.paths), bool)
+    return kind | np.array([is_build(path) for path in found.paths]) if build else kind
 
 
 def _alone(found: _Candidates) -> Array:

@@ -28,6 +28,7 @@ class Weights:
     foreign: float
     superseded: float
     cited: float
+    asked: float
 
 
 #: fitted on 21 repositories and 423 questions (NDCG@10); each may move by half at a cost of at most
@@ -48,6 +49,7 @@ WITH_VECTORS = Weights(
     foreign=-2.0,
     superseded=-2.5,
     cited=6.0,
+    asked=2.0,
 )
 #: the same, fitted without the cosine
 WITHOUT_VECTORS = Weights(
@@ -66,6 +68,7 @@ WITHOUT_VECTORS = Weights(
     foreign=-2.0,
     superseded=-2.5,
     cited=6.0,
+    asked=2.0,
 )
 
 _LEXICAL = ("ctop3", "path", "sshare", "folders", "defs", "comments", "defx")

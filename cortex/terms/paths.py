@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cortex.terms import tokens
+from cortex.terms.languages import language_of
 
 #: folders of tests, in lower case
 TEST_FOLDERS = frozenset(
@@ -26,7 +27,7 @@ EXAMPLE_WORDS = frozenset(
     "locale locales".split()
 )
 #: first folders of what works on a project and is no part of what it ships
-_SCRIPT_FOLDERS = frozenset("scripts script hack contrib ci .ci .github".split())
+_SCRIPT_FOLDERS = frozenset("scripts script hack contrib ci .ci .github .circleci .gitlab".split())
 #: folders that hold copies of other projects, in lower case
 VENDORED_FOLDERS = frozenset(
     "vendor vendors vendored _vendor _vendored third_party third-party thirdparty 3rdparty godeps "
@@ -48,6 +49,21 @@ _RECORD = re.compile(
     r"|^(?:(?:issue|pull_request|merge_request)_template)",
     re.IGNORECASE,
 )
+#: how files are named that say how a project is built, checked, packed and run, in lower case
+_BUILD = re.compile(
+    r"^(?:(?:gnu)?makefile|cmakelists\.txt|(?:docker|container|jenkins|rake|gem|proc|pod|just|vagrant|brew)file(?:\..*)?"
+    r"|compose\.ya?ml|docker-compose.*|build|workspace|setup\.(?:py|cfg)|tox\.ini|noxfile\.py|build\.(?:zig|rs|sbt|xml)|pom\.xml"
+    r"|mix\.exs|package\.(?:swift|json|yaml)|composer\.json|go\.mod|(?:pyproject|cargo|pipfile)(?:\.toml)?"
+    r"|requirements.*\.(?:txt|in)|(?:rollup|webpack|vite|gulpfile|gruntfile|tsconfig|babel)\b.*"
+    r"|.*\.(?:gradle|gradle\.kts|mk|cmake|gemspec|cabal|csproj|props|service)"
+    r"|.*\.(?:conf|ini|cfg|toml|ya?ml|properties|env)|\.\w[\w.-]*)$"
+)
+#: words of a question that asks for them
+_BUILD_WORDS = frozenset(
+    "build builds building ci continuous dependency dependencies extras pinned package packages packaging wheel lint linter "
+    "linters linting formatter coverage workflow workflows docker dockerfile container image makefile matrix systemd "
+    "git ruff mypy pytest eslint prettier clippy rubocop configuration config configured settings options".split()
+)
 _TEMPLATE_FOLDERS = frozenset(
     "issue_template pull_request_template merge_request_templates issue_templates".split()
 )
@@ -57,10 +73,10 @@ _RECORD_WORDS = frozenset(
     "deprecated license licence licenses copyright notice author authors contributors lock locked pinned dependency "
     "dependencies template templates issue".split()
 )
-#: words of a question that asks for what people wrote for people
-_DOCUMENT_WORDS = frozenset(
-    "documentation documents docs doc readme guide guides tutorial tutorials manual page pages introduction overview "
-    "install installation installing contributing faq".split()
+#: words of a question that asks for what people wrote for people, and of one that may do so
+_DOCUMENT_WORDS = frozenset("documentation documents docs readme guide guides tutorial tutorials".split())
+_PAGE_WORDS = frozenset(
+    "doc manual page pages introduction overview install installation installing contributing faq".split()
 )
 #: a folder or the last part of a stem that says in which language a page is written
 _LANGUAGE = re.compile(
@@ -89,6 +105,8 @@ def is_test(path: str) -> bool:
     *folders, name = path.split("/")
     if any(folder.lower() in TEST_FOLDERS for folder in folders):
         return True
+    if language_of(name).kind != "code":  # test.yml runs tests, testing.md tells of them
+        return False
     words = _stem_parts(name) or [""]
     return not TEST_WORDS.isdisjoint((words[0], words[-1])) or _INTEGRATION.search(name) is not None
 
@@ -145,8 +163,31 @@ def asks_for_records(question: str) -> bool:
 
 
 def asks_for_documents(question: str) -> bool:
+    """Whether the question asks for documents in so many words."""
+    return not _DOCUMENT_WORDS.isdisjoint(tokens.part_words(question))
+
+
+def may_ask_for_documents(question: str) -> bool:
     """Whether the question speaks of documents, or of records, which are some of them."""
-    return not (_DOCUMENT_WORDS | _RECORD_WORDS).isdisjoint(tokens.part_words(question))
+    words = _DOCUMENT_WORDS | _PAGE_WORDS | _RECORD_WORDS
+    return not words.isdisjoint(tokens.part_words(question))
+
+
+@functools.lru_cache(_MEMO)
+def is_build(path: str) -> bool:
+    """Whether the file says how the project is built, checked, packed or run: by its name, or as
+    what works on the project and defines nothing.
+    """
+    first, *others = path.lower().split("/")
+    if _BUILD.search((first, *others)[-1]) is not None:
+        return True
+    language = language_of(path)
+    return bool(others) and first in _SCRIPT_FOLDERS and (language.kind == "data" or language.grammar is None)
+
+
+def asks_for_build(question: str) -> bool:
+    """Whether the question speaks of building, checking, packing or configuring the project."""
+    return not _BUILD_WORDS.isdisjoint(tokens.part_words(question))
 
 
 @functools.lru_cache(_MEMO)

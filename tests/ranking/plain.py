@@ -16,11 +16,14 @@ from cortex.ranking.weights import Weights
 from cortex.terms import tokens
 from cortex.terms.paths import (
     EMPTY_STEMS,
+    asks_for_build,
     asks_for_documents,
     asks_for_tests,
+    is_build,
     is_example,
     is_foreign,
     is_test,
+    may_ask_for_documents,
     question_words,
     say,
     superseded,
@@ -136,8 +139,8 @@ def rank(
     signals = _signals(question, found, cosines.z(found.best(cosine)))
     scales = np.array([getattr(weights, name) for name in signals])
     values = np.array(list(signals.values()))
-    # What is cited comes on top: a question that names no file loses nothing by it.
-    usual = np.array([name != "cited" for name in signals])
+    # These come on top: a question that names no file and no kind of file loses nothing by them.
+    usual = np.array([name not in ("cited", "asked") for name in signals])
     positive = float(scales[usual & (scales > 0)].sum()) or 1.0
     totals = (values * scales[:, None]).sum(axis=0)
     # How well a chunk answers by itself: its share of the best BM25, plus its cosine.
@@ -209,7 +212,15 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
     """Signal → its value for each file, in the order in which they are explained."""
     penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
     # Of an ordinary question it says nothing, and is not among what is explained.
-    cited = {"cited": found.best(found.lanes["cited"])} if found.lanes["cited"].any() else {}
+    rare = {"cited": found.best(found.lanes["cited"])} if found.lanes["cited"].any() else {}
+    build, documents = asks_for_build(question), asks_for_documents(question)
+    if build or documents:
+        alone = _documents(found).tolist()
+        kinds = [
+            (documents and one > 0) or (build and is_build(path))
+            for one, path in zip(alone, found.paths, strict=True)
+        ]
+        rare["asked"] = found.top("body") * np.array(kinds)
     return {
         "ctop3": found.top("body"),
         "path": _shares(found.best(found.lanes["path"])),
@@ -222,10 +233,10 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
         "refs": _shares(np.log1p(found.best(found.lanes["file_references"]))),
         "test": penalty * np.array([is_test(path) for path in found.paths], float),
         "example": penalty * np.array([is_example(path) for path in found.paths], float),
-        "document": (ASKED_PENALTY if asks_for_documents(question) else penalty) * _documents(found),
+        "document": (ASKED_PENALTY if may_ask_for_documents(question) else penalty) * _documents(found),
         "foreign": _foreign(found),
         "superseded": np.array(superseded(map(say, found.paths), question), float),
-        **cited,
+        **rare,
     }
 
 

@@ -154,6 +154,16 @@ def test_a_document_ranks_a_little_lower_than_code_unless_documents_are_asked_fo
     assert ranked_by_text("how is it read", rows[0])[0].explanation()["signals"]["document"]["value"] == 0.0
 
 
+def test_files_of_the_build_come_first_when_the_question_speaks_of_it_and_their_text_answers():
+    rows = (hit(1, "pyproject.toml"), {"body": 10}), (hit(2, "src/b.py"), {"body": 9, "defs": 3})
+    assert paths(ranked_by_text("how strict is it", *rows))[0] == "src/b.py"
+    assert paths(ranked_by_text("how strict is the linter", *rows))[0] == "pyproject.toml"
+    weak = (hit(1, "pyproject.toml"), {"body": 1}), rows[1]
+    assert paths(ranked_by_text("how strict is the linter", *weak))[0] == "src/b.py"
+    explained = ranked_by_text("how strict is it", *rows)[0].explanation()["signals"]
+    assert "asked" not in explained
+
+
 def test_a_file_named_by_a_short_form_or_by_two_words_in_one_is_preferred():
     rows = (hit(1, "aa/zz.py"), {"body": 6}), (hit(2, "src/auth.py"), {"body": 5})
     assert paths(ranked_by_text("where is authentication done", *rows))[0] == "src/auth.py"
@@ -249,7 +259,9 @@ candidates = st.lists(
     min_size=1,
     max_size=25,
 )
-questions = st.sampled_from(["how are files read", "Provider", "test of the reader", "file2", "a"])
+questions = st.sampled_from(
+    ["how are files read", "which linter reads the files", "Provider", "test of the reader", "file2", "a"]
+)
 
 
 def lanes_of(rows, order, other):

@@ -3,8 +3,10 @@
 import pytest
 
 from cortex.terms.paths import (
+    asks_for_build,
     asks_for_records,
     has_generated_name,
+    is_build,
     is_built,
     is_example,
     is_foreign,
@@ -34,6 +36,7 @@ def test_tests_are_known_by_their_path(path):
     [
         "src/contest.py", "src/latest/a.py", "a/testing.py", "a/attest.go", "a/LatestNews.java", "a/SpecialOffer.java",
         "a/EXIT.java", "a/GIT.py", "a/AuditIT.py", "a/mockingbird.py", "",
+        ".github/workflows/test.yml", "docs/unit-tests.md", "test.toml",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_test_is_none(path):
@@ -120,3 +123,26 @@ def test_a_page_and_its_translations_are_one_page():
     assert [page_of(path)[1] for path in pages] == [True, False, False, False, False, True]
     assert page_of("docs/ja/b.md")[0] != page_of("docs/ja/a.md")[0]
     assert page_of("src/it/a.py") == ("src/it/a.py", True)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "Makefile", "src/CMakeLists.txt", "docker/Dockerfile.dev", "package.json", "tokio/Cargo.toml", "app/build.gradle.kts",
+        ".github/workflows/test.yml", ".ci/run", "scripts/setup", ".gitignore", "requirements-dev.txt", "rollup.config.mjs",
+    ],
+)  # fmt: skip
+def test_what_says_how_a_project_is_built_is_known_by_its_path(path):
+    assert is_build(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["src/build.py", "scripts/train.py", "config/app.php", "src/setup.js", "build/core.c"]
+)
+def test_code_that_is_only_named_like_a_build_is_none_of_it(path):
+    assert not is_build(path)
+
+
+def test_a_question_that_speaks_of_building_or_checking_asks_for_the_files_that_say_it():
+    assert asks_for_build("which versions does CI build with")
+    assert not asks_for_build("how are versions compared")
