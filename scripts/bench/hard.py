@@ -1,6 +1,6 @@
 """Measures the ranking on hard questions about this repository, beside BM25 alone:
 
-    scripts/bench/hard.py [--peer-python PYTHON] [--worse] [--json]
+    scripts/bench/hard.py [--also FOLDER]... [--peer-python PYTHON] [--worse] [--json]
 
 200 questions: written ones (tasks/hard.tsv: in other languages than English, of one word, about
 configuration, tests, build files and documents), and ones made of the questions that the golden
@@ -9,8 +9,9 @@ traces in the forms of 15 languages; tasks/pasted.py). The tracked files are cop
 that hold the questions, indexed, and asked as agents ask, for ten files. BM25 is that of
 `quality.py --baseline bm25`: bm25s over windows of 50 lines. Of each kind: the mean reciprocal
 rank (MRR) of the first wanted file, how many questions have none among the ten, and how many rank
-it better and worse than BM25 does. `--worse` names the latter. Ends with 1 where the MRR of a kind
-is below that of BM25.
+it better and worse than BM25 does. `--also`: other repositories, of which questions are made by
+rule (tasks/remarks.py); their kinds say `elsewhere`. `--worse` names the latter. Ends with 1 where
+the MRR of a kind is below that of BM25.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from typing import Any
 
 from report import ROOT, add_json, begin, print_machine, print_table, write
 from systems import DEPTH, Ask, Hit, indexed, peer, product
-from tasks import pasted
+from tasks import pasted, remarks
 
 WRITTEN = ROOT / "scripts" / "bench" / "tasks" / "hard.tsv"
 GOLDEN = ROOT / "tests" / "golden" / "quality" / "queries.json"
@@ -99,6 +100,28 @@ def copied() -> Iterator[tuple[Path, list[str]]]:
         yield project, paths
 
 
+@contextmanager
+def elsewhere(source: Path) -> Iterator[tuple[Path, list[Question]]]:
+    """(A project with the files of another repository, whose remarks that are asked are blank, the
+    questions).
+    """
+    with tempfile.TemporaryDirectory(prefix="cortex-hard-") as folder:
+        project = Path(folder, source.name)
+        shutil.copytree(source, project, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+        (project / ".cortex").mkdir(exist_ok=True)
+        (project / ".cortex" / "config.yml").touch()
+        texts = remarks.read(project)
+        chosen = remarks.choose(texts)
+        for path in {one.path for one in chosen}:
+            lines = [one.line for one in chosen if one.path == path]
+            (project / path).write_text(remarks.blanked(texts[path], lines), "utf-8")
+        # Who wants such a file says so: by itself a comment might as well ask for code.
+        yield (
+            project,
+            [Question(f"{one.kind} elsewhere", f"{one.kind}: {one.query}", (one.path,)) for one in chosen],
+        )
+
+
 def questions(paths: Sequence[str]) -> list[Question]:
     """All of them whose files are there."""
     there = set(paths)
@@ -158,10 +181,19 @@ def by_kind(ranks: Sequence[Rank]) -> dict[str, dict[str, Any]]:
     return rows | {"all": summary(ranks)}
 
 
+def measured(project: Path, asked: Sequence[Question], python: str) -> list[Rank]:
+    """Both systems over one project."""
+    bm25 = asyncio.run(ranks_of(partial(peer, name="bm25", python=python, model=""), project, asked))
+    with indexed(project):
+        ours = asyncio.run(ranks_of(product, project, asked))
+    return [Rank(*each) for each in zip(asked, ours, bm25, strict=True)]
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--also", type=Path, action="append", default=[], help="another repository's folder")
     parser.add_argument("--peer-python", default="", help="an interpreter that has bm25s")
     parser.add_argument("--worse", action="store_true", help="name the questions that BM25 ranks better")
     add_json(parser)
@@ -171,13 +203,10 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     options, head = arguments(), begin("hard")
     with copied() as (project, paths):
-        asked = questions(paths)
-        bm25 = asyncio.run(
-            ranks_of(partial(peer, name="bm25", python=options.peer_python, model=""), project, asked)
-        )
-        with indexed(project):
-            ours = asyncio.run(ranks_of(product, project, asked))
-    ranks = [Rank(*each) for each in zip(asked, ours, bm25, strict=True)]
+        ranks = measured(project, questions(paths), options.peer_python)
+    for source in options.also:
+        with elsewhere(source) as (project, asked):
+            ranks += measured(project, asked, options.peer_python)
     rows = by_kind(ranks)
     print_machine(head)
     columns = ["questions", "mrr", "mrr_bm25", "missed", "missed_bm25", "better", "worse"]
@@ -186,7 +215,8 @@ def main() -> int:
         for one in filter(is_worse, ranks):
             print(f"{one.question.kind}: {one.bm25} → {one.ours or '-'} {one.question.text[:90]!r}")
     if options.json:
-        write(head | {"seed": SEED, "kinds": rows})
+        also = [source.name for source in options.also]
+        write(head | {"seed": SEED, "also": also, "kinds": rows})
     return int(any(row["mrr"] < row["mrr_bm25"] for row in rows.values()))
 
 

@@ -74,3 +74,28 @@ def test_ranks_are_of_files_and_one_found_counts_as_better_than_none(hard):
         "better": 1,
         "worse": 2,
     }
+
+
+def test_comments_and_headings_of_files_without_code_ask_for_them_and_are_blank_there(hard):
+    texts = {
+        "Makefile": "# Generate headers before the C sources are compiled\nall: headers\n# same words in two files stand here\n",
+        "conf/app.yml": "# how long idle clients are kept open\ntimeout: 3\n#key: value = 3\n# same words in two files stand here\n",
+        "docs/guide.md": "# Writing a new back end\nsome text\n",
+        "src/app.py": "# a comment in the middle of the code\n",
+        "tests/test_app.py": "# close the server twice in a row\nclose()\n",
+    }
+    found = hard.remarks.choose(texts)
+    assert {(one.kind, one.path, one.line, one.query) for one in found} == {
+        ("build", "Makefile", 1, "Generate headers before the C sources are compiled"),
+        ("configuration", "conf/app.yml", 1, "how long idle clients are kept open"),
+        ("documents", "docs/guide.md", 1, "Writing a new back end"),
+        ("tests", "tests/test_app.py", 1, "close the server twice in a row"),
+    }
+    assert hard.remarks.blanked(texts["docs/guide.md"], [1]) == "\nsome text\n"
+
+
+def test_another_repository_is_asked_without_its_remarks(hard, tmp_path):
+    (tmp_path / "Makefile").write_text("# Generate headers before the C sources\nall: headers\n")
+    with hard.elsewhere(tmp_path) as (project, asked):
+        assert [(one.kind, one.wanted) for one in asked] == [("build elsewhere", ("Makefile",))]
+        assert (project / "Makefile").read_text() == "\nall: headers\n"

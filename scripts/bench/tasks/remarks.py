@@ -1,0 +1,126 @@
+"""Questions out of files that hold no code of the project: what a comment or a heading of theirs
+says asks for its file, and its line is blank in the copy that is asked. Pure but for `read`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from cortex.terms.languages import language_of
+from cortex.terms.paths import is_foreign, is_record, is_test
+
+#: words of a remark that is asked, and of a heading, which is shorter
+WORDS, HEADING_WORDS = range(5, 21), range(3, 21)
+#: questions of one file, and of one kind in a repository
+FILE_MAX, KIND_MAX = 2, 10
+#: letters by which a remark is known again: what several files say asks for none
+COPIED = 24
+
+#: files that say how a project is built, checked, packed and released, by name
+_BUILD = re.compile(
+    r"^(?:[Mm]akefile|GNUmakefile|CMakeLists\.txt|Dockerfile.*|Containerfile|Jenkinsfile|Rakefile|Gemfile|Procfile|Podfile"
+    r"|BUILD|WORKSPACE|setup\.(?:py|cfg)|tox\.ini|noxfile\.py|build\.(?:zig|rs|sbt|xml)|pom\.xml|mix\.exs|Package\.swift"
+    r"|(?:pyproject|Cargo)\.toml|requirements.*\.txt|.*\.(?:gradle|gradle\.kts|mk|cmake|gemspec|cabal|csproj|props)"
+    r"|(?:rollup|webpack|vite|gulpfile|gruntfile)[\w.]*\.[cm]?[jt]s)$",
+    re.IGNORECASE,
+)
+_BUILD_FOLDERS = (".github/workflows/", ".ci/", ".circleci/", "ci/", "build/")
+_CONFIGURATION = re.compile(
+    r"^\..+rc(?:\.\w+)?$|^\.\w[\w-]+$|\.(?:conf|config\.\w+|ini|cfg|toml|ya?ml|properties|xml\.dist)$"
+)
+
+_REMARK = re.compile(r"^\s*(?:#+|//+!?|;+|--+|\*|dnl|\"\"\")\s+(\w.*?)\s*(?:\"\"\"|\*/)?$")
+_WORD = re.compile(r"[^\W_][\w'-]*")
+#: what is no sentence about what stands there: code that was commented out, marks, licences
+_REFUSED = re.compile(
+    r"[{}<>=$|@\\\[\]]|https?:|;$|\w\(|^[-*#]|\b(?:todo|fixme|noqa|copyright|licen[cs]ed?|spdx|warrant\w+|distributed)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A question for `path`; its `line` is to be blank."""
+
+    kind: str
+    query: str
+    path: str
+    line: int
+
+
+def kind_of(path: str) -> str:
+    """What a file is for: "build", "configuration", "tests", "documents"; "" for its code."""
+    name, language = path.rpartition("/")[2], language_of(path)
+    if is_foreign(path) or is_record(path):
+        return ""
+    if is_test(path):
+        return "tests" if language.kind == "code" and language.grammar else ""
+    if _BUILD.search(name) or path.startswith(_BUILD_FOLDERS):
+        return "build"
+    if language.kind == "document":
+        return "documents"
+    return "configuration" if _CONFIGURATION.search(name) else ""
+
+
+def remarks_of(path: str, text: str) -> list[Remark]:
+    """The lines of a file that somebody could ask, of a comment the first line alone."""
+    kind = kind_of(path)
+    words = HEADING_WORDS if kind == "documents" else WORDS
+    found, before = [], False
+    for number, line in enumerate(text.split("\n"), 1):
+        match = _REMARK.match(line) if kind else None
+        if kind == "documents" and not line.startswith("#"):
+            match = None
+        said = match[1].rstrip(".:!").replace("`", "") if match and not before else ""
+        before = match is not None
+        if said and said.isascii() and not _REFUSED.search(said) and len(_WORD.findall(said)) in words:
+            found.append(Remark(kind, said, path, number))
+    return found
+
+
+def read(root: Path) -> dict[str, str]:
+    """Path → text of the files below `root` that may be asked for."""
+    texts = {}
+    for file in sorted(root.rglob("*")):
+        path = file.relative_to(root).as_posix()
+        if kind_of(path) and file.is_file() and not file.is_symlink():
+            try:
+                texts[path] = file.read_text("utf-8")
+            except UnicodeDecodeError:
+                continue
+    return texts
+
+
+def choose(texts: Mapping[str, str]) -> list[Remark]:
+    """FILE_MAX of each file and KIND_MAX of each kind: an even choice that is always the same. What
+    two files say asks for neither.
+    """
+    found = [one for path, text in texts.items() for one in remarks_of(path, text)]
+    said = Counter(begin_of(one.query) for one in found)
+    order = sorted(found, key=lambda one: sha256(f"{one.path}\0{one.query}".encode()).digest())
+    of_file: Counter[str] = Counter()
+    chosen: dict[str, list[Remark]] = defaultdict(list)
+    for one in order:
+        kept = chosen[one.kind]
+        alone = said[begin_of(one.query)] == 1
+        if alone and of_file[one.path] < FILE_MAX and len(kept) < KIND_MAX:
+            of_file[one.path] += 1
+            kept.append(one)
+    return [one for kind in sorted(chosen) for one in chosen[kind]]
+
+
+def begin_of(query: str) -> str:
+    return query[:COPIED].lower()
+
+
+def blanked(text: str, lines: Iterable[int]) -> str:
+    """A text whose `lines` are empty; all other lines keep their numbers."""
+    parts = text.split("\n")
+    for line in lines:
+        parts[line - 1] = ""
+    return "\n".join(parts)
