@@ -175,14 +175,11 @@ async def read_bodies(
         for line in dict.fromkeys((*range(one.start, one.end + 1, step), one.end))
     ]
     lines = await read_lines(turn, places[:places_max])
-    return {
-        one.id: {
-            number: text
-            for number, text in sorted(lines.get(one.file, {}).items())
-            if one.start <= number <= one.end
-        }
-        for one in wanted
-    }
+    bodies = {}
+    for one in wanted:
+        own = lines.get(one.file, {})
+        bodies[one.id] = {number: own[number] for number in range(one.start, one.end + 1) if number in own}
+    return bodies
 
 
 async def read_lines(turn: Turn, places: Sequence[Place]) -> dict[str, dict[int, str]]:

@@ -34,6 +34,7 @@ async def find_lines(turn: Turn, names: list[str], *, with_tests: bool) -> dict[
         limit=HITS_MAX,
         detail="location",
         generation=turn.generation.number,
+        bare=True,
     )
     found = await turn.lane("text", request, ExactHits, ours=True)
     lines: dict[str, list[int]] = {}

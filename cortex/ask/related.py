@@ -317,6 +317,7 @@ async def _mentioning(
         filters=filters,
         detail="location",
         generation=turn.generation.number,
+        bare=True,
     )
     found = await turn.lane("text", request, ExactHits, ours=True)
     if found is None:

@@ -99,7 +99,8 @@ class ExactSearch:
     """Asks the text worker to answer a keyword query (syntax: docs/SEARCH.md).
 
     `lines` asks for so many lines in which it matches, grouped, in place of chunks; 0 for chunks.
-    `alike`: a line that stands in several files may come once.
+    `alike`: a line that stands in several files may come once. `bare`: nobody reads what would be
+    suggested where nothing is found.
     """
 
     repeatable = True
@@ -114,6 +115,7 @@ class ExactSearch:
     generation: int = 0
     lines: int = 0
     alike: bool = False
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)

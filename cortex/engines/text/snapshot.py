@@ -179,7 +179,7 @@ class TextSnapshot:
         suggestion = ""
         if outcome.truncated:
             suggestion = TRUNCATED
-        elif not total:
+        elif not total and not request.bare:
             suggestion = self._suggest(parsed, expressions, rest, request.filters)
         if request.lines:
             best = page(outcome.found, self._id_ranks, 0, CHUNKS_MAX if total <= CHUNKS_MAX else BEST_CHUNKS)
