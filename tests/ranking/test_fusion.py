@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cortex.ranking import rank, rank_by_cosine, weigh
+from cortex.ranking.names import Asked
 from ipc.messages import Hit, signals_of
 
 LANES = ("body", "path", "defs", "comments", "defx")
@@ -328,3 +329,14 @@ def test_the_score_rises_strictly_with_the_sum_and_does_not_depend_on_the_other_
         assert (better.total > worse.total) == (better.score > worse.score)
     alone = rank(question, *lanes, weigh(vectors=True), 1)
     assert [one.score for one in alone] == [one.score for one in first[:1]]
+
+
+def test_of_files_that_cannot_lead_whatever_they_are_called_no_name_is_compared(monkeypatch):
+    compared, share = [], Asked.share
+    monkeypatch.setattr(Asked, "share", lambda asked, parts: compared.append(parts) or share(asked, parts))
+    hits = tuple(Hit(at + 1, f"code-{at}", "code", f"part_{at}.py", 1, 9) for at in range(100))
+    values = np.tile(np.linspace(1, 0, 100, dtype="<f4"), (4, 1))
+    text = signals_of(1, hits, ("body", "path", "defs", "comments"), values)
+    best = rank("where is the lock", text, None, weigh(vectors=False), 3)
+    assert [one.hit.key for one in best] == [1, 2, 3]
+    assert 2 * 3 <= len(compared) < 2 * 70
