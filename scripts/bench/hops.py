@@ -1,0 +1,153 @@
+"""Where the processor time of a question goes: front and workers in one process, every message
+through the codec as between processes, the time of the thread taken at each hop.
+
+    scripts/bench/hops.py --corpus DIR [--files 1600] [--questions 60] [--json]
+
+A table for each tool: how many messages of each kind a question sends, and what the worker takes
+for them, reading and writing included; what the front takes beside. ZeroMQ, the event loop's waits,
+the MCP lines and the caches that another process has emptied come on top: `speed.py` measures all
+of it from outside. Every question was asked once before, so nothing is opened for the first time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from first_minute import copy_sources
+from product import covering, rows_of, scratch
+from report import Figures, add_json, begin, print_machine, print_table, write
+from speed import draw
+
+from cortex.engines import ENGINES
+from cortex.engines.serving import EngineWorker
+from cortex.front.link import Link
+from cortex.front.mcp.server import run_tool
+from cortex.front.tools import TOOLS
+from cortex.indexer.run import index
+from cortex.publish.builder import Builder
+from cortex.settings.config import Config, load
+from ipc.codec import decode, encode
+from ipc.errors import BY_CODE, CortexError
+from ipc.messages import Failure
+from ipc.service import answer
+from workers import vector
+
+#: case → (tool, kind of question, further arguments)
+CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "search, 5 snippets": ("cortex_search", "words", {"limit": 5, "detail": "snippet"}),
+    "search": ("cortex_search", "words", {}),
+    "explore": ("cortex_explore", "words", {}),
+    "substring": ("cortex_exact", "substring", {"match_type": "substring"}),
+}
+
+
+class Together:
+    """The workers of a project, asked like a client asks them; `counts` and `spent` (seconds of
+    processor time) by hop.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._workers = {name: EngineWorker(name, config) for name in ENGINES}
+        self._workers["vector"] = vector.make(config)
+        for worker in self._workers.values():
+            worker.reload()
+        self.counts: Counter[str] = Counter()
+        self.spent: Counter[str] = Counter()
+
+    async def ask(self, worker: str, message: Any, deadline_s: float) -> Any:
+        frame = encode(message, 1, time.monotonic() + deadline_s)
+        hop = f"{worker}: {type(message).__name__}"
+        began = time.thread_time()
+        told = encode(answer(self._workers[worker], frame), 1)
+        self.spent[hop] += time.thread_time() - began
+        self.counts[hop] += 1
+        reply = decode(told)
+        if isinstance(reply, Failure):
+            raise BY_CODE.get(reply.code, CortexError)(reply.message)
+        return reply
+
+    async def close(self) -> None:
+        """There is nothing to be closed."""
+
+
+class Near(Link):
+    """A link to workers of its own process."""
+
+    def __init__(self, config: Config, workers: Together) -> None:
+        super().__init__(config, start=False)
+        self._client = workers  # type: ignore[assignment]
+
+    async def ready(self, until: float) -> None:
+        """They are."""
+
+
+def measure(config: Config, count: int) -> list[Figures]:
+    """A row for each hop of each case; all are milliseconds of processor time a question."""
+    workers, rows = Together(config), rows_of(config)
+    drawn = draw([rows.text(at) for at in covering(rows)], count)
+
+    async def ask(case: str) -> float:
+        tool, kind, more = CASES[case]
+        link = Near(config, workers)
+        began = time.thread_time()
+        for query in drawn[kind][:count]:
+            await run_tool(link, TOOLS[tool], {"query": query} | more)
+        spent = time.thread_time() - began
+        await link.close()
+        return spent
+
+    found: list[Figures] = []
+    for case in CASES:
+        asyncio.run(ask(case))
+        workers.counts.clear()
+        workers.spent.clear()
+        whole = asyncio.run(ask(case))
+        front = whole - sum(workers.spent.values())
+        found += [
+            {
+                "case": case,
+                "hop": hop,
+                "messages": workers.counts[hop] / count or None,
+                "cpu_ms": 1000 * spent / count,
+            }
+            for hop, spent in (("front", front), *workers.spent.most_common())
+        ]
+        found.append({"case": case, "hop": "all", "messages": None, "cpu_ms": 1000 * whole / count})
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--corpus", type=Path, required=True, help="a folder of sources")
+    parser.add_argument("--files", type=int, default=1600)
+    parser.add_argument("--questions", type=int, default=60)
+    add_json(parser)
+    options = parser.parse_args()
+    result = begin("hops")
+    print_machine(result)
+    with scratch() as root:
+        result["files"] = copy_sources([options.corpus], root, options.files)
+        config = load(str(root))
+        index(config)
+        with contextlib.closing(Builder(config)) as builder:
+            while builder.refresh() is not None:
+                pass
+        result["rows"] = measure(config, options.questions)
+    keys = ("case", "hop", "messages", "cpu_ms")
+    print_table(
+        ("question", "hop", "messages", "cpu ms"), [[row[key] for key in keys] for row in result["rows"]]
+    )
+    if options.json:
+        write(result)
+
+
+if __name__ == "__main__":
+    main()
