@@ -4,8 +4,7 @@ right.
     python scripts/bench/graph_truth.py REFERENCE=FOLDER … [--peer] [--sample 4000] [--json]
 
 REFERENCE is one of jedi, pyright (Python), typescript (TypeScript, TSX, JavaScript), gopls, clangd
-(C, C++), javac, rust-analyzer, intelephense (PHP) and ruby (what the project's tests call when
-they run); the command must be on PATH, jedi importable.
+(C, C++), javac, rust-analyzer and intelephense (PHP); the command must be on PATH, jedi importable.
 FOLDER is a whole checkout: with its tests, its configuration files and its roots.
 
 Asked is every call site (truth_sites.py), or `--sample` of them, evenly, the files in an order that
@@ -36,7 +35,6 @@ from typing import Any
 from report import Figures, add_json, begin, print_machine, print_table, write
 from truth_checkers import SERVERS, Target, ask_javac, ask_jedi, ask_server
 from truth_peer import ask_codegraph
-from truth_ruby import ask_ruby
 from truth_sites import File, Place, Site, files_of, kind_at, named_at, read, sites_of
 
 from cortex.graph.resolution.evaluate import Evaluator
@@ -49,11 +47,12 @@ from cortex.indexer.syntax.source import digest
 LANGUAGES: dict[str, tuple[str, ...]] = {
     "jedi": ("python",),
     "javac": ("java",),
-    "ruby": ("ruby",),
     **{name: tuple(server.languages) for name, server in SERVERS.items()},
 }
 #: what makes an instance: a call that ends at it and one that ends at its type mean the same
-_MADE_BY = frozenset({"__init__", "__new__", "constructor", "__construct", "new", "initialize"})
+_MADE_BY = frozenset({"__init__", "__new__", "constructor", "__construct", "new"})
+#: where functions of C and C++ are written, and where they are declared
+C_SOURCES, C_HEADERS = (".c", ".cc", ".cpp", ".cxx"), (".h", ".hh", ".hpp", ".hxx")
 #: edges that say where a name leads
 _COUNTED = ("calls", "references")
 
@@ -161,8 +160,6 @@ def ask(
 ) -> Iterator[tuple[Site, list[Target]]]:
     if name == "jedi":
         return ask_jedi(root, asked, seconds)
-    if name == "ruby":
-        return ask_ruby(root, asked, seconds)
     return ask_javac(root, asked, seconds) if name == "javac" else ask_server(name, root, asked, seconds)
 
 
@@ -178,15 +175,10 @@ class Truth:
         self.of: dict[Site, tuple[frozenset[Place], str]] = {}
         self.made = makers(project)
         self.functions: dict[str, set[Place]] = {}
+        self.declared: dict[Place, str] = {}
         #: a signature of a function that has several → where its body stands
         self.bodies: dict[Place, Place] = {}
-        for path, index in project.files.items():
-            whole = {one.qualified: one for one in index.facts.definitions if "overload" not in one.flags}
-            for one in index.facts.definitions:
-                if path.endswith(".c"):
-                    self.functions.setdefault(one.name, set()).add((path, one.line))
-                if "overload" in one.flags and one.qualified in whole:
-                    self.bodies[path, one.line] = (path, whole[one.qualified].line)
+        self._read_bodies()
         for site, targets in told:
             self.answered += 1
             inside = [self._named(*target) for target in targets if target is not None]
@@ -202,6 +194,22 @@ class Truth:
             elif targets and not inside:
                 self.of[site] = frozenset(), "outside"
 
+    def _read_bodies(self) -> None:
+        """What is defined behind signatures and prototypes, members of C++ by their types' names
+        too.
+        """
+        for path, index in self.project.files.items():
+            whole = {one.qualified: one for one in index.facts.definitions if "overload" not in one.flags}
+            for one in index.facts.definitions:
+                place = (path, one.line)
+                if "overload" in one.flags and one.qualified in whole:
+                    self.bodies[place] = (path, whole[one.qualified].line)
+                elif "declared" in one.flags:
+                    self.declared[place] = one.qualified
+                elif path.endswith(C_SOURCES):
+                    name = one.qualified if one.kind == "method" else one.name
+                    self.functions.setdefault(name, set()).add(place)
+
     def _file(self, path: str) -> File | None:
         if path not in self.known:
             self.known[path] = read(self.root, path)
@@ -212,12 +220,14 @@ class Truth:
         return (path, line, column) if file is None or column < 0 else (path, *named_at(file, line, column))
 
     def _bodies(self, path: str, line: int, column: int) -> set[Place]:
-        """Of a prototype in a C header, the functions of its name: a reference that reads a file
-        with its headers alone gets no further.
+        """Of a prototype in a header of C or C++, the functions of its name, of a member's those of
+        its type: a reference that reads a file with its headers alone gets no further.
         """
         file = self._file(path)
-        if file is None or file.language != "c" or not path.endswith(".h"):
+        if file is None or not path.endswith(C_HEADERS):
             return set()
+        if (member := self.declared.get((path, line))) is not None:
+            return self.functions.get(member, set())
         word = re.match(rb"\w+", file.lines[line - 1][column:])
         return self.functions.get(word[0].decode(), set()) if word else set()
 

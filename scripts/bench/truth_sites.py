@@ -127,6 +127,11 @@ def _is_defined(leaf: Node) -> bool:
     """Whether `leaf` is what a definition around it is called."""
     node = leaf
     while (parent := node.parent) is not None:
+        if parent.type == "field_initializer":  # C++: `Disk() : size_(0) {}`
+            return True
+        if parent.type in ("qualified_identifier", "destructor_name"):
+            node = parent
+            continue
         field = next((parent.field_name_for_child(n) for n, c in enumerate(parent.children) if c == node), "")
         if field in ("name", "declarator") and not _CALLS.search(parent.type):
             return _DEFINES.search(parent.type) is not None or "declaration" in parent.type

@@ -13,7 +13,7 @@ SHOP_WARNINGS_OFF
 
 class SHOP_API Shelf {
 public:
-    Shelf() : room_(1) {}
+    Shelf() { room_ = 1; }
     bool full() const { return room_ == 0; }
     static Shelf open() { return Shelf(); }
     auto next() -> Shelf* { return this; }
