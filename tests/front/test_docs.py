@@ -4,11 +4,13 @@ the routing rules.
 
 import dataclasses
 import re
+import shlex
 from pathlib import Path
 
 import orjson
 import pytest
 
+from cortex.front.cli import commands
 from cortex.front.cli.generated import make_command
 from cortex.front.mcp.server import describe
 from cortex.front.tools import TOOLS, choose, instruct
@@ -175,3 +177,32 @@ def test_a_description_has_one_example_or_is_two_lines(name):
 def test_a_description_speaks_of_tools_that_exist():
     for text in (instruct(TOOLS), *(tool.description for tool in TOOLS.values())):
         assert set(re.findall(r"\b(?:cortex|code)_\w+", text)) <= set(TOOLS)
+
+
+def examples() -> list[str]:
+    """The commands of ours in all examples for a shell."""
+    texts = [path.read_text() for path in (DOCS.parent / "README.md", *sorted(DOCS.glob("*.md")))]
+    blocks = (block for text in texts for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+    lines = (line.partition(" #")[0] for block in blocks for line in block.splitlines())
+    return sorted({found.strip() for line in lines for found in _commands(line)})
+
+
+def _commands(line: str) -> list[str]:
+    """Those of one line: several are told with a slash, a pipe or brackets between them."""
+    parts = re.split(r"(?:^|\| *|\(|/ +)cortex +", re.sub(r"\)$", "", line.strip()))
+    return [part.partition(" | ")[0].removesuffix(" / ").strip() for part in parts[1:]]
+
+
+@pytest.mark.parametrize("example", examples())
+def test_every_example_of_a_command_is_one_that_its_parser_takes(example):
+    first, *rest = shlex.split(example)
+    command = commands.find(first)
+    words = rest
+    if command is None:
+        command, words = commands.find(f"{first} {rest[0]}"), rest[1:]
+    assert command is not None
+    command.parser().read(words)
+
+
+def test_the_documents_hold_examples():
+    assert len(examples()) > 25

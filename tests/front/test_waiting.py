@@ -3,6 +3,7 @@ else is.
 """
 
 import asyncio
+import io
 import os
 import time
 
@@ -10,12 +11,13 @@ import orjson
 import pytest
 
 from cortex.front.cli import picture, render
-from cortex.front.cli.waiting import first_index
+from cortex.front.cli.waiting import first_index, under_way
 from cortex.front.link import Link
 from cortex.generation import current as generations
 from cortex.generation.current import Generation, SegmentRef
 from cortex.settings.config import Config, Server
 from cortex.terms.records import IndexerState
+from tests.waiting import until
 
 #: seconds after which a wait counts as one that hangs
 HANGS_S = 60.0
@@ -80,3 +82,24 @@ def test_lines_that_no_definition_holds_have_their_place_as_a_head_once(symbol, 
     shown = {"symbol": symbol, "file": "src/a.py", "start_line": 9, "end_line": 9, "text": "x = 1"}
     picture.print_picture({"functions": [shown]})
     assert capsys.readouterr().out.splitlines() == [head, "    x = 1"]
+
+
+class Terminal(io.StringIO):
+    """Standard error as a person sees it."""
+
+    def isatty(self):
+        return True
+
+
+def test_what_takes_longer_than_a_moment_says_so_on_a_terminal_and_nowhere_else(monkeypatch, capsys):
+    with under_way("`cortex doctor`", 0.0):
+        pass
+    assert capsys.readouterr().err == ""
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    with under_way("`cortex doctor`", HANGS_S):
+        pass
+    assert screen.getvalue() == ""
+    with under_way("`cortex doctor`", 0.0):
+        until(screen.getvalue, "a line")
+    assert screen.getvalue() == "cortex: `cortex doctor` is under way …\n"

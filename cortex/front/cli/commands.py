@@ -19,6 +19,7 @@ from cortex.front.cli import cloning, completing, hooks, key, opening, projects,
 from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, declare_sandbox, make_tree
+from cortex.front.cli.waiting import under_way
 from cortex.processes import attach
 from cortex.settings import config as configuration
 from cortex.settings import trust
@@ -247,7 +248,8 @@ def status(options: Namespace) -> int:
 def doctor(options: Namespace) -> int:
     from cortex.front.cli.doctor import examine
 
-    checks = examine(options.project)
+    with under_way("`cortex doctor`"):
+        checks = examine(options.project)
     if options.as_json:
         print(orjson.dumps(checks, option=orjson.OPT_INDENT_2).decode())
     else:

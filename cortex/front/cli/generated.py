@@ -20,6 +20,7 @@ import orjson
 
 from cortex.front.cli import answers, memory, past, picture, streams
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
+from cortex.front.cli.waiting import first_index, under_way
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
 from cortex.settings import config as configuration
@@ -273,8 +274,6 @@ async def _answer(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str
     answer = None
     with contextlib.suppress(Unavailable):
         answer = await link.call(tool, arguments)
-    from cortex.front.cli.waiting import first_index
-
     waited = await first_index(link)
     return answer if answer is not None and not waited else await link.call(tool, arguments)
 
@@ -368,7 +367,8 @@ def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
     if not (as_json or as_jsonl):
         arguments = {**form.for_people, **arguments}
     where = Asked(options.project, getattr(options, "data_dir", None))
-    with streams.spooled(form.way, arguments, where.data_dir) as asked:
+    working = under_way(f"`cortex {command_name(tool.name)}`")
+    with streams.spooled(form.way, arguments, where.data_dir) as asked, working:
         raw = ask(tool, asked, where)
     answer = orjson.loads(raw)
     taken = form.way == "out" and asked is not arguments

@@ -12,6 +12,7 @@ import orjson
 
 from cortex.front.cli.hooks import agreed
 from cortex.front.cli.parser import Parser, seconds_of
+from cortex.front.cli.waiting import under_way
 from cortex.processes import kept
 from cortex.processes.kept import Kept
 from cortex.settings.config import root_id
@@ -28,7 +29,8 @@ def declare_list(parser: Parser) -> None:
 
 
 def list_all(options: Namespace) -> int:
-    rows = _rows(kept.kept_projects())
+    with under_way("`cortex projects`"):
+        rows = _rows(kept.kept_projects())
     if options.as_json:
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
     else:
@@ -97,7 +99,8 @@ def declare_clean(parser: Parser) -> None:
 def clean(options: Namespace) -> int:
     """The exit code: EXIT_NOTHING when a person said no. Raises BadRequest."""
     old_s = seconds_of(options.older_than, "--older-than") if options.older_than else None
-    chosen = [one for one in kept.kept_projects() if may_go(one, old_s)]
+    with under_way("`cortex clean`"):
+        chosen = [one for one in kept.kept_projects() if may_go(one, old_s)]
     rows = _rows_of(chosen)
     if options.as_json:
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
