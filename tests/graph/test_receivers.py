@@ -359,6 +359,67 @@ CASES = {
         ),
         {(3, "a:Asserts.assert_shown")},
     ),
+    "one of two values, before and after a name means another": (
+        "a.py",
+        (
+            "class Disk:\n    def save(self): ...\nclass Tape:\n    def save(self): ...\ndef run(y):\n    x = Disk()\n"
+            "    (x or y).save()\n    x = Tape()\n    (x or y).save()\n"
+        ),
+        {(6, "a:Disk"), (7, "a:Disk.save"), (8, "a:Tape"), (9, "a:Tape.save")},
+    ),
+    "a test that holds to the end of its branch": (
+        "a.py",
+        (
+            "class Disk:\n    def save(self): ...\nclass Tape:\n    def save(self): ...\ndef run(x: Disk, y):\n    if y:\n"
+            "        if not isinstance(x, Tape):\n            return\n        x.save()\n    x.save()\n"
+            "    with y:\n        assert isinstance(x, Tape)\n    x.save()\n"
+        ),
+        {
+            (7, "a:Tape, a value"),
+            (12, "a:Tape, a value"),
+            (9, "a:Tape.save"),
+            (10, "a:Disk.save"),
+            (13, "a:Tape.save"),
+        },
+    ),
+    "a test that holds to the end of its branch in PHP": (
+        "a.php",
+        (
+            "<?php\nclass Disk { function save() {} }\nclass Tape { function save() {} }\nfunction run(Disk $x, $y) {\n"
+            "  if ($y) {\n    if (!$x instanceof Tape) { return; }\n    $x->save();\n  }\n  $x->save();\n}\n"
+        ),
+        {(7, "a:Tape.save"), (9, "a:Disk.save")},
+    ),
+    "one name for two variables that are passed in Java": (
+        "A.java",
+        (
+            "class A {\n  void put(String x) {}\n  void put(Integer x) {}\n  void run(String[] some, Integer[] more) {\n"
+            "    for (String x : some) { put(x); }\n    for (Integer x : more) { put(x); }\n  }\n}\n"
+        ),
+        {(5, "A:A.put"), (6, "A:A.put~2")},
+    ),
+    "an object before many texts, and before a number that is unboxed, in Java": (
+        "A.java",
+        (
+            "class A {\n  void put(String x, Object y) {}\n  void put(String x, String... y) {}\n  void add(long x) {}\n"
+            '  void add(Object x) {}\n  void run(Long x) {\n    put("a", "b");\n    put("a", "b", "c");\n    add(x);\n'
+            "    add(1);\n  }\n}\n"
+        ),
+        {(7, "A:A.put"), (8, "A:A.put~2"), (9, "A:A.add~2"), (10, "A:A.add")},
+    ),
+    "a class's own method and one of its base's that takes more, by the bare name, in Java": (
+        "A.java",
+        (
+            "class Base { void save(int x, int y) {} }\nclass Disk extends Base {\n  void save(String x) {}\n"
+            '  void run() {\n    save("a");\n    save(1, 2);\n  }\n}\n'
+        ),
+        {(5, "A:Disk.save"), (6, "A:Base.save")},
+    ),
+    "a final class in capitals in C++": (
+        "a.cpp",
+        "class JSON final {\npublic:\n  void save() {}\n};\nvoid run(JSON& x) {\n  x.save();\n}\n",
+        {(6, "a:JSON.save")},
+    ),
 }
 
 

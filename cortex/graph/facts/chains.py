@@ -32,7 +32,7 @@ HIDDEN = str.maketrans(".[]()", f"{BETWEEN}\x02\x03\x04\x05")
 _ANYTHING = frozenset("any unknown object Object Any AnyObject dynamic interface auto".split())
 _ENDS = re.compile(r"[.\[\]()]")
 #: places that are no field
-_NUMBERS = {"": 0, "0": 0, "1": 1, "-1": -1}
+_NUMBERS = {"": 0, "0": 0, "1": 1, "2": 2, "-1": -1}
 _SHOWN = {value: key for key, value in HIDDEN.items()}
 
 

@@ -12,8 +12,9 @@ from tree_sitter import Node
 
 from cortex.graph.facts.chains import text_of
 
-#: a type: with spaces only between `<` and `>`
-_TYPE = r"((?:<[^>]*>|[^\s<{*])+)"
+#: a type: with spaces only between `<` and `>`, which stand so far from each other at most that a
+#: comment full of what is never closed costs no seconds
+_TYPE = r"((?:<[^>]{0,400}>|[^\s<{*])+)"
 #: a type, and the variable that it is of
 _VAR = re.compile(rf"@(?:phpstan-|psalm-)?var\s+{_TYPE}(?:\s+(\$\w+))?")
 _PARAM = re.compile(rf"@(?:phpstan-|psalm-)?param\s+{_TYPE}\s+(?:&|\.\.\.)*(\$\w+)")

@@ -36,7 +36,7 @@ from cortex.graph.facts.facts import (
     Reference,
 )
 from cortex.graph.facts.flags import flags_of
-from cortex.graph.facts.frames import Frame, Open
+from cortex.graph.facts.frames import Frame, Open, end_around
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported
 from cortex.graph.facts.macros import calls
@@ -344,13 +344,12 @@ class _Sweep:
     def _narrow(self, captures: _Captures) -> None:
         """`if isinstance(x, A):`: what is known in the block, or after an assertion."""
         name, types = captures["narrow"][0], text_of(captures["narrow.type"][0])
-        if (chain := chain_of(name, self.syntax)).count(".") > 1 or chain[0] in "?#":
+        if (chain := chain_of(name, self.syntax)).count(".") > 1 or chain[:1] in (UNKNOWN, LITERAL, ""):
             return
         alternative = " | ".join(part.strip() for part in types.strip("()").split(",") if part.strip())
         blocks = captures.get("narrow.block")
         after, frame = captures.get("narrow.after", (name,))[0], self.stack[-1]
-        until = frame.end if frame.block else 0
-        at, until = blocks[0].byte_range if blocks else (after.end_byte, until)
+        at, until = blocks[0].byte_range if blocks else (after.end_byte, end_around(after))
         self.bindings.append(
             Binding(narrowed(chain), f":{alternative}"[:TYPE_CHARS_MAX], frame.index, at, until)
         )

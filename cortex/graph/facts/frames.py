@@ -1,4 +1,4 @@
-"""What the sweep over a file's captures is in: open definitions and frames. No behaviour."""
+"""What the sweep over a file's captures is in: open definitions, frames and branches of tests."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from tree_sitter import Node
 
 from cortex.graph.facts.comments import NOTHING_TOLD, Told
 from cortex.graph.facts.facts import Base, Parameter
+
+#: statements that test what a name is from there on
+_TESTS = frozenset({"if_statement", "assert_statement"})
 
 
 @dataclass(slots=True)
@@ -41,3 +44,17 @@ class Frame:
     node: Node | None = None
     #: type parameter → what it has to be
     bounds: dict[str, str] = field(default_factory=dict)
+
+
+def end_around(test: Node) -> int:
+    """Where the branch ends in which a test stands that holds from there on; 0 where there is none.
+
+    Not all languages have scopes of blocks, but of what one branch returns the next knows nothing.
+    """
+    node: Node | None = test
+    while node is not None and node.type not in _TESTS:
+        node = node.parent
+    around = node.parent if node is not None else None
+    while around is not None and around.parent is not None and around.parent.type == "with_statement":
+        around = around.parent.parent
+    return around.end_byte if around is not None else 0

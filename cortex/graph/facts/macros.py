@@ -33,7 +33,7 @@ _MARK = r"(?:[A-Z][A-Z0-9_]+(?:\([^()\n]*\))?[ \t]+)"
 #: marks between the word that begins a type and its name; before a word that begins a declaration;
 #: before a type and the name of a function; alone on a line
 _MARKS = re.compile(
-    rf"(?m)\b(?:class|struct|union)[ \t]+(?P<type>{_MARK}+)(?=[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
+    rf"(?m)\b(?:class|struct|union)[ \t]+(?P<type>{_MARK}+)(?=(?!final\b)[A-Za-z_]\w*(?:<[^;{{}}\n]*>)?\s*(?:final\s*)?(?:\{{|:[^:]|$))"
     rf"|\b(?P<before>{_MACRO}[ \t]+)(?=(?:inline|static|virtual|explicit|constexpr|consteval|template|void|auto|bool|friend|operator)\b)"
     rf"|^[ \t]*(?P<first>{_MACRO}[ \t]+)(?=[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[ \t*&]+[A-Za-z_]\w*[ \t]*\()"
     rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"

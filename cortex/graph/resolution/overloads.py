@@ -94,11 +94,15 @@ class Overloads:
         scored = [(score, ref) for ref in refs if (score := self._score(ref, given)) is not None]
         if not scored:
             return list(refs)
-        if any(score[0] for score, _ in scored):  # what takes it comes before what may take it
-            scored = [(score, ref) for score, ref in scored if score[0]]
-        best = max(score for score, _ in scored)
+        sure = [(score, ref) for score, ref in scored if score[0] >= _CERTAIN]
+        # Those that take many are looked at where no other takes what is given.
+        if any(total >= 0 for (_, total), _ in sure) or not any(
+            least > 0 and total >= 0 for (least, total), _ in scored
+        ):
+            scored = sure or scored  # what takes it comes before what may take it
+        best = max(total for (_, total), _ in scored)
         fitting = [ref for _, ref in scored]
-        leading = [ref for score, ref in scored if score == best]
+        leading = [ref for (_, total), ref in scored if total == best]
         return leading if len(leading) == 1 and self._settled(fitting, given) else fitting
 
     def may_take(self, refs: Sequence[Ref], one: Reference) -> bool:
@@ -128,9 +132,9 @@ class Overloads:
             for at, known in enumerate(given)
         )
 
-    def _score(self, ref: Ref, given: Sequence[str]) -> tuple[bool, float] | None:
-        """Whether parameters are known to take what is known of what is given, and how well they
-        do; None when they cannot.
+    def _score(self, ref: Ref, given: Sequence[str]) -> tuple[float, float] | None:
+        """How well parameters take that of what is known to be given which fits worst; how well
+        they take all, below 0 where one stands for many; None when they cannot.
         """
         types = [one.type for one in self.project.definition(ref).parameters]
         rest = types[-1][2:] if types and types[-1].startswith("[]") and self.language == "java" else ""
@@ -138,18 +142,19 @@ class Overloads:
             fits = [self._fit(self._bare(one), other) for one, other in zip(types, given, strict=True)]
             known = [one for one in fits if one is not None]
             if len(known) == len(fits):
-                return self._is_certain(known, given), sum(known) + 0.1 * len(fits)
+                return self._least(known, given), sum(known) + 0.1 * len(fits)
         if not rest or len(given) < len(types) - 1:
-            return None if len(types) == len(given) or self.language == "java" else (False, 0.0)
+            return None if len(types) == len(given) or self.language == "java" else (0.0, 0.0)
         wanted = [*types[:-1], *[rest] * (len(given) - len(types) + 1)]
         fits = [self._fit(self._bare(one), other) for one, other in zip(wanted, given, strict=True)]
         known = [one for one in fits if one is not None]
-        return (self._is_certain(known, given), sum(known) - 100) if len(known) == len(fits) else None
+        return (self._least(known, given), sum(known) - 100) if len(known) == len(fits) else None
 
-    def _is_certain(self, fits: Sequence[float], given: Sequence[str]) -> bool:
-        return any(given) and all(
-            fit >= _CERTAIN for fit, other in zip(fits, given, strict=True) if other not in ("", "null", "fn")
-        )
+    def _least(self, fits: Sequence[float], given: Sequence[str]) -> float:
+        if not any(given):
+            return 0.0
+        pairs = zip(fits, given, strict=True)
+        return min((fit for fit, other in pairs if other not in ("", "null", "fn")), default=_CERTAIN)
 
     def _bare(self, text: str) -> str:
         return bare(text, kotlin=self.language == "kotlin")
@@ -179,8 +184,8 @@ class Overloads:
             return 1.0 if _BOXES.get(wanted) == given else 0.5 if free or wanted in _OF_NUMBERS else None
         if wanted in _PRIMITIVES:
             return (self._widened(wanted, _BOXES[given]) if given in _BOXES else None) and 0.8
-        if free:
-            return 0.5
+        if free:  # a boxed number is rather given as it is than unboxed
+            return 0.9 if given in _BOXES else 0.5
         if given == "String":
             return 2.0 if wanted in _OF_TEXT else None
         if given in _BOXES:

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from cortex.graph.facts.chains import module_of, narrowed, split
+from cortex.graph.facts.chains import EITHER, module_of, narrowed, split
 from cortex.graph.facts.facts import Binding, Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import asks_fixtures
@@ -201,29 +201,31 @@ class _Resolver:
         """
         answers: dict[tuple[object, ...], list[Edge]] = {}
         for one in self.index.references:
-            key = (one.kind, one.chain, one.scope, self._stage(one), one.arguments)
+            key = (one.kind, one.chain, one.scope, self._stage(one, one.chain), one.arguments)
             known = answers.get(key)
             if known is None and one.passed:
-                known = answers.get((key, one.passed))
+                stages = [self._stage(one, chain) for chain in one.passed if chain[:1] != ":"]
+                passed = (key, one.passed, *stages)
+                known = answers.get(passed)
             if known is None:
                 self.narrowed = False
                 known = list(self._ways[one.kind](one))
-                answers[(key, one.passed) if self.narrowed else key] = known
+                answers[passed if one.passed and self.narrowed else key] = known
                 yield from known
             else:
                 place = Location(self.path, one.line, one.column)
                 for edge in known:
                     yield Edge(edge.source, edge.target, edge.type, place, edge.confidence, edge.candidates)
 
-    def _stage(self, one: Reference) -> int:
-        """Which of the meanings that a chain's first name gets in its scope hold where it stands: a
-        bit for each.
+    def _stage(self, one: Reference, chain: str) -> int:
+        """Which of the meanings that the first name of `chain` gets in the scope of `one` hold
+        where that stands: a bit for each.
         """
-        root = _ROOT.match(one.chain)
+        root = _ROOT.match(chain)
         held = self.index.places(one.scope, root[0]) if root else ()
-        if self.index.narrowed and (field := _FIELD.match(one.chain)):
+        if self.index.narrowed and (field := _FIELD.match(chain)):
             held = (*held, *self.index.places(one.scope, narrowed(field[0])))
-        if root is None or len(held) > STAGES_MAX:
+        if root is None or chain[0] == EITHER or len(held) > STAGES_MAX:
             return -one.at
         stage = 1
         for what in held:
@@ -293,6 +295,8 @@ class _Resolver:
                 values, confidence = (own,), "receiver"
             if self._is_no_function(one, name) and not self._callable(values, -1):
                 values, confidence = self._past_locals(name, one.scope), "receiver"
+            if self.facts.language == "java":
+                values = self._overloaded(values, one)
         else:
             owners = self.evaluator.worth(self.evaluator.evaluate(receiver, self.path, one.scope, one.at))
             owners = tuple(owner for owner in owners if not self._is_constant(owner))
@@ -365,6 +369,7 @@ class _Resolver:
         many arguments, or none what is passed.
         """
         methods = [value.ref for value in values if value.tag == "def"]
+        methods = [ref for ref in methods if self.project.definition(ref).kind in CALLABLE_KINDS]
         if one.arguments < 0 or not methods or self.rules.family not in _OVERLOADING:
             return values
         taking = [ref for ref in methods if self.takes(ref, one.arguments)]
