@@ -40,15 +40,19 @@ _used: dict[Path, Lock] = {}
 
 
 def use(place: Place) -> None:
-    """Have the plain folder be there until this process ends; opened where nobody uses it.
+    """Have the plain folder be there until this process ends; opened where nobody uses it. What lay
+    plain on the disk goes once that is done.
 
     Raises Misconfigured, Unavailable and OSError.
     """
     forbid_dumps()
-    _remove_old(place)
     lock = _used.get(place.base)
-    if lock is not None and not lock.lost and (place.base / OPEN).is_file():
-        return
+    if lock is None or lock.lost or not (place.base / OPEN).is_file():
+        _begin(place)
+    _remove_old(place)
+
+
+def _begin(place: Place) -> None:
     make_base(place.base)
     with _turn(place.base):
         _leave(place.base)

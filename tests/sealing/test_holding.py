@@ -208,6 +208,18 @@ def test_what_lay_plain_on_the_disk_goes_when_a_project_is_sealed(place):
     assert not vectors.exists()
 
 
+def test_what_lies_plain_on_the_disk_stays_where_the_project_cannot_be_sealed(place, tmp_path):
+    (tmp_path / "key").write_text("no key")
+    (tmp_path / "key").chmod(0o600)
+    (place.old / "index").mkdir(parents=True)
+    vectors = place.old.parent.parent / "embeddings"
+    vectors.mkdir()
+    with pytest.raises(Misconfigured, match="is no key"):
+        use(place)
+    assert place.old.is_dir()
+    assert vectors.is_dir()
+
+
 def test_what_is_given_up_is_gone_and_not_while_it_is_used(place):
     use(place)
     put(place, "one")
