@@ -108,6 +108,13 @@ class Mirror:
 
         Raises OSError, and `listed` is what it was: the sealed list before is as good as it was.
         """
+        try:
+            return self._seal_changed()
+        except OSError:
+            self._prune()  # what was sealed until then would take the next try's room
+            raise
+
+    def _seal_changed(self) -> bool:
         known, number = self.listed.files, self.listed.number + 1
         shared = {(one.inode, one.size, one.mtime_ns): one for one in known.values()}
         found: dict[str, Entry] = {}

@@ -154,6 +154,7 @@ def test_after_an_end_at_any_point_of_sealing_the_list_before_opens(mirror, tmp_
     """The disk refuses the first, second, … write; what is sealed stays what it was."""
     import cortex.sealing.mirror as module
 
+    before = objects(mirror)
     write(mirror.home / "a", "one")
     write(mirror.home / "b", "two")
     seal = module.seal
@@ -170,6 +171,7 @@ def test_after_an_end_at_any_point_of_sealing_the_list_before_opens(mirror, tmp_
         with pytest.raises(OSError, match="space"):
             mirror.seal()
         assert "a" not in restored(mirror, tmp_path / f"again-{allowed}")
+        assert objects(mirror) == before  # what did not come to its end takes no room
     monkeypatch.setattr(module, "seal", seal)
     assert mirror.seal()
     assert {"a", "b"} <= set(restored(mirror, tmp_path / "last"))
