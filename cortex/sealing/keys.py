@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex.sealing.masters import (
+    KEYCHAIN_S,
     Master,
     keep_masters,
     make_master,
@@ -20,15 +21,15 @@ from cortex.sealing.masters import (
 )
 from cortex.sealing.streams import KEY_BYTES, seal_short, unseal_short
 from cortex.system import files
-from ipc.errors import CortexError, Damaged, Misconfigured
+from ipc.errors import CortexError, Damaged, Misconfigured, Unavailable
 from ipc.locks import Lock, hold
 
 #: the wrapped key in a project's folder, and the note on where the master key is beside the folders
 KEY, PLACE = "KEY", "place.json"
 #: bytes of either
 NOTE_BYTES_MAX = 16_384
-#: seconds that a change of the keys is waited for
-LOCK_S = 30.0
+#: seconds that a change of the keys is waited for: a keychain may ask its owner meanwhile
+LOCK_S = KEYCHAIN_S + 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,8 @@ def project_key(store: Path, key_path: str) -> bytes:
     Raises Misconfigured and Unavailable where the master key is not to be had, Damaged when what
     lies there was not written by us.
     """
-    wrapped = read_wrapped(store)
     with _changing(store.parent):
+        wrapped = read_wrapped(store)
         if wrapped is None:
             key = os.urandom(KEY_BYTES)
             _wrap(store, key, _master_for_new(store.parent, key_path))
@@ -76,8 +77,9 @@ def place_of(base: Path) -> tuple[str, str]:
 
 
 def rotate(base: Path, key_path: str) -> tuple[int, list[str]]:
-    """Wrap each project's key by a new master key; (how many, the folders that another one
-    wraps). What is sealed stays as it is. Broken off, it goes on with the next call.
+    """Wrap each project's key by a new master key; (how many, the folders whose key is damaged, or
+    wrapped by another one). What is sealed stays as it is. Broken off, it goes on with the next
+    call.
 
     Raises Misconfigured and Unavailable.
     """
@@ -89,20 +91,11 @@ def rotate(base: Path, key_path: str) -> tuple[int, list[str]]:
         if len(masters) == 1:  # two: it was broken off
             keep_masters(masters[0].place, [os.urandom(KEY_BYTES), masters[0].key])
             masters = read_masters(masters[0].place)
-        new, others = masters[0], []
+        new = masters[0]
         _write(base / PLACE, {"place": new.place, "master": new.name})
-        count = 0
-        for store in stores(base):
-            wrapped = read_wrapped(store)
-            old = next((one for one in masters if wrapped and one.name == wrapped.master), None)
-            if wrapped is None or old is None:
-                others.append(str(store))
-                continue
-            if old.name != new.name:
-                _wrap(store, _unwrap(store, wrapped, old), new)
-            count += 1
+        done = {str(store): _wrap_anew(store, masters) for store in stores(base)}
         keep_masters(new.place, [new.key])
-    return count, others
+    return sum(done.values()), [store for store, is_done in done.items() if not is_done]
 
 
 def forget(base: Path) -> str:
@@ -140,8 +133,8 @@ def _changing(base: Path) -> Lock:
     files.make_private(base)
     return hold(
         base / "keys.lock",
-        lambda holder: Misconfigured(
-            f"Process {holder} has changed the keys for {LOCK_S:g} s; end it, and try again."
+        lambda holder: Unavailable(
+            f"Process {holder} has looked at or changed the keys for {LOCK_S:g} s; end it, and try again."
         ),
         wait_s=LOCK_S,
     )
@@ -199,6 +192,23 @@ def _wrap(store: Path, key: bytes, master: Master) -> None:
     files.make_private(store)
     sealed = seal_short(master.key, _what(store), key)
     _write(store / KEY, {"master": master.name, "place": master.place, "key": sealed.hex()})
+
+
+def _wrap_anew(store: Path, masters: list[Master]) -> bool:
+    """Whether the first of the master keys wraps the project's key now; not one that is damaged, or
+    wrapped by none of them.
+    """
+    wrapped = _intact(store)
+    old = next((one for one in masters if wrapped and one.name == wrapped.master), None)
+    if wrapped is None or old is None:
+        return False
+    if old.name != masters[0].name:
+        try:
+            key = _unwrap(store, wrapped, old)
+        except Damaged:
+            return False
+        _wrap(store, key, masters[0])
+    return True
 
 
 def _unwrap(store: Path, wrapped: Wrapped, master: Master) -> bytes:

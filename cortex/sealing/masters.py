@@ -89,7 +89,7 @@ def keep_masters(place: str, keys: list[bytes]) -> None:
         if keys:
             _ask_keychain(lambda ring: ring.set_password(SERVICE, ENTRY, text))
         else:
-            _ask_keychain(lambda ring: ring.delete_password(SERVICE, ENTRY))
+            _ask_keychain(_empty)
         return
     path = os.path.realpath(place)
     try:
@@ -186,6 +186,11 @@ def _ask_keychain(ask: Callable[[ModuleType], Any]) -> Any:
             f"The keychain does not give the key ({said}): unlock it, and try again; no other key is made."
         )
     return answer[0]
+
+
+def _empty(ring: ModuleType) -> None:
+    if ring.get_password(SERVICE, ENTRY) is not None:  # a keychain raises for what is not there
+        ring.delete_password(SERVICE, ENTRY)
 
 
 def _first_line(error: Exception) -> str:

@@ -19,6 +19,7 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 import orjson
 
+from cortex.sealing.masters import take_from_environment
 from cortex.sealing.places import FILE_VARIABLE, VARIABLE, Place, is_sealed
 from cortex.sealing.places import place_of as place_of_sealed
 from cortex.settings import dependencies
@@ -195,6 +196,7 @@ def load(
     `flags` is {section: {field: value}}. Raises Misconfigured with one sentence that names the
     source of the fault.
     """
+    take_from_environment()
     root, explicit = find_root(place_of(project))
     cache_base()  # raises early what every path would
     project_file = read_project(root)

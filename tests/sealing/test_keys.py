@@ -14,6 +14,7 @@ from cortex.processes.child import child_environment
 from cortex.sealing import keys, masters
 from cortex.sealing.keys import KEY, PLACE, forget, place_of, project_key, read_wrapped, rotate
 from cortex.sealing.masters import ENVIRONMENT, KEYCHAIN, read_masters
+from cortex.settings.config import load
 from ipc.errors import Damaged, Misconfigured, Unavailable
 
 
@@ -40,6 +41,8 @@ class Keychain(keyring.backend.KeyringBackend):
 
     def delete_password(self, service, username):
         self._check()
+        if (service, username) not in self.kept:
+            raise keyring.errors.PasswordDeleteError("No such password!")
         del self.kept[service, username]
 
 
@@ -136,6 +139,13 @@ def test_the_environment_gives_a_key_and_no_child_inherits_it(base, monkeypatch)
     assert place_of(base)[0] == ENVIRONMENT
     with pytest.raises(Misconfigured, match="CORTEX_KEY_FILE"):
         rotate(base, "")
+
+
+def test_whatever_is_started_once_the_settings_were_read_inherits_no_key(tmp_path, monkeypatch):
+    monkeypatch.setenv("CORTEX_KEY", "cd" * 32)
+    load(tmp_path)
+    assert "CORTEX_KEY" not in os.environ
+    assert [one.key.hex() for one in read_masters(ENVIRONMENT)] == ["cd" * 32]
 
 
 def test_a_key_that_nobody_took_yet_is_inherited_by_no_process_of_a_set(monkeypatch):
@@ -254,6 +264,36 @@ def test_a_forgotten_key_leaves_nothing_that_could_be_opened_and_the_project_sea
     assert (base / "a").is_dir()
     assert not list((base / "a").iterdir())
     assert project_key(base / "a", str(file)) != key
+
+
+def test_a_key_that_is_gone_from_the_keychain_can_be_forgotten(base, keychain):
+    project_key(base / "a", "")
+    keychain.kept.clear()
+    assert forget(base) == ""
+    assert not list((base / "a").iterdir())
+    project_key(base / "a", "")
+
+
+@pytest.mark.parametrize("harm", ["cut", "of another project"])
+def test_a_damaged_project_keeps_no_rotation_from_its_end_and_is_named(base, file, harm):
+    wanted, _ = (project_key(base / name, str(file)) for name in "ab")
+    raw = (base / "b" / KEY).read_bytes()
+    (base / "b" / KEY).write_bytes(raw[:-1] if harm == "cut" else (base / "a" / KEY).read_bytes())
+    assert rotate(base, str(file)) == (1, [str(base / "b")])
+    assert len(read_masters(str(file))) == 1
+    assert project_key(base / "a", str(file)) == wanted
+
+
+def test_who_waited_for_a_rotation_finds_the_project_under_the_new_key(base, file, monkeypatch):
+    wanted, changing = project_key(base / "a", str(file)), keys._changing
+
+    def after_a_rotation(base):
+        monkeypatch.setattr(keys, "_changing", changing)
+        rotate(base, str(file))
+        return changing(base)
+
+    monkeypatch.setattr(keys, "_changing", after_a_rotation)
+    assert project_key(base / "a", str(file)) == wanted
 
 
 def test_an_index_of_another_machine_is_refused_and_kept(base, file, tmp_path):

@@ -121,7 +121,7 @@ def index(options: Namespace) -> int:
     path = options.project or options.path
     path = cloning.fetch(path) if cloning.is_address(path) else path
     if options.encrypt:
-        key.seal(path)
+        key.seal(path, flags or {})
     if options.decrypt:
         key.unseal(path)
     config = configuration.load(path, flags)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -39,11 +40,11 @@ def declare_forget(parser: Parser) -> None:
     parser.add_argument("--yes", action="store_true", help="do it without being asked")
 
 
-def seal(project: str | Path | None) -> None:
+def seal(project: str | Path | None, flags: dict[str, dict[str, Any]]) -> None:
     """Have the project be sealed from here on, by this process and those that it starts. Raises
     Misconfigured and Unavailable, and then nothing is changed.
     """
-    config = configuration.load(project, {"security": {"encrypt_index": True}})
+    config = configuration.load(project, flags | {"security": {"encrypt_index": True}})
     assert config.sealing is not None
     attach.stop(config)
     holding.use(config.sealing)
@@ -88,7 +89,7 @@ def rotate(options: Namespace) -> int:
     print(f"The master key is another one; the keys of {count} projects are wrapped by it.")
     for other in others:
         print(
-            shown(f"cortex: {other} is wrapped by a key that is not there, and stays as it is."),
+            shown(f"cortex: {other} is damaged, or wrapped by a key that is not there, and stays as it is."),
             file=sys.stderr,
         )
     return EXIT_OK
