@@ -16,7 +16,7 @@ import urllib.parse
 from pathlib import Path
 from typing import Protocol
 
-from cortex.sealing.places import Place
+from cortex.sealing.places import Place, is_sealed
 from cortex.system import files
 from ipc.errors import CortexError, Misconfigured, Unavailable
 
@@ -53,6 +53,9 @@ class Folders(Protocol):
 
     @property
     def run_dir(self) -> Path: ...
+
+    @property
+    def root_id(self) -> str: ...
 
     @property
     def sealing(self) -> Place | None: ...
@@ -207,7 +210,8 @@ def open_home(project: Folders) -> Path:
     A sealed one is opened, and stays so until this process ends.
 
     Raises Misconfigured when it cannot be written, or is a link or another's; also when `.cortex`
-    in the project is a link: nothing behind one is read.
+    in the project is a link: nothing behind one is read; and when the project was sealed after its
+    configuration was read.
     """
     refuse_link(project.root / PROJECT_FOLDER)
     home = project.home
@@ -217,6 +221,11 @@ def open_home(project: Folders) -> Path:
             from cortex.sealing.holding import use
 
             use(project.sealing)
+        elif is_sealed(cache_base(), project.root_id):
+            raise Misconfigured(
+                f"{project.root} was sealed after this process started, which would write its index plain: start it "
+                "again (an agent: open its window anew)."
+            )
         for folder in (home.parent, home, project.run_dir):
             files.make_private(folder)
             files.sweep(folder)

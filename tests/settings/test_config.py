@@ -197,6 +197,14 @@ def test_the_folder_in_the_cache_is_private_and_says_whose_it_is(project, tmp_pa
     assert list((project / ".cortex").iterdir()) == []
 
 
+def test_who_read_the_settings_before_a_project_was_sealed_writes_nothing_plain_any_more(project):
+    before = config.load(project)
+    home.open_home(before)
+    (config.cache_base() / "sealed" / before.root_id).mkdir(parents=True)
+    with pytest.raises(Misconfigured, match="was sealed after this process started"):
+        home.open_home(before)
+
+
 @pytest.mark.parametrize("level", ["projects", "home"])
 def test_a_link_below_the_cache_is_refused(project, tmp_path, level):
     loaded = config.load(project)
