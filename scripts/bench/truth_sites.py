@@ -85,7 +85,8 @@ def sites_of(file: File) -> list[Site]:
         if not (text[:1].isalpha() or text[:1] in b"_$") or not _is_name(leaf) or _is_defined(leaf):
             continue
         # Of `new Node\Expr()` the last name alone.
-        made = at > 0 and leaves[at - 1].text == b"new" and leaves[at + 1].text not in (b"\\", b".", b"::")
+        after = [one.text for one in leaves[at + 1 : at + 2]]
+        made = at > 0 and leaves[at - 1].text == b"new" and after not in ([b"\\"], [b"."], [b"::"])
         if made or _opens(leaves, at + 1):
             found.append((file.path, leaf.start_point[0] + 1, leaf.start_point[1]))
     return found
