@@ -26,6 +26,14 @@ def test_an_outline_shows_signatures_and_the_most_used_first(worker):
     assert worker.handlers[OutlineSearch](OutlineSearch("app/nothing")).suggestion.endswith(".")
 
 
+def test_an_outline_of_a_folder_with_one_file_shows_nothing_of_others(worker):
+    hits = worker.handlers[OutlineSearch](OutlineSearch("tests"))
+    (file,) = [orjson.loads(raw) for raw in hits.results]
+    assert file["file"] == "tests/test_main.py"
+    assert [symbol["name"] for symbol in file["symbols"]] == ["test_main"]
+    assert hits.total_found == 1
+
+
 def pattern(worker, text, **more):
     hits = worker.handlers[PatternSearch](PatternSearch(text, more.pop("language", "python"), **more))
     return hits, [orjson.loads(raw) for raw in hits.results]

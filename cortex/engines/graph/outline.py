@@ -52,11 +52,12 @@ def outline(graph: Graph, users: Array, request: OutlineSearch, generation: int)
     prefix = request.path.strip().strip("/").removeprefix("./")
     names = graph.names
     rows = _rows(graph, prefix)
-    files = {n: names[n] for n in np.unique(graph.nodes[rows, 2]).tolist() if _inside(names[n], prefix)}
+    there = np.unique(graph.nodes[rows, 2]).tolist()
+    files = {n: names[n] for n in there if _inside(names[n], prefix)}
     if not files:
         suggestion = f"The graph has no file {prefix!r} and none below it."
         return GraphHits(generation, prefix, suggestion=suggestion)
-    if len(files) > 1:
+    if len(files) < len(there):
         rows = rows[np.isin(graph.nodes[rows, 2], list(files))]
     weight = np.bincount(graph.nodes[rows, 2], weights=users[graph.nodes[rows, 0]], minlength=len(names))
     rows = rows[graph.nodes[rows, 1] != graph.kinds.get("module", -1)]
