@@ -332,7 +332,7 @@ def open_vectors(
 def _map(path: Path, dimensions: int) -> Index:
     from usearch.index import Index
 
-    # usearch 2.26 closes descriptor 0, a worker's life line, when the file is missing or empty,
+    # usearch 2.23 closes descriptor 0, a worker's life line, when the file is missing or empty,
     # which check_vectors has seen that it is not.
     index = Index(ndim=dimensions, metric="cos", dtype="i8", expansion_search=EXPANSION_SEARCH)
     index.view(os.fspath(path))
