@@ -165,6 +165,8 @@ class Builder:
         if self._built is not self.current and (self._built.backlog or new_rows > self._limits.rows_min):
             return self._publish(self._built)  # searching can begin; what has changed since is the next one
         self._advance(indexer)
+        if self._manager.waits:
+            served = 0  # what waits may be of any sequence
         if self._built is self.current:
             return self._upkeep(served, under_way=_is_under_way(indexer))
         sequence = self._built.sequence if self._built.backlog else max(self._built.sequence, served)

@@ -198,9 +198,20 @@ def test_no_merge_makes_a_segment_of_more_rows_than_it_may_hold_in_memory(config
     assert reader.exact("function_42") == []
 
 
-def tell(config, state, done, total):
+def test_what_waits_for_the_end_of_a_long_run_is_not_said_to_be_served(config, builder):
+    write(config, "a.json", [chunk(at) for at in range(20)])
+    drain(builder)
+    tell(config, "indexing", done=100, total=1000, sequence=7)
+    write(config, "b.json", [chunk(50)])
+    assert drain(builder).sequence < 7
+    assert builder.is_behind()
+    tell(config, "idle", done=1000, total=1000, sequence=7)
+    assert (drain(builder).sequence, builder.current.rows) == (7, 21)
+
+
+def tell(config, state, done, total, sequence=1):
     """What the indexer says of itself."""
-    said = IndexerState(state, done, total, 1, time.time(), os.getpid())
+    said = IndexerState(state, done, total, sequence, time.time(), os.getpid())
     config.indexer_state.parent.mkdir(parents=True, exist_ok=True)
     config.indexer_state.write_bytes(msgspec.json.encode(said))
 
