@@ -293,9 +293,10 @@ class Builder:
         for engine in self._engines.values():
             engine.rest()
         gc.collect()
-        allocator.let_go(self._dir)
         allocator.trim()
         if settled:
+            # Not before: merges of tantivy unmap files, and other memory takes their place.
+            allocator.let_go(self._dir)
             self._previous = self.current
             self._prune()
 
@@ -307,9 +308,7 @@ class Builder:
         prune_others(self._dir)
 
     def _upkeep(self, served: int, *, under_way: bool) -> Generation | None:
-        """Work that is no change: a new sequence, a merge, an index that is due; None when there is
-        none. `under_way`: a long run goes on, whose rows would be merged again.
-        """
+        """Work that is no change: a sequence, a merge, an index. `under_way`: as `merge` has it."""
         merged = merge(self.current, self._dir, self._limits, under_way=under_way)
         if merged is not None:
             allocator.trim()
