@@ -77,7 +77,7 @@ class Mirror:
         plain = io.BytesIO()
         try:
             with files.open_ours(self.store / LIST) as file:
-                unseal(self.key, self._what(LIST, 0), file, plain)
+                unseal(self.key, self._what("", LIST, 0), file, plain)
             self.listed = msgspec.msgpack.decode(plain.getvalue(), type=Listed)
         except FileNotFoundError:
             self.listed = Listed()
@@ -147,7 +147,7 @@ class Mirror:
         files.make_folder(place.parent)
         try:
             with files.open_ours(self.home / path) as plain, files.replacing(place) as sealed:
-                size = seal(self.key, self._what(path, number), plain, sealed)
+                size = seal(self.key, self._what(name, path, number), plain, sealed)
         except FileNotFoundError:  # removed since
             return None
         if size != info.st_size:  # it is being written: the next time finds another time or size
@@ -157,7 +157,7 @@ class Mirror:
     def _replace(self, listed: Listed) -> None:
         raw = io.BytesIO(msgspec.msgpack.encode(listed))
         with files.replacing(self.store / LIST, sync=True) as sealed:
-            seal(self.key, self._what(LIST, 0), raw, sealed)
+            seal(self.key, self._what("", LIST, 0), raw, sealed)
         self.listed = listed
 
     def _prune(self) -> None:
@@ -174,7 +174,7 @@ class Mirror:
         moment_ns = max(0, entry.mtime_ns)
         try:
             with files.open_ours(source) as sealed, files.replacing(place, moment_ns=moment_ns) as plain:
-                size = unseal(self.key, self._what(entry.path, entry.number), sealed, plain)
+                size = unseal(self.key, self._what(entry.object, entry.path, entry.number), sealed, plain)
         except FileNotFoundError as error:
             raise Damaged(f"{source} is gone.") from error
         except Damaged as error:
@@ -187,8 +187,10 @@ class Mirror:
             raise Damaged(f"{self.store / LIST} names {path!r}, which is outside the project's folder.")
         return self.home / path
 
-    def _what(self, path: str, number: int) -> bytes:
-        return b"cortex-file\0" + self.store.name.encode() + b"\0%d\0" % number + os.fsencode(path)
+    def _what(self, name: str, path: str, number: int) -> bytes:
+        """An object is sealed as itself: numbers begin again where the list was taken away."""
+        place = f"{self.store.name}\0{name}\0{number}\0".encode()
+        return b"cortex-file\0" + place + os.fsencode(path)
 
 
 def _below(folder: Path, prefix: str) -> Iterator[tuple[str, os.stat_result]]:

@@ -142,6 +142,20 @@ def test_an_object_of_an_older_list_is_refused(mirror, tmp_path):
         restored(mirror, tmp_path / "again")
 
 
+def test_an_object_of_before_the_list_was_taken_away_is_refused(mirror, tmp_path):
+    """Numbers of lists begin again then."""
+    path = "index/9/CURRENT"
+    old = objects(mirror)[mirror.listed.files[path].object]
+    (mirror.store / LIST).unlink()
+    write(mirror.home / "new", "GENERATION 1")
+    os.replace(mirror.home / "new", mirror.home / path)
+    mirror.read()
+    mirror.seal()
+    (mirror.store / OBJECTS / mirror.listed.files[path].object).write_bytes(old)
+    with pytest.raises(Damaged):
+        restored(mirror, tmp_path / "again")
+
+
 def test_a_sealed_folder_of_another_project_or_key_is_refused(mirror, tmp_path):
     shutil.copytree(mirror.store, tmp_path / "other")
     with pytest.raises(Damaged):
