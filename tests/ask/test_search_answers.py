@@ -52,7 +52,10 @@ def add_up(explained, weights):
 
 
 def table(weights):
-    return {name: value for name, value in dataclasses.asdict(weights).items() if name != "cited"}
+    """Without the signals of questions that quote a place or ask for a kind of file."""
+    return {
+        name: value for name, value in dataclasses.asdict(weights).items() if name not in ("cited", "asked")
+    }
 
 
 def test_every_signal_of_every_hit_is_explained_and_they_add_up_to_the_score(sample):

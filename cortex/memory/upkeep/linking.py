@@ -90,7 +90,7 @@ def associate_newest(work: Work) -> Steps:
         near = associate(traits, cosines, range(at, min(at + AT_ONCE, len(traits))))
         found |= {each.pair: each for each in near if not altered.isdisjoint(each.pair)}
         yield
-    links = [found[pair] for pair in sorted(found) if _is_new(work, found[pair])]
+    links = _with_room(work, [found[pair] for pair in sorted(found) if _is_new(work, found[pair])])
     for at in range(0, len(links), WRITTEN):
         yield
         some = [each for each in links[at : at + WRITTEN] if _stand(work, each, by_number)]
@@ -102,10 +102,22 @@ def associate_newest(work: Work) -> Steps:
 
 
 def _is_new(work: Work, one: Link) -> bool:
-    if one.pair in work.made or any(_full(work, end) for end in one.pair):
+    if one.pair in work.made:
         return False
     first, second = one.pair
     return not any(second in (edge.source, edge.target) for edge in work.memory.links.of(first))
+
+
+def _with_room(work: Work, links: Sequence[Link]) -> list[Link]:
+    """Those of them, in their order, with which no note has more edges than it may."""
+    held: dict[int, int] = {}
+    kept = []
+    for one in links:
+        counts = {end: held[end] if end in held else _held(work, end) for end in one.pair}
+        if max(counts.values()) < EDGES_EACH:
+            held |= {end: count + 1 for end, count in counts.items()}
+            kept.append(one)
+    return kept
 
 
 def _stand(work: Work, one: Link, traits: dict[int, Trait]) -> bool:
