@@ -75,7 +75,8 @@ class Config:
         """The project's folder in the user's cache, in memory if it is sealed: everything that
         Cortex makes is below it.
         """
-        return self.sealing.home if self.sealing else cache_home(self.root, self.root_id)
+        sealing = self.sealing
+        return sealing.home if sealing else cache_home(self.root, self.root_id)
 
     @property
     def sealing(self) -> Place | None:
