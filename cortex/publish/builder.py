@@ -39,7 +39,7 @@ from cortex.publish.merging import Limits, deleted_keys, is_crowded, merge, writ
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, refusal
 from cortex.system import allocator, files
-from cortex.terms.records import LONG_FILES, STATE_BYTES_MAX, IndexerState
+from cortex.terms.records import STATE_BYTES_MAX, IndexerState
 from ipc.errors import CortexError, Damaged, NotFound, Occupied
 from ipc.locks import Lock, hold
 
@@ -168,15 +168,15 @@ class Builder:
         if self._manager.waits:
             served = 0  # what waits may be of any sequence
         if self._built is self.current:
-            return self._upkeep(served, under_way=_is_under_way(indexer))
+            return self._upkeep(served, under_way=indexer is not None and indexer.is_long)
         sequence = self._built.sequence if self._built.backlog else max(self._built.sequence, served)
         return self._publish(dataclasses.replace(self._built, sequence=sequence))
 
     def _advance(self, indexer: IndexerState | None) -> Generation | None:
         """Build upon what was built last; None when little or nothing has changed since."""
         base, served = self._built, _completed(indexer)
-        reading = self._manager.read(patient=_is_reading(indexer))
-        graph_files = self._graph.read(base.graph_files, patient=_is_under_way(indexer))
+        reading = self._manager.read(patient=indexer is not None and indexer.is_reading_long)
+        graph_files = self._graph.read(base.graph_files, patient=indexer is not None and indexer.is_long)
         if self._mended and graph_files is None:
             graph_files = base.graph_files
         if reading is not None:
@@ -490,15 +490,3 @@ def _completed(indexer: IndexerState | None) -> int:
     none runs: then the chunk files' own highest one counts.
     """
     return indexer.sequence if indexer is not None and indexer.state != "stopped" else 0
-
-
-def _is_under_way(indexer: IndexerState | None) -> bool:
-    """Whether the indexer is in the middle of a run over many files: it reads them, or resolves
-    their names.
-    """
-    return indexer is not None and indexer.state == "indexing" and indexer.total >= LONG_FILES
-
-
-def _is_reading(indexer: IndexerState | None) -> bool:
-    """Whether chunk files of a run over many files are still to come."""
-    return indexer is not None and _is_under_way(indexer) and indexer.done < indexer.total

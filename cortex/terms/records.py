@@ -92,3 +92,15 @@ class IndexerState:
     files: int = 0
     #: what `pid` is a number of: `ipc.locks.namespace`
     namespace: int = 0
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is in the middle of a run over many files: it reads them, or resolves their
+        names.
+        """
+        return self.state == "indexing" and self.total >= LONG_FILES
+
+    @property
+    def is_reading_long(self) -> bool:
+        """Whether chunk files of a run over many files are still to come."""
+        return self.is_long and self.done < self.total
