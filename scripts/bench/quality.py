@@ -1,13 +1,14 @@
 """Measures ranking quality: annotated queries against real repositories, through the MCP front.
 
     scripts/bench/quality.py --repos DIR --queries DIR [--layout parents|root] [--only NAME]
-        [--jsonl [FILE]] [--json]
+        [--work DIR] [--jsonl [FILE]] [--json]
         [--baseline rg|bm25|semble] [--cmd COMMAND] [--without SIGNAL|model|words] [--ablate]
         [--candidates WORDS,VECTORS]
 
 DIR of `--queries` holds `repos.json` and `annotations/<name>.json`; DIR of `--repos` one folder for
 each repository. Of a repository only the folder that was annotated is measured: `--layout parents`
 keeps it at its place, `root` makes it the project, as for somebody who opens it there.
+`--work` keeps the copies and their indexes between runs.
 second_set.py makes another set of questions; paired.py compares two runs' `--jsonl` and judges a
 change.
 
@@ -204,9 +205,11 @@ def measure_all(systems: list[System], repo: dict[str, Any], options: argparse.N
     queries = json.loads((options.queries / "annotations" / f"{repo['name']}.json").read_text())
     scored: list[Scored] = []
     root = repo.get("benchmark_root") or ""
-    with sparse_copy(options.repos / repo["name"], root, alone=options.layout == ROOT) as project:
+    kept = options.work and options.work / options.layout / repo["name"]
+    with sparse_copy(options.repos / repo["name"], root, alone=options.layout == ROOT, kept=kept) as project:
         queries = [exact(query, root, options.layout, project) for query in queries]
-        with indexed(project) if any(system.ours for system in systems) else nullcontext():
+        ours = any(system.ours for system in systems)
+        with indexed(project, kept=bool(kept)) if ours else nullcontext():
             for system in systems:
                 if system.ours and not system.without:
                     scored += asyncio.run(measure_alone(system, project, repo, queries))
@@ -286,6 +289,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--queries", type=Path, required=True)
     parser.add_argument("--layout", choices=(PARENTS, ROOT), default=PARENTS)
     parser.add_argument("--only", action="append", default=[], help="a repository's name; may be repeated")
+    parser.add_argument(
+        "--work", type=Path, help="where copies are kept with their indexes; default: nowhere"
+    )
     parser.add_argument("--cmd", default="", help="another program to measure, in place of the product")
     parser.add_argument("--baseline", action="append", default=[], choices=BASELINES, help="may be repeated")
     parser.add_argument("--peer-python", default="", help="an interpreter that has the peers' packages")
@@ -314,7 +320,8 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    options, head = arguments(), begin("quality")
+    options = arguments()
+    head = begin("quality" if options.layout == PARENTS else f"quality-{options.layout}")
     repos = json.loads((options.queries / "repos.json").read_text())
     systems = choose_systems(options)
     scored: list[Scored] = []
@@ -339,7 +346,7 @@ def main() -> None:
     print_machine(head)
     show(results)
     if options.json:
-        write(head | body_of(results))
+        write(head | {"layout": options.layout} | body_of(results))
 
 
 if __name__ == "__main__":

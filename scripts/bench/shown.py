@@ -1,14 +1,15 @@
 """Measures whether an answer shows the function that a question is after, not its file alone:
 
     scripts/bench/shown.py --repos OUT/repos --queries OUT [--only NAME] [--sample N] [--minutes M]
-        [--json]
+        [--work DIR] [--json]
 
 OUT is what second_set.py made. Each question is asked as agents ask (`cortex_search` as it is)
 for 1, 3 and 5 results and for 600, 1 200 and 2 400 tokens. A wanted function is shown when a line
 of it is: of a question out of a commit, which may want several, one is enough. The share is the
 mean over repositories, with the tokens of an answer (bytes / 4). `--sample`: at most so many
 questions of each kind and repository, always the same ones. `--minutes`: after so many no further
-repository is begun; those that are left out are named.
+repository is begun; those that are left out are named. `--work` keeps the copies and their indexes
+between runs.
 """
 
 from __future__ import annotations
@@ -141,6 +142,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", action="append", default=[], help="a repository's name; may be repeated")
     parser.add_argument("--sample", type=int, default=0, help="questions of each kind and repository")
     parser.add_argument("--minutes", type=float, default=math.inf, help="until no repository is begun")
+    parser.add_argument(
+        "--work", type=Path, help="where copies are kept with their indexes; default: nowhere"
+    )
     add_json(parser)
     return parser.parse_args()
 
@@ -159,7 +163,11 @@ def main() -> None:
             continue
         questions = json.loads((options.queries / "annotations" / f"{name}.json").read_text())
         wanted = sample(questions, options.sample)
-        with sparse_copy(options.repos / name, "") as project, indexed(project):
+        kept = options.work and options.work / name
+        with (
+            sparse_copy(options.repos / name, "", kept=kept) as project,
+            indexed(project, kept=bool(kept)),
+        ):
             seen += asyncio.run(ask_all(project, name, wanted))
         print(f"{name:20} {len(wanted)} questions", file=sys.stderr, flush=True)
     if left:

@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,13 +58,18 @@ Ask = Callable[[str], Awaitable[list[Hit]]]
 
 
 @contextmanager
-def sparse_copy(source: Path, root: str, *, alone: bool = False) -> Iterator[Path]:
+def sparse_copy(source: Path, root: str, *, alone: bool = False, kept: Path | None = None) -> Iterator[Path]:
     """A project folder that holds only the measured part of the repository, at its place; `alone`:
-    as the project itself.
+    as the project itself. `kept`: below this folder, where an earlier run may have left it.
     """
-    with tempfile.TemporaryDirectory(prefix="cortex-quality-") as folder:
+    place = nullcontext(str(kept)) if kept else tempfile.TemporaryDirectory(prefix="cortex-quality-")
+    with place as folder:
         project = Path(folder, (source / root).name if alone else source.name)
-        shutil.copytree(source / root, project if alone else project / root, symlinks=True)
+        if not project.exists():
+            making = Path(folder, f"{project.name}.part")  # one that was broken off is not taken for whole
+            shutil.rmtree(making, ignore_errors=True)
+            shutil.copytree(source / root, making if alone else making / root, symlinks=True)
+            making.rename(project)
         (project / ".cortex").mkdir(exist_ok=True)
         (
             project / ".cortex" / "config.yml"
@@ -73,9 +78,9 @@ def sparse_copy(source: Path, root: str, *, alone: bool = False) -> Iterator[Pat
 
 
 @contextmanager
-def indexed(project: Path) -> Iterator[None]:
+def indexed(project: Path, *, kept: bool = False) -> Iterator[None]:
     """The project, a copy for a while, indexed; in the end its workers, which the first front
-    starts, are stopped, and what was made of it is removed.
+    starts, are stopped, and what was made of it is removed, unless it is `kept`.
     """
     subprocess.run(
         [*CORTEX, "index", "--project", project], check=True, stdout=subprocess.DEVNULL, timeout=INDEX_S
@@ -84,7 +89,8 @@ def indexed(project: Path) -> Iterator[None]:
         yield
     finally:
         _stop(project)
-        shutil.rmtree(configuration.load(project).home, ignore_errors=True)
+        if not kept:
+            shutil.rmtree(configuration.load(project).home, ignore_errors=True)
 
 
 def _stop(project: Path) -> None:

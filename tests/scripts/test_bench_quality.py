@@ -85,6 +85,17 @@ def test_the_annotated_folder_is_the_project_or_at_its_place(bench, tmp_path):
         assert (project / "a.py").is_file()
 
 
+def test_a_kept_copy_is_taken_again_and_one_that_was_broken_off_is_not(bench, tmp_path):
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "a.py").touch()
+    (tmp_path / "kept" / "repo.part").mkdir(parents=True)
+    for _ in range(2):
+        with bench[1].sparse_copy(tmp_path / "repo", "", kept=tmp_path / "kept") as project:
+            assert sorted(path.name for path in project.iterdir()) == [".cortex", "a.py"]
+        (tmp_path / "repo" / "b.py").touch()
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["repo"]
+
+
 @pytest.fixture
 def project(tmp_path):
     (tmp_path / "a.py").write_text("token token refresh\n")
