@@ -22,6 +22,7 @@ from cortex.front.tool import Tool
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
 from cortex.settings.projects import Known, by_name, known_projects
+from cortex.terms.suggestions import hint_for
 from ipc.errors import BadRequest, CortexError
 
 log = logging.getLogger(__name__)
@@ -112,8 +113,9 @@ class Several:
     def _find(self, named: str, tool: Tool) -> Known:
         known = self._known.get(named)
         if known is None:
+            there = (self._name, *self._known)
             raise BadRequest(
-                f"There is no project {named!r}; there are: {self._name}, {', '.join(self._known)}."
+                f"There is no project {named!r}{hint_for(named, there)}; there are: {', '.join(there)}."
             )
         if known.read_only and not tool.reads:
             raise BadRequest(f"{known.name} is here to be read: {tool.name} writes, leave `{PROJECT}` out.")

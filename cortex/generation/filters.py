@@ -17,6 +17,7 @@ from cortex.terms.globs import matching
 from cortex.terms.languages import canonical, covered, nearest
 from cortex.terms.records import ChunkType
 from cortex.terms.spelling import same_tags
+from cortex.terms.suggestions import hint
 from ipc.arrays import Array
 from ipc.errors import BadRequest
 from ipc.messages import Filters
@@ -99,9 +100,7 @@ class Masks:
         wanted = covered(name)
         found = [one for one in self.names["language"] if one and (canonical(one) or one) in wanted]
         if not found and not canonical(name):
-            near = nearest(name)
-            hint = f"; did you mean {near!r}?" if near else "."
-            raise BadRequest(f"There is no language {name!r} in the index{hint}")
+            raise BadRequest(f"There is no language {name!r} in the index{hint(nearest(name))}.")
         return found
 
     def _in(self, values: Iterable[str], column: str) -> Array:

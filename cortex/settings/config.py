@@ -8,7 +8,6 @@ project's in home.py.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import hashlib
 import os
 from collections.abc import Mapping
@@ -43,6 +42,7 @@ from cortex.settings.reading import parse_settings, read_raw, read_settings
 from cortex.settings.table import SECTIONS, Embedding, Fusion, Indexing, Memory, Security, Server, rules
 from cortex.settings.trust import Layer, ProjectFile, find_asked
 from cortex.terms.languages import canonical, nearest
+from cortex.terms.suggestions import hint, hint_for
 from ipc.errors import Misconfigured
 from ipc.messages import PROTOCOL
 
@@ -178,6 +178,7 @@ PACKAGES: Layer = {"indexing": {"respect_gitignore": False}}
 #: environment variables with a meaning of their own
 OWN_VARIABLES = {
     "CORTEX_HOME",
+    "CORTEX_PAGER",
     "CORTEX_PROJECT",
     EMBED_TOKEN,
     FILE_VARIABLE,
@@ -343,7 +344,7 @@ def _check(layer: Layer, source: str) -> dict[str, Any]:
     for section, fields in layer.items():
         if section not in SECTIONS:
             raise Misconfigured(
-                f"Unknown section {section!r} in {source}{_nearest(str(section), list(SECTIONS))}."
+                f"Unknown section {section!r} in {source}{hint_for(str(section), SECTIONS, 0.0)}."
             )
         if not isinstance(fields, dict):
             raise Misconfigured(
@@ -353,16 +354,11 @@ def _check(layer: Layer, source: str) -> dict[str, Any]:
         for key in fields:
             if key not in known:
                 raise Misconfigured(
-                    f"Unknown setting {section}.{key} in {source}{_nearest(str(key), known)}."
+                    f"Unknown setting {section}.{key} in {source}{hint_for(str(key), known, 0.0)}."
                 )
         built[section] = _build(section, fields, source)
         _check_bounds(section, built[section], source)
     return built
-
-
-def _nearest(word: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.0)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _from_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, dict[str, Any]]:
@@ -378,9 +374,7 @@ def _from_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, d
         target = ALIASES.get(name) or twins.get(name)
         if target is None:
             if name.startswith(tuple(f"CORTEX_{s.upper()}_" for s in SECTIONS)):
-                raise Misconfigured(
-                    f"Unknown setting {name} in the environment{_nearest(name, list(twins))}."
-                )
+                raise Misconfigured(f"Unknown setting {name} in the environment{hint_for(name, twins, 0.0)}.")
             continue
         section, key = target
         layer.setdefault(section, {})[key] = _parse(value, get_type_hints(SECTIONS[section])[key])
@@ -413,8 +407,8 @@ def _check_languages(names: tuple[str, ...]) -> None:
     for name in names:
         if not canonical(name):
             near = nearest(name)
-            hint = f"; did you mean {near!r}?" if near else "; docs/LANGUAGES.md lists those there are."
-            raise Misconfigured(f"indexing.languages names {name!r}, which is no language{hint}")
+            told = f"{hint(near)}." if near else "; docs/LANGUAGES.md lists those there are."
+            raise Misconfigured(f"indexing.languages names {name!r}, which is no language{told}")
 
 
 def _check_bounds(section: str, built: Any, source: str) -> None:

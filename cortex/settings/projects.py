@@ -20,6 +20,7 @@ from cortex.settings import dependencies
 from cortex.settings.home import cache_base, real, user_config, user_home
 from cortex.settings.reading import read_settings
 from cortex.system import files
+from cortex.terms.suggestions import hint_for
 from ipc.errors import Misconfigured
 
 #: folders below the fixed part of a glob in which repositories are looked for: `~/code/**` has
@@ -87,8 +88,13 @@ def place_of(project: str | os.PathLike[str] | None) -> str | os.PathLike[str] |
     """
     if not isinstance(project, str) or not project or Path(project).expanduser().is_dir():
         return project
-    known = known_projects().get(project)
-    return known.root if known is not None else project
+    known = known_projects()
+    if project in known:
+        return known[project].root
+    meant = "" if os.path.dirname(project) else hint_for(project, known)
+    if meant:
+        raise Misconfigured(f"No project is called {project!r}{meant}; `cortex projects` lists them.")
+    return project
 
 
 def _read_file() -> tuple[dict[str, Path], list[str]]:

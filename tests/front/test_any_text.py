@@ -116,7 +116,7 @@ def test_languages_and_tags_are_what_people_call_them(sample):
         for tag in ("test", "tests")
     ]
     assert found[0] == found[1] > 0
-    with pytest.raises(BadRequest, match="no language 'pyhton' in the index; did you mean 'python'"):
+    with pytest.raises(BadRequest, match=r"no language 'pyhton' in the index \(did you mean 'python'\?\)"):
         ask(sample, "code_context", query="rotate", lang="pyhton")
 
 

@@ -185,7 +185,7 @@ def test_another_program_takes_the_place_of_the_one_before(home, tmp_path, monke
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("cursr",), "Did you mean cursor"),
+        (("cursr",), r"'cursr' \(did you mean 'cursor'\?\)"),
         (("kiro",), "only be connected in a project"),
         (("goose", "--project"), "only be connected for all projects"),
         (("cursor", "--user", "--project"), "choose one"),

@@ -24,7 +24,7 @@ def test_the_manual_has_each_command_with_each_of_its_options(page):
     assert list(sections) == list(commands)
     for name, text in sections.items():
         for option in re.findall(r"^  (--[\w-]+)", commands[name].parser().format_help(), re.MULTILINE):
-            assert option in text or option == "--yes-really"
+            assert option in text or option in ("--yes-really", "--no-pager")
 
 
 def test_no_line_of_a_text_is_a_request_of_troffs(page):

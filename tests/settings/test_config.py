@@ -47,7 +47,10 @@ def test_flags_win_over_environment_over_project_over_user_over_defaults(project
         ("server: [1]", "'server'.*must hold settings"),
         ("- 1", "must hold sections"),
         ("server: {", "not valid YAML"),
-        ("indexing: {languages: [js, pyhton]}", "'pyhton', which is no language; did you mean 'python'"),
+        (
+            "indexing: {languages: [js, pyhton]}",
+            "'pyhton', which is no language \\(did you mean 'python'\\?\\)",
+        ),
         ("indexing: {languages: [qqqqq]}", "'qqqqq', which is no language; docs/LANGUAGES.md"),
     ],
 )

@@ -16,6 +16,7 @@ from cortex.engines.graph.sources import Sources
 from cortex.system.installation import how_to_add
 from cortex.terms.globs import matching
 from cortex.terms.languages import nearest
+from cortex.terms.suggestions import hint
 from ipc.errors import BadRequest, Misconfigured
 from ipc.messages import GraphHits, PatternSearch
 
@@ -61,10 +62,9 @@ def search_pattern(
     Misconfigured where ast-grep is not installed.
     """
     if request.language not in LANGUAGES:
-        near = nearest(request.language, tuple(LANGUAGES))
-        hint = f" (did you mean {near!r}?)" if near else ""
+        meant = hint(nearest(request.language, tuple(LANGUAGES)))
         raise BadRequest(
-            f"cortex_pattern does not know {request.language!r}{hint}; it takes {', '.join(LANGUAGES)}."
+            f"cortex_pattern does not know {request.language!r}{meant}; it takes {', '.join(LANGUAGES)}."
         )
     if len(request.pattern) > PATTERN_CHARS_MAX:
         raise BadRequest(f"The pattern is longer than {PATTERN_CHARS_MAX} characters.")

@@ -32,7 +32,7 @@ from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE, CortexError, Misco
 #: other names of commands
 ALIASES = {"stdio": "mcp", "--version": "version", "-V": "version"}
 #: options that every command takes → how many arguments they are
-EVERYWHERE = {"--project": 2, "--yes-really": 1}
+EVERYWHERE = {"--project": 2, "--yes-really": 1, "--no-pager": 1}
 #: first words of commands that have two
 GROUPS = {
     "embed": "The embedding model as a service.",

@@ -19,6 +19,7 @@ import msgspec
 import orjson
 
 from cortex.front.cli import answers, memory, past, picture, streams
+from cortex.front.cli.paging import paged
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute
 from cortex.front.cli.waiting import first_index, under_way
 from cortex.front.tool import Tool
@@ -380,7 +381,8 @@ def _run(tool: Tool, form: Form, ask: Ask, options: Namespace) -> int:
         elif as_jsonl:
             answers.print_jsonl(answer)
         else:
-            form.show(answer)
+            with paged():
+                form.show(answer)
     return EXIT_OK if form.found(answer) else form.not_found
 
 

@@ -17,6 +17,7 @@ from cortex.front.agents.table import AGENTS, BY_NAME, Agent, Scope
 from cortex.front.cli import hooks
 from cortex.settings.home import find_root
 from cortex.system.terminal import shown
+from cortex.terms.suggestions import hint_for
 from ipc.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 
 PROGRAM = "cortex"
@@ -93,9 +94,8 @@ def _chosen(names: Sequence[str], *, in_project: bool) -> list[tuple[Agent, Scop
 def _find(name: str) -> Agent:
     agent = BY_NAME.get(name.lower().replace(" ", "-"))
     if agent is None:
-        near = difflib.get_close_matches(name, BY_NAME, 1)
-        hint = f"Did you mean {near[0]}?" if near else "`cortex install --list` shows them."
-        raise Misconfigured(f"No agent is called {name!r}. {hint}")
+        meant = hint_for(name, BY_NAME)
+        raise Misconfigured(f"No agent is called {name!r}{meant}; `cortex install --list` shows them.")
     return agent
 
 

@@ -19,7 +19,9 @@ cortex \\- a local context engine for coding agents
 [options]
 .SH DESCRIPTION
 Answers questions about the code and documents of a project: by meaning, by keyword, by structure, offline. Options may
-stand in any place; "\\-\\-" ends them."""
+stand in any place; "\\-\\-" ends them.
+.PP
+Every command takes \\-\\-yes\\-really (the folder may be / or the home folder) and \\-\\-no\\-pager (answers are printed as they are)."""
 _TAIL = """.SH EXIT STATUS
 .TP
 0
@@ -38,8 +40,14 @@ Somebody who is needed does not answer.
 CORTEX_HOME
 The cache folder; ~/.cache/cortex where it is not set.
 .TP
+CORTEX_PAGER, PAGER
+What shows answers that are longer than the terminal; less where none is set, nothing where it is empty or "cat".
+.TP
 NO_COLOR, FORCE_COLOR
 No colours, or colours also where the output is no terminal."""
+
+#: options that every command takes, told once
+_EVERYWHERE = (["--yes-really"], ["--no-pager"])
 
 
 def page(commands: Iterable[Command]) -> str:
@@ -59,7 +67,7 @@ def _section(command: Command) -> Iterator[str]:
     yield _plain(_usage(parser))
     yield ".fi"
     for action in parser._actions:  # noqa: SLF001 - argparse has no other list of them
-        if action.help and action.help != argparse.SUPPRESS and "--yes-really" not in action.option_strings:
+        if action.help and action.help != argparse.SUPPRESS and action.option_strings not in _EVERYWHERE:
             yield ".TP"
             yield f"\\fB{_plain(', '.join(action.option_strings) or str(action.metavar or action.dest))}\\fR"
             yield _text(parser.expanded(action))

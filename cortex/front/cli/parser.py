@@ -6,7 +6,6 @@ Commands declare their options on it; what they do is elsewhere.
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -14,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from cortex.front.cli.paging import VARIABLE as PAGER
 from cortex.settings.home import REALLY
+from cortex.terms.suggestions import hint_for
 from ipc.errors import BadRequest
 
 #: what --data-dir is, wherever it is
@@ -73,8 +74,7 @@ class Parser(argparse.ArgumentParser):
             known = tuple(self._option_string_actions)
         else:
             return ""
-        near = difflib.get_close_matches(found[1], known, 1)
-        return f" (did you mean {near[0]!r}?)" if near else ""
+        return hint_for(found[1], known)
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """The options.
@@ -126,6 +126,16 @@ class _Really(argparse.Action):
 
     def __call__(self, *_: Any) -> None:
         os.environ[REALLY] = "1"
+
+
+class _NoPager(argparse.Action):
+    """Set as _Really is."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(nargs=0, **settings)
+
+    def __call__(self, *_: Any) -> None:
+        os.environ[PAGER] = ""
 
 
 class _Sandbox(argparse.Action):
@@ -192,6 +202,9 @@ class Command:
             "--yes-really",
             action=_Really,
             help="take the project's folder even if it is / or the home folder",
+        )
+        parser.add_argument(
+            "--no-pager", action=_NoPager, help="print long answers on a terminal as they are"
         )
 
 
