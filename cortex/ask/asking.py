@@ -22,7 +22,19 @@ from cortex.settings.config import Config
 from ipc.client import Silent
 from ipc.codec import decode, encode
 from ipc.errors import BY_CODE, BadRequest, CortexError, NotFound, NotReady, Unavailable
-from ipc.messages import Answers, Chunks, Failure, Fetch, Filters, Message, Several, is_repeatable
+from ipc.messages import (
+    Answers,
+    Chunks,
+    Failure,
+    Fetch,
+    Filters,
+    GraphSearch,
+    Message,
+    NameSearch,
+    PatternSearch,
+    Several,
+    is_repeatable,
+)
 
 M = TypeVar("M")
 T = TypeVar("T")
@@ -142,6 +154,7 @@ class Asking:
 
     async def ask(self, worker: str, message: Message, kind: type[M], until: float) -> M:
         """One reply of the class `kind`. Raises what the worker raised, Unavailable for silence."""
+        message = self.here(message)
         last = Silent(f"The {worker} worker did not answer in time; see `cortex status`.")
         while True:
             left = until - time.monotonic()
@@ -157,6 +170,23 @@ class Asking:
                 await asyncio.sleep(LOOK_S)
                 continue
             return _expected(reply, kind, worker)
+
+    def within(self, filters: Filters) -> Filters:
+        """The filters of a search, which keep to the folder that is asked about unless they name
+        paths themselves.
+        """
+        part = self.config.part
+        return filters if filters.paths or not part else replace(filters, within=part)
+
+    def here(self, message: Message) -> Message:
+        """A question to the graph worker, of the folder that is asked about: a name means what is
+        in it before what is elsewhere.
+        """
+        part = self.config.part
+        if not part or not isinstance(message, GraphSearch | NameSearch | PatternSearch):
+            return message
+        elsewhere = isinstance(message, PatternSearch) and message.paths
+        return message if elsewhere else replace(message, within=part)
 
     def left_s(self) -> float:
         return max(0.0, self.until - time.monotonic())
@@ -212,7 +242,8 @@ class Turn:
         if len(messages) < 2:
             return [await self.lane(worker, message, kind, ours=ours) for message in messages]
         found: list[M | None] = [None] * len(messages)
-        told = await self.lane(worker, Several(tuple(map(encode, messages))), Answers, ours=ours)
+        frames = tuple(encode(self.asking.here(one)) for one in messages)
+        told = await self.lane(worker, Several(frames), Answers, ours=ours)
         for at, frame in enumerate(told.replies if told is not None else ()):
             try:
                 found[at] = _expected(decode(frame), kind, worker)

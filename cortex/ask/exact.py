@@ -17,7 +17,8 @@ async def exact(asking: Asking, question: Exact) -> dict[str, Any]:
     """Raises BadRequest, and Unavailable when the text worker cannot answer."""
     started = time.perf_counter()
     question = replace(question.checked(), usual_tokens=asking.config.server.answer_tokens)
-    turn, hits = await asking.look_up("text", question, ExactHits)
+    here = replace(question, filters=asking.within(question.filters))
+    turn, hits = await asking.look_up("text", here, ExactHits)
     if hits is None:
         from cortex.query.parse import parse
 

@@ -25,6 +25,7 @@ from cortex.generation.formats import has_other
 from cortex.generation.manifest import Listing, Seen
 from cortex.settings.config import Config
 from cortex.system import files
+from cortex.terms.ids import stem_of
 from cortex.terms.records import STATE_BYTES_MAX, IndexerState
 from ipc.errors import Damaged
 from ipc.locks import namespace
@@ -124,6 +125,8 @@ class Freshness:
         self._current = _Cached[Generation](config.index_dir / CURRENT, EMPTY)
         self._indexer = _Cached[IndexerState | None](config.indexer_state, None)
         self._manifest = _Cached[Listing[Seen]](config.manifest, Listing())
+        #: what the paths of the manifest are without their endings; None: not made yet
+        self._stems: frozenset[str] | None = None
         #: files of the manifest that have no chunks
         self._nothing_in = 0
 
@@ -242,6 +245,13 @@ class Freshness:
         """
         return self._seen().files.keys()
 
+    def stems(self) -> Collection[str]:
+        """As `listed`, without the endings, as ids of the graph begin."""
+        seen = self._seen()
+        if self._stems is None:
+            self._stems = frozenset(map(stem_of, seen.files))
+        return self._stems
+
     def saved_ns(self, path: str) -> int:
         """When a file was saved as the indexer has read it, in nanoseconds of the epoch; 0 for one
         that it does not know.
@@ -268,6 +278,7 @@ class Freshness:
         if path.stat().st_size > MANIFEST_BYTES_MAX:
             return self._manifest.empty
         read = msgspec.json.decode(files.read_ours(path, MANIFEST_BYTES_MAX), type=Listing[Seen])
+        self._stems = None
         self._nothing_in = sum(not seen.chunks for seen in read.files.values())
         return read
 

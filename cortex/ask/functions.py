@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from cortex.ask.asking import Turn
+from cortex.terms.ids import stem_of
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 from cortex.terms.paths import is_test
 from ipc.errors import CortexError, NotReady
@@ -254,11 +255,6 @@ def _function(node: dict[str, Any]) -> Function:
         node.get("kind", ""),
         node.get("signature", ""),
     )
-
-
-def stem_of(path: str) -> str:
-    """A path as ids of the graph begin: without what follows the last dot of its name."""
-    return path[: path.rindex(".")] if "." in path.rpartition("/")[2][1:] else path
 
 
 def is_shown(one: Function) -> bool:

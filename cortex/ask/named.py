@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from cortex.ask.asking import Turn
+from cortex.ask.questions import NO_FILTERS
 from cortex.ranking import read
 from cortex.terms.paths import is_built, is_test
 from ipc.messages import ExactHits, ExactSearch, Locate, Located
@@ -32,6 +33,7 @@ async def find_lines(turn: Turn, names: list[str], *, with_tests: bool) -> dict[
     request = ExactSearch(
         query=" OR ".join(f'"{name}"' for name in names),
         limit=HITS_MAX,
+        filters=turn.asking.within(NO_FILTERS),
         detail="location",
         generation=turn.generation.number,
         bare=True,

@@ -14,13 +14,14 @@ from typing import Any
 import orjson
 
 from cortex.ask.asking import Asking, Turn
-from cortex.ask.functions import PIECE, Function, read_bodies, stem_of
+from cortex.ask.functions import PIECE, Function, read_bodies
 from cortex.ask.meeting.beside import with_notes
 from cortex.ask.meeting.changed import begin
 from cortex.ask.questions import Related, budget
 from cortex.ask.showing import show
 from cortex.ask.target import Target, find_target
 from cortex.ranking.related import Guard, mention_query, mentions, names_of_tests, order_tests
+from cortex.terms.ids import stem_of
 from cortex.terms.paths import is_test
 from ipc.errors import BadRequest, NotFound
 from ipc.messages import (
@@ -221,7 +222,7 @@ async def _similar(turn: Turn, target: Target, limit: int) -> list[tuple[Hit, fl
     """The nearest chunk of each other file, of the target's kind; tests are listed apart."""
     if not target.vector.any():
         return []
-    filters = Filters(chunk_types=(target.spot.hit.chunk_type,))
+    filters = turn.asking.within(Filters(chunk_types=(target.spot.hit.chunk_type,)))
     count = CHUNKS_PER_FILE * limit + CHUNKS_MORE + target.spot.file_rows
     request = VectorSearch(target.vector, target.model, count, filters, turn.generation.number)
     found = await turn.lane("vector", request, Signals, ours=True)

@@ -160,7 +160,7 @@ async def find_hits(turn: Turn, question: Search) -> list[Ranked]:
 
 async def _ranked(turn: Turn, question: Search) -> _Listed:
     reading = read(question.query)
-    question = replace(question, query=reading.query)
+    question = replace(question, query=reading.query, filters=turn.asking.within(question.filters))
     text, vector, named = await _lanes(turn, question, reading)
     if text is None and vector is None:
         raise nobody(turn.silent[name] for name in LANES if name in turn.silent)

@@ -74,7 +74,10 @@ class Link:
         self._supervisor = 0
         self._settled = 0.0
         #: what the first answer says beside what was asked
-        self._news = f"{say_leaving(config)} {say_ignored(config.root, config.ignored)}".strip()
+        news = [say_leaving(config), say_ignored(config.root, config.ignored)]
+        if config.part and channel == "mcp":
+            news.append(say_part(config))
+        self._news = " ".join(filter(None, news))
 
     def open(self) -> None:
         """Begin to get the set; returns at once."""
@@ -266,6 +269,15 @@ class Link:
                 self._fault = ""
                 self._tried.set()
                 return
+
+
+def say_part(config: Config) -> str:
+    """Where the answers of a part come from, and what is outside of it, as an agent writes it."""
+    upward = "../" * (config.part.count("/") + 1)
+    return (
+        f"{config.part} is served from the index of {config.root.name}: paths that begin with ../ lie outside of it, "
+        f'and paths ["{upward}**"] searches all of {config.root.name}.'
+    )
 
 
 def _keeps_commits(config: Config) -> bool:

@@ -55,7 +55,7 @@ class Several:
         self._own, self._roots, self._make = own, roots, make
         self._open: OrderedDict[str, _Open] = OrderedDict()
         self._known: dict[str, Known] = {}
-        self._name, self._agent = own.config.root.name, ""
+        self._name, self._agent = own.config.folder.name, ""
         self._read = -math.inf
 
     @property
@@ -152,8 +152,8 @@ class Several:
         """Which projects there are. Raises Misconfigured."""
         if time.monotonic() - self._read < FRESH_S:
             return
-        own = self._own.config.root
-        found = await asyncio.to_thread(_found, self._roots, own)
+        own = self._own.config.folder
+        found = await asyncio.to_thread(_found, self._roots, self._own.config.root)
         self._name = next((name for name, one in found.items() if one.root == own), own.name)
         self._known = {name: one for name, one in found.items() if one.root != own and name != self._name}
         self._read = time.monotonic()

@@ -9,12 +9,13 @@ import inspect
 import math
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import msgspec
 
 from cortex.ask.asking import Asking
+from cortex.front.part import Part
 from cortex.front.reading import coerced, located
 from cortex.front.without import name_filter
 from cortex.terms.arguments import fault_of, struct_of
@@ -76,18 +77,24 @@ class Tool:
 
         An empty one says which filter made it so.
         """
-        given = msgspec.structs.asdict(arguments)
+        given, part = msgspec.structs.asdict(arguments), Part.of(asking)
+        if part is not None:
+            given |= part.given(self.name, self._free(given))
         if self.asks(given) == "memory":
-            return await self._remember(asking, given)
+            answer = await self._remember(asking, given)
+            return part.told(answer, of_notes=True) if part is not None else answer
         try:
             given |= located(self._free(given), str(asking.config.root))
             answer = await self.function(asking, **given)
         except CortexError as error:
             raise type(error)(_shortened(str(error))) from error
         answer = await name_filter(lambda other: self.function(asking, **other), given, answer, asking.left_s)
+        if part is not None and given.get("paths") == ():
+            whole = replace(asking, config=replace(asking.config, part=""))
+            answer = await part.ask_around(answer, lambda: self.function(whole, **given), asking.left_s())
         if suggestion := answer.get("suggestion"):
             answer["suggestion"] = _shortened(suggestion)
-        return answer
+        return part.told(answer) if part is not None else answer
 
     def _free(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments whose values are not of a list: `scope` is a glob of one tool only."""

@@ -87,7 +87,7 @@ class Usage:
         waiting, self._waiting, self._timer = self._waiting, [], None
         if not waiting:
             return
-        lines = b"".join(msgspec.json.encode(_weighed(self._config.root, *one)) + b"\n" for one in waiting)
+        lines = b"".join(msgspec.json.encode(_weighed(self._config.folder, *one)) + b"\n" for one in waiting)
         place = self._config.run_dir / f"{USAGE}{_today().isoformat()}.jsonl"
         with contextlib.suppress(OSError):
             if not os.path.lexists(place):

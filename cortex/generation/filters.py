@@ -54,9 +54,11 @@ class Masks:
     def paths(self, filters: Filters) -> list[str] | None:
         """See `Rows.paths`."""
         exact = self._split_tags(filters)[1]
-        if not (filters.paths or filters.exclude_paths or exact):
+        if not (filters.paths or filters.exclude_paths or filters.within or exact):
             return None
         kept = [path for path in self.path_names if not exact or path in exact]
+        if filters.within:
+            kept = [path for path in kept if path.startswith(f"{filters.within}/")]
         if filters.paths:
             wanted = matching(kept, filters.paths)
             kept = [path for path in kept if path in wanted]

@@ -37,6 +37,7 @@ from cortex.settings.home import (
     runtime_base,
     user_config,
 )
+from cortex.settings.part import root_id, whole_of
 from cortex.settings.projects import place_of
 from cortex.settings.reading import parse_settings, read_raw, read_settings
 from cortex.settings.table import SECTIONS, Embedding, Fusion, Indexing, Memory, Security, Server, rules
@@ -55,6 +56,8 @@ class Config:
     """The effective configuration of one project; `root` is absolute and real."""
 
     root: Path
+    #: the folder below the root that was asked for, and is served from the root's index; "": all
+    part: str = ""
     embedding: Embedding = field(default_factory=Embedding)
     server: Server = field(default_factory=Server)
     indexing: Indexing = field(default_factory=Indexing)
@@ -69,6 +72,11 @@ class Config:
     kept_sealed: bool = False
     #: settings of the project's file that count for nothing, because its user did not agree to them
     ignored: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """The folder that was asked for: what an agent knows as its project."""
+        return self.root / self.part
 
     @property
     def home(self) -> Path:
@@ -195,12 +203,15 @@ def load(
     """The effective configuration for `project`, a folder or a known name (found as in `find_root`
     when None).
 
+    A folder that is a part of a project with an index (`whole_of`) has that one's.
+
     `flags` is {section: {field: value}}. Raises Misconfigured with one sentence that names the
     source of the fault.
     """
     take_from_environment()
     root, explicit = find_root(place_of(project))
     cache_base()  # raises early what every path would
+    root, part = whole_of(root)
     project_file = read_project(root)
     project_layer, ignored = project_file.believed()
     sections = _merged(
@@ -216,6 +227,7 @@ def load(
     sections["security"] = dataclasses.replace(sections["security"], encrypt_index=asked or kept_sealed)
     config = Config(
         root=root,
+        part=part,
         explicit_root=explicit,
         explicit_chunks=bool(sections["server"].chunks_dir),
         kept_sealed=kept_sealed,
@@ -224,11 +236,6 @@ def load(
     )
     _check_sealing(config)
     return config
-
-
-def root_id(root: Path) -> str:
-    """What tells a project from others: 16 hex digits of its folder's path."""
-    return hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 
 
 def _check_sealing(config: Config) -> None:

@@ -131,7 +131,7 @@ def find_root(project: str | os.PathLike[str] | None = None) -> tuple[Path, bool
         return _named_root(os.fspath(named)), True
     here = Path.cwd().resolve()
     for folder in (here, *here.parents):
-        if _too_high(folder):
+        if too_high(folder):
             break
         if (folder / ".git").exists() or project_config(folder).is_file():
             return folder, False
@@ -146,7 +146,7 @@ def _named_root(named: str) -> Path:
     if not root.is_dir():
         raise Misconfigured(f"The project folder {str(root)!r} {_why_no_folder(root)}; {ADVICE}.")
     root = root.resolve()
-    if _too_high(root) and not os.environ.get(REALLY):
+    if too_high(root) and not os.environ.get(REALLY):
         raise Misconfigured(
             f"The project folder {str(root)!r} holds far more than a project (it is the home folder or above "
             f"it); {ADVICE}, or add --yes-really if you mean it."
@@ -160,7 +160,8 @@ def _why_no_folder(root: Path) -> str:
     return "is a file" if root.exists() else "does not exist"
 
 
-def _too_high(folder: Path) -> bool:
+def too_high(folder: Path) -> bool:
+    """Whether it is the home folder, or above it."""
     home = Path(user_home()).resolve()
     return folder == home or folder in home.parents
 

@@ -43,6 +43,11 @@ def split_short(name: str) -> list[str]:
     return split(path.rpartition("/")[0]) + split(scope) if colon else split(name)
 
 
+def stem_of(path: str) -> str:
+    """A path as ids of the graph begin: without what follows the last dot of its name."""
+    return path[: path.rindex(".")] if "." in path.rpartition("/")[2][1:] else path
+
+
 def uncopied(name: str) -> str:
     """An id without the number of its overload."""
     return _COPY.sub("", name)

@@ -17,7 +17,7 @@ class GraphSearch:
     """Asks the graph worker about relations.
 
     `to` is for the operation path only; `scope` is a glob, "" for all files; `offset` results are
-    passed over.
+    passed over. `within`: a folder; a name that has several meanings means one in there, if any.
     """
 
     repeatable = True
@@ -34,6 +34,7 @@ class GraphSearch:
     max_per_level: int = 50
     generation: int = 0
     offset: int = 0
+    within: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,10 @@ class OutlineSearch:
 
 @dataclass(frozen=True, slots=True)
 class PatternSearch:
-    """Asks the graph worker where files of `language` have the shape of `pattern` (of ast-grep)."""
+    """Asks the graph worker where files of `language` have the shape of `pattern` (of ast-grep).
+
+    `within`: a folder, "" for the project.
+    """
 
     repeatable = True
 
@@ -62,11 +66,15 @@ class PatternSearch:
     exclude_paths: tuple[str, ...] = ()
     limit: int = 50
     generation: int = 0
+    within: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class NameSearch:
-    """Asks the graph worker for the files' paths, or the definitions' names, that begin so."""
+    """Asks the graph worker for the files' paths, or the definitions' names, that begin so.
+
+    `within`: a folder, whose files alone are told, by their paths in it.
+    """
 
     repeatable = True
 
@@ -74,6 +82,7 @@ class NameSearch:
     kind: Literal["path", "symbol"] = "path"
     limit: int = 100
     generation: int = 0
+    within: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class Embedded:
 class Filters:
     """Restricts a search; what is empty does not.
 
-    Chunk types: any of; tags: all of; path globs: any of / none of.
+    Chunk types: any of; tags: all of; path globs: any of / none of; `within`: a folder's path.
     """
 
     chunk_types: tuple[str, ...] = ()
@@ -44,6 +44,7 @@ class Filters:
     paths: tuple[str, ...] = ()
     exclude_paths: tuple[str, ...] = ()
     language: str = ""
+    within: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from cortex.ask.asking import Asking
-from cortex.ask.functions import stem_of
+from cortex.terms.ids import stem_of
 
 #: places of an answer beside which notes are told, the first of its places
 PLACES_MAX = 8

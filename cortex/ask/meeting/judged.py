@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cortex.ask.asking import Asking
-from cortex.ask.functions import stem_of
 from cortex.ask.meeting.places import Reader, look_up
 from cortex.ask.meeting.spoken import Text
-from cortex.terms.ids import uncopied
+from cortex.terms.ids import stem_of, uncopied
 from ipc.errors import CortexError
 
 #: places of one answer that are looked at; notes beyond them are told as they are

@@ -69,7 +69,7 @@ class GraphSnapshot:
         """Raises BadRequest for a question that cannot be asked."""
         self._sources.begin()
         kinds = TYPE_KINDS if request.operation in ("implementations", "type_usages") else frozenset()
-        found = self._targets.find(request.target, kinds)
+        found = self._targets.find(request.target, kinds, request.within)
         if not found.nodes:
             return GraphHits(self._number, suggestion=found.suggestion, candidates=found.candidates)
         limits = Limits(
@@ -82,7 +82,7 @@ class GraphSnapshot:
         if request.operation == "path":
             if not request.to:
                 raise BadRequest("The operation path needs `to`: the name where the path ends.")
-            ends = self._targets.find(request.to)
+            ends = self._targets.find(request.to, within=request.within)
             if not ends.nodes:
                 return GraphHits(self._number, suggestion=ends.suggestion, candidates=ends.candidates)
             walk = self._walker.path(found.nodes, ends.nodes, scope)

@@ -29,6 +29,9 @@ def list_symbols(graph: Graph, users: Array) -> list[str]:
 
 def complete(known: Iterable[str], request: NameSearch, generation: int) -> GraphHits:
     """The names in `candidates`: those that begin so, then those of which a later part does."""
+    if request.within and request.kind == "path":
+        inside = f"{request.within}/"
+        known = [name.removeprefix(inside) for name in known if name.startswith(inside)]
     typed = request.prefix.strip().lower()
     mark = "/" if request.kind == "path" else "."
     first, later = [], []

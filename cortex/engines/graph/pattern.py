@@ -131,7 +131,7 @@ def _check(pattern: str, language: str) -> None:
 
 
 def _chosen(files: Iterable[str], request: PatternSearch) -> list[str]:
-    every = set(files)
+    every = {path for path in files if not request.within or path.startswith(f"{request.within}/")}
     kept = matching(every, request.paths) if request.paths else every
     return sorted(kept - matching(every, request.exclude_paths))
 

@@ -55,6 +55,8 @@ class Targets:
         self._last_names: tuple[tuple[str, int], ...] | None = None
         self._folded: dict[str, list[int]] | None = None
         self._preferred: frozenset[str] = frozenset()
+        #: how the paths of the files begin in which a name is meant rather than in others
+        self._within = ""
         self.places = Places(graph, self._modules)
 
     @property
@@ -68,23 +70,24 @@ class Targets:
         """
         return self._modules.get(file, file)
 
-    def find(self, target: str, kinds: frozenset[str] = frozenset()) -> Found:
-        """What `target` means, one of `kinds` rather than another; of several meanings
-        the one that stands out (`_outstanding`), with the others as candidates. What is no name as
-        it is written is read in other ways, and `suggestion` says so where that is a guess.
+    def find(self, target: str, kinds: frozenset[str] = frozenset(), within: str = "") -> Found:
+        """What `target` means, in the folder `within` and one of `kinds` rather than another; of
+        several meanings the one that stands out (`_outstanding`), with the others as candidates.
+        What is no name as it is written is read in other ways, and `suggestion` says so where that
+        is a guess.
         """
         target = target.strip()
-        if found := self.meant(target, kinds):
+        if found := self.meant(target, kinds, within):
             return found
         if not split(target):
             return Found(suggestion="The target is empty; pass the name of a type, function, method or file.")
         return self._nothing(target, split(_as_name(target)))
 
-    def meant(self, target: str, kinds: frozenset[str] = frozenset()) -> Found | None:
+    def meant(self, target: str, kinds: frozenset[str] = frozenset(), within: str = "") -> Found | None:
         """As `find`; None for what means nothing, without the nearest names, which take long to
         find.
         """
-        self._preferred = kinds
+        self._preferred, self._within = kinds, f"{within}/" if within else ""
         if found := self._named(target):
             return found
         if not split(target):
@@ -115,7 +118,7 @@ class Targets:
         places = [(read_place(target), "")]
         places += [(Place(frame.path, frame.line), frame.name) for frame in find_frames(target)[:FRAMES_MAX]]
         for place, name in places:
-            files = self.places.files(place.path)
+            files = self._inside(self.places.files(place.path))
             best = [n for n in files if _rank(self._graph.names[n]) == 0] if len(files) > 1 else files
             if len(best) != 1 and files:
                 listed = tuple(self._graph.names[n] for n in files[:LISTED])
@@ -179,7 +182,7 @@ class Targets:
     def _inside_file(self, target: str) -> list[int]:
         """The nodes of a target with a whole path in it: `src/store.ts:Disk.save`."""
         path, _, scope = target.replace("::", ":").replace("#", ":").partition(":")
-        files = self.places.files(path) if scope and "." in path else []
+        files = self._inside(self.places.files(path)) if scope and "." in path else []
         module = self._modules.get(files[0]) if len(files) == 1 else None
         if module is None or not scope:
             return []
@@ -194,6 +197,8 @@ class Targets:
         name.
         """
         graph = self._graph
+        if self._within:
+            numbers = [n for n in numbers if graph.names[n].startswith(self._within)] or numbers
         if "/" not in target:
             numbers = [n for n in numbers if graph.kind(n) not in WHOLE_KINDS] or numbers
         numbers = [n for n in numbers if graph.kind(n) in self._preferred] or numbers
@@ -202,6 +207,12 @@ class Targets:
         numbers = [n for n in numbers if outer[n] not in keys or not _same_last(graph.names[n])] or numbers
         enclosing = {n: graph.kind(int(graph.names.numbers(np.array([outer[n]]))[0])) for n in numbers}
         return [n for n in numbers if enclosing[n] not in ("function", "method")] or numbers
+
+    def _inside(self, files: list[int]) -> list[int]:
+        """Of the numbers of paths those in the folder that is meant, if any is."""
+        if not self._within:
+            return files
+        return [one for one in files if self._graph.names[one].startswith(self._within)] or files
 
     def _above(self, number: int) -> int:
         """The key of what encloses a node."""

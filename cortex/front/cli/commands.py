@@ -15,7 +15,7 @@ from pathlib import Path
 import orjson
 
 from cortex import __version__
-from cortex.front.cli import cloning, completing, hooks, key, opening, projects, remote, render, sets
+from cortex.front.cli import cloning, completing, hooks, key, opening, parts, projects, remote, render, sets
 from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, declare_sandbox, make_tree
@@ -82,14 +82,15 @@ def all_commands() -> tuple[Command, ...]:
 
 
 def init(options: Namespace) -> int:
-    config = configuration.load(options.project or str(Path.cwd()))
-    path = open_project_folder(config.root) / "config.yml"
+    folder = configuration.load(options.project or str(Path.cwd())).folder
+    path = open_project_folder(folder) / "config.yml"
     try:
         files.create(path, render.CONFIG_TEMPLATE.encode())
-        trust.give(configuration.read_project(config.root))
+        trust.give(configuration.read_project(folder))
         print(f"{shown(str(path))} is written; every setting in it is a default.")
     except FileExistsError:
         print(f"{shown(str(path))} exists and stays as it is.")
+    config = configuration.load(folder)
     print(f"What Cortex makes of the project goes to {shown(str(config.home))}.")
     print(shown(render.agent_snippets(config.root)))
     return EXIT_OK
@@ -113,6 +114,7 @@ def _index_options(parser: Parser) -> None:
         help="write the chunk files to this folder of the project, as .cortex/chunks, and wait for nobody",
     )
     key.declare_index(parser)
+    parts.declare(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="list the files that were left out")
 
 
@@ -120,11 +122,15 @@ def index(options: Namespace) -> int:
     flags = {"server": {"chunks_dir": options.chunks_dir}} if options.chunks_dir else None
     path = options.project or options.path
     path = cloning.fetch(path) if cloning.is_address(path) else path
+    parts.obey(options, path)
+    if options.encrypt or options.decrypt or options.chunks_dir:
+        parts.refuse(configuration.load(path))
     if options.encrypt:
         key.seal(path, flags or {})
     if options.decrypt:
         key.unseal(path)
     config = configuration.load(path, flags)
+    parts.say(config)
     if options.watch:
         return _watch(config)
     if config.sandbox:
@@ -201,6 +207,7 @@ def _follow_options(parser: Parser) -> None:
 def _mcp_options(parser: Parser) -> None:
     parser.add_argument("--toolsets", help="comma-separated; default: server.toolsets")
     _data_dir_option(parser)
+    parts.declare(parser)
     parser.add_argument("--server", metavar="URL", help="ask that `cortex serve`; --project is a name there")
     declare_sandbox(parser)
 
@@ -208,6 +215,7 @@ def _mcp_options(parser: Parser) -> None:
 def mcp(options: Namespace) -> int:
     if options.server:
         return remote.bridge(options)
+    parts.obey(options, options.project)
     # What asks the workers takes as long to import as they do. What is amiss `serve` says.
     with contextlib.suppress(CortexError):
         attach.begin(configuration.load(options.project))

@@ -69,7 +69,8 @@ def examine(project: str | None) -> list[Check]:
         config = configuration.load(project)
     except CortexError as error:
         return [*checks, Check("configuration", "wrong", str(error))]
-    checks.append(Check("configuration", "fine", f"{config.root} (hash {config.hash()})"))
+    asked = f"; {config.part} is served from its index" if config.part else ""
+    checks.append(Check("configuration", "fine", f"{config.root} (hash {config.hash()}){asked}"))
     for name, look in (
         ("trust", _trust),
         ("network", network),

@@ -15,7 +15,7 @@ from cortex.front.cli.parser import Parser, seconds_of
 from cortex.front.cli.waiting import under_way
 from cortex.processes import kept
 from cortex.processes.kept import Kept
-from cortex.settings.config import root_id
+from cortex.settings.part import root_id, whole_of
 from cortex.settings.projects import known_projects
 from cortex.system.terminal import in_line, shown
 from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, Unavailable
@@ -59,7 +59,8 @@ def _rows(found: Iterable[Kept]) -> list[dict[str, Any]]:
         )
     for root, known in names.items():
         told = {"name": known.name, "root": str(root), "bytes": 0, "used": 0}
-        rows.append(told | {"state": "not indexed", "home": ""})
+        state = "a part" if whole_of(root)[1] else "not indexed"
+        rows.append(told | {"state": state, "home": ""})
     return rows
 
 

@@ -7,8 +7,8 @@ from argparse import Namespace
 
 import orjson
 
+from cortex.front.cli import parts
 from cortex.front.cli.parser import Parser, declare_sandbox, seconds_of
-from cortex.settings import config as configuration
 from cortex.system.terminal import shown
 from ipc.errors import EXIT_OK
 
@@ -46,8 +46,7 @@ def serve(options: Namespace) -> int:
     if options.print_entry:
         print(entry(place.address))
         return EXIT_OK
-    first = configuration.load(options.project)
-    others = [configuration.load(folder) for folder in options.also]
+    first, *others = map(parts.whole, (options.project, *options.also))
     return serve_http([first, *(one for one in others if one.root != first.root)], place)
 
 

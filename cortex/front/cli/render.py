@@ -187,6 +187,10 @@ def print_status(found: dict[str, Any]) -> None:
     index, members = found["index"], found["set"]
     project = escape(in_line(found["project"]))
     out.print(f"[bold]{project}[/bold]  cortex {found['version']}, configuration {found['config']}")
+    if found["part"]:
+        out.print(
+            f"part     {escape(in_line(found['part']))} is asked about, and served from the project's index"
+        )
     out.print(
         f"index    generation {index['generation']}, {index['chunks']} chunks ({index['without_vector']} without vector) "
         f"in {index['segments']} segments, {index['chunk_files']} chunk files, model {escape(index['model'] or '-')}"

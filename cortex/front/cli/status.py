@@ -46,6 +46,7 @@ async def collect(config: Config) -> dict[str, Any]:
     vectors = sum(segment.vectors for segment in generation.segments)
     return {
         "project": str(config.root),
+        "part": config.part,
         "cache": str(config.home),
         "version": __version__,
         "config": config.hash(),

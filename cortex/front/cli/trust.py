@@ -9,6 +9,7 @@ from cortex.front.cli.parser import Parser
 from cortex.settings import trust as consent
 from cortex.settings.config import read_project
 from cortex.settings.home import find_root, project_config
+from cortex.settings.part import whole_of
 from cortex.settings.trust import ProjectFile
 from ipc.errors import EXIT_NOTHING, EXIT_OK, Misconfigured
 
@@ -23,7 +24,7 @@ def declare(parser: Parser) -> None:
 
 def trust(options: Namespace) -> int:
     """The exit code: EXIT_NOTHING when a person said no. Raises Misconfigured."""
-    root, _ = find_root(options.project)
+    root, _ = whole_of(find_root(options.project)[0])
     if options.revoke:
         taken = consent.revoke(root)
         said = "is taken back; `cortex down` ends workers that run by it" if taken else "was never given"

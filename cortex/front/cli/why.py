@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from typing import Any
 
 import orjson
@@ -37,10 +38,10 @@ def say_why(project: str | None, what: str, question: str) -> int:
 
 def _path(config: Config, freshness: Freshness, what: str) -> str:
     """The file of the project that is meant, relative to its root; "" for a question."""
-    full = os.path.abspath(what)
     root = str(config.root) + os.sep
-    if os.path.lexists(full) and full.startswith(root):
-        return full[len(root) :].replace(os.sep, "/")
+    for full in (os.path.abspath(what), os.path.normpath(config.folder / what)):
+        if os.path.lexists(full) and full.startswith(root):
+            return full[len(root) :].replace(os.sep, "/")
     known = freshness.listed()
     if what in known:
         return what
@@ -84,7 +85,7 @@ def _say_file(config: Config, freshness: Freshness, path: str) -> int:
 def _search(config: Config, question: str) -> list[dict[str, Any]]:
     tool = TOOLS["cortex_search"]
     asked = {"query": question, "limit": DEPTH, "detail": "location", "explain": True}
-    answer = orjson.loads(ask_workers(tool, asked, Asked(str(config.root))))
+    answer = orjson.loads(ask_workers(tool, asked, Asked(str(config.folder))))
     return list(answer["results"])
 
 
@@ -102,7 +103,7 @@ def _say_ranking(config: Config, question: str) -> int:
 def _say_place(config: Config, question: str, path: str) -> int:
     results = _search(config, question)
     for rank, result in enumerate(results, 1):
-        if _file_of(result) == path:
+        if posixpath.normpath(posixpath.join(config.part, _file_of(result))) == path:
             if rank > 1:
                 print(f"{rank - 1} {'result is' if rank == 2 else 'results are'} before it; the first:")
                 _say_result(1, results[0])

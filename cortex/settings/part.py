@@ -1,0 +1,82 @@
+"""Whether a folder is a part of a project that has an index: it is served from that one, through a
+filter, and gets none of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+
+from cortex.sealing.places import is_sealed
+from cortex.settings import dependencies
+from cortex.settings.home import PROJECT_FOLDER, cache_base, cache_home, private_dir, too_high
+from cortex.system import files
+
+#: a larger manifest is not looked through: such a folder gets an index of its own
+MANIFEST_BYTES_MAX = 256 << 20
+
+
+def root_id(root: Path) -> str:
+    """What tells a project from others: 16 hex digits of its folder's path."""
+    return hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+
+
+def whole_of(folder: Path) -> tuple[Path, str]:
+    """(the root of the project that `folder` is served from, its path below that; "" for the root).
+
+    A folder is a part of the nearest one above it whose index holds files of it, up to the root of
+    its repository. It is a project of its own where it has `.git` or `.cortex`, where an index of
+    it is kept already, and where it was fetched to be read.
+    """
+    if _is_own(folder) or dependencies.is_noted(folder):
+        return folder, ""
+    for above in folder.parents:
+        if too_high(above):
+            break
+        part = folder.relative_to(above).as_posix()
+        if _holds(above, part):
+            return above, part
+        if _is_marked(above):
+            break
+    return folder, ""
+
+
+def keep_own(folder: Path) -> None:
+    """Have the folder keep an index of its own from now on. Raises Misconfigured."""
+    private_dir(cache_home(folder, root_id(folder)))
+
+
+def _is_own(folder: Path) -> bool:
+    home = cache_home(folder, root_id(folder))
+    return _is_marked(folder) or home.is_dir() or is_sealed(cache_base(), root_id(folder))
+
+
+def _is_marked(folder: Path) -> bool:
+    return any(os.path.lexists(folder / name) for name in (".git", PROJECT_FOLDER))
+
+
+def _holds(root: Path, part: str) -> bool:
+    """Whether an index is kept of `root`, and was made of files below `part`. What lies sealed
+    cannot be looked into: it counts, lest a part of it is written plain.
+    """
+    manifests = [*_manifests(cache_home(root, root_id(root)))]
+    if not manifests:
+        return is_sealed(cache_base(), root_id(root))
+    with contextlib.suppress(TypeError):  # a name that no index holds
+        wanted = orjson.dumps(f"{part}/").removesuffix(b'"')
+        return any(wanted in raw for raw in manifests)
+    return False
+
+
+def _manifests(home: Path) -> Iterator[bytes]:
+    """What lists the files that were read, of each folder of chunk files."""
+    with contextlib.suppress(OSError):
+        for name in files.names(home):
+            if name.startswith("manifest") and name.endswith(".json"):
+                with contextlib.suppress(OSError):
+                    yield files.read_ours(home / name, MANIFEST_BYTES_MAX)
