@@ -42,11 +42,11 @@ class _Gone(Exception):  # noqa: N818
 
 
 class Silent(Unavailable):
-    """No worker answered; `sent`: one may have had the message."""
+    """No worker answered; `sent`: one may have had the message; `absent`: there is none."""
 
-    def __init__(self, sentence: str, *, sent: bool = False) -> None:
+    def __init__(self, sentence: str, *, sent: bool = False, absent: bool = False) -> None:
         super().__init__(sentence)
-        self.sent = sent
+        self.sent, self.absent = sent, absent
 
 
 class _Replica:
@@ -189,7 +189,9 @@ class Client:
                 return ready[next(self._turns.setdefault(worker, itertools.count())) % len(ready)]
             left = until - time.monotonic()
             if left <= 0:
-                raise Silent(f"The {worker} worker is not running; see `cortex status`.", sent=sent)
+                raise Silent(
+                    f"The {worker} worker is not running; see `cortex status`.", sent=sent, absent=True
+                )
             await _first([replica.connected.wait() for replica in replicas], min(left, REGISTRY_S))
 
     def _registered(self, worker: str) -> list[_Replica]:

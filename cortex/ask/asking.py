@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from cortex.ask.freshness import Freshness
 from cortex.ask.meeting.commits import Commits
@@ -39,6 +39,9 @@ from ipc.messages import (
 M = TypeVar("M")
 T = TypeVar("T")
 
+#: how a worker stands: it comes up for the first time, or again after it ended; "": neither
+Standing = Literal["starting", "restarting", ""]
+
 #: what a lane gets of the deadline of a call
 LANE_SHARE = 0.6
 #: seconds from its beginning that a call waits for the very first generation: the answer, which
@@ -49,6 +52,14 @@ LOOK_S = 0.05
 #: seconds after the start of a front, or of the set that it uses, in which an absent worker is
 #: waited for: it has just been started and may not answer yet
 SETTLE_S = 10.0
+
+
+#: seconds that a call must have left when a worker that is starting is waited for no longer
+REST_S = 1.0
+
+
+class Starting(Silent):
+    """No worker answered, and it is about to."""
 
 
 class Asker(Protocol):
@@ -88,6 +99,8 @@ class Asking:
     renames: Renames | None = None
     #: what git knows of the commits that changed a place; None where nobody wants to know
     commits: Commits | None = None
+    #: how a worker stands that is not there: see `Standing`; None where nobody knows
+    standing: Callable[[str], Awaitable[Standing]] | None = None
 
     async def remember(
         self,
@@ -157,19 +170,36 @@ class Asking:
         message = self.here(message)
         last = Silent(f"The {worker} worker did not answer in time; see `cortex status`.")
         while True:
-            left = until - time.monotonic()
-            if left <= 0:
-                raise last
             try:
+                if (left := until - time.monotonic()) <= 0:
+                    raise last
                 reply = await self.client.ask(worker, message, left)
             except Silent as error:  # one that says why it cannot answer has been started
                 last = error
-                if time.monotonic() >= min(until, self.settled) or not is_repeatable(message):
+                if not is_repeatable(message):
                     raise
+                if time.monotonic() >= min(until, self.settled):
+                    last = await self._told(worker, error)
+                    # All that a call has: nobody else answers what this worker is asked.
+                    until = self.until - REST_S if isinstance(last, Starting) else 0.0
+                    if time.monotonic() >= until:
+                        raise last from error
                 # The set has just been started, and this worker with it.
                 await asyncio.sleep(LOOK_S)
                 continue
             return _expected(reply, kind, worker)
+
+    async def _told(self, worker: str, error: Silent) -> Silent:
+        """The error; of a worker that is about to be there what that is."""
+        standing = await self.standing(worker) if self.standing is not None and error.absent else ""
+        if standing == "starting":
+            return Starting(f"The {worker} worker is starting; ask again in a few seconds.", absent=True)
+        if standing == "restarting":
+            return Silent(
+                f"The {worker} worker ended and is being started again; ask again in a few seconds, or see `cortex "
+                "status`."
+            )
+        return error
 
     def within(self, filters: Filters) -> Filters:
         """The filters of a search, which keep to the folder that is asked about unless they name
@@ -334,4 +364,6 @@ def _expected(reply: Message, kind: type[M], worker: str) -> M:
 
 def nobody(errors: Iterable[CortexError]) -> Unavailable:
     """Nobody is left who could answer: one sentence for each reason, each once."""
-    return Unavailable(" ".join(dict.fromkeys(map(str, errors))) or "No worker answers.")
+    errors = list(errors)
+    kind = Starting if any(isinstance(error, Starting) for error in errors) else Unavailable
+    return kind(" ".join(dict.fromkeys(map(str, errors))) or "No worker answers.")

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from cortex.ask.asking import FIRST_GENERATION_S, SETTLE_S, Asking
+from cortex.ask.asking import FIRST_GENERATION_S, SETTLE_S, Asking, Standing, Starting
 from cortex.ask.freshness import Freshness
 from cortex.ask.meeting.catching import Catching
 from cortex.ask.meeting.commits import Commits
@@ -153,6 +153,19 @@ class Link:
         self._usage.note(tool.name, time.monotonic() - began, "ok", arguments, answer)
         return answer
 
+    async def call_patiently(
+        self, tool: Tool, arguments: Mapping[str, Any], patience_s: float
+    ) -> dict[str, Any]:
+        """As `call`, asked again for so long while the workers are starting."""
+        until = time.monotonic() + patience_s
+        while True:
+            try:
+                return await self.call(tool, arguments)
+            except Starting:
+                if time.monotonic() >= until:
+                    raise
+            await asyncio.sleep(LOOK_S)
+
     async def _answer(
         self, tool: Tool, arguments: Mapping[str, Any] | None, caller: Caller | None
     ) -> dict[str, Any]:
@@ -202,7 +215,18 @@ class Link:
             memory,
             self._renames,
             self._commits,
+            self._standing,
         )
+
+    async def _standing(self, worker: str) -> Standing:
+        """How a worker stands that is not there, as the supervisor says it."""
+        if self._attachment is None:
+            return "" if self._fault else "starting"
+        found = await asyncio.to_thread(attach.set_status, self.config)
+        one = next((one for one in found["processes"] if one["name"].partition(".")[0] == worker), None)
+        if one is None or one["state"] not in ("waiting", "running"):
+            return ""
+        return "restarting" if one["restarts"] else "starting"
 
     def _with_news(self, answer: dict[str, Any]) -> dict[str, Any]:
         """The answer, the first one with a sentence about settings that are ignored."""
@@ -226,9 +250,7 @@ class Link:
                     await asyncio.sleep(LOOK_S)
         except TimeoutError:
             if self._attachment is None and served:
-                raise Unavailable(
-                    "The workers are still being started; ask again in a few seconds."
-                ) from None
+                raise Starting("The workers are still being started; ask again in a few seconds.") from None
         if self.problem:
             raise Unavailable(self.problem)
         self._notice_new_set()

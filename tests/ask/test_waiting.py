@@ -3,13 +3,15 @@
 import asyncio
 import os
 import time
+from dataclasses import replace
 
 import orjson
 import pytest
 
+from cortex.ask import exact as exacting
 from cortex.ask import search as searching
-from cortex.ask.asking import FIRST_GENERATION_S
-from cortex.ask.questions import Search
+from cortex.ask.asking import FIRST_GENERATION_S, REST_S, Starting, Turn
+from cortex.ask.questions import Exact, Search
 from cortex.generation import current as generations
 from cortex.generation.current import Generation, SegmentRef
 from cortex.terms.records import IndexerState
@@ -17,6 +19,7 @@ from ipc.client import Silent
 from ipc.errors import BadRequest, Unavailable
 from ipc.messages import (
     Embed,
+    ExactHits,
     MeaningSearch,
     Reload,
 )
@@ -114,7 +117,7 @@ def test_a_chunk_count_without_vectors_is_said(config):
     assert "12 chunks have no vector" in search(config, Partly())["index"]["message"]
 
 
-class Starting(Workers):
+class Late(Workers):
     """The text worker is not there yet for the first questions."""
 
     refusals = 2
@@ -122,13 +125,13 @@ class Starting(Workers):
     async def ask(self, worker, message, deadline_s):
         if worker == "text" and self.refusals:
             self.refusals -= 1
-            raise Silent("The text worker is not running.")
+            raise Silent("The text worker is not running.", absent=True)
         return await super().ask(worker, message, deadline_s)
 
 
 def test_a_worker_that_is_still_starting_is_waited_for(config):
     publish(config)
-    made = asking(config, Starting(), settled=time.monotonic() + 5)
+    made = asking(config, Late(), settled=time.monotonic() + 5)
     assert asyncio.run(searching.search(made, Search("words")))["index"]["degraded"] == []
 
 
@@ -146,8 +149,51 @@ def test_a_worker_that_says_why_it_cannot_answer_is_not_waited_for_while_workers
 
 
 def test_a_message_that_is_not_repeatable_is_asked_once_even_while_workers_start(config):
-    workers = Starting()
+    workers = Late()
     made = asking(config, workers, settled=time.monotonic() + 5)
     with pytest.raises(Unavailable):
         asyncio.run(made.ask("text", Reload(1), Reload, time.monotonic() + 5))
     assert workers.refusals == 1
+
+
+class Absent(Workers):
+    """The text worker is never there."""
+
+    async def ask(self, worker, message, deadline_s):
+        if worker == "text":
+            raise Silent("The text worker is not running.", absent=True)
+        return await super().ask(worker, message, deadline_s)
+
+
+def stands(told):
+    async def standing(worker):
+        assert worker == "text"
+        return told
+
+    return standing
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "said"),
+    [
+        ("starting", Starting, "The text worker is starting"),
+        ("restarting", Unavailable, "is being started again"),
+        ("", Unavailable, "The text worker is not running"),
+    ],
+)
+def test_of_a_worker_that_is_not_there_is_said_how_it_stands(config, told, kind, said):
+    publish(config)
+    made = replace(asking(config, Absent(), deadline_s=REST_S), standing=stands(told))
+    with pytest.raises(Unavailable, match=said) as raised:
+        asyncio.run(exacting.exact(made, Exact("words")))
+    assert type(raised.value) is kind
+
+
+def test_a_worker_that_is_starting_is_waited_for_longer_than_a_lane_has(config):
+    """Of a call's ten seconds a lane has six, and a loaded machine needs more for a start."""
+    publish(config)
+    workers = Late()
+    made = replace(asking(config, workers), standing=stands("starting"))
+    turn = Turn(made, publish(config), time.monotonic() + 0.01, final=True)
+    reply = asyncio.run(turn.ask("text", Exact("words").request(1), ExactHits))
+    assert (reply.total_found, workers.refusals) == (2, 0)

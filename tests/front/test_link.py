@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from cortex.ask.asking import Starting
 from cortex.ask.memory import Caller
 from cortex.front.link import Link
 from cortex.front.tools import TOOLS
@@ -63,6 +64,25 @@ def test_where_there_is_something_to_answer_from_a_set_that_does_not_come_is_an_
     generations.publish(config.index_dir, Generation(1, segments=(SegmentRef("s", 3, 3),), sources=12))
     with pytest.raises(Unavailable, match="still being started; ask again"):
         call(config, "cortex_search", query="how is it kept")
+
+
+def test_a_command_asks_again_while_the_workers_are_starting_and_not_for_ever(config, monkeypatch):
+    link, tool = Link(config), TOOLS["cortex_search"]
+    tries = []
+
+    async def late(_tool, arguments):
+        tries.append(arguments)
+        if len(tries) < 3:
+            raise Starting("The text worker is starting; ask again in a few seconds.")
+        return {"results": []}
+
+    monkeypatch.setattr(link, "call", late)
+    assert asyncio.run(link.call_patiently(tool, {"query": "x"}, HANGS_S)) == {"results": []}
+    assert tries == [{"query": "x"}] * 3
+    tries.clear()
+    with pytest.raises(Starting):
+        asyncio.run(link.call_patiently(tool, {"query": "x"}, 0.0))
+    assert len(tries) == 1
 
 
 def test_a_project_that_was_moved_is_a_sentence_at_once(config, tmp_path):

@@ -41,6 +41,9 @@ MEMORY = {line.name for line in TOOLSETS["memory-all"]} - {line.name for line in
 NAMED = {"search": "memory find", "timeline": "memory around"}
 #: seconds that people wait for memory, whose set may have to be started; and for long work on it
 PATIENCE_S, LONG_S = 30.0, 3_600.0
+#: seconds in which a command asks again while the workers are starting: on a busy machine, or one
+#: whose disk has not read them yet, that takes longer than a call has
+STARTED_S = 30.0
 LONG = {
     f"memory_{name}"
     for name in ("import", "export", "doctor", "forget", "backup", "restore", "consolidate", "maintain")
@@ -271,12 +274,13 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
 async def _answer(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
     """The answer; where nothing was served, again once the first index is. Raises CortexError."""
     if link.freshness.serves(link.freshness.current()):
-        return await link.call(tool, arguments)
+        return await link.call_patiently(tool, arguments, STARTED_S)
     answer = None
     with contextlib.suppress(Unavailable):
         answer = await link.call(tool, arguments)
-    waited = await first_index(link)
-    return answer if answer is not None and not waited else await link.call(tool, arguments)
+    if not await first_index(link) and answer is not None:
+        return answer
+    return await link.call_patiently(tool, arguments, STARTED_S)
 
 
 def make_command(tool: Tool, ask: Ask = ask_workers) -> Command:
