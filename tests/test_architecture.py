@@ -71,6 +71,7 @@ ALONE = {
     "zstandard": ("cortex.system.zstd",),
     "cryptography": ("cortex.sealing",),
     "keyring": ("cortex.sealing.masters",),
+    "sqlcipher3": ("cortex.memory.driver",),
     "onnxruntime": ("cortex.embedders",),
     "tokenizers": ("cortex.embedders",),
     "argparse": ("cortex.front.cli", "workers"),

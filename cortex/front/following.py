@@ -64,10 +64,15 @@ class Follower:
     """`folders`: format → where its files are; `settings`: the person's own."""
 
     def __init__(
-        self, call: Call, settings: Memory, folders: Mapping[str, Path], spool: Path | None = None
+        self,
+        call: Call,
+        settings: Memory,
+        folders: Mapping[str, Path],
+        spool: Path | None = None,
+        unpack: spooled.Unpack = bytes,
     ) -> None:
         self._call, self._settings = call, settings
-        self._folders, self._spool = folders, spool
+        self._folders, self._spool, self._unpack = folders, spool, unpack
         self._workstation = workstation()
         self._files: dict[str, _File] = {}
         self._projects: Mapping[str, str] = {}
@@ -93,7 +98,7 @@ class Follower:
         """Take what hooks wrote down of sessions that have no file here; all of it goes then."""
         sessions: dict[str, list[tuple[int, spooled.Event]]] = {}
         written: dict[str, list[Path]] = {}
-        for path, number, event in spooled.waiting(folder):
+        for path, number, event in spooled.waiting(folder, unpack=self._unpack):
             session = "" if event is None or self._has_file(event) else event.session
             written.setdefault(session, []).append(path)
             if event is not None and session:

@@ -32,6 +32,8 @@ BRIEFING_BYTES_MAX = 9_000
 BRIEFINGS = "briefings"
 #: the file beside the briefings that names the person's remotes, one a line, and bytes of it
 REMOTES, REMOTES_BYTES_MAX = "remotes", 64 << 10
+#: the folder below it that there is of a sealed memory
+SEALED = "sealed"
 #: the variable that names another folder, and where it is otherwise
 VARIABLE, DATA_DIR = "CORTEX_MEMORY_DATA_DIR", ".cortex/default"
 #: tools that change the file that they name
@@ -134,6 +136,7 @@ def _briefing(folder: str, cwd: str) -> str:
 
     from cortex.settings.identity import identity_of
 
+    folder = _rendered(folder)
     own = identity_of(Path(cwd), _remotes(folder))
     path = os.path.join(folder, BRIEFINGS, f"{own}.md")
     begin, end = f"<{BRIEFING}>\n", f"\n</{BRIEFING}>\n"
@@ -143,6 +146,16 @@ def _briefing(folder: str, cwd: str) -> str:
         raw = raw[: max(0, raw.rfind(b"\n", 0, room))]
     text = raw.decode(errors="ignore").strip()
     return f"{begin}{text}{end}" if text else ""
+
+
+def _rendered(folder: str) -> str:
+    """Where briefings lie: of a sealed memory in memory, while it is served."""
+    sealed = os.path.join(folder, SEALED)
+    if not os.path.lexists(sealed):
+        return folder
+    from cortex.sealing.places import plain_of
+
+    return os.fspath(plain_of(sealed) / "home")
 
 
 def _remotes(folder: str) -> list[str]:

@@ -5,13 +5,13 @@ whoever calls.
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.times import say_moment
 from cortex.system import files
 from ipc.errors import Damaged, NotFound, Unavailable
@@ -41,7 +41,7 @@ def back_ups(folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def make(database: Path) -> Path:
+def make(database: Path, driver: Driver = PLAIN) -> Path:
     """A copy of what is committed; the oldest of more than KEPT go.
 
     Raises Damaged, and keeps the others, when the copy is not whole: then the database is not.
@@ -54,29 +54,32 @@ def make(database: Path) -> Path:
     copy = folder / f"{number:06}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}.sqlite3"
     with files.replacing_by_name(copy) as temporary:
         try:
-            with _open(database) as source, _open(temporary) as target:
+            with driver.connected(database) as source, driver.connected(temporary) as target:
                 source.backup(target)
                 target.execute("PRAGMA journal_mode = DELETE")
-        except sqlite3.DatabaseError as error:
+        except driver.module.DatabaseError as error:
             raise Damaged(f"The memory in {database} cannot be copied: {error}.") from error
-        if wrong := fault_of(temporary):
+        if wrong := fault_of(temporary, driver):
             raise Damaged(f"The memory in {database} is damaged ({wrong}): no back-up is made of it.")
     for old in kept[: -KEPT + 1]:
         files.remove(folder / old)
     return copy
 
 
-def is_due(database: Path, changes: int) -> bool:
+def is_due(database: Path, changes: int, driver: Driver = PLAIN) -> bool:
     """Whether the newest back-up is DAY_S old, and knows less than the store's `changes`."""
     found = back_ups(database.parent)
     if not found:
         return changes > 0
     newest = Path(found[0]["file"])
-    return newest.stat().st_mtime < time.time() - DAY_S and reached(newest) != changes
+    return newest.stat().st_mtime < time.time() - DAY_S and reached(newest, driver) != changes
 
 
 def put_back(
-    database: Path, chosen: str = "", prepare: Callable[[Path], None] = lambda _copy: None
+    database: Path,
+    chosen: str = "",
+    prepare: Callable[[Path], None] = lambda _copy: None,
+    driver: Driver = PLAIN,
 ) -> dict[str, Any]:
     """Put the newest back-up that is whole, or the `chosen` one, in the place of the database,
     which is moved aside: {"file": the back-up, "written_at", "kept": where the old one is, or ""}.
@@ -93,15 +96,17 @@ def put_back(
             if chosen
             else f"There is no back-up in {folder / FOLDER}: the memory can only be moved away, to begin anew."
         )
-    whole = next((one for one in copies if not fault_of(Path(one["file"]))), None)
+    whole = next((one for one in copies if not fault_of(Path(one["file"]), driver)), None)
     if whole is None:
-        raise Damaged(f"No back-up in {folder / FOLDER} is whole: {fault_of(Path(copies[0]['file']))}.")
+        raise Damaged(
+            f"No back-up in {folder / FOLDER} is whole: {fault_of(Path(copies[0]['file']), driver)}."
+        )
     with files.replacing_by_name(database) as temporary:
         try:
-            with _open(Path(whole["file"])) as source, _open(temporary) as target:
+            with driver.connected(Path(whole["file"])) as source, driver.connected(temporary) as target:
                 source.backup(target)
             prepare(temporary)
-        except sqlite3.Error as error:
+        except driver.module.Error as error:
             raise Unavailable(f"The back-up {whole['file']} cannot be put in its place: {error}.") from error
         kept = _move_aside(database)
     return {"file": whole["file"], "written_at": whole["written_at"], "kept": kept}
@@ -133,30 +138,21 @@ def clear_beside(database: Path) -> None:
         _move_aside(database)
 
 
-def reached(copy: Path) -> int:
+def reached(copy: Path, driver: Driver = PLAIN) -> int:
     """The last change that a copy knows of; -1 when it cannot be read."""
     try:
-        with _open(copy) as connection:
+        with driver.connected(copy) as connection:
             return int(connection.execute("SELECT max(number) FROM change").fetchone()[0] or 0)
-    except sqlite3.Error:
+    except driver.module.Error:
         return -1
 
 
-def fault_of(copy: Path) -> str:
+def fault_of(copy: Path, driver: Driver = PLAIN) -> str:
     """What is wrong with a copy, "" for nothing."""
     try:
-        with _open(copy) as connection:
+        with driver.connected(copy) as connection:
             told = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    except sqlite3.Error as error:
+    except driver.module.Error as error:
         return str(error)
     return "" if told == "ok" else str(told).splitlines()[0]
-
-
-@contextlib.contextmanager
-def _open(path: Path) -> Iterator[sqlite3.Connection]:
-    connection = sqlite3.connect(path)
-    try:
-        yield connection
-    finally:
-        connection.close()

@@ -1,5 +1,5 @@
-"""The database of a data folder: opening, its owner, its version, its transactions. The only place
-that knows SQLite.
+"""The database of a data folder: opening, its owner, its version, its transactions. Which driver
+reads the file is known elsewhere.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ import contextlib
 import os
 import secrets
 import shlex
-import sqlite3
 import subprocess
 import sys
 import time
@@ -17,12 +16,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import orjson
-from sqlalchemy import CompoundSelect, Connection, Dialect, Engine, Select, create_engine, event, text
+from sqlalchemy import CompoundSelect, Connection, Dialect, Select, text
 from sqlalchemy.exc import DatabaseError, OperationalError
-from sqlalchemy.pool import StaticPool
 
 from cortex.memory import copies
+from cortex.memory.driver import PLAIN, READS, Driver
+from cortex.memory.turning import bring_in_line
 from cortex.system import files
 from ipc.errors import Damaged, Misconfigured, Occupied, Unavailable
 from ipc.locks import hold
@@ -33,32 +32,36 @@ VERSION = "0005"
 NAME, LOCK = "memory.sqlite3", "memory.lock"
 #: the file of the secret that what was forgotten is hashed with, and its bytes
 KEY, KEY_BYTES = "memory.key", 32
-#: milliseconds that a statement waits for a reader of another process, as a back-up is
-BUSY_MS = 2_000
 #: seconds that a migration may take, and that the owner's lock is waited for
 MIGRATION_S, LOCK_S = 600.0, 1.0
 #: rows of an index that are looked at to know what it is worth
 ANALYSED = 400
-#: what marks a connection that only reads
-_READS = {"cortex_reads": True}
 _TABLES = text("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 ORDER BY name")
 
 
 class Database:
     """The database of the folder `folder`, for its one owner. Use it in one thread."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, driver: Driver = PLAIN) -> None:
         """Raises Occupied when another process owns the folder, Misconfigured when the store is of
         a newer version, Unavailable when the folder cannot be used, Damaged for a file that is no
         database.
         """
-        self.path = folder / NAME
+        self.path, self.driver = folder / NAME, driver
         try:
             files.make_private(folder)
             self._lock = hold(folder / LOCK, lambda holder: _owned(folder, holder), wait_s=LOCK_S)
         except OSError as error:
             raise Unavailable(f"The memory's folder {folder} cannot be used: {error}.") from error
-        self._engine = connect(self.path)
+        try:
+            bring_in_line(self.path, driver)
+        except Damaged as error:
+            self._lock.release()
+            raise _damaged(self.path, error) from error
+        except OSError as error:
+            self._lock.release()
+            raise Unavailable(f"The memory's folder {folder} cannot be used: {error}.") from error
+        self._engine = driver.engine(self.path)
         #: how many tables were looked at, round after round
         self._glanced = 0
         try:
@@ -80,6 +83,10 @@ class Database:
                 raise _damaged(self.path, "it is empty")
         except OSError as error:
             raise Unavailable(f"The memory's folder {self.path.parent} cannot be used: {error}.") from error
+
+    def release_file(self) -> None:
+        """Have nothing open of the file; the folder stays ours."""
+        self._engine.dispose()
 
     def close(self) -> None:
         self._engine.dispose()
@@ -106,14 +113,14 @@ class Database:
         """A connection to read with. Raises Damaged for what SQLite cannot read."""
         try:
             with self._engine.connect() as connection:
-                yield connection.execution_options(**_READS)
+                yield connection.execution_options(**READS)
         except OperationalError as error:
             raise Unavailable(f"The memory in {self.path} cannot be read: {error.orig}.") from error
         except DatabaseError as error:
             raise _damaged(self.path, error.orig) from error
-        except sqlite3.OperationalError as error:  # of `rows_by_number`
+        except self.driver.module.OperationalError as error:  # of `rows_by_number`
             raise Unavailable(f"The memory in {self.path} cannot be read: {error}.") from error
-        except sqlite3.DatabaseError as error:
+        except self.driver.module.DatabaseError as error:
             raise _damaged(self.path, error) from error
 
     def size(self) -> int:
@@ -125,7 +132,7 @@ class Database:
         """A copy of what is committed, beside the database, as `copies.make` makes it. Any thread
         may ask for it.
         """
-        return copies.make(self.path)
+        return copies.make(self.path, self.driver)
 
     def key(self) -> bytes:
         """As `read_key`."""
@@ -135,6 +142,8 @@ class Database:
         """What SQLite finds wrong with the file, some lines of it; none when nothing is."""
         with self.read() as connection:
             told = connection.execute(text("PRAGMA integrity_check(20)")).scalars().all()
+            sealed = connection.execute(text("PRAGMA cipher_integrity_check")) if self.driver.key else None
+            told = [*told, *(sealed.scalars() if sealed else ())]
             lost = connection.execute(text("PRAGMA foreign_key_check")).all()
         found = [str(each) for each in told if each != "ok"]
         return found + ([f"{len(lost)} rows that belong to no note"] if lost else [])
@@ -188,7 +197,11 @@ class Database:
         # In a process of its own: what makes the tables is needed once in a while only.
         command = [sys.executable, "-P", "-m", "cortex.memory.migrations", str(self.path)]
         try:
-            done = subprocess.run(command, capture_output=True, timeout=MIGRATION_S, check=False, cwd="/")
+            # the key on its standard input: a list of processes shows the rest
+            key = self.driver.key.hex().encode()
+            done = subprocess.run(
+                command, input=key, capture_output=True, timeout=MIGRATION_S, check=False, cwd="/"
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise Unavailable(f"The memory in {self.path} cannot be brought up to date: {error}.") from error
         if done.returncode:
@@ -205,7 +218,8 @@ class Database:
         except OperationalError as error:
             raise Unavailable(f"The memory in {self.path} cannot be opened: {error.orig}.") from error
         except DatabaseError as error:
-            raise _damaged(self.path, error.orig) from error
+            other = ", or was sealed by a key that is gone" if self.driver.key else ""
+            raise _damaged(self.path, f"{error.orig}{other}") from error
 
 
 def read_key(folder: Path) -> bytes:
@@ -258,35 +272,3 @@ def _damaged(path: Path, why: object) -> Damaged:
     return Damaged(
         f"The memory in {path} is damaged ({why}); it stays as it is. {offered[0].upper()}{offered[1:]}."
     )
-
-
-def connect(path: Path) -> Engine:
-    """One connection, kept open: there is one owner, and it asks in one thread; so what only reads
-    needs no transaction. One that writes takes the lock at its beginning, and holds statements that
-    define tables as well.
-    """
-    engine = create_engine(
-        f"sqlite:///{path}",
-        poolclass=StaticPool,
-        json_serializer=lambda value: orjson.dumps(value).decode(),
-        json_deserializer=orjson.loads,
-    )
-
-    @event.listens_for(engine, "connect")
-    def prepare(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # the driver begins no transactions by itself
-        for pragma in (
-            "journal_mode = WAL",
-            "synchronous = FULL",
-            "secure_delete = ON",
-            "foreign_keys = ON",
-            f"busy_timeout = {BUSY_MS}",
-        ):
-            connection.execute(f"PRAGMA {pragma}")
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        if not _READS.items() <= connection.get_execution_options().items():
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return engine

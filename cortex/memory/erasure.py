@@ -4,8 +4,6 @@ would tell it.
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, or_, select
 
+from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.forgotten import forgotten_hashes, forgotten_id, remember
 from cortex.memory.note import Note
 from cortex.memory.records import Records
@@ -88,46 +87,44 @@ def all_forgotten(connection: Connection) -> frozenset[str]:
     return frozenset(connection.execute(select(FORGOTTEN.c.hash)).scalars())
 
 
-def erase_in_copies(folder: Path, key: bytes, hashes: frozenset[str]) -> Iterator[Path]:
+def erase_in_copies(
+    folder: Path, key: bytes, hashes: frozenset[str], driver: Driver = PLAIN
+) -> Iterator[Path]:
     """Write the back-ups in `folder` anew without what these are of, one at a time."""
     for name in sorted(each for each in files.names(folder) if each.endswith(".sqlite3")):
         with files.replacing_by_name(folder / name) as temporary:
-            source, target = sqlite3.connect(folder / name), sqlite3.connect(temporary)
-            try:
+            with driver.connected(folder / name) as source, driver.connected(temporary) as target:
                 source.backup(target)
                 target.execute("PRAGMA journal_mode = DELETE")
-            finally:
-                source.close()
-                target.close()
-            forget_again(temporary, key, hashes)
+            forget_again(temporary, key, hashes, driver)
         for left in ("-wal", "-shm"):
             files.remove(folder / f"{name}{left}")
         yield folder / name
 
 
-def forgotten_in(database: Path) -> tuple[frozenset[str], bool]:
+def forgotten_in(database: Path, driver: Driver = PLAIN) -> tuple[frozenset[str], bool]:
     """(the hashes of what was forgotten for good, whether these are all) of a database that nobody
     has open, damaged or not; it stays as it is.
     """
     hashes: set[str] = set()
     try:
-        with contextlib.closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as connection:
+        with driver.connected(database, reads=True) as connection:
             for (each,) in connection.execute("SELECT hash FROM forgotten"):
                 hashes.add(each)
             told = connection.execute("PRAGMA quick_check(forgotten)").fetchone()[0]
-    except sqlite3.Error:
+    except driver.module.Error:
         return frozenset(hashes), False
     return frozenset(hashes), told == "ok"
 
 
-def forget_again(database: Path, key: bytes, hashes: frozenset[str]) -> int:
+def forget_again(database: Path, key: bytes, hashes: frozenset[str], driver: Driver = PLAIN) -> int:
     """Remove from a database that nobody has open what was forgotten for good elsewhere since it
     was written, and remember that; returns how many notes that were.
     """
-    with contextlib.closing(sqlite3.connect(database)) as connection:
+    with driver.connected(database) as connection:
         try:
             known = {each for (each,) in connection.execute("SELECT hash FROM forgotten")}
-        except sqlite3.OperationalError:  # of a version in which nothing could be forgotten
+        except driver.module.OperationalError:  # of a version in which nothing could be forgotten
             new, kept = hashes, False
         else:
             new, kept = hashes - known, True
@@ -146,7 +143,7 @@ def forget_again(database: Path, key: bytes, hashes: frozenset[str]) -> int:
     return len(ids)
 
 
-def _remove(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
+def _remove(connection: Any, ids: Sequence[str]) -> None:
     connection.executemany("DELETE FROM note WHERE id = ?", [(each,) for each in ids])
     for table in ("operation", "query_log", "pattern", "upkeep"):  # the last three are newer than some copies
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():

@@ -22,6 +22,7 @@ from cortex.memory.catalog import Selection
 from cortex.memory.checks import warnings_of
 from cortex.memory.copies import back_ups
 from cortex.memory.doctor import examine
+from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import erase_in_copies
 from cortex.memory.formats import Line
 from cortex.memory.note import (
@@ -35,6 +36,7 @@ from cortex.memory.note import (
     read_scope,
 )
 from cortex.memory.recall import Memory
+from cortex.memory.sealed import opener
 from cortex.memory.store import STATES
 from cortex.memory.timeline import between
 from cortex.memory.times import read_end, read_moment, say_moment
@@ -76,14 +78,27 @@ class Library:
 
     @classmethod
     def open(
-        cls, path: str | Path = DATA_DIR, *, project: str = "", embedder: Embedder | None = None
+        cls,
+        path: str | Path = DATA_DIR,
+        *,
+        project: str = "",
+        embedder: Embedder | None = None,
+        home: Path | None = None,
+        driver: Driver = PLAIN,
     ) -> Library:
         """Open the data folder, which is made when it is missing; `project`: whose notes these are.
+        `home`, `driver`: of one that is sealed, see `Memory`.
 
         Raises Misconfigured when another process owns it, Unavailable when it cannot be used, and
         Damaged for a database that cannot be read.
         """
-        return cls(Memory(Path(path).expanduser().absolute(), embedder or open_static()), project=project)
+        folder = Path(path).expanduser().absolute()
+        memory = Memory(folder, embedder or open_static(), home=home, driver=driver)
+        try:
+            return cls(memory, project=project)
+        except BaseException:  # as in `Memory`
+            memory.close()
+            raise
 
     def of(self, *, project: str | None = None, source: Source | None = None) -> Library:
         """The same memory for the notes of another project ("" for all), written by another."""
@@ -251,10 +266,11 @@ class Library:
         """
         erased = yield from self._memory.erase(node_ids)
         store, written = self._memory.store, 0
-        spooled.forget(store.database.path.parent / spool.FOLDER, erased.said.names)
+        unpack = opener(store.database.driver.key)
+        spooled.forget(store.database.path.parent / spool.FOLDER, erased.said.names, unpack)
         if back_ups:
             folder = store.database.path.parent / "backups"
-            for _ in erase_in_copies(folder, store.database.key(), store.forgotten()):
+            for _ in erase_in_copies(folder, store.database.key(), store.forgotten(), store.database.driver):
                 written += 1
                 yield
         return told_erased(erased) | {"back_ups_rewritten": written}

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from cortex.embedders import Embedder
 from cortex.memory.catalog import Catalog, Selection
+from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import Erased
 from cortex.memory.links import Links
 from cortex.memory.note import Note
@@ -49,14 +50,30 @@ class Recalled:
 class Memory:
     """The store with its derived indexes. Use it in one thread."""
 
-    def __init__(self, folder: Path, embedder: Embedder, now: Callable[[], int] = just_now) -> None:
-        self.store = Store(folder, now)
+    def __init__(
+        self,
+        folder: Path,
+        embedder: Embedder,
+        now: Callable[[], int] = just_now,
+        *,
+        home: Path | None = None,
+        driver: Driver = PLAIN,
+    ) -> None:
+        """`home`: where what is made of the store lies, if that is not `folder`."""
+        self.store = Store(folder, now, driver)
+        try:
+            self._open((home or folder) / "index", embedder, now)
+        except BaseException:  # a damaged page: a back-up has to be able to take its place
+            self.store.close()
+            raise
+
+    def _open(self, folder: Path, embedder: Embedder, now: Callable[[], int]) -> None:
         self.projects = Projects(self.store)
         self.queries = Queries(self.store)
         self.now = now
         self.upkeep = Upkeep()
         self.catalog, self.links = Catalog(), Links()
-        self._folder, self._embedder = folder / "index", embedder
+        self._folder, self._embedder = folder, embedder
         self.words = Words(self._folder / "words")
         self.vectors = Vectors(self._folder / "vectors", embedder)
         self._reached = -1

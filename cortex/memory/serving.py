@@ -18,10 +18,12 @@ from cortex import __version__
 from cortex.memory import copies, rendering
 from cortex.memory.database import LOCK, NAME, read_key
 from cortex.memory.doctor import warn_of_place
+from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import forget_again, forgotten_in
 from cortex.memory.library import Library
 from cortex.memory.note import Source, Trust
 from cortex.memory.operations import AGENTS, OPERATIONS, carry_out
+from cortex.memory.sealed import driver_of
 from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.sessions import Following
 from cortex.memory.upkeep.run import due
@@ -61,6 +63,7 @@ class MemoryWorker:
         self._data, self._quiet_s = data, upkeep_quiet_s
         self._identity = Identity("memory", __version__, data.hash())
         self._library: Library | None = None
+        self._driver = PLAIN
         self._place: tuple[int, int] | None = None
         self._fault: CortexError | None = None
         self._again = 0.0
@@ -84,7 +87,8 @@ class MemoryWorker:
                 raise self._fault.with_traceback(None)
             try:
                 self._data.make()
-                self._library = Library.open(self._data.root)
+                self._driver = driver_of(self._data)
+                self._library = Library.open(self._data.root, home=self._data.home, driver=self._driver)
                 self._library.memory.upkeep.settings = self._data.settings
             except CortexError as error:
                 self._fault, self._again = error, time.monotonic() + PAUSE_S
@@ -109,7 +113,7 @@ class MemoryWorker:
             return self._restore(request)
         if request.operation == "erase":
             self._end_copy()  # it would hold what is forgotten
-            rendering.forget(self._data.root)
+            rendering.forget(self._data.home)
         operation = OPERATIONS.get(request.operation)
         if operation is not None and operation.writes and not request.writes:
             raise BadRequest(f"The operation {operation.name} writes; it has to be asked as a write.")
@@ -166,10 +170,13 @@ class MemoryWorker:
         notes of the copy}, and "unread" when what tells that cannot be read to its end.
         """
         database, forgotten = self._data.root / NAME, list[int]()
-        hashes, whole = forgotten_in(database)
+        hashes, whole = forgotten_in(database, self._driver)
         key = read_key(self._data.root)
         told = copies.put_back(
-            database, chosen, lambda copy: forgotten.append(forget_again(copy, key, hashes))
+            database,
+            chosen,
+            lambda copy: forgotten.append(forget_again(copy, key, hashes, self._driver)),
+            self._driver,
         )
         return told | {"forgotten": forgotten[0]} | ({} if whole else {"unread": True})
 
@@ -180,8 +187,10 @@ class MemoryWorker:
             return
         self._end_copy()
         self._look_at = now + LOOK_S
-        if copies.is_due(self._data.root / NAME, library.memory.store.reached):
-            self._copying = threading.Thread(target=_copy, args=(self._data.root / NAME,), daemon=True)
+        if copies.is_due(self._data.root / NAME, library.memory.store.reached, self._driver):
+            self._copying = threading.Thread(
+                target=_copy, args=(self._data.root / NAME, self._driver), daemon=True
+            )
             self._copying.start()
 
     def _end_copy(self) -> None:
@@ -230,7 +239,7 @@ class MemoryWorker:
         """One briefing at a time of those that may tell something else now, in quiet."""
         if self._library is not None and self._to_brief and time.monotonic() - self._written >= QUIET_S:
             remotes = self._data.settings.remotes
-            rendering.render(self._library, self._data.root, self._to_brief.pop(), remotes)
+            rendering.render(self._library, self._data.home, self._to_brief.pop(), remotes)
 
     def background(self) -> Slices | None:
         """Upkeep that is due, when nobody asked anything for a while; it ends as soon as somebody
@@ -309,9 +318,9 @@ class MemoryWorker:
         )
 
 
-def _copy(database: Path) -> None:
+def _copy(database: Path, driver: Driver) -> None:
     try:
-        copies.make(database)
+        copies.make(database, driver)
     except (CortexError, OSError) as error:
         log.warning("no back-up was made: %s", error)
 

@@ -21,6 +21,7 @@ from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, updat
 from cortex.memory.catalog import Outline
 from cortex.memory.census import count
 from cortex.memory.database import Database
+from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import Erased, all_forgotten, erase
 from cortex.memory.exchange import Line, Record
 from cortex.memory.intake import Intake, joined, take_in, take_out
@@ -73,8 +74,8 @@ class Written:
 class Store:
     """Raises what Database raises when it is opened. Use it in one thread."""
 
-    def __init__(self, folder: Path, now: Callable[[], int] = just_now) -> None:
-        self.database = Database(folder)
+    def __init__(self, folder: Path, now: Callable[[], int] = just_now, driver: Driver = PLAIN) -> None:
+        self.database = Database(folder, driver)
         self._now = now
         self._reached = -1
         self._cleaned = 0

@@ -156,7 +156,7 @@ def wrapped(owner: Owner, command: Sequence[str], *, dies_with_us: bool = False)
     if isinstance(owner, Config):
         writes = (owner.sealing.base, owner.sealing.store) if owner.sealing else (owner.home,)
     else:
-        writes = (owner.root,)
+        writes = (owner.root, *((owner.sealing.base,) if owner.sealing else ()))
     binds = [word for path in (*writes, owner.runtime_dir) for word in ("--bind", str(path), str(path))]
     ends = ["--die-with-parent"] if dies_with_us else []
     return [_program(owner), *NAMESPACES, *ends, *sees, *binds, "--chdir", "/", "--", *command]

@@ -43,12 +43,12 @@ def open_folders(owner: Owner) -> None:
     open_runtime(owner)
     if isinstance(owner, Config):
         open_home(owner)
-        if owner.sealing:
-            from cortex.sealing.holding import remove_dead
-
-            remove_dead()
     else:
         owner.make()
+    if owner.sealing:
+        from cortex.sealing.holding import remove_dead
+
+        remove_dead()
 
 
 def _at_once(owner: Owner) -> int | None:
@@ -84,7 +84,7 @@ def spec_of(owner: Owner, *, idle_exit: bool, http: bool = False) -> SetSpec:
         idle_exit_s=idle_exit_s if idle_exit else None,
         at_once=_at_once(owner),
         sandbox=owner.sandbox,
-        plain=str(owner.sealing.base) if isinstance(owner, Config) and owner.sealing else "",
+        plain=str(owner.sealing.base) if owner.sealing else "",
     )
 
 

@@ -13,13 +13,14 @@ import contextlib
 import json
 import logging
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from cortex.sealing.keys import project_key
-from cortex.sealing.mirror import LIST_BYTES_MAX, Listed, Mirror
-from cortex.sealing.places import NAME, Place, check_room, make_base, plain_base
+from cortex.sealing.mirror import LIST, LIST_BYTES_MAX, OBJECTS, Listed, Mirror
+from cortex.sealing.places import NAME, Place, check_room, make_base, plain_base, plain_of
 from cortex.system import files
 from cortex.system.dumps import forbid_dumps
 from ipc.errors import CortexError, Damaged, Unavailable
@@ -99,6 +100,20 @@ def reseal(base: Path) -> bool:
         return _seal(base)
 
 
+def open_key(base: Path) -> bytes:
+    """The key of an open folder. Raises OSError and ValueError where it is not open."""
+    return bytes.fromhex(_opened(base)["key"])
+
+
+def give_up_open(place: Place) -> None:
+    """Remove what is sealed, and what is plain in memory, whoever has it open: who does goes on
+    elsewhere.
+    """
+    with _turn(place.base):
+        _clear(place.base)
+        files.remove_tree(place.store)
+
+
 def sealed_fault(base: Path) -> str:
     """Why what was sealed could not be used when the folder was opened, "" where it could."""
     try:
@@ -133,9 +148,12 @@ def open_folders() -> list[Path]:
         return []
 
 
-def clear_all() -> None:
-    """Remove every plain folder, whoever uses it."""
+def clear_all(but: Sequence[Path] = ()) -> None:
+    """Remove every plain folder, whoever uses it, but those of these sealed ones."""
+    spared = {plain_of(store) for store in but}
     for base in open_folders():
+        if base in spared:
+            continue
         with _turn(base):
             _clear(base)
 
@@ -168,7 +186,7 @@ def _open(place: Place) -> None:
     """
     fault = ""
     try:
-        key = project_key(place.store, place.key_path)
+        key = project_key(place.store, place.key_path, place.keys)
         mirror = Mirror(place.store, place.home, key)
         check_room(place.base, mirror.read().bytes)
         mirror.restore()
@@ -176,8 +194,9 @@ def _open(place: Place) -> None:
         fault = f"{error} The index is made anew."
         log.warning("%s", fault)
         files.remove_tree(place.home)
-        files.remove_tree(place.store)
-        key = project_key(place.store, place.key_path)
+        for name in (LIST, OBJECTS) if place.keys else ("",):
+            files.remove_tree(place.store / name)
+        key = project_key(place.store, place.key_path, place.keys)
         mirror = Mirror(place.store, place.home, key)
     files.make_private(place.home)
     _remember(place.base, mirror.listed)
@@ -207,7 +226,7 @@ def _remove_old(place: Place) -> None:
     """Remove what lies plain on the disk from before, unless a watcher still writes it; with it the
     vectors of all projects, which do not say whose they are.
     """
-    if not os.path.lexists(place.old):
+    if place.old is None or not os.path.lexists(place.old):
         return
     with contextlib.suppress(FileNotFoundError):
         for name in files.names(place.old / "index"):

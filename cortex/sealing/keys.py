@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cortex.sealing.masters import (
+    ENVIRONMENT,
     KEYCHAIN_S,
     Master,
     keep_masters,
@@ -24,8 +25,9 @@ from cortex.system import files
 from ipc.errors import CortexError, Damaged, Misconfigured, Unavailable
 from ipc.locks import Lock, hold
 
-#: the wrapped key in a project's folder, and the note on where the master key is beside the folders
-KEY, PLACE = "KEY", "place.json"
+#: the wrapped key in a project's folder, and the notes beside the folders: on where the master key
+#: is, and which folders elsewhere it wraps the keys of
+KEY, PLACE, ELSEWHERE = "KEY", "place.json", "elsewhere.json"
 #: bytes of either
 NOTE_BYTES_MAX = 16_384
 #: seconds that a change of the keys is waited for: a keychain may ask its owner meanwhile
@@ -43,24 +45,28 @@ class Wrapped:
     key: str
 
 
-def project_key(store: Path, key_path: str) -> bytes:
-    """The key of the project whose sealed folder is `store`, made where there is none.
+def project_key(store: Path, key_path: str, base: Path | None = None) -> bytes:
+    """The key of the project whose sealed folder is `store`, made where there is none. `base`: the
+    folder of all sealed folders, where this one is elsewhere.
 
     Raises Misconfigured and Unavailable where the master key is not to be had, Damaged when what
     lies there was not written by us.
     """
-    with _changing(store.parent):
+    with _changing(base or store.parent):
         wrapped = read_wrapped(store)
+        if base:
+            _check_kept(store, wrapped)
+            _note_elsewhere(base, store)
         if wrapped is None:
             key = os.urandom(KEY_BYTES)
-            _wrap(store, key, _master_for_new(store.parent, key_path))
+            _wrap(store, key, _master_for_new(base or store.parent, key_path))
             return key
         return _unwrap(store, wrapped, _master_of(wrapped, key_path))
 
 
 def read_wrapped(store: Path) -> Wrapped | None:
     """None where there is none. Raises Damaged."""
-    told = _read(store / KEY)
+    told = read_note(store / KEY)
     return None if told is None else Wrapped(**told)
 
 
@@ -69,11 +75,28 @@ def place_of(base: Path) -> tuple[str, str]:
     `base`: the folder of all sealed folders.
     """
     try:
-        told = _read(base / PLACE)
+        told = read_note(base / PLACE)
     except Damaged:  # what wraps the projects' keys says it as well
-        wrapped = next((found for store in stores(base) if (found := _intact(store))), None)
+        wrapped = next(
+            (found for store in (*stores(base), *elsewhere(base)) if (found := _intact(store))), None
+        )
         told = {"place": wrapped.place, "master": wrapped.master} if wrapped else None
     return (told["place"], told["master"]) if told else ("", "")
+
+
+def wrap_again(store: Path, key: bytes, base: Path, key_path: str) -> None:
+    """Have a key that is known otherwise be wrapped by the master key, made where there is none.
+
+    Raises Misconfigured and Unavailable.
+    """
+    with _changing(base):
+        try:
+            master = _master_for_new(base, key_path)
+        except Misconfigured:  # the one that others were wrapped by is gone
+            master = make_master(key_path)
+            write_note(base / PLACE, {"place": master.place, "master": master.name})
+        _wrap(store, key, master)
+        _note_elsewhere(base, store)
 
 
 def rotate(base: Path, key_path: str) -> tuple[int, list[str]]:
@@ -87,33 +110,40 @@ def rotate(base: Path, key_path: str) -> tuple[int, list[str]]:
         place, name = place_of(base)
         if not place:
             raise Misconfigured("Nothing is sealed yet, so that there is no key to be changed.")
-        masters = _look(place, name, key_path)
-        if len(masters) == 1:  # two: it was broken off
-            keep_masters(masters[0].place, [os.urandom(KEY_BYTES), masters[0].key])
-            masters = read_masters(masters[0].place)
-        new = masters[0]
-        _write(base / PLACE, {"place": new.place, "master": new.name})
-        done = {str(store): _wrap_anew(store, masters) for store in stores(base)}
-        keep_masters(new.place, [new.key])
+        masters = _renewed(base, _look(place, name, key_path))
+        done = {str(store): _wrap_anew(store, masters) for store in (*stores(base), *elsewhere(base))}
+        keep_masters(masters[0].place, [masters[0].key])
     return sum(done.values()), [store for store, is_done in done.items() if not is_done]
 
 
-def forget(base: Path) -> str:
-    """Give up the master key, and with it all that is sealed; the place that is not ours to empty,
-    "" for none. Raises Misconfigured and Unavailable; then nothing is given up.
+def forget(base: Path, key_path: str = "", *, everything: bool = False) -> str:
+    """Give up the master key, and with it what is sealed of all projects; the place that is not
+    ours to empty, "" for none. What is sealed elsewhere is wrapped by another master key then, but
+    for `everything`.
+
+    Raises Misconfigured and Unavailable; then nothing is given up.
     """
     with _changing(base):
-        place, _ = place_of(base)
-        left = ""
+        place, name = place_of(base)
+        spared = [] if everything else [store for store in elsewhere(base) if _intact(store)]
+        left, new = "", list[bytes]()
         try:
+            if spared and place != ENVIRONMENT:
+                masters = _renewed(base, _look(place, name, key_path))
+                _check_wrapped({store: _wrap_anew(store, masters) for store in spared})
+                place, new = masters[0].place, [masters[0].key]
             if place:
-                keep_masters(place, [])
+                keep_masters(place, new)
         except Misconfigured as error:
+            if spared and place != ENVIRONMENT:
+                raise
             left = str(error)
-        for store in list(stores(base)):  # its folder stays: the project is not plain for that
-            for name in files.names(store):
-                files.remove_tree(store / name)
-        files.remove(base / PLACE)
+        # their folders stay: what is in them is not plain for that
+        for store in (*stores(base), *(elsewhere(base) if everything else ())):
+            for each in files.names(store):
+                files.remove_tree(store / each)
+        if not spared:
+            files.remove(base / PLACE)
     return left
 
 
@@ -126,6 +156,48 @@ def stores(base: Path) -> Iterator[Path]:
     for name in names:
         if (base / name / KEY).is_file():
             yield base / name
+
+
+def elsewhere(base: Path) -> list[Path]:
+    """The sealed folders that are in other places, as far as they are there."""
+    try:
+        told = read_note(base / ELSEWHERE) or {}
+    except Damaged:
+        told = {}
+    return [Path(store) for store in sorted(told) if (Path(store) / KEY).is_file()]
+
+
+def _check_kept(store: Path, wrapped: Wrapped | None) -> None:
+    """Raises Misconfigured where there was a key, and is none: another would open nothing."""
+    if wrapped is None and store.is_dir() and files.names(store):
+        raise Misconfigured(
+            f"The key in {store / KEY} is gone: put the file back from a copy, or say `cortex key recover --memory` "
+            "with the recovery key; nothing was deleted."
+        )
+
+
+def _note_elsewhere(base: Path, store: Path) -> None:
+    known = elsewhere(base)
+    if store not in known:
+        write_note(base / ELSEWHERE, {os.fspath(each): "" for each in (*known, store)})
+
+
+def _renewed(base: Path, masters: list[Master]) -> list[Master]:
+    """The new master key and the one before it, both in their place until all is wrapped anew."""
+    if len(masters) == 1:  # two: it was broken off
+        keep_masters(masters[0].place, [os.urandom(KEY_BYTES), masters[0].key])
+        masters = read_masters(masters[0].place)
+    write_note(base / PLACE, {"place": masters[0].place, "master": masters[0].name})
+    return masters
+
+
+def _check_wrapped(done: dict[Path, bool]) -> None:
+    for store, is_done in done.items():
+        if not is_done:
+            raise Misconfigured(
+                f"{store} is wrapped by a key that is not there, and would be lost: recover it first, by `cortex key "
+                "recover --memory`."
+            )
 
 
 def _changing(base: Path) -> Lock:
@@ -146,7 +218,7 @@ def _master_for_new(base: Path, key_path: str) -> Master:
     if place:
         return next(one for one in _look(place, name, key_path) if one.name == name)
     master = make_master(key_path)
-    _write(base / PLACE, {"place": master.place, "master": master.name})
+    write_note(base / PLACE, {"place": master.place, "master": master.name})
     return master
 
 
@@ -191,7 +263,7 @@ def _what(store: Path) -> bytes:
 def _wrap(store: Path, key: bytes, master: Master) -> None:
     files.make_private(store)
     sealed = seal_short(master.key, _what(store), key)
-    _write(store / KEY, {"master": master.name, "place": master.place, "key": sealed.hex()})
+    write_note(store / KEY, {"master": master.name, "place": master.place, "key": sealed.hex()})
 
 
 def _wrap_anew(store: Path, masters: list[Master]) -> bool:
@@ -218,13 +290,14 @@ def _unwrap(store: Path, wrapped: Wrapped, master: Master) -> bytes:
         raise Damaged(f"{store / KEY} was not written for this folder, or changed since.") from error
 
 
-def _write(path: Path, told: dict[str, str]) -> None:
+def write_note(path: Path, told: dict[str, str]) -> None:
+    """A note with its checksum, which tells a damaged one from one about another key."""
     body = json.dumps(told).encode()
     files.replace(path, b"%08x\n" % zlib.crc32(body) + body, sync=True)
 
 
-def _read(path: Path) -> dict[str, str] | None:
-    """A note with its checksum, which tells a damaged one from one about another key."""
+def read_note(path: Path) -> dict[str, str] | None:
+    """What `write_note` was given, None where there is none. Raises Damaged, OSError."""
     try:
         raw = files.read_ours(path, NOTE_BYTES_MAX)
     except FileNotFoundError:

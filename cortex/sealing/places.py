@@ -37,9 +37,12 @@ class Place:
 
     store: Path
     base: Path
-    old: Path
+    old: Path | None
     #: security.key_path
     key_path: str = ""
+    #: the folder of all keys, where it is not the one that `store` is in. What is sealed there
+    #: cannot be made anew: its key is never replaced
+    keys: Path | None = None
 
     @property
     def home(self) -> Path:
@@ -57,7 +60,7 @@ def place_of(cache: Path, root_id: str, old: Path, key_path: str) -> Place:
     return Place(store, plain_of(store), old, key_path)
 
 
-def plain_of(store: Path) -> Path:
+def plain_of(store: str | Path) -> Path:
     """The folder in memory of a sealed folder. Raises Misconfigured where nothing is in memory."""
     return plain_base() / hashlib.sha256(os.fsencode(store)).hexdigest()[:16]
 

@@ -72,6 +72,8 @@ class Config:
     kept_sealed: bool = False
     #: settings of the project's file that count for nothing, because its user did not agree to them
     ignored: tuple[str, ...] = ()
+    #: what its user set of `security`, without the project: memory is of all projects
+    own_security: Security = field(default_factory=Security)
 
     @property
     def folder(self) -> Path:
@@ -108,7 +110,7 @@ class Config:
     @property
     def data(self) -> DataFolder:
         """Where memory is kept: of the person, not of the project. Raises Misconfigured."""
-        return find_data(self.memory, self.server, self.security)
+        return find_data(self.memory, self.server, self.security, self.own_security)
 
     @property
     def sandbox(self) -> bool:
@@ -214,14 +216,16 @@ def load(
     root, part = whole_of(root)
     project_file = read_project(root)
     project_layer, ignored = project_file.believed()
+    user, variables = (str(user_config()), _read_user()), _from_environment(os.environ)
     sections = _merged(
-        (str(user_config()), _read_user()),
+        user,
         ("the project's packages", PACKAGES if dependencies.is_noted(root) else {}),
         (str(project_config(root)), project_layer),
-        ("the environment", _from_environment(os.environ)),
+        ("the environment", variables),
         ("the command line", flags or {}),
     )
     _check_languages(sections["indexing"].languages)
+    own = user[1].get("security", {}) | variables.get("security", {})
     asked = sections["security"].encrypt_index or project_file.says("security.encrypt_index")
     kept_sealed = not asked and is_sealed(cache_base(), root_id(root))
     sections["security"] = dataclasses.replace(sections["security"], encrypt_index=asked or kept_sealed)
@@ -232,6 +236,7 @@ def load(
         explicit_chunks=bool(sections["server"].chunks_dir),
         kept_sealed=kept_sealed,
         ignored=ignored,
+        own_security=_build("security", own, "the configuration"),
         **sections,
     )
     _check_sealing(config)
@@ -266,7 +271,7 @@ def _imply_provider(embedding: dict[str, Any]) -> None:
 def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
     """Where memory is kept, for whoever has no project. Raises Misconfigured as `load` does."""
     sections = _of_person(flags)
-    return find_data(sections["memory"], sections["server"], sections["security"])
+    return find_data(sections["memory"], sections["server"], sections["security"], sections["security"])
 
 
 def load_security() -> Security:

@@ -10,11 +10,15 @@ from pathlib import Path
 
 import orjson
 
-from cortex.settings.home import real, refusal, runtime_base, user_home
+from cortex.sealing.places import Place, plain_of, sealed_base
+from cortex.settings.home import cache_base, real, refusal, runtime_base, user_home
 from cortex.settings.table import Memory, Security, Server
 from cortex.system import files
 from ipc.errors import Misconfigured
 from ipc.messages import PROTOCOL
+
+#: the folder below it of what is sealed, and of the key
+SEALED = "sealed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +32,35 @@ class DataFolder:
     deadline_s: float = 10.0
     #: whether its set runs in a sandbox
     sandbox: bool = False
+    #: whether it is to be sealed; one that is stays so until somebody says otherwise
+    seals: bool = False
+    #: security.key_path
+    key_path: str = ""
+
+    @property
+    def is_sealed(self) -> bool:
+        return os.path.lexists(self.root / SEALED)
+
+    @property
+    def sealing(self) -> Place | None:
+        """Where what is made of the store is sealed, and plain, if it is. Raises Misconfigured."""
+        if not (self.seals or self.is_sealed):
+            return None
+        store = self.root / SEALED
+        return Place(store, plain_of(store), None, self.key_path, sealed_base(cache_base()))
+
+    @property
+    def home(self) -> Path:
+        """The folder of what is made of the store, in memory if it is sealed. Raises
+        Misconfigured.
+        """
+        sealing = self.sealing
+        return sealing.home if sealing else self.root
 
     @property
     def run_dir(self) -> Path:
         """The logs of its set."""
-        return self.root / "run"
+        return self.home / "run"
 
     @property
     def runtime_dir(self) -> Path:
@@ -49,6 +77,7 @@ class DataFolder:
         them.
         """
         settings = dataclasses.asdict(self.settings) | {"data_dir": os.fspath(self.root)}
+        settings["sealed"] = self.seals or self.is_sealed
         for name in ("remotes", "git"):  # fronts act on them
             del settings[name]
         return hashlib.sha256(orjson.dumps(settings, option=orjson.OPT_SORT_KEYS)).hexdigest()[:12]
@@ -58,8 +87,12 @@ class DataFolder:
         be written, or is another's; Unavailable when there is no space.
         """
         try:
-            for folder in (self.root, self.run_dir):
-                files.make_private(folder)
+            files.make_private(self.root)
+            if place := self.sealing:
+                from cortex.sealing.holding import use
+
+                use(place)
+            files.make_private(self.run_dir)
         except OSError as error:
             raise refusal(error)(
                 f"The memory's folder {self.root} cannot be used: {error.strerror or error}; make it a writable "
@@ -68,13 +101,23 @@ class DataFolder:
         return self.root
 
 
-def find_data(settings: Memory, server: Server, security: Security) -> DataFolder:
-    """The folder that is set. Raises Misconfigured for one that is not absolute: processes work in
-    different folders.
+def find_data(settings: Memory, server: Server, security: Security, own: Security) -> DataFolder:
+    """The folder that is set; `own`: what a person set, and no project.
+
+    Raises Misconfigured for one that is not absolute: processes work in different folders.
     """
     named = settings.data_dir or Memory().data_dir
     if named == "~" or named.startswith("~/"):
         named = user_home() + named[1:]
     if not os.path.isabs(named):
         raise Misconfigured(f"memory.data_dir is {named!r}, which is not an absolute path; set it to one.")
-    return DataFolder(real(named), settings, server.idle_exit_s, server.deadline_s, security.sandbox)
+    seals = own.encrypt_memory == "on" or (own.encrypt_memory == "index" and own.encrypt_index)
+    return DataFolder(
+        real(named),
+        settings,
+        server.idle_exit_s,
+        server.deadline_s,
+        sandbox=security.sandbox,
+        seals=seals,
+        key_path=security.key_path,
+    )

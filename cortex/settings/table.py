@@ -13,6 +13,8 @@ from typing import Annotated, Any, Literal, get_type_hints
 Provider = Literal["static", "http", "local", "onnx"]
 #: whose sessions with agents are read: those of projects that ask memory, everybody's, nobody's
 Sessions = Literal["project", "all", "off"]
+#: when memory is sealed: with the index, always, or never
+SealsMemory = Literal["index", "on", "off"]
 
 #: where an embedding server is looked for when nothing is configured; its other spelling has no
 #: path
@@ -167,6 +169,8 @@ class Security:
     sandbox: Annotated[bool, Rule(personal=True)] = False
     #: whether what is made of the sources lies sealed on the disk; a project may ask for it
     encrypt_index: Annotated[bool, Rule(personal=True, of_project=_one_of(True))] = False
+    #: whether memory lies sealed: as the person, and no project, asks for the index
+    encrypt_memory: Annotated[SealsMemory, Rule(personal=True)] = "index"
     #: a file with the master key, in place of the keychain; ~ is the home folder
     key_path: Annotated[str, Rule(personal=True)] = ""
 

@@ -113,9 +113,8 @@ def replacing(
     `sync` has the system write the file to the disk first, so that a power cut leaves no empty one.
     `mode` is for what is not ours alone; without it nobody else can read the file. `moment_ns` is
     when it is to have been written, for a file that is put back.
-    A folder that stands at `path` is moved aside, with all that is in it. When the body or the
-    rename fails, the new file is removed, `path` stays as it was, and what was raised goes on.
-    Raises OSError when it cannot be made.
+    A folder that stands at `path` is moved aside. When the body or the rename fails, the new file
+    is removed, `path` stays as it was, and what was raised goes on. Raises OSError.
     """
     with _ours(path) as (folder, name):
         temporary, descriptor = _create(folder, name)
@@ -139,11 +138,7 @@ def replacing(
 
 @contextlib.contextmanager
 def replacing_by_name(path: Name) -> Iterator[Path]:
-    """As `replacing`, for a library that writes to a path: that of a new, empty file.
-
-    Its folder is this user's and was reached without a link; nobody else can put another in its
-    place.
-    """
+    """As `replacing`, for a library that writes to a path: that of a new, empty file."""
     folder, name = os.path.split(path)
     temporary = write_new(folder, name, b"")
     try:
@@ -162,9 +157,7 @@ def replace(path: Name, raw: bytes, *, sync: bool = False, mode: int | None = No
 
 
 def write_new(folder: Name, stem: str, raw: bytes) -> Path:
-    """Write a file of a new name in `folder`, to be moved to its place; returns its path. Raises
-    OSError; nothing is left then.
-    """
+    """Write a file of a new name in `folder`, to be moved to its place. Raises OSError."""
     from pathlib import Path
 
     path = Path(folder, stem)
@@ -193,6 +186,21 @@ def move(source: Name, target: Name) -> None:
         _rename((here, old), (there, new), target)
 
 
+def overwrite(path: Name) -> int:
+    """A descriptor that writes over what is in a file. Raises OSError."""
+    with _ours(path) as (folder, name):
+        return os.open(name, os.O_WRONLY | _FILE, dir_fd=folder)
+
+
+def sync_folder(folder: Name) -> None:
+    """Have the names in a folder be on the disk: a rename may come after what follows it."""
+    descriptor = _folder(folder, _LIST)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def link(source: Name, target: Name) -> None:
     """Give a file of ours a second name. Raises OSError, where there are no hard links too."""
     with _ours(source) as (here, old), _ours(target) as (there, new):
@@ -200,9 +208,7 @@ def link(source: Name, target: Name) -> None:
 
 
 def link_all(names: Iterable[str], source: Name, target: Name) -> None:
-    """Give the files `names` of ours in the folder `source` the same names in the folder `target`.
-    Raises OSError as `link` does; those before stay linked.
-    """
+    """As `link`, for the files `names` of a folder; those before a fault stay linked."""
     here, there = _folder(source), _folder(target)
     try:
         _check_owner(here, source)
@@ -331,8 +337,7 @@ def close_to_others(folder: Name) -> list[Path]:
 
 def open_log(path: Name) -> int:
     """A descriptor that appends to a log, made if need be. What stands there and is no file of ours
-    alone (a link, a pipe, a second name of another file) gives way to a new one, a folder by moving
-    aside. Raises OSError.
+    alone (a link, a pipe, a second name) gives way to a new one. Raises OSError.
     """
     with _ours(path) as (folder, name):
         with contextlib.suppress(FileNotFoundError):
@@ -350,9 +355,8 @@ def open_log(path: Name) -> int:
 
 def count_up(path: Name, raw: bytes, bytes_max: int) -> int:
     """Append to a file of ours that is made if need be; the moment of that, in nanoseconds since
-    the epoch: later than that of each time before, although the clock was set back.
-
-    Raises OSError, and appends nothing then, when the file would have more than `bytes_max` bytes.
+    the epoch, later than each before although the clock was set back. Raises OSError, and appends
+    nothing then, when the file would have more than `bytes_max` bytes.
     """
     with os.fdopen(open_log(path), "ab", buffering=0) as file:
         before = os.fstat(file.fileno())

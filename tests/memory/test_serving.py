@@ -349,7 +349,9 @@ def test_what_cannot_be_opened_is_told_again_without_trying(data, monkeypatch):
     worker = MemoryWorker(DataFolder(data))
     tried = []
     real = serving.Library.open
-    monkeypatch.setattr(serving.Library, "open", lambda *given: tried.append(given) or real(*given))
+    monkeypatch.setattr(
+        serving.Library, "open", lambda *given, **more: tried.append(given) or real(*given, **more)
+    )
     for _ in range(3):
         with pytest.raises(Damaged):
             ask(worker, "stats", writes=False)

@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import pytest
 
-from cortex.memory.database import NAME, VERSION, connect
+from cortex.memory.database import NAME, VERSION
+from cortex.memory.driver import PLAIN
 from cortex.memory.migrations.__main__ import HERE
 from cortex.memory.note import Note
 from cortex.memory.store import Store
@@ -218,7 +219,7 @@ def test_the_migrations_make_exactly_the_tables_of_the_code(data):
     from alembic.migration import MigrationContext
     from alembic.script import ScriptDirectory
 
-    engine = connect(data / NAME)
+    engine = PLAIN.engine(data / NAME)
     with engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
     engine.dispose()

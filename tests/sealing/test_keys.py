@@ -236,7 +236,7 @@ def test_a_rotation_that_is_broken_off_anywhere_leaves_every_project_open_and_go
 ):
     stores = [base / name for name in "abc"]
     wanted = [project_key(store, str(file)) for store in stores]
-    write = keys._write
+    write = keys.write_note
     for allowed in (0, 1, 2, 2, 1):  # writes: the place, then each project that is left
         left = [allowed]
 
@@ -246,10 +246,10 @@ def test_a_rotation_that_is_broken_off_anywhere_leaves_every_project_open_and_go
             left[0] -= 1
             write(*args)
 
-        monkeypatch.setattr(keys, "_write", broken)
+        monkeypatch.setattr(keys, "write_note", broken)
         with pytest.raises(KeyboardInterrupt):
             rotate(base, str(file))
-        monkeypatch.setattr(keys, "_write", write)
+        monkeypatch.setattr(keys, "write_note", write)
         assert [project_key(store, str(file)) for store in stores] == wanted
     assert rotate(base, str(file)) == (3, [])
     assert len(read_masters(str(file))) == 1

@@ -53,6 +53,7 @@ PERSONAL = {
     "memory.cleanup_superseded": "true",
     "security.sandbox": "true",
     "security.encrypt_index": "false",
+    "security.encrypt_memory": "off",
     "security.key_path": "/tmp/elsewhere",
 }
 

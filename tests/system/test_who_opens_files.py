@@ -31,7 +31,17 @@ TOUCHES = frozenset(
 )
 #: functions of other packages that open a path by themselves
 TAKES_A_PATH = frozenset(
-    ("sqlite3.connect", "tantivy.Index", "np.load", "np.save", "np.savez", "index.save", "index.view")
+    (
+        "sqlite3.connect",
+        "self.module.connect",
+        "sqlcipher().connect",
+        "tantivy.Index",
+        "np.load",
+        "np.save",
+        "np.savez",
+        "index.save",
+        "index.view",
+    )
 )
 
 PACKAGE = "reads what is in the package itself"
@@ -57,8 +67,8 @@ ALLOWED = {
     ("cortex.engines.vector.usearch", "index.save"): LIBRARY,
     ("cortex.engines.vector.usearch", "index.view"): LIBRARY,
     ("cortex.indexer.store.embeddings", "sqlite3.connect"): LIBRARY,
-    ("cortex.memory.copies", "sqlite3.connect"): LIBRARY,
-    ("cortex.memory.erasure", "sqlite3.connect"): LIBRARY,
+    ("cortex.memory.driver", "self.module.connect"): LIBRARY,
+    ("cortex.memory.turning", "sqlcipher().connect"): LIBRARY,
     ("cortex.memory.word_index", "tantivy.Index"): LIBRARY,
     ("cortex.processes.leftovers", "folder.rmdir"): RUNTIME,
     ("cortex.front.cli.main", "os.open"): SYSTEM,

@@ -15,7 +15,19 @@ from pathlib import Path
 import orjson
 
 from cortex import __version__
-from cortex.front.cli import cloning, completing, hooks, key, opening, parts, projects, remote, render, sets
+from cortex.front.cli import (
+    cloning,
+    completing,
+    hooks,
+    key,
+    opening,
+    parts,
+    projects,
+    remote,
+    render,
+    sealed_memory,
+    sets,
+)
 from cortex.front.cli import stats as figures
 from cortex.front.cli import trust as trusting
 from cortex.front.cli.parser import DATA_DIR, Command, Parser, absolute, declare_sandbox, make_tree
@@ -453,6 +465,13 @@ COMMANDS = (
         _memory_status_options,
     ),
     Command(
+        "memory encrypt",
+        "Seal memory on the disk, from now on, and show a recovery key for it.",
+        sealed_memory.encrypt,
+        sealed_memory.declare,
+    ),
+    Command("memory decrypt", "Have memory lie plain again.", sealed_memory.decrypt, sealed_memory.declare),
+    Command(
         "memory follow",
         "Read sessions with agents as they go on; memory's set runs it.",
         memory_follow,
@@ -492,6 +511,18 @@ COMMANDS = (
         "Give up the key, and with it all that is sealed; it is made anew, with another key.",
         key.forget,
         key.declare_forget,
+    ),
+    Command(
+        "key recovery",
+        "Make a recovery key for memory, and show it; an older one counts no more.",
+        sealed_memory.show_recovery,
+        sealed_memory.declare,
+    ),
+    Command(
+        "key recover",
+        "Open memory by its recovery key, when the master key is lost.",
+        sealed_memory.recover_memory,
+        sealed_memory.declare_recover,
     ),
     Command("embed serve", "Offer the embedding model over HTTP (POST /embed).", embed_serve, _serve_options),
 )

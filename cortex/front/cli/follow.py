@@ -14,6 +14,7 @@ from typing import Any
 
 from cortex.ask.memory import Caller, MemoryAsking
 from cortex.front.following import Follower, follow, places
+from cortex.memory.sealed import unpacking
 from cortex.memory.transcripts import spool
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
@@ -83,7 +84,7 @@ async def _follow(data: DataFolder, folders: Mapping[str, Path], spooled: Path |
         return await asking.call(operation, arguments, operation_id=number, writes=writes)
 
     try:
-        await follow(Follower(call, data.settings, folders, spooled), stop)
+        await follow(Follower(call, data.settings, folders, spooled, unpacking(data)), stop)
     finally:
         await client.close()
     return EXIT_OK

@@ -14,8 +14,10 @@ import orjson
 from cortex.front.cli.parser import Parser
 from cortex.processes import attach
 from cortex.sealing import holding, keys, places
+from cortex.sealing.recovery import has_recovery
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
+from cortex.settings.data import DataFolder
 from cortex.settings.home import cache_base
 from cortex.system import files
 from cortex.system.terminal import shown
@@ -38,6 +40,9 @@ def declare_index(parser: Parser) -> None:
 
 def declare_forget(parser: Parser) -> None:
     parser.add_argument("--yes", action="store_true", help="do it without being asked")
+    parser.add_argument(
+        "--memory", action="store_true", help="also the key of memory, which nothing makes anew"
+    )
 
 
 def seal(project: str | Path | None, flags: dict[str, dict[str, Any]]) -> None:
@@ -73,10 +78,11 @@ def show_location(options: Namespace) -> int:
     if not place:
         print("Nothing is sealed, and there is no key.")
         return EXIT_OK
-    count = len(list(keys.stores(base)))
+    count, others = len(list(keys.stores(base))), keys.elsewhere(base)
+    also = f", and of memory in {', '.join(str(store.parent) for store in others)}" if others else ""
     print(
         shown(
-            f"The master key ({name}) is in {place}; it wraps the keys of {count} sealed projects in {base}."
+            f"The master key ({name}) is in {place}; it wraps the keys of {count} sealed projects in {base}{also}."
         )
     )
     return EXIT_OK
@@ -86,7 +92,7 @@ def rotate(options: Namespace) -> int:
     path = configuration.load_security().key_path
     del options
     count, others = keys.rotate(places.sealed_base(cache_base()), path)
-    print(f"The master key is another one; the keys of {count} projects are wrapped by it.")
+    print(f"The master key is another one; the keys of {count} sealed folders are wrapped by it.")
     for other in others:
         print(
             shown(f"cortex: {other} is damaged, or wrapped by a key that is not there, and stays as it is."),
@@ -97,14 +103,16 @@ def rotate(options: Namespace) -> int:
 
 def forget(options: Namespace) -> int:
     """The exit code: EXIT_NOTHING when a person said no."""
-    base = places.sealed_base(cache_base())
-    found = list(keys.stores(base))
+    base, path = places.sealed_base(cache_base()), configuration.load_security().key_path
+    found, others = list(keys.stores(base)), keys.elsewhere(base)
     print(
         shown(
             f"What is sealed of {len(found)} projects cannot be read by anybody any more, and is made anew when asked."
         )
     )
-    print("Memory is not sealed, and stays. The sources are not touched.")
+    for store in others:
+        print(shown(_of_memory(store, is_lost=options.memory)))
+    print("The sources are not touched.")
     if not (options.yes or (sys.stdin.isatty() and input("Forget the key? [y/N] ").strip().lower() == "y")):
         print("Nothing is changed; --yes does it without a question.")
         return EXIT_NOTHING
@@ -113,26 +121,31 @@ def forget(options: Namespace) -> int:
             attach.stop(configuration.load(root))
         except CortexError as error:
             print(shown(f"cortex: {error}"), file=sys.stderr)
-    left = keys.forget(base)
-    holding.clear_all()
+    for store in others if options.memory else ():
+        attach.stop(configuration.load_data({"memory": {"data_dir": str(store.parent)}}))
+    left = keys.forget(base, path, everything=options.memory)
+    holding.clear_all(() if options.memory else others)
     print("The key is forgotten." if not left else shown(f"What it wrapped is gone. {left}"))
     return EXIT_OK
 
 
+def _of_memory(store: Path, *, is_lost: bool) -> str:
+    if is_lost:
+        return f"MEMORY in {store.parent} is lost for good, with its back-ups: nothing makes it anew."
+    return f"Memory in {store.parent} stays, under another master key; --memory gives it up as well."
+
+
 def say_sealed(config: Config) -> tuple[str, bool]:
     """(what there is to be said of where bytes lie, whether something of it is amiss)."""
-    place = config.sealing
+    place, (memory, is_odd) = config.sealing, _say_memory(config.data)
     if place is None:
-        return (
-            f"off: what is made of the project lies plain in {config.home}, and memory in {config.data.root}",
-            False,
-        )
+        return f"off: what is made of the project lies plain in {config.home}; {memory}", is_odd
     where, name = keys.place_of(place.store.parent)
     swaps = places.swaps()
     said = [
         f"sealed in {place.store} by a key that the master key {name} in {where or 'no place yet'} wraps",
         f"plain while it is served, in {place.base} (in memory)",
-        f"memory is not sealed, and lies plain in {config.data.root}",
+        memory,
     ]
     if swaps:
         said.append(
@@ -140,7 +153,20 @@ def say_sealed(config: Config) -> tuple[str, bool]:
         )
     if fault := holding.sealed_fault(place.base):
         said.append(fault)
-    return "; ".join(said), bool(swaps or fault)
+    return "; ".join(said), bool(swaps or fault or is_odd)
+
+
+def _say_memory(data: DataFolder) -> tuple[str, bool]:
+    """As `say_sealed`, of memory."""
+    place = data.sealing
+    if place is None:
+        return f"memory lies plain in {data.root} (`cortex memory encrypt` seals it)", False
+    if not data.is_sealed:
+        return f"memory in {data.root} will be sealed when it is asked", False
+    said = f"memory is sealed in {data.root}, and what is made of it plain in {place.base} (in memory)"
+    if not has_recovery(place.store):
+        return f"{said}; there is no recovery key for it: `cortex key recovery` makes one", True
+    return said, False
 
 
 def _open_projects() -> list[str]:

@@ -5,7 +5,6 @@ and which notes were made of it. In the transaction of a store; what stays are k
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -119,7 +118,7 @@ def erase(records: Records, said: Said, key: bytes) -> int:
     return len(gone)
 
 
-def erase_in_copy(connection: sqlite3.Connection, key: bytes, hashes: frozenset[str]) -> None:
+def erase_in_copy(connection: Any, key: bytes, hashes: frozenset[str]) -> None:
     """Remove from a copy of the database what these hashes are of."""
     for table in ("session", "exchange"):
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():

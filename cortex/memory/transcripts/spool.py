@@ -17,6 +17,8 @@ BYTES_MAX = 50 << 20
 BLOCK_BYTES = 4_096
 #: the file that has one byte for each block, and the moment of the last event
 COUNT = "count"
+#: the file, beside this folder, by which events of a sealed memory are sealed, and its bytes
+PUBLIC, PUBLIC_BYTES = ("sealed", "BOX"), 32
 #: what the file of an event ends with
 ENDING = ".json"
 
@@ -26,8 +28,20 @@ def add(folder: str, raw: bytes) -> None:
     when too much waits already.
     """
     files.make_private(folder)
+    raw = _in_box(os.path.dirname(folder), raw)
     number = files.count_up(os.path.join(folder, COUNT), b"." * _blocks(len(raw)), BYTES_MAX // BLOCK_BYTES)
     files.replace(os.path.join(folder, f"{number:020d}-{os.getpid()}{ENDING}"), raw)
+
+
+def _in_box(root: str, raw: bytes) -> bytes:
+    """An event of a sealed memory as only that can read it. Raises OSError."""
+    try:
+        public = files.read_ours(os.path.join(root, *PUBLIC), PUBLIC_BYTES)
+    except FileNotFoundError:
+        return raw
+    from cortex.sealing import boxes
+
+    return boxes.put(public, raw)
 
 
 def count(folder: str) -> None:

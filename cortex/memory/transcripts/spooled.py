@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import stat
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,15 @@ from cortex.memory.transcripts.reading import Place, Portion
 from cortex.memory.transcripts.spool import ENDING
 from cortex.system import files
 from cortex.terms.secrets import remove_secrets_in
+from ipc.errors import Damaged
 
 #: what such a session is called when no program is named, and what stands for its file
 NAME, FILE = "hook", "spool:"
-#: bytes of an event
+#: bytes of an event, and of its file, in which it may lie sealed
 EVENT_BYTES_MAX = 64 << 10
+FILE_BYTES_MAX = EVENT_BYTES_MAX + 1024
+#: what makes an event's bytes of those of its file
+Unpack = Callable[[bytes], bytes]
 #: events that are put together at once
 EVENTS_MAX = 500
 
@@ -44,18 +48,22 @@ class Event:
     modified: bool = False
 
 
-def forget(folder: Path, sessions: Collection[str]) -> None:
+def forget(folder: Path, sessions: Collection[str], unpack: Unpack = bytes) -> None:
     """Remove what waits of these sessions. Raises OSError."""
     if not sessions:
         return
-    for path, _, event in waiting(folder, sys.maxsize):
+    for path, _, event in waiting(folder, sys.maxsize, unpack):
         if event is None or event.session in sessions:
             files.remove(path)
             spool.count(str(folder))
 
 
-def waiting(folder: Path, most: int = EVENTS_MAX) -> Iterator[tuple[Path, int, Event | None]]:
-    """(file, its number, what is in it) in their order; None for a file that holds no event."""
+def waiting(
+    folder: Path, most: int = EVENTS_MAX, unpack: Unpack = bytes
+) -> Iterator[tuple[Path, int, Event | None]]:
+    """(file, its number, what is in it) in their order; None for a file that holds no event.
+    `unpack`: what makes an event's bytes of a file's.
+    """
     try:
         listed = files.entries(folder)
     except OSError:
@@ -64,8 +72,8 @@ def waiting(folder: Path, most: int = EVENTS_MAX) -> Iterator[tuple[Path, int, E
     for name in sorted(names)[:most]:
         number = name.partition("-")[0]
         try:
-            event = msgspec.json.decode(files.read_ours(folder / name, EVENT_BYTES_MAX), type=Event)
-        except (OSError, msgspec.MsgspecError, ValueError):
+            event = msgspec.json.decode(unpack(files.read_ours(folder / name, FILE_BYTES_MAX)), type=Event)
+        except (OSError, msgspec.MsgspecError, ValueError, Damaged):
             event = None
         yield folder / name, int(number) if number.isdecimal() else 0, event if number.isdecimal() else None
 

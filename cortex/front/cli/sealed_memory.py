@@ -1,0 +1,126 @@
+"""`cortex memory encrypt | decrypt`, and the recovery key of a sealed memory."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
+
+from cortex.front.cli.parser import DATA_DIR, Parser
+from cortex.processes import attach
+from cortex.sealing.holding import open_key
+from cortex.sealing.places import sealed_base
+from cortex.sealing.recovery import has_recovery, make_recovery, recover
+from cortex.settings import config as configuration
+from cortex.settings.data import SEALED, DataFolder
+from cortex.settings.home import cache_base
+from cortex.system.terminal import shown
+from ipc.errors import EXIT_OK, Misconfigured, Occupied
+
+#: characters of what is typed as a recovery key
+TYPED_MAX = 1_000
+#: how often a set is stopped that an open window starts again, before somebody has to close that
+TRIES = 5
+
+
+def declare(parser: Parser) -> None:
+    parser.add_folder("--data-dir", metavar="DIR", help=DATA_DIR)
+
+
+def declare_recover(parser: Parser) -> None:
+    parser.add_argument("--memory", action="store_true", required=True, help="the key of memory")
+    declare(parser)
+
+
+def encrypt(options: Namespace) -> int:
+    """Seal memory from here on, and show a recovery key for it. Raises CortexError; what was broken
+    off is done by the next start.
+    """
+    from cortex.memory.driver import sqlcipher
+    from cortex.memory.sealed import seal_folder
+
+    sqlcipher()
+    data = _data_of(options, seals=True)
+    data.make()
+    _alone(data, seal_folder)
+    print(shown(f"Memory in {data.root} is sealed."))
+    if not has_recovery(data.root / SEALED):
+        _show_recovery(data)
+    print(
+        "What lay plain was written over. A file system with a journal or snapshots, and a flash disk, may keep older "
+        "bytes until their place is used again. Exports are plain files."
+    )
+    return EXIT_OK
+
+
+def decrypt(options: Namespace) -> int:
+    """Have memory lie plain again. Raises Misconfigured where a setting asks for the other, and
+    CortexError.
+    """
+    from cortex.memory.sealed import unseal_folder
+
+    data = _data_of(options)
+    if data.is_sealed and data.seals:
+        raise Misconfigured(
+            "Your settings ask for a sealed memory (security.encrypt_memory, or security.encrypt_index with it): set "
+            "security.encrypt_memory to off, then say `cortex memory decrypt` again."
+        )
+    if data.is_sealed:
+        data.make()
+        _alone(data, unseal_folder)
+    print(shown(f"Memory in {data.root} lies plain."))
+    return EXIT_OK
+
+
+def show_recovery(options: Namespace) -> int:
+    """Make a recovery key; an older one opens nothing any more. Raises CortexError."""
+    data = _data_of(options)
+    if not data.is_sealed:
+        raise Misconfigured(f"Memory in {data.root} is not sealed: `cortex memory encrypt` does it.")
+    data.make()
+    _show_recovery(data)
+    return EXIT_OK
+
+
+def recover_memory(options: Namespace) -> int:
+    """Have memory open again by the recovery key, from the terminal or standard input. Raises
+    CortexError.
+    """
+    data = _data_of(options)
+    typed = getpass.getpass("Recovery key: ") if sys.stdin.isatty() else sys.stdin.read(TYPED_MAX)
+    path = configuration.load_security().key_path
+    recover(data.root / SEALED, typed, sealed_base(cache_base()), path)
+    print(shown(f"Memory in {data.root} opens again, by the master key that there is now."))
+    return EXIT_OK
+
+
+def _show_recovery(data: DataFolder) -> None:
+    place = data.sealing
+    assert place
+    print("Its recovery key, which is shown once and lies nowhere: keep it apart from this machine.")
+    print(f"\n    {make_recovery(place.store, open_key(place.base))}\n")
+    print("With it `cortex key recover --memory` opens memory when the master key is lost.")
+
+
+def _alone(data: DataFolder, work: Callable[[DataFolder], None]) -> None:
+    """Do this while no set has the folder. Raises Occupied where one is started again and again."""
+    for left in reversed(range(TRIES)):
+        attach.stop(data)
+        try:
+            work(data)
+        except Occupied:
+            if not left:
+                raise
+        else:
+            return
+
+
+def _data_of(options: Namespace, *, seals: bool = False) -> DataFolder:
+    flags: dict[str, dict[str, Any]] = {}
+    if options.data_dir:
+        flags["memory"] = {"data_dir": options.data_dir}
+    if seals:
+        flags["security"] = {"encrypt_memory": "on"}
+    return configuration.load_data(flags)

@@ -1,0 +1,112 @@
+"""The key of a sealed memory: what opens its database, and the boxes of what hooks write down."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from cortex.memory.database import Database
+from cortex.memory.driver import PLAIN, Driver, sqlcipher
+from cortex.memory.transcripts import spool
+from cortex.memory.turning import bring_back
+from cortex.sealing import boxes
+from cortex.sealing.holding import give_up_open, open_key
+from cortex.settings.data import DataFolder
+from cortex.system import files
+from cortex.system.wiping import wipe
+from ipc.errors import Damaged, Unavailable
+
+#: what the old file of an event is called until it is written over
+BEFORE = ".before"
+
+
+def driver_of(data: DataFolder) -> Driver:
+    """What opens the database of a folder that was made; of a sealed one, what hooks have written
+    down so far is sealed as well. Raises Misconfigured, OSError and ValueError.
+    """
+    place = data.sealing
+    if place is None:
+        return PLAIN
+    sqlcipher()
+    key = open_key(place.base)
+    public = boxes.public_half(key)
+    if _read(place.store / boxes.PUBLIC) != public:
+        files.replace(place.store / boxes.PUBLIC, public, sync=True)
+    _each_event(data.root, lambda raw: raw if boxes.is_box(raw) else boxes.put(public, raw))
+    return Driver(key)
+
+
+def seal_folder(data: DataFolder) -> None:
+    """Have all of a folder that was made be sealed, with nobody else there. Raises CortexError."""
+    Database(data.root, driver_of(data)).close()
+
+
+def unseal_folder(data: DataFolder) -> None:
+    """Have all of it be plain, with nobody else there; the key goes last. Raises CortexError, and
+    what was not plain yet is sealed.
+    """
+    place = data.sealing
+    assert place
+    key = open_key(place.base)
+    database = Database(data.root, driver_of(data))
+    try:
+        database.release_file()
+        try:
+            bring_back(database.path, database.driver)
+        except OSError as error:
+            raise Unavailable(f"The memory's folder {data.root} cannot be used: {error}.") from error
+        files.remove(place.store / boxes.PUBLIC)
+        _each_event(data.root, opener(key))
+        give_up_open(place)
+    finally:
+        database.close()
+
+
+def unpacking(data: DataFolder) -> Callable[[bytes], bytes]:
+    """What opens the events of hooks, of a folder that its set keeps open. Raises OSError."""
+    return opener(open_key(data.sealing.base)) if data.sealing else bytes
+
+
+def opener(key: bytes) -> Callable[[bytes], bytes]:
+    """What makes an event's bytes of those of its file; `key`: b"" of a plain memory."""
+    return partial(_unboxed, key) if key else bytes
+
+
+def _unboxed(key: bytes, raw: bytes) -> bytes:
+    return boxes.take(key, raw) if boxes.is_box(raw) else raw
+
+
+def _each_event(root: Path, changed: Callable[[bytes], bytes]) -> None:
+    """Write the events anew that are to be others; one that is taken meanwhile is gone."""
+    folder = root / spool.FOLDER
+    for name in sorted(_names(folder)):
+        path = folder / name
+        if path.suffix != spool.ENDING:
+            continue
+        with contextlib.suppress(FileNotFoundError, Damaged):
+            raw = files.read_ours(path, spool.BYTES_MAX)
+            if (told := changed(raw)) == raw:
+                continue
+            before = path.with_name(path.name + BEFORE)
+            files.link(path, before)
+            files.replace(path, told)
+            wipe(before)
+    for name in _names(folder):
+        if name.endswith(BEFORE):
+            wipe(folder / name)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return files.names(folder)
+    except FileNotFoundError:
+        return []
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return files.read_ours(path, boxes.PUBLIC_BYTES)
+    except OSError:
+        return b""

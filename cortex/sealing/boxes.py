@@ -1,0 +1,59 @@
+"""Short texts sealed by who has no key, for who has: what hooks write down, who can ask nobody for
+one. The public half lies beside the sealed folder, and opens nothing.
+
+Each box has a key of its own, agreed on by X25519 with a pair that is made for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+
+from cortex.sealing.streams import seal_short, unseal_short
+from ipc.errors import Damaged
+
+#: the file of the public half, in the sealed folder, and its bytes
+PUBLIC, PUBLIC_BYTES = "BOX", 32
+#: what a box begins with: the format and its version
+MAGIC = b"cortex-box-1\n"
+_WHAT = b"cortex-box\0"
+
+
+def public_half(key: bytes) -> bytes:
+    """What boxes for the owner of `key` are made with."""
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    return X25519PrivateKey.from_private_bytes(_secret(key)).public_key().public_bytes_raw()
+
+
+def put(public: bytes, raw: bytes) -> bytes:
+    """`raw`, for the owner of the other half alone."""
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+
+    own = X25519PrivateKey.from_private_bytes(os.urandom(32))
+    shared = own.exchange(X25519PublicKey.from_public_bytes(public))
+    ours = own.public_key().public_bytes_raw()
+    return MAGIC + ours + seal_short(shared, _WHAT + ours + public, raw)
+
+
+def is_box(raw: bytes) -> bool:
+    return raw.startswith(MAGIC)
+
+
+def take(key: bytes, raw: bytes) -> bytes:
+    """What is in a box. Raises Damaged for one that was not made for us."""
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+
+    theirs, sealed = raw[len(MAGIC) : len(MAGIC) + PUBLIC_BYTES], raw[len(MAGIC) + PUBLIC_BYTES :]
+    try:
+        shared = X25519PrivateKey.from_private_bytes(_secret(key)).exchange(
+            X25519PublicKey.from_public_bytes(theirs)
+        )
+    except ValueError as error:
+        raise Damaged("It is not a box.") from error
+    return unseal_short(shared, _WHAT + theirs + public_half(key), sealed)
+
+
+def _secret(key: bytes) -> bytes:
+    return hmac.new(key, _WHAT, hashlib.sha256).digest()

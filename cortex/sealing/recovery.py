@@ -1,0 +1,56 @@
+"""A second way to a key that seals what cannot be made anew: a recovery key, which a person keeps
+on paper. It is shown once, when it is made, and lies nowhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from pathlib import Path
+
+from cortex.sealing.keys import read_note, wrap_again, write_note
+from cortex.sealing.streams import seal_short, unseal_short
+from ipc.errors import BadRequest, Damaged, NotFound
+
+#: the note beside the wrapped key, in the sealed folder
+RECOVERY = "RECOVERY"
+#: random bytes of a recovery key: 32 letters and digits, in groups of four
+RECOVERY_BYTES, GROUP = 20, 4
+#: what is sealed in the note
+_WHAT = b"cortex-recovery-key"
+
+
+def make_recovery(store: Path, key: bytes) -> str:
+    """A new recovery key for the folder's key; an older one opens nothing any more. Raises
+    OSError.
+    """
+    raw = os.urandom(RECOVERY_BYTES)
+    write_note(store / RECOVERY, {"key": seal_short(raw, _WHAT, key).hex()})
+    text = base64.b32encode(raw).decode()
+    return "-".join(text[at : at + GROUP] for at in range(0, len(text), GROUP))
+
+
+def has_recovery(store: Path) -> bool:
+    return (store / RECOVERY).is_file()
+
+
+def recover(store: Path, told: str, base: Path, key_path: str) -> None:
+    """Wrap the folder's key by the master key that there is now, made where there is none. `base`:
+    the folder of all keys.
+
+    Raises BadRequest for what is not its recovery key, NotFound where it has none, Damaged, and
+    Misconfigured and Unavailable where there is no place for a master key.
+    """
+    note = read_note(store / RECOVERY)
+    if note is None:
+        raise NotFound(f"There is no recovery key for {store}: none was made, or what it opens is gone.")
+    try:
+        raw = base64.b32decode("".join(told.upper().replace("-", " ").split()))
+        key = unseal_short(raw, _WHAT, bytes.fromhex(note["key"]))
+    except (binascii.Error, ValueError, Damaged) as error:
+        raise BadRequest(
+            f"That is not the recovery key of {store}: it has 32 letters and digits in groups of four, and the one "
+            "that was made last counts."
+        ) from error
+    wrap_again(store, key, base, key_path)

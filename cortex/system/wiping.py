@@ -1,0 +1,49 @@
+"""Removes files whose bytes are not to be found afterwards: they are written over first. What a
+journal, a snapshot or a flash disk kept of them elsewhere is out of reach.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+
+from cortex.system import files
+from cortex.system.files import Name
+
+#: bytes that are written at once
+PIECE = bytes(1 << 20)
+
+
+def wipe(path: Name) -> None:
+    """Write over a file, and remove it; one that has another name, or is none, loses this name
+    alone. Raises OSError.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        info = os.stat(path, follow_symlinks=False)
+        if stat.S_ISREG(info.st_mode) and info.st_nlink == 1:
+            _write_over(path)
+        files.remove(path)
+
+
+def wipe_tree(path: Name) -> None:
+    """As `wipe`, for a folder with all that is in it. Raises OSError."""
+    try:
+        listed = files.entries(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for name, info in listed.items():
+        (wipe_tree if stat.S_ISDIR(info.st_mode) else wipe)(os.path.join(path, name))
+    files.remove_tree(path)
+
+
+def _write_over(path: Name) -> None:
+    descriptor = files.overwrite(path)
+    try:
+        left, at = os.fstat(descriptor).st_size, 0
+        while left > 0:
+            written = os.pwrite(descriptor, PIECE[: min(left, len(PIECE))], at)
+            left, at = left - written, at + written
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,355 @@
+"""A sealed memory: nothing of it can be read on the disk, nothing of it is lost, and what is amiss
+is said by name.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cortex.front import hook
+from cortex.memory import copies, turning
+from cortex.memory.database import NAME
+from cortex.memory.driver import Driver, is_plain
+from cortex.memory.library import finish
+from cortex.memory.sealed import unpacking
+from cortex.memory.serving import MemoryWorker, opened
+from cortex.memory.transcripts import spool, spooled
+from cortex.sealing import holding, keys, masters, recovery
+from cortex.sealing.keys import KEY
+from cortex.sealing.streams import MAGIC
+from cortex.settings.data import SEALED, DataFolder
+from ipc.errors import BadRequest, Damaged, Misconfigured, Occupied
+from ipc.messages import MemoryCall
+
+pytest.importorskip("sqlcipher3")
+pytest.importorskip("cryptography")
+
+#: what is remembered, of which nothing may be found on the disk
+TOLD = [f"Zanzibar{number:03} speaks quokka{number:03} to narwhal{number:03}" for number in range(100)]
+WORDS = [word.encode() for told in TOLD for word in told.split() if any(c.isdigit() for c in word)]
+
+
+@pytest.fixture(autouse=True)
+def nothing_named(monkeypatch, tmp_path):
+    for name in ("CORTEX_KEY_FILE", "CORTEX_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(masters, "_taken", [])
+    monkeypatch.setenv("CORTEX_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def key_file(tmp_path):
+    return tmp_path / "keys" / "master"
+
+
+@pytest.fixture
+def folder(data, key_file):
+    """A data folder that is to be sealed."""
+    made = DataFolder(data, seals=True, key_path=str(key_file))
+    try:
+        base = made.sealing.base
+    except Misconfigured as error:
+        pytest.skip(str(error))
+    yield made
+    holding._leave(base)
+    shutil.rmtree(base, ignore_errors=True)
+
+
+def leave(folder):
+    """As at the end of the set and of its fronts."""
+    base = folder.sealing.base
+    holding._leave(base)
+    assert holding.close(base)
+
+
+def ask(worker, operation, *, writes=True, **arguments):
+    told = worker.call(MemoryCall(operation, arguments, writes, "", "here", "", "", "cli"))
+    return (finish(told) if not hasattr(told, "answer") else told).answer
+
+
+def tell(worker):
+    for told in TOLD:
+        ask(worker, "store", title=told, body=f"Why: {told.lower()}", tags=["marsupial"])
+
+
+def count(worker):
+    return ask(worker, "stats", writes=False)["node_count"]
+
+
+def on_disk(*folders):
+    """File → what is in it, of all below these folders."""
+    return {path: path.read_bytes() for one in folders for path in one.rglob("*") if path.is_file()}
+
+
+def check_disk(*folders):
+    found = {path for path, raw in on_disk(*folders).items() if any(word in raw for word in WORDS)}
+    assert not found
+
+
+def test_of_a_hundred_notes_nothing_is_readable_below_the_folders_and_all_is_there_again(folder, tmp_path):
+    worker = opened(folder)
+    tell(worker)
+    ask(worker, "backup")
+    check_disk(tmp_path)  # with the log of the database, which is not yet in its file
+    assert (folder.home / "index").is_dir()
+    worker.close()
+    leave(folder)
+    check_disk(tmp_path)
+    worker = opened(folder)
+    assert count(worker) == len(TOLD)
+    assert (
+        ask(worker, "recall", writes=False, query="quokka042 narwhal042")["results"][0]["title"] == TOLD[42]
+    )
+    worker.close()
+
+
+def test_what_was_plain_is_sealed_with_its_back_ups_and_moved_files_and_the_old_bytes_are_gone(
+    folder, data, tmp_path
+):
+    worker = opened(DataFolder(data))
+    tell(worker)
+    ask(worker, "backup")
+    worker.reload()
+    worker.close()
+    shutil.copy(data / NAME, data / "damaged-20260101T000000.sqlite3")
+    broken = data / "backups" / "000009-20260101T000000.sqlite3"
+    broken.write_bytes((data / NAME).read_bytes()[:30_000])
+    was = {path: path.open("rb") for path in (data / NAME, *sorted((data / "backups").iterdir()))}
+    worker = opened(folder)
+    assert count(worker) == len(TOLD)
+    check_disk(tmp_path)
+    for path, file in was.items():
+        assert not any(file.read()), path
+        file.close()
+    whole = [one for one in copies.back_ups(data) if not copies.fault_of(path_of(one), driver(folder))]
+    assert len(whole) == 1
+    worker.close()
+
+
+def path_of(told):
+    return Path(told["file"])
+
+
+def driver(folder):
+    return Driver(holding.open_key(folder.sealing.base))
+
+
+def test_it_is_plain_again_with_all_that_it_held(folder, data):
+    worker = opened(folder)
+    tell(worker)
+    ask(worker, "backup")
+    worker.close()
+    before = driver(folder)
+    assert not is_plain(data / NAME)
+    turning.bring_back(data / NAME, before)
+    holding.give_up_open(folder.sealing)
+    plain = DataFolder(data)
+    assert plain.sealing is None
+    worker = opened(plain)
+    assert count(worker) == len(TOLD)
+    assert is_plain(data / NAME)
+    assert all(not copies.fault_of(path_of(one)) for one in copies.back_ups(data))
+    worker.close()
+
+
+def test_without_the_key_and_with_another_it_is_refused_with_where_it_was_looked_for_and_nothing_is_made(
+    folder, data, key_file
+):
+    worker = opened(folder)
+    tell(worker)
+    worker.close()
+    leave(folder)
+    kept, before = key_file.read_bytes(), on_disk(data)
+    key_file.unlink()
+    with pytest.raises(Misconfigured, match=r"nothing was deleted") as caught:
+        opened(folder)
+    assert str(key_file) in str(caught.value)
+    key_file.write_text("ab" * 32)
+    key_file.chmod(0o600)
+    with pytest.raises(Misconfigured, match=r"another key"):
+        opened(folder)
+    assert on_disk(data) == before
+    key_file.write_bytes(kept)
+    worker = opened(folder)
+    assert count(worker) == len(TOLD)
+    worker.close()
+
+
+def test_a_damaged_database_is_refused_by_name_and_a_sealed_back_up_takes_its_place(folder, data):
+    worker = opened(folder)
+    tell(worker)
+    ask(worker, "backup")
+    worker.close()
+    raw = bytearray((data / NAME).read_bytes())
+    for at in range(0, len(raw), 512):
+        raw[at] ^= 1
+    (data / NAME).write_bytes(raw)
+    worker = MemoryWorker(folder)
+    with pytest.raises(Damaged, match=r"memory\.sqlite3 is damaged.*cortex memory restore"):
+        ask(worker, "stats", writes=False)
+    assert ask(worker, "restore")["notes"] == len(TOLD)
+    assert not is_plain(data / NAME)
+    worker.close()
+
+
+def check(worker):
+    if found := worker.ready().memory.store.database.check():
+        raise Damaged(found[0])
+
+
+def test_single_bits_of_each_page_are_noticed_by_its_check(folder, data):
+    worker = opened(folder)
+    tell(worker)
+    assert not worker.ready().memory.store.database.check()
+    worker.close()
+    good = (data / NAME).read_bytes()
+    for page in range(0, len(good), 4096):
+        raw = bytearray(good)
+        raw[page + 1234] ^= 1
+        (data / NAME).write_bytes(raw)
+        worker = MemoryWorker(folder)
+        with pytest.raises(Damaged):
+            check(worker)
+        worker.close()
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from cortex.memory import turning
+from cortex.memory.serving import opened
+from cortex.settings.data import DataFolder
+from cortex.system import files, wiping
+at, left = sys.argv[3], int(sys.argv[4])
+where, name = {"link": (files, "link"), "move": (files, "move"), "wipe": (wiping, "_write_over"), "export": (turning, "_export")}[at]
+done = getattr(where, name)
+def dies(*arguments):
+    global left
+    left -= 1
+    if left < 0:
+        os._exit(9)
+    return done(*arguments)
+setattr(where, name, dies)
+opened(DataFolder(Path(sys.argv[1]), seals=True, key_path=sys.argv[2])).close()
+"""
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        ("export", 0),
+        ("export", 1),
+        ("link", 0),
+        ("link", 1),
+        ("move", 1),
+        ("wipe", 0),
+        ("wipe", 1),
+        ("wipe", 3),
+    ],
+)
+def test_killed_while_it_is_sealed_it_opens_with_all_of_it_and_ends_sealed(
+    folder, data, key_file, tmp_path, at
+):
+    worker = opened(DataFolder(data))
+    tell(worker)
+    ask(worker, "backup")
+    worker.close()
+    command = [sys.executable, "-P", "-c", KILLED, str(data), str(key_file), at[0], str(at[1])]
+    assert subprocess.run(command, timeout=60, check=False).returncode == 9
+    worker = opened(folder)
+    assert count(worker) == len(TOLD)
+    check_disk(tmp_path)
+    assert not list(data.glob("*.before*"))
+    worker.close()
+
+
+def test_what_a_hook_writes_down_is_a_box_that_the_reader_of_sessions_opens(folder, data, tmp_path):
+    opened(folder).close()
+    event = {"event": "prompt", "session": "s", "cwd": "/x", "at": 1, "text": TOLD[7]}
+    hook._spool(str(data), event)
+    check_disk(tmp_path)
+    ((_, _, found),) = spooled.waiting(data / spool.FOLDER, unpack=unpacking(folder))
+    assert found.text == TOLD[7]
+    ((_, _, unread),) = spooled.waiting(data / spool.FOLDER)
+    assert unread is None
+
+
+def test_what_a_hook_wrote_down_before_is_sealed_and_not_lost(folder, data, tmp_path):
+    hook._spool(str(data), {"event": "prompt", "session": "s", "cwd": "/x", "at": 1, "text": TOLD[7]})
+    opened(folder).close()
+    check_disk(tmp_path)
+    ((_, _, found),) = spooled.waiting(data / spool.FOLDER, unpack=unpacking(folder))
+    assert found.text == TOLD[7]
+
+
+def test_forgetting_the_index_key_leaves_memory_readable_and_rotation_takes_it_along(folder, key_file):
+    worker = opened(folder)
+    tell(worker)
+    worker.close()
+    base = folder.sealing.keys
+    keys.project_key(base / "project", str(key_file))
+    first = key_file.read_text()
+    assert keys.rotate(base, str(key_file)) == (2, [])
+    second = key_file.read_text()
+    assert keys.forget(base, str(key_file)) == ""
+    assert len({first, second, key_file.read_text()}) == 3
+    assert not (base / "project" / KEY).exists()
+    leave(folder)
+    worker = opened(folder)
+    assert count(worker) == len(TOLD)
+    worker.close()
+    leave(folder)
+    keys.forget(base, str(key_file), everything=True)
+    assert not (folder.root / SEALED / KEY).exists()
+    assert not key_file.exists()
+    with pytest.raises(Damaged, match="sealed by a key that is gone"):
+        opened(folder)
+
+
+def test_a_lost_master_key_is_made_good_by_the_recovery_key_alone(folder, key_file):
+    worker = opened(folder)
+    tell(worker)
+    worker.close()
+    place = folder.sealing
+    older = recovery.make_recovery(place.store, holding.open_key(place.base))
+    newer = recovery.make_recovery(place.store, holding.open_key(place.base))
+    leave(folder)
+    key_file.unlink()
+    (place.store / KEY).unlink()
+    with pytest.raises(Misconfigured, match="recover --memory"):
+        opened(folder)
+    for wrong in (older, "AAAA-BBBB", "", newer[:-1] + ("A" if newer[-1] != "A" else "B")):
+        with pytest.raises(BadRequest, match="not the recovery key"):
+            recovery.recover(place.store, wrong, place.keys, str(key_file))
+    recovery.recover(place.store, f" {newer.lower()}\n", place.keys, str(key_file))
+    worker = opened(folder)
+    assert count(worker) == len(TOLD)
+    worker.close()
+
+
+def test_two_owners_of_one_sealed_memory_are_one_too_many(folder):
+    worker = opened(folder)
+    with pytest.raises(Occupied, match="already serves the memory"):
+        opened(folder)
+    worker.close()
+
+
+def test_what_is_made_of_it_is_sealed_at_the_end_and_made_anew_where_that_was_damaged(folder, data):
+    worker = opened(folder)
+    tell(worker)
+    worker.close()
+    leave(folder)
+    sealed = list((data / SEALED / "objects").iterdir())
+    assert sealed
+    assert all(path.read_bytes().startswith(MAGIC) for path in sealed)
+    for path in sealed:
+        path.write_bytes(path.read_bytes()[:-1])
+    worker = opened(folder)
+    assert "is made anew" in holding.sealed_fault(folder.sealing.base)
+    assert (
+        ask(worker, "recall", writes=False, query="quokka042 narwhal042")["results"][0]["title"] == TOLD[42]
+    )
+    worker.close()
