@@ -17,10 +17,12 @@ import numpy as np
 import pytest
 
 from cortex.engines.graph.targets import Targets
+from cortex.engines.serving import EngineWorker
 from cortex.engines.text.whole import META
 from cortex.front.tools import TOOLS
 from cortex.generation import packing
 from cortex.generation.read import Rows
+from cortex.generation.words import WordTable
 from cortex.indexer import watch
 from cortex.indexer.run import index
 from cortex.indexer.syntax import parse
@@ -30,7 +32,7 @@ from cortex.settings import config as configuration
 from cortex.settings.home import open_home, open_runtime
 from cortex.terms.records import LONG_FILES, IndexerState
 from ipc.codec import encode
-from ipc.messages import GraphSearch, OutlineSearch
+from ipc.messages import ExactSearch, GraphSearch, OutlineSearch
 from ipc.service import CHECK_S
 from tests.conftest import open_project
 from workers.watcher import WatcherWorker
@@ -200,6 +202,58 @@ def test_a_first_index_is_few_generations_and_one_save_is_one_file(large, monkey
     kept = set(before.values())
     written = sum(path.stat().st_size for path in new if path.stat().st_ino not in kept)
     assert written < 30_000, written
+
+
+def publish(builder):
+    while builder.refresh() is not None:
+        pass
+
+
+def test_after_a_save_the_words_and_the_order_of_what_stays_are_not_worked_out_again(large, monkeypatch):
+    shaped, ids = [], Counter()
+    shapes, cuts = WordTable._shapes, Rows.cuts
+
+    def shape(table):
+        shaped.append(table) if table._cached is None else None
+        return shapes(table)
+
+    def cut(rows, what, ordinals):
+        ids[what] += len(ordinals)
+        return cuts(rows, what, ordinals)
+
+    monkeypatch.setattr(WordTable, "_shapes", shape)
+    monkeypatch.setattr(Rows, "cuts", cut)
+    mistyped = ExactSearch("functoin_7", match_type="substring", limit=3)
+    frequent = ExactSearch("handler", match_type="substring", limit=3)
+    with contextlib.closing(Builder(large)) as builder:
+        publish(builder)
+        worker = EngineWorker("text", large)
+        worker.reload()
+        assert "did you mean" in worker.handlers[ExactSearch](mistyped).suggestion
+        worker.handlers[ExactSearch](frequent)
+        known = len(shaped)
+        write(large.root / ".cortex" / "chunks", 7, changed=" # once more")
+        publish(builder)
+        worker.reload()
+        shaped.clear()
+        ids.clear()
+        again = worker.handlers[ExactSearch](frequent)
+        assert "did you mean" in worker.handlers[ExactSearch](mistyped).suggestion
+    assert known >= 1
+    assert len(shaped) <= 1
+    assert 0 < ids["id"] < 100, ids
+    assert [hit.id for hit in again.hits] == sorted(f"code-f{at}.py~1" for at in range(CHUNKS))[:3]
+
+
+def test_a_word_that_is_there_is_compared_with_no_other_to_suggest_one(served, monkeypatch):
+    compared = []
+    near = WordTable.near
+    monkeypatch.setattr(WordTable, "near", lambda *asked: compared.append(asked[1:]) or near(*asked))
+    search = served.workers["text"].handlers[ExactSearch]
+    assert not search(ExactSearch("part ( machine", match_type="substring")).hits
+    assert not compared
+    assert "`machine`" in search(ExactSearch("mashine", match_type="substring")).suggestion
+    assert {edits for _, edits in compared} == {1}
 
 
 def test_a_file_is_parsed_once_for_its_chunks_and_its_graph(tmp_path, monkeypatch):

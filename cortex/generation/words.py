@@ -18,8 +18,15 @@ import numpy as np
 
 from cortex.generation.postings import BLOCK, ROW_BITS, Block, Source, blocks_of, merge, pack
 from cortex.terms import tokens
-from cortex.terms.edits import edits
+from cortex.terms.edits import edits, edits_of
 from ipc.arrays import Array
+
+#: terms that are looked at in one go for their letters: eight bytes for each of theirs are made
+_SHAPED = 1 << 15
+#: a byte → the bit that stands for it in a set of letters; marks have none
+_LETTERS = np.where(
+    np.arange(256) < ord(" "), np.uint64(0), np.uint64(1) << (np.arange(256) & 63).astype(np.uint64)
+)
 
 
 class _Numbers(dict[str, int]):
@@ -186,15 +193,28 @@ class WordTable:
         A swap of neighbours is one edit.
         """
         sizes, letters, wide = self._shapes()
-        codes = np.flatnonzero((sizes >= len(word) - distance) & (sizes <= len(word) + distance))
+        codes = np.flatnonzero((sizes >= max(len(word) - distance, 1)) & (sizes <= len(word) + distance))
         # An edit of one-byte letters takes away one kind of letter at most, and adds one.
         if word.isascii():
             mine, theirs = _letters_of(word.encode()), letters[codes]
             less, more = np.bitwise_count(mine & ~theirs), np.bitwise_count(theirs & ~mine)
             codes = codes[(np.maximum(less, more) <= distance) | wide[codes]]
-        found = edits(word, self.terms(codes))
+        found = np.empty(len(codes), np.int64)
+        some = wide[codes]
+        found[some] = edits(word, self.terms(codes[some]))
+        found[~some] = self._edits_of_ascii(word, codes[~some])
         kept = found <= distance
         return codes[kept], found[kept]
+
+    def _edits_of_ascii(self, word: str, codes: Array) -> Array:
+        """As `edits`, of terms that are ASCII, without a string for each."""
+        if not len(codes):
+            return np.zeros(0, np.int64)
+        begins, ends = (self._offsets[codes + after].astype(np.int64) for after in (0, 1))
+        begins += self._bytes[begins] < ord(" ")
+        sizes = ends - begins
+        at = begins[:, None] + np.arange(sizes.max())
+        return edits_of(word, self._bytes[np.minimum(at, len(self._bytes) - 1)], sizes)
 
     def terms(self, codes: Array) -> list[str]:
         """The terms of `codes`, without the mark of those that are derived."""
@@ -213,19 +233,25 @@ class WordTable:
         return data.tobytes().decode().split("\n")[:-1]
 
     def _shapes(self) -> tuple[Array, Array, Array]:
-        """Of each term without its mark:
-        i64 characters, u64 its letters as a set, bool whether it is not ASCII.
+        """Of each term without its mark: u16 characters (0 for odd words, which match no fuzzy
+        term), u64 its letters as a set, bool whether it is not ASCII.
         """
         if self._cached is None:
-            starts, data = self._offsets[:-1].astype(np.int64), self._bytes
-            marks = data < ord(" ")
-            letters = np.where(marks, np.uint64(0), np.uint64(1) << (data & 63).astype(np.uint64))
-            sizes = np.add.reduceat(((data & 0xC0) != 0x80) & ~marks, starts, dtype=np.int64)
-            self._cached = (
-                np.where(sizes, sizes, np.iinfo(np.int64).max),  # odd words match no fuzzy term
-                np.bitwise_or.reduceat(letters, starts),
-                np.maximum.reduceat(data, starts) >= 128,
-            )
+            count = len(self._offsets) - 1
+            sizes, letters = np.zeros(count, np.uint16), np.zeros(count, np.uint64)
+            wide = np.zeros(count, bool)
+            for first in range(0, count, _SHAPED):
+                last = min(first + _SHAPED, count)
+                edges = self._offsets[first : last + 1].astype(np.int64)
+                data, starts = self._bytes[edges[0] : edges[-1]], edges[:-1] - edges[0]
+                letters[first:last] = np.bitwise_or.reduceat(_LETTERS[data], starts)
+                own = np.maximum.reduceat(data, starts) >= 128
+                wide[first:last] = own
+                told = np.diff(edges) - (data[starts] < ord(" "))
+                if own.any():
+                    told -= np.add.reduceat((data & 0xC0) == 0x80, starts, dtype=np.int64)
+                sizes[first:last] = told
+            self._cached = sizes, letters, wide
         return self._cached
 
     def _place(self, term: bytes) -> int:

@@ -20,12 +20,22 @@ def edits(word: str, others: Sequence[str]) -> Array:
     and Damerau edit distances").
     """
     sizes = np.array([len(one) for one in others], np.int64)
+    width = max(int(sizes.max(initial=0)), 1)
+    letters = np.array(others, f"U{width}").view(np.uint32).reshape(len(sizes), width)
+    return edits_of(word, letters, sizes)
+
+
+def edits_of(word: str, letters: Array, sizes: Array) -> Array:
+    """As `edits`, of words of `sizes` letters [n], whose code points are the rows of `letters`
+    [n, as long as the longest]; what is behind a word counts for nothing.
+    """
     if not word or not len(sizes) or not sizes.any():
         return np.maximum(sizes, len(word))
     kind = np.dtype(np.uint64 if len(word) <= _BITS else object)
     one, last = kind.type(1) if len(word) <= _BITS else 1, len(word) - 1
-    where, letters = _bits(word, kind), np.array(others, f"U{sizes.max()}").view(np.uint32)
-    columns = where[np.minimum(letters.reshape(len(sizes), -1), len(where) - 1)].T
+    where = _bits(word, kind)
+    other = min(len(where) - 1, np.iinfo(letters.dtype).max)  # any that is none of the word's
+    columns = where[np.minimum(letters, other).T]
     found = np.full(len(sizes), len(word), np.int64)
     more = np.full(len(sizes), (1 << len(word)) - 1, kind)
     less, same, before = (np.zeros(len(sizes), kind) for _ in range(3))

@@ -8,7 +8,7 @@ from typing import Any
 
 from cortex.engines.chunks.handlers import ANSWERS, chunk_handlers
 from cortex.engines.protocol import Change, Feature, Handlers
-from cortex.engines.text.snapshot import open_text
+from cortex.engines.text.snapshot import TextSnapshot, open_text
 from cortex.engines.text.whole import Whole
 from cortex.engines.text.writer import WRITER, TextWriter, committed
 from cortex.generation.current import PRUNE_AFTER_S, Generation, prune_folder
@@ -29,6 +29,7 @@ class TextEngine:
         self._writer: TextWriter | None = None
         self._whole = Whole()
         self._token = ""
+        self._opened: TextSnapshot | None = None
 
     def resume(self, token: str) -> None:
         self.close()
@@ -54,7 +55,7 @@ class TextEngine:
         rows = published.rows
         if token:
             self._whole.check(self._folder / token)
-        snapshot = open_text(self._folder / token, rows)
+        snapshot = self._opened = open_text(self._folder / token, rows, reuse=self._opened)
         return {ExactSearch: snapshot.search, TextSignals: snapshot.signals, **chunk_handlers(rows)}
 
     def prune(self, tokens: Collection[str], older_than_s: float = PRUNE_AFTER_S) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,6 +16,8 @@ from ipc.arrays import Array
 _LINE_BITS = 32
 #: entries of the table of keys for each row; with more gaps than that, searching is better
 _TABLE_SPARSE = 8
+#: share of new rows up to which each is given its place in the order of ids that is known
+_FEW_NEW = 1 / 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,54 @@ class Places:
         flat[:size] = table.reshape(-1)[:size]
         hits: Array = flat[self._offsets + self._low % width] > 0
         return hits & self._rows.live
+
+
+class IdOrder:
+    """The places of the rows' chunk ids among all ids, worked out when they are first asked for:
+    40 ms for 60 000 rows; or from those of another generation, in proportion to what is new.
+    """
+
+    def __init__(self, rows: Rows, places: Places, reuse: IdOrder | None = None) -> None:
+        self._rows, self._places = rows, places
+        #: u64: row keys in the order of their ids, of an older generation
+        self._before = reuse.keys if reuse is not None else np.zeros(0, np.uint64)
+
+    @cached_property
+    def _order(self) -> Array:
+        """I64: the live rows in the order of their ids."""
+        known = self._places.locate(self._before)
+        known, self._before = known[known >= 0], known[:0].astype(np.uint64)
+        is_new = self._rows.live.copy()
+        is_new[known] = False
+        new = np.flatnonzero(is_new)
+        ids = self._rows.cuts("id", new)
+        if len(new) > _FEW_NEW * len(known):  # to sort all takes less than to look for a place for each
+            every = np.concatenate([known, new])
+            ids = self._rows.cuts("id", known) + ids
+            return every[sorted(range(len(every)), key=ids.__getitem__)]
+        order = sorted(range(len(new)), key=ids.__getitem__)
+        at = [
+            bisect_left(range(len(known)), ids[one], key=lambda place: self._id(known[place]))
+            for one in order
+        ]
+        return np.insert(known, at, new[order])
+
+    def _id(self, ordinal: Array) -> bytes:
+        return self._rows.cuts("id", ordinal[None])[0]
+
+    @property
+    def keys(self) -> Array:
+        """U64: row keys in the order of their ids: of these rows if somebody asked, else of older
+        ones.
+        """
+        return self._rows.keys[self._order] if "_order" in self.__dict__ else self._before
+
+    @cached_property
+    def ranks(self) -> Array:
+        """I64 [all rows]: the place of each live row's id among all."""
+        ranks = np.zeros(len(self._rows), np.int64)
+        ranks[self._order] = np.arange(len(self._order))
+        return ranks
 
 
 def page(found: Found, ranks: Array, offset: int, limit: int) -> Found:

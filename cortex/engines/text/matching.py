@@ -49,7 +49,7 @@ class Matching:
         self._schema = schema
         self._searcher = searcher
         self._words = words
-        self._places = Places(rows)
+        self.places = Places(rows)
         self._live = rows.live
         self._sets: dict[Node, Array] = {}
         self._sets_max = max(_SETS_BYTES // (len(rows) + 1), _SETS_MIN)
@@ -63,13 +63,13 @@ class Matching:
         result = self._searcher.search(query, limit, count=True)
         keys = self._searcher.fast_field_values("key", [address for _, address in result.hits])
         scores = np.array([score for score, _ in result.hits], np.float32)
-        ordinals = self._places.locate(np.array(keys, np.uint64))
+        ordinals = self.places.locate(np.array(keys, np.uint64))
         live = ordinals >= 0
         return Found(ordinals[live], scores[live]), count_of(result)
 
     def locate(self, keys: Array) -> Array:
         """As Rows.locate."""
-        return self._places.locate(keys)
+        return self.places.locate(keys)
 
     def known(self, node: Node) -> Array | None:
         """Bool [all rows]: all live rows that match, when the word table can tell; else None."""
@@ -139,7 +139,7 @@ class Matching:
         if slots["sum_other_doc_count"]:  # keys so far apart that there are more slots than buckets
             hits = self._searcher.search(query, max(self._searcher.num_docs, 1), count=False).hits
             keys = self._searcher.fast_field_values("key", [address for _, address in hits])
-            return self._places.mask(np.array(keys, np.uint64))
+            return self.places.mask(np.array(keys, np.uint64))
         buckets = slots["buckets"]
         numbers = np.array([bucket["key"] for bucket in buckets], np.uint64)
         bits = []
@@ -148,7 +148,7 @@ class Matching:
             bits.append(
                 np.unpackbits(sums.view(np.uint8).reshape(-1, 8), axis=1, count=BITS, bitorder="little")
             )
-        return self._places.mask_of_bits(numbers, np.concatenate(bits, axis=1))
+        return self.places.mask_of_bits(numbers, np.concatenate(bits, axis=1))
 
 
 def _joined(how: Callable[[Array, Array], Array], sets: Iterable[Array | None]) -> Array | None:

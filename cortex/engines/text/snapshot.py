@@ -8,7 +8,6 @@ import re
 import time
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,7 @@ from cortex.engines.text.compile import (
     compile_tiers,
     filtered,
 )
-from cortex.engines.text.fold import Folds, Found, page
+from cortex.engines.text.fold import Folds, Found, IdOrder, page
 from cortex.engines.text.held import count_missing
 from cortex.engines.text.highlight import (
     Span,
@@ -89,8 +88,11 @@ TRUNCATED = (
 )
 
 
-def open_text(folder: Path, rows: Rows, limits: Limits = LIMITS) -> TextSnapshot:
-    """Open the generation folder that TextWriter.build returned. Raises NotFound or Damaged.
+def open_text(
+    folder: Path, rows: Rows, limits: Limits = LIMITS, reuse: TextSnapshot | None = None
+) -> TextSnapshot:
+    """Open the generation folder that TextWriter.build returned; `reuse`: another generation's
+    snapshot, of which what is still true is shared. Raises NotFound or Damaged.
 
     Without rows (nothing is published yet) the folder need not exist.
     """
@@ -104,19 +106,26 @@ def open_text(folder: Path, rows: Rows, limits: Limits = LIMITS) -> TextSnapshot
     with reading(folder):
         index.config_reader("manual")
         index.reload()
-        return TextSnapshot(index, rows, limits)
+        return TextSnapshot(index, rows, limits, reuse)
 
 
 class TextSnapshot:
     """One generation of the text index with its rows. Frozen; caches hold derived values only."""
 
-    def __init__(self, index: tantivy.Index, rows: Rows, limits: Limits = LIMITS) -> None:
+    def __init__(
+        self,
+        index: tantivy.Index,
+        rows: Rows,
+        limits: Limits = LIMITS,
+        reuse: TextSnapshot | None = None,
+    ) -> None:
         self._limits = limits
         self._index = index
         self._searcher = index.searcher()
         self._rows = rows
-        self._words = Words(rows)
-        self._matching = Matching(index.schema, self._searcher, rows, self._words)
+        self.words: Words = Words(rows, reuse.words if reuse else None)
+        self._matching = Matching(index.schema, self._searcher, rows, self.words)
+        self.ids: IdOrder = IdOrder(rows, self._matching.places, reuse.ids if reuse else None)
         self._paths = frozenset(rows.path_names)
         self._kept: dict[Filters, tantivy.Query | None] = {}
         self._sieves: dict[Filters, text_signals.Sieve] = {}
@@ -182,14 +191,14 @@ class TextSnapshot:
         elif not total and not request.bare:
             suggestion = self._suggest(parsed, expressions, rest, request.filters)
         if request.lines:
-            best = page(outcome.found, self._id_ranks, 0, CHUNKS_MAX if total <= CHUNKS_MAX else BEST_CHUNKS)
+            best = page(outcome.found, self.ids.ranks, 0, CHUNKS_MAX if total <= CHUNKS_MAX else BEST_CHUNKS)
             found = ExactHits(self._rows.generation, parsed.match_type, suggestion=suggestion)
             found = replace(found, total_found=total, truncated=outcome.truncated)
             body, marks = self._marked(parsed, best, expressions, outcome.marks)
             late = len(body.hits) < len(best)
             found = replace(found, truncated=found.truncated or late)
             return self._show_lines(request, parsed.node, found, (body, marks))
-        best = page(outcome.found, self._id_ranks, offset, limit)
+        best = page(outcome.found, self.ids.ranks, offset, limit)
         hits, fragments, lines, blobs, cut_short = self._show(
             request, parsed, best, expressions, outcome.marks
         )
@@ -220,7 +229,7 @@ class TextSnapshot:
         self, parsed: Parsed, expressions: list[Expression], rest: Node | None, filters: Filters
     ) -> str:
         kept = self._filters(filters)
-        asked = Asked(self._index, self._searcher, kept, self._words, self._as_written)
+        asked = Asked(self._index, self._searcher, kept, self.words, self._as_written)
         if not expressions:
             return suggest(asked, parsed.node)
         deadline = time.monotonic() + SCAN_S
@@ -352,7 +361,7 @@ class TextSnapshot:
 
     @cached_property
     def _texts(self) -> Texts:
-        return Texts(self._rows, self._folds, self._words, self._limits.batch_bytes)
+        return Texts(self._rows, self._folds, self.words, self._limits.batch_bytes)
 
     @cached_property
     def _folds(self) -> Folds:
@@ -367,7 +376,7 @@ class TextSnapshot:
         marks: dict[int, list[Span]],
     ) -> tuple[tuple[Hit, ...], tuple[tuple[str, ...], ...], tuple[tuple[int, ...], ...], Blobs, bool]:
         """(hits, highlights, their lines, chunks, were chunks cut?) of one page."""
-        rows, sought = self._rows, make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self._words.near)
+        rows, sought = self._rows, make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self.words.near)
         ordinals, hits = best.ordinals.tolist(), rows.hits(best.ordinals)
         texts = [rows.text(ordinal) for ordinal in ordinals]
         heads = rows.cuts("chunk", best.ordinals)
@@ -426,7 +435,7 @@ class TextSnapshot:
         """The chunks `best`, as many as there was time for, and what each leaf of the query marks
         in their texts.
         """
-        sought = make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self._words.near)
+        sought = make_needles(leaves(parsed.node)[:_LEAVES_MARKED], self.words.near)
         wanted = [one for one in expressions if not one.excluded]
         raws = self._rows.cuts("text", best.ordinals)
         places = {at: known[row] for at, row in enumerate(best.ordinals.tolist()) if row in known}
@@ -449,18 +458,6 @@ class TextSnapshot:
             meant = replace(filters, chunk_types=tuple(self._rows.kinds(filters.chunk_types)))
             self._kept[filters] = compile_filters(meant, paths, tags, languages, self._index.schema)
         return self._kept[filters]
-
-    @cached_property
-    def _id_ranks(self) -> Array:
-        """I64 [all rows]: the place of each row's chunk id among all ids; 40 ms for 60 000 rows."""
-        ids: list[bytes] = []
-        for segment in self._rows.segments:
-            offsets = segment.arrays["id_offsets"].tolist()
-            data = segment.arrays["id_bytes"].tobytes()
-            ids.extend(data[a:b] for a, b in pairwise(offsets))
-        ranks = np.empty(len(ids), np.int64)
-        ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
-        return ranks
 
 
 def _taken(kept: Array, scores: Array) -> Found:

@@ -17,6 +17,8 @@ from ipc.errors import BadRequest
 
 #: terms of a query that are looked at one by one
 _TERMS_MAX = 12
+#: edits at most that lie between a word and one that it may have been meant as
+NEAR_EDITS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +113,21 @@ def nearest(asked: Asked, text: str) -> str:
     two edits away the nearest, then the most frequent. Empty when there is none.
     """
     for word in tokens.whole_words(text):
-        near = asked.words.near(word.replace(tokens.UNDERSCORE, "_"), 2)
-        if 0 in near.values():
+        term = word.replace(tokens.UNDERSCORE, "_")
+        if asked.words.has(term):
             continue
-        ranked = [
-            (edits, -asked.searcher.doc_freq("text", term.replace("_", tokens.UNDERSCORE)), term)
-            for term, edits in near.items()
-        ]
-        indexed = [one for one in ranked if one[1]]  # others are parts or joined forms, and stand in no text
-        return asked.written(min(indexed)[2]) if indexed else ""
+        for distance in (1, NEAR_EDITS):  # the nearer ones are few, and quickly found
+            # What stands in no text is a part or a joined form.
+            ranked = [
+                (-count, near)
+                for near in asked.words.near(term, distance)
+                if (count := _texts_with(asked, near))
+            ]
+            if ranked:
+                return asked.written(min(ranked)[1])
+        return ""
     return ""
+
+
+def _texts_with(asked: Asked, term: str) -> int:
+    return asked.searcher.doc_freq("text", term.replace("_", tokens.UNDERSCORE))

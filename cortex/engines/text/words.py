@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from cortex.generation.read import Rows
+from cortex.generation.segment import Segment
 from cortex.generation.words import WordTable
 from ipc.arrays import Array
 
@@ -20,31 +21,34 @@ Near = list[tuple[Array, Array]]
 class Words:
     """Answers for the live rows. Frozen; caches hold derived values only."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, reuse: Words | None = None) -> None:
+        """`reuse`: of another generation, whose tables of the same segments are shared."""
+        known = dict(zip(map(id, reuse.segments), reuse.tables, strict=True)) if reuse else {}
+        self.segments: tuple[Segment, ...] = rows.segments
+        self.tables: list[WordTable] = [known.get(id(one)) or WordTable(one.arrays) for one in rows.segments]
         self._live = rows.live
         self._starts = rows.starts.tolist()
-        self._tables = [WordTable(segment.arrays) for segment in rows.segments]
         self._near: dict[tuple[str, int], Near] = {}
 
     def holding(self, terms: Iterable[str]) -> Array:
         """Bool [all rows]: those that hold one of `terms`."""
         wanted = set(terms)
-        return self._mask(table.codes_of(wanted) for table in self._tables)
+        return self._mask(table.codes_of(wanted) for table in self.tables)
 
     def starting(self, start: str) -> Array:
         """Bool [all rows]: those that hold a term that begins with `start`."""
-        found = [table.codes_from(start) for table in self._tables]
+        found = [table.codes_from(start) for table in self.tables]
         return self._mask(derived for derived, _ in found) | self._mask(words for _, words in found)
 
     @cached_property
     def size(self) -> int:
         """Bytes of all words: what `around` looks through."""
-        return sum(table.size for table in self._tables)
+        return sum(table.size for table in self.tables)
 
     @cached_property
     def odd(self) -> Array:
         """Bool [all rows]: those with words that are not ASCII, or too long to be indexed."""
-        return self._rows_of(table.odd_rows() for table in self._tables)
+        return self._rows_of(table.odd_rows() for table in self.tables)
 
     def around(self, text: str, *, begins: bool, ends: bool) -> Array:
         """I8 [all rows]: how well the best word of each row that holds `text` (ASCII, in lower
@@ -53,11 +57,15 @@ class Words:
         2: the word is `text`; 1: it begins or ends with it; 0: `text` is inside. With `begins` or
         `ends` only words that do so count. Not to be asked of `odd` rows.
         """
-        found = [table.around(text, begins=begins, ends=ends) for table in self._tables]
+        found = [table.around(text, begins=begins, ends=ends) for table in self.tables]
         out = np.full(len(self._live), -1, np.int8)
         for count in range(3):
             out[self._mask(codes[edges == count] for codes, edges in found)] = count
         return out
+
+    def has(self, term: str) -> bool:
+        """Whether `term` is a word, a part of one or a joined form, of any row."""
+        return any(len(table.codes_of([term])) for table in self.tables)
 
     def within(self, word: str, distance: int, most: int) -> Array:
         """Bool [all rows]: those that hold a term at most `most` edits away from `word`; `most` is
@@ -69,7 +77,7 @@ class Words:
         """The terms at most `distance` edits away from `word`, and how many."""
         return {
             term: edit
-            for table, (codes, edits) in zip(self._tables, self._neighbours(word, distance), strict=True)
+            for table, (codes, edits) in zip(self.tables, self._neighbours(word, distance), strict=True)
             for term, edit in zip(table.terms(codes), edits.tolist(), strict=True)
         }
 
@@ -78,11 +86,11 @@ class Words:
         if known is None:
             if len(self._near) >= _NEAR_MAX:
                 self._near.clear()
-            known = self._near[word, distance] = [table.near(word, distance) for table in self._tables]
+            known = self._near[word, distance] = [table.near(word, distance) for table in self.tables]
         return known
 
     def _mask(self, codes: Iterable[Array]) -> Array:
-        tables = zip(self._tables, codes, strict=True)
+        tables = zip(self.tables, codes, strict=True)
         return self._rows_of(table.rows(some) if len(some) else some for table, some in tables)
 
     def _rows_of(self, rows: Iterable[Array]) -> Array:
