@@ -2,8 +2,8 @@
 ripgrep in one run.
 
     scripts/bench/speed.py --sources DIR [DIR …] [--files 400 2000 …] [--questions 300]
-        [--rest-s 60] [--semble-model DIR [--semble-s 600]] [--growth QUESTIONS] [--index-s 1800]
-        [--kept DIR] [--json]
+        [--rest-s 60] [--semble-model DIR [--semble-s 600]] [--index-s 1800] [--kept DIR]
+        [--json]
     scripts/bench/speed.py --merge RESULT.json RESULT.json … [--json]
     scripts/bench/speed.py --plot RESULT.json
 
@@ -18,7 +18,8 @@ Indexing counts from the start of the first front: until the last chunk file is 
 last file is searchable, and until nothing is done any more. Questions are asked by a client that
 does nothing else, as are those of the peer's own server. `hop` rows ask one worker over ZeroMQ. The
 exponent of a row is that of its median over the chunks: 0 costs nothing for size, 1 as much as size
-grows.
+grows. What a set does once it has started (a look at every file, and at what is served) is done
+before questions are timed; `growth.py` says what becomes of all after many of them.
 """
 
 from __future__ import annotations
@@ -168,6 +169,8 @@ def ask(config: Config, drawn: dict[str, list[str]], count: int) -> list[Figures
     ]
     rows = []
     with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
+        front.call("cortex_search", SHORT | {"query": drawn["words"][0]})
+        _settle(Freshness(config), config.root)  # what a start has to do takes a core or more
         for case, tool, arguments, questions in cases:
             for question in questions[:WARM_UP]:
                 front.call(tool, arguments | {"query": question})
@@ -344,35 +347,12 @@ def measure(options: argparse.Namespace, files: int) -> Figures:
             figures["rest"] = usage.rest(config.root, options.rest_s)
             figures["rest_mb"] = usage.memory_mb(config.root)
             figures |= disk(config)
-        if options.growth:
-            figures["growth"] = grow(config, drawn["words"], options.growth)
         attach.stop(config)
         asked += ripgrep(config.root, drawn)
         if options.semble_model:
             figures["semble"], theirs = semble(config.root, options, drawn["words"])
             asked += theirs
     return figures | {"questions": asked}
-
-
-def grow(config: Config, questions: Sequence[str], count: int) -> Figures:
-    """Memory of each process after a tenth and after all of `count` questions, one file saved for
-    each fifty of them.
-    """
-    saved = config.root / "grown.py"
-    with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
-        for at in range(count):
-            front.call("cortex_search", SHORT | {"query": questions[at % len(questions)]})
-            if at % 50 == 0:
-                saved.write_text(f"def grown_{at}():\n    return {at}\n")
-            if at == count // 10:
-                early = usage.memory_mb(config.root)
-        late = usage.memory_mb(config.root)
-    return {
-        "questions": count,
-        "early_mb": early,
-        "late_mb": late,
-        "generation": Freshness(config).current().number,
-    }
 
 
 def plot(result: Path) -> None:
@@ -390,7 +370,6 @@ def main() -> None:
     parser.add_argument("--files", type=int, nargs="+", default=[400, 2000], help="files of each tree")
     parser.add_argument("--questions", type=int, default=300, help="questions of each kind")
     parser.add_argument("--rest-s", type=float, default=60.0)
-    parser.add_argument("--growth", type=int, default=0, metavar="QUESTIONS")
     parser.add_argument("--semble-model", default="", metavar="DIR")
     parser.add_argument("--semble-s", type=float, default=600.0, help="seconds for its first answer")
     parser.add_argument("--index-s", type=float, default=1800.0, help="seconds until all is searchable")

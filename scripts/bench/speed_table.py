@@ -45,8 +45,6 @@ def show(size: Figures) -> None:
     memory = size["rest_mb"] | {"all": round(sum(size["rest_mb"].values()), 1)}
     rest = [(name, memory.get(name), row["percent"], row["wakes"]) for name, row in size["rest"].items()]
     print_table(("at rest", "MB", "% of a core", "wakes a minute"), rest)
-    if "growth" in size:
-        print(f"growth: {size['growth']}")
 
 
 def show_all(sizes: Sequence[Figures], slopes: dict[str, float]) -> None:

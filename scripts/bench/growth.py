@@ -1,0 +1,184 @@
+"""Whether anything grows: many questions and many generations of one project, and what each process
+has at the begin, in the middle and at the end.
+
+    scripts/bench/growth.py --sources DIR [DIR …] [--files 700] [--questions 10000]
+        [--generations 200] [--most-s 300] [--json]
+
+One file is saved for each generation, and the questions between two saves are asked while it is
+published: words, substrings, expressions and callers in turns, by a client that does nothing else.
+A look is taken ten times: memory (proportional), descriptors and threads of each process, disk, and
+the median of the questions since the look before. The slope is that of the second half, a thousand
+questions: what is made once is there by then. Ends after --most-s, and says how far it came.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import random
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+import usage
+from first_minute import copy_sources
+from plain import Server
+from product import CORTEX, rows_of, served, surroundings
+from report import Figures, add_json, begin, percentiles, print_machine, print_table, write
+from samples import slope
+from speed import SHORT, draw, index
+
+from cortex.ask.freshness import Freshness
+from cortex.settings.config import Config
+
+#: looks, the first after a tenth of the questions
+LOOKS = 10
+#: seconds until a saved file must be served, between two looks at that, and for the first index
+SERVED_S, LOOK_S, INDEX_S = 30.0, 0.01, 600.0
+#: questions of each kind that are drawn
+DRAWN = 300
+#: MB a thousand questions, of one process, above which it is said to grow, if it has so many MB
+#: more than in the middle: less is what an allocator keeps
+MB_A_THOUSAND_MAX, MORE_MB_MAX = 1.5, 4.0
+#: descriptors and threads a process may have more at the end than in the middle: generations that
+#: are kept for a moment hold some
+MORE_MAX = 12
+
+
+def questions(config: Config) -> list[tuple[str, dict[str, Any]]]:
+    rows = rows_of(config)
+    chance = random.Random(7)
+    texts = [rows.text(at) for at in chance.sample(range(len(rows)), min(2000, len(rows)))]
+    drawn = draw(texts, DRAWN)
+    return [
+        call
+        for words, piece, pattern in zip(
+            *(drawn[kind][:DRAWN] for kind in ("words", "substring", "regex")), strict=True
+        )
+        for call in (
+            ("cortex_search", SHORT | {"query": words}),
+            ("cortex_exact", {"query": piece, "match_type": "substring"}),
+            ("cortex_search", SHORT | {"query": f"how {words}"}),
+            ("cortex_exact", {"query": pattern, "match_type": "regex"}),
+            ("cortex_graph", {"operation": "callers", "target": words.split()[-1]}),
+        )
+    ]
+
+
+def look(config: Config, asked: int, times: Sequence[float]) -> Figures:
+    """What there is now, and the times (seconds) of the questions since the look before."""
+    held: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for name, process in usage.named(config.root):
+        with contextlib.suppress(psutil.Error):
+            held[name][0] += process.num_fds()
+            held[name][1] += process.num_threads()
+    return {
+        "questions": asked,
+        "generation": Freshness(config).current().number,
+        "p50_ms": percentiles([1000 * one for one in times])["p50"],
+        "disk_mb": usage.disk_mb(config.home),
+        "memory_mb": usage.memory_mb(config.root),
+        "descriptors": {name: one[0] for name, one in held.items()},
+        "threads": {name: one[1] for name, one in held.items()},
+    }
+
+
+def grow(config: Config, options: argparse.Namespace) -> list[Figures]:
+    calls, saved, freshness = questions(config), config.root / "grown.py", Freshness(config)
+    until, looks, times = time.monotonic() + options.most_s, list[Figures](), list[float]()
+    asked, between = 0, options.questions / options.generations
+    with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
+        for number in range(1, options.generations + 1):
+            before = freshness.current().number
+            saved.write_text(f"def grown_{number}():\n    return {number}\n")
+            while asked < number * between:
+                began = time.perf_counter()
+                front.call(*calls[asked % len(calls)])
+                times.append(time.perf_counter() - began)
+                asked += 1
+            bound = time.monotonic() + SERVED_S
+            while freshness.current().number == before:
+                if time.monotonic() > bound:
+                    raise SystemExit(f"the {number}th file was not served in {SERVED_S:.0f} s")
+                time.sleep(LOOK_S)
+            late = time.monotonic() >= until
+            if late or number * LOOKS // options.generations > len(looks):
+                looks.append(look(config, asked, times))
+                times.clear()
+            if late:
+                break
+    return looks
+
+
+def compare(looks: Sequence[Figures]) -> list[Figures]:
+    """A row for each process, the disk and the median: begin, middle, end, and whether it grows."""
+    first, middle, last = looks[0], looks[len(looks) // 2], looks[-1]
+    half = looks[len(looks) // 2 :]
+    rows: list[Figures] = []
+    for name in last["memory_mb"]:
+        sizes = [(one["questions"] / 1000, one["memory_mb"].get(name, 0.0)) for one in half]
+        rise = round(slope(sizes), 2)
+        row: Figures = {"what": name, "slope": rise}
+        row["memory_mb"] = [one["memory_mb"].get(name, 0.0) for one in (first, middle, last)]
+        grown = rise > MB_A_THOUSAND_MAX and row["memory_mb"][2] - row["memory_mb"][1] > MORE_MB_MAX
+        for held in ("descriptors", "threads"):
+            row[held] = [one[held].get(name, 0) for one in (first, middle, last)]
+            grown |= row[held][2] - row[held][1] > MORE_MAX
+        rows.append(row | {"grows": grown})
+    return rows
+
+
+def show(looks: Sequence[Figures], rows: Sequence[Figures]) -> None:
+    last = looks[-1]
+    print(f"{last['questions']} questions, generation {last['generation']}; begin → middle → end:\n")
+    print_table(
+        ("process", "memory MB", "MB a 1000", "descriptors", "threads", ""),
+        [
+            (
+                row["what"],
+                *(" → ".join(map(str, row["memory_mb"])), row["slope"]),
+                *(" → ".join(map(str, row[held])) for held in ("descriptors", "threads")),
+                "grows" if row["grows"] else "",
+            )
+            for row in rows
+        ],
+    )
+    for name in ("disk_mb", "p50_ms"):
+        print(f"{name}: {' → '.join(str(one[name]) for one in looks)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sources", type=Path, nargs="+", required=True, help="folders of projects")
+    parser.add_argument("--files", type=int, default=700)
+    parser.add_argument("--questions", type=int, default=10_000)
+    parser.add_argument("--generations", type=int, default=200)
+    parser.add_argument("--most-s", type=float, default=300.0, help="seconds after which it ends")
+    add_json(parser)
+    options = parser.parse_args()
+    result = begin("growth")
+    print_machine(result)
+    with (
+        tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder,
+        surroundings(),
+        served(Path(folder)) as config,
+    ):
+        result["files"] = copy_sources(options.sources, config.root, options.files)
+        result["indexed"] = index(config, INDEX_S)
+        result["looks"] = grow(config, options)
+        result["rows"] = compare(result["looks"])
+    show(result["looks"], result["rows"])
+    if options.json:
+        write(result)
+    sys.exit(any(row["grows"] for row in result["rows"]))
+
+
+if __name__ == "__main__":
+    main()
