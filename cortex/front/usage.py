@@ -134,14 +134,14 @@ def _weighed(root: Path, call: Call, arguments: Mapping[str, Any], answer: Any) 
     return msgspec.structs.replace(
         call,
         tokens=len(raw) // TOKEN_BYTES,
-        files=sum(map(_size, (root / name for name in named))) // TOKEN_BYTES,
+        files=sum(_size(f"{root}/{name}") for name in named) // TOKEN_BYTES,
         question=_question(arguments) if nothing else "",
     )
 
 
-def _size(path: Path) -> int:
+def _size(path: str) -> int:
     try:
-        found = path.lstat()
+        found = os.lstat(path)
     except (OSError, ValueError):
         return 0
     return found.st_size if stat.S_ISREG(found.st_mode) else 0

@@ -64,6 +64,8 @@ _ORDER = (
 ROUNDING = 1e-9
 #: the place of each among the columns of the candidates
 _AT = {name: at for at, name in enumerate((*_LANES, *_ABOUT, *_NAMED))}
+#: those of them that say that words found a chunk
+_BY_WORDS = [_AT[name] for name in (*_LANES[:-1], "cited")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +164,15 @@ class _Candidates:
         out[[chunk for _, _, chunk in ids]] = np.arange(len(ids))
         return out
 
-    def source(self, at: int) -> Source:
-        values = self.lanes[:, at]
-        if math.isnan(values[_AT["cosine"]]):
-            return "lex"
-        words = any(values[_AT[lane]] > 0 for lane in (*_LANES[:-1], "cited"))
-        return "both" if words else "vec"
+    def sources(self, chunks: Array) -> list[Source]:
+        """Which lanes found each of `chunks`."""
+        lanes = self.lanes[:, chunks]
+        by_words: list[bool] = np.any(lanes[_BY_WORDS] > 0, axis=0).tolist()
+        missing: list[bool] = np.isnan(lanes[_AT["cosine"]]).tolist()
+        return [
+            "lex" if none else "both" if words else "vec"
+            for none, words in zip(missing, by_words, strict=True)
+        ]
 
     def best(self, values: Array) -> Array:
         """The highest of `values` […, n] in each file."""
@@ -235,18 +240,21 @@ def rank(
     strength = _shares(found.lane("body")) + cosine
     shown = _pick(found, files, strength)
     order = _sorted(found, shown, (-totals,), slice(limit)).tolist()
+    sums, points = totals[order].tolist(), values[:, order].T.tolist()
+    sources = found.sources(shown[order])
+    base = _squash(0.0, positive)
     first = [
         Ranked(
             hit=found.hit(shown[at]),
-            score=_squash(float(totals[at]), positive),
-            source=found.source(shown[at]),
+            score=_squash(total, positive),
+            source=source,
             names=names,
-            values=tuple(values[:, at].tolist()),
+            values=tuple(own),
             weights=counts,
-            total=float(totals[at]),
-            base=_squash(0.0, positive),
+            total=total,
+            base=base,
         )
-        for at in order
+        for at, total, own, source in zip(order, sums, points, sources, strict=True)
     ]
     if len(first) == limit:
         return first
@@ -388,7 +396,7 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
 def _named_like(asked: Asked, paths: Sequence[str]) -> dict[str, Array]:
     """The signals of _NAMES of each path."""
     said = [say(path) for path in paths]
-    shares = ([asked.share(one.stem) for one in said], [asked.share(one.folders) for one in said])
+    shares = asked.shares([one.stem for one in said]), asked.shares([one.folders for one in said])
     return dict(zip(_NAMES, map(np.array, shares), strict=True))
 
 
@@ -470,7 +478,7 @@ def _more(
     rest = rest[_sorted(found, rest, columns, slice(limit - len(by_file)))]
     places: dict[int, int] = {}
     out = []
-    for at in rest.tolist():
+    for at, source in zip(rest.tolist(), found.sources(rest), strict=True):
         file = int(found.file[at])
         places[file] = places.get(file, 1) + 1
         factor = min(1.0, max(0.0, float(strength[at]) / 2))
@@ -478,7 +486,7 @@ def _more(
             Ranked(
                 hit=found.hit(at),
                 score=floor * factor,
-                source=found.source(at),
+                source=source,
                 names=by_file[file].names,
                 values=by_file[file].values,
                 weights=by_file[file].weights,

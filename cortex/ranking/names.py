@@ -48,9 +48,18 @@ class Asked(dict[str, float]):
                 return SHORT
         return 0.0
 
+    def shares(self, names: Sequence[Sequence[str]]) -> list[float]:
+        """The share (0-1) of the parts of each name that the question holds: mostly none."""
+        worth = {part: value for part in set().union(*names) if (value := self[part])}
+        none = worth.keys().isdisjoint
+        return [
+            0.0 if none(parts) else sum(worth.get(part, 0.0) for part in parts) / len(parts)
+            for parts in names
+        ]
+
     def share(self, parts: Sequence[str]) -> float:
-        """The share (0-1) of the parts of a name that the question holds."""
-        return sum(map(self.__getitem__, parts)) / len(parts) if parts else 0.0
+        """As `shares`, of one name."""
+        return self.shares([parts])[0]
 
 
 @functools.lru_cache(_STEMS)

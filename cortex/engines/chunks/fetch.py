@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+import string
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,9 @@ WORDS_MAX = 8192
 #: a text → what of the question each of its lines holds, a bit for each thing
 Held = Callable[[str], list[int]]
 
-_IDENTIFIER = re.compile(r"\w+|\n")
-#: what stands for a line feed among the bits of words
-_LINE_END = -1
+_IDENTIFIER = re.compile(r"\w+")
+#: what identifiers in ASCII are made of, in lower case
+_LETTERS = frozenset(f"{string.ascii_lowercase}{string.digits}_")
 _WORD = re.compile(rf"{CAMEL}|[0-9]+|[^\W\d_]+")
 
 
@@ -50,25 +51,34 @@ def words_held(query: str) -> Held:
     wanted = {word: 1 << at for at, word in enumerate(sorted(_words(query)))}
 
     def held(text: str) -> list[int]:
-        found = _IDENTIFIER.findall(text)
-        distinct = list(set(found))
-        apart = map(wanted.keys().isdisjoint, map(_words, distinct))
-        known = {
-            identifier: sum(wanted.get(word, 0) for word in _words(identifier))
-            for identifier, none in zip(distinct, apart, strict=True)
-            if not none
-        }
-        known["\n"] = _LINE_END
-        lines, line = [], 0
-        for bits in filter(None, map(known.get, found)):
-            if bits == _LINE_END:
-                lines.append(line)
-                line = 0
-            else:
-                line |= bits
-        return [*lines, line]
+        lines = [0] * (text.count("\n") + 1)
+        line = last = 0
+        for begin, identifier in _identifiers(text, wanted):
+            if found := wanted.keys() & _words(identifier):
+                line += text.count("\n", last, begin)
+                last = begin
+                lines[line] |= sum(map(wanted.__getitem__, found))
+        return lines
 
     return held
+
+
+def _identifiers(text: str, wanted: Iterable[str]) -> list[tuple[int, str]]:
+    """(place, identifier) of those that may hold one of the words `wanted`, in their order."""
+    if not text.isascii():  # lower case of some letters depends on those beside them
+        return [(found.start(), found[0]) for found in _IDENTIFIER.finditer(text)]
+    lower, out = text.lower(), dict[int, str]()
+    for word in wanted:
+        at = lower.find(word)
+        while at >= 0:
+            begin, end = at, at + len(word)
+            while begin and lower[begin - 1] in _LETTERS:
+                begin -= 1
+            while end < len(lower) and lower[end] in _LETTERS:
+                end += 1
+            out[begin] = text[begin:end]
+            at = lower.find(word, end)
+    return sorted(out.items())
 
 
 @functools.lru_cache(WORDS_MAX)
