@@ -57,10 +57,6 @@ class Asked(dict[str, float]):
             for parts in names
         ]
 
-    def share(self, parts: Sequence[str]) -> float:
-        """As `shares`, of one name."""
-        return self.shares([parts])[0]
-
 
 @functools.lru_cache(_STEMS)
 def _stem(part: str) -> str:

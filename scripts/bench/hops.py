@@ -4,9 +4,13 @@ through the codec as between processes, the time of the thread taken at each hop
     scripts/bench/hops.py --corpus DIR [--files 1600] [--questions 60] [--json]
 
 A table for each tool: how many messages of each kind a question sends, and what the worker takes
-for them, reading and writing included; what the front takes beside. ZeroMQ, the event loop's waits,
-the MCP lines and the caches that another process has emptied come on top: `speed.py` measures all
-of it from outside. Every question was asked once before, so nothing is opened for the first time.
+for them, reading and writing included; what the front takes beside. Every question was asked once
+before, so nothing is opened for the first time.
+
+A second table says what is imposed on each question beside that: between processes, a line of MCP
+that asks nothing (ping: two pipes, the front's event loop, JSON), a message that asks nothing of a
+worker (ZeroMQ twice, both event loops), and a whole search, of which two messages follow each
+other. Its times are medians, and processor time of both sides.
 """
 
 from __future__ import annotations
@@ -19,11 +23,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import usage
 from first_minute import copy_sources
-from product import covering, rows_of, scratch
-from report import Figures, add_json, begin, print_machine, print_table, write
-from speed import draw
+from plain import Server
+from product import CORTEX, covering, rows_of, scratch
+from report import Figures, add_json, begin, print_machine, print_table, summarise, write
+from speed import HOP_S, WARM_UP, draw, settle, timed
 
+from cortex.ask.freshness import Freshness
 from cortex.engines import ENGINES
 from cortex.engines.serving import EngineWorker
 from cortex.front.link import Link
@@ -32,9 +39,10 @@ from cortex.front.tools import TOOLS
 from cortex.indexer.run import index
 from cortex.publish.builder import Builder
 from cortex.settings.config import Config, load
+from ipc.client import Client
 from ipc.codec import decode, encode
 from ipc.errors import BY_CODE, CortexError
-from ipc.messages import Failure
+from ipc.messages import Failure, Fetch
 from ipc.service import answer
 from workers import vector
 
@@ -122,6 +130,57 @@ def measure(config: Config, count: int) -> list[Figures]:
     return found
 
 
+def imposed(config: Config, count: int) -> list[Figures]:
+    """What a question costs before anything is done for it, and a whole one, between processes."""
+    rows = rows_of(config)
+    asked = draw([rows.text(at) for at in covering(rows)], count)["words"][:count]
+    found: list[Figures] = []
+    with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
+        search = CASES["search, 5 snippets"]
+        front.call(search[0], search[2] | {"query": asked[0]})
+        settle(Freshness(config), config.root)
+        cases = {
+            "a line of MCP, ping": lambda _at: front.ask("ping", {}),
+            "a whole search, 5 snippets": lambda at: front.call(
+                search[0], search[2] | {"query": asked[at % count]}
+            ),
+        }
+        for case, call in cases.items():
+            timed(count, call)
+            before = _spent(config)
+            took = timed(count, call)
+            found.append(_row(case, took, before, _spent(config), len(took) + WARM_UP))
+        found.insert(1, asyncio.run(_message(config, count)))
+    return found
+
+
+async def _message(config: Config, count: int) -> Figures:
+    """A row for a message to the text worker for no chunk."""
+    client, took = Client(config.runtime_dir), []
+    nothing = Fetch((), "snippet", 0, "", Freshness(config).current().number)
+    try:
+        for at in range(WARM_UP + count):
+            if at == WARM_UP:
+                before = _spent(config)
+            began = time.perf_counter()
+            await client.ask("text", nothing, HOP_S)
+            took.append(time.perf_counter() - began)
+        return _row("a message to a worker, for nothing", took[WARM_UP:], before, _spent(config), count)
+    finally:
+        await client.close()
+
+
+def _spent(config: Config) -> float:
+    """Seconds of processor time of the set, its front and this process, less what only looks."""
+    busy = ("mcp", "text", "vector")
+    spent = usage.processor_s(config.root)
+    return sum(spent.get(name, 0.0) for name in busy) + time.process_time()
+
+
+def _row(case: str, took: list[float], before: float, after: float, calls: int) -> Figures:
+    return summarise(case, took) | {"cpu_ms": round(1000 * (after - before) / calls, 2)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -141,9 +200,16 @@ def main() -> None:
             while builder.refresh() is not None:
                 pass
         result["rows"] = measure(config, options.questions)
+        result["imposed"] = imposed(config, options.questions)
     keys = ("case", "hop", "messages", "cpu_ms")
     print_table(
         ("question", "hop", "messages", "cpu ms"), [[row[key] for key in keys] for row in result["rows"]]
+    )
+    print()
+    keys = ("case", "p50_ms", "p95_ms", "cpu_ms")
+    print_table(
+        ("between processes", "p50", "p95 ms", "cpu ms"),
+        [[row[key] for key in keys] for row in result["imposed"]],
     )
     if options.json:
         write(result)

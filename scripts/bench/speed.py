@@ -96,7 +96,7 @@ def index(config: Config, bound_s: float) -> Figures:
             written = written or (now if over else 0.0)
             searchable = now if freshness.serves_all(freshness.current()) else 0.0
             time.sleep(LOOK_S)
-        settled = _settle(freshness, root) - began
+        settled = settle(freshness, root) - began
     return {
         "written_s": round(written, 1),
         "searchable_s": round(searchable, 1),
@@ -106,7 +106,7 @@ def index(config: Config, bound_s: float) -> Figures:
     }
 
 
-def _settle(freshness: Freshness, root: Path) -> float:
+def settle(freshness: Freshness, root: Path) -> float:
     """When the last work was done, by time.perf_counter."""
     last, generation = time.perf_counter(), freshness.current().number
     spent = sum(usage.processor_s(root).values())
@@ -170,7 +170,7 @@ def ask(config: Config, drawn: dict[str, list[str]], count: int) -> list[Figures
     rows = []
     with Server([CORTEX, "mcp", "--project", str(config.root)]) as front:
         front.call("cortex_search", SHORT | {"query": drawn["words"][0]})
-        _settle(Freshness(config), config.root)  # what a start has to do takes a core or more
+        settle(Freshness(config), config.root)  # what a start has to do takes a core or more
         for case, tool, arguments, questions in cases:
             for question in questions[:WARM_UP]:
                 front.call(tool, arguments | {"query": question})

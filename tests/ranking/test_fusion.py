@@ -332,8 +332,8 @@ def test_the_score_rises_strictly_with_the_sum_and_does_not_depend_on_the_other_
 
 
 def test_of_files_that_cannot_lead_whatever_they_are_called_no_name_is_compared(monkeypatch):
-    compared, share = [], Asked.share
-    monkeypatch.setattr(Asked, "share", lambda asked, parts: compared.append(parts) or share(asked, parts))
+    compared, shares = [], Asked.shares
+    monkeypatch.setattr(Asked, "shares", lambda asked, names: compared.extend(names) or shares(asked, names))
     hits = tuple(Hit(at + 1, f"code-{at}", "code", f"part_{at}.py", 1, 9) for at in range(100))
     values = np.tile(np.linspace(1, 0, 100, dtype="<f4"), (4, 1))
     text = signals_of(1, hits, ("body", "path", "defs", "comments"), values)

@@ -20,7 +20,7 @@ from cortex.terms.paths import say
 )
 def test_a_short_form_stands_for_its_word(part, word):
     assert is_short_form(part, word)
-    assert Asked(f"where is the {word} made").share([part]) == SHORT
+    assert Asked(f"where is the {word} made").shares([[part]]) == [SHORT]
 
 
 @pytest.mark.parametrize(
@@ -40,16 +40,16 @@ def test_what_only_looks_like_a_short_form_is_none(part, word):
 
 def test_two_words_side_by_side_are_one_of_a_name():
     asked = Asked("how is the rate limit of uploads kept")
-    assert asked.share(["ratelimit"]) == 1.0
-    assert asked.share(["limitrate"]) == 0.0
+    assert asked.shares([["ratelimit"]]) == [1.0]
+    assert asked.shares([["limitrate"]]) == [0.0]
 
 
 def test_a_share_is_that_of_the_parts_and_whole_words_count_by_their_stems():
     asked = Asked("parsing the configuration")
-    assert asked.share(say("src/parser/config_loader.py").stem) == pytest.approx(SHORT / 2)
-    assert asked.share(say("parse/a.py").folders) == 1.0
-    assert asked.share(()) == 0.0
+    assert asked.shares([say("src/parser/config_loader.py").stem]) == pytest.approx([SHORT / 2])
+    assert asked.shares([say("parse/a.py").folders]) == [1.0]
+    assert asked.shares([()]) == [0.0]
 
 
 def test_words_that_say_nothing_have_no_short_forms():
-    assert Asked("what would they do with these").share(["wou", "the", "wit"]) == 0.0
+    assert Asked("what would they do with these").shares([["wou", "the", "wit"]]) == [0.0]
