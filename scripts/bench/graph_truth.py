@@ -3,8 +3,9 @@ right.
 
     python scripts/bench/graph_truth.py REFERENCE=FOLDER … [--peer] [--sample 4000] [--json]
 
-REFERENCE is one of jedi, pyright (Python), typescript (TypeScript, TSX, JavaScript), gopls, clangd
-(C, C++), javac, rust-analyzer and intelephense (PHP); the command must be on PATH, jedi importable.
+REFERENCE is one of jedi, pyright (Python), typescript (TypeScript, TSX, JavaScript: `tsc`), gopls,
+clangd (C, C++), javac, rust-analyzer, intelephense (PHP) and ruby (truth_ruby.py); the command must
+be on PATH, jedi importable.
 FOLDER is a whole checkout: with its tests, its configuration files and its roots.
 
 Asked is every call site (truth_sites.py), or `--sample` of them, evenly, the files in an order that
@@ -33,8 +34,9 @@ from pathlib import Path
 from typing import Any
 
 from report import Figures, add_json, begin, print_machine, print_table, write
-from truth_checkers import SERVERS, Target, ask_javac, ask_jedi, ask_server
+from truth_checkers import SERVERS, Target, ask_javac, ask_jedi, ask_server, ask_typescript
 from truth_peer import ask_codegraph
+from truth_ruby import ask_ruby
 from truth_sites import File, Place, Site, files_of, kind_at, named_at, read, sites_of
 
 from cortex.graph.resolution.evaluate import Evaluator
@@ -47,6 +49,8 @@ from cortex.indexer.syntax.source import digest
 LANGUAGES: dict[str, tuple[str, ...]] = {
     "jedi": ("python",),
     "javac": ("java",),
+    "ruby": ("ruby",),
+    "typescript": ("typescript", "tsx", "javascript"),
     **{name: tuple(server.languages) for name, server in SERVERS.items()},
 }
 #: what makes an instance: a call that ends at it and one that ends at its type mean the same
@@ -160,7 +164,8 @@ def ask(
 ) -> Iterator[tuple[Site, list[Target]]]:
     if name == "jedi":
         return ask_jedi(root, asked, seconds)
-    return ask_javac(root, asked, seconds) if name == "javac" else ask_server(name, root, asked, seconds)
+    ways = {"javac": ask_javac, "typescript": ask_typescript, "ruby": ask_ruby}
+    return ways[name](root, asked, seconds) if name in ways else ask_server(name, root, asked, seconds)
 
 
 class Truth:
@@ -199,7 +204,8 @@ class Truth:
         too.
         """
         for path, index in self.project.files.items():
-            whole = {one.qualified: one for one in index.facts.definitions if "overload" not in one.flags}
+            whole = {one.qualified: one for one in index.facts.definitions}  # the last of several
+            whole |= {one.qualified: one for one in index.facts.definitions if "overload" not in one.flags}
             for one in index.facts.definitions:
                 place = (path, one.line)
                 if "overload" in one.flags and one.qualified in whole:

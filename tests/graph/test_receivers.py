@@ -420,6 +420,90 @@ CASES = {
         "class JSON final {\npublic:\n  void save() {}\n};\nvoid run(JSON& x) {\n  x.save();\n}\n",
         {(6, "a:JSON.save")},
     ),
+    "a function that is called at once, and what it makes, in JavaScript": (
+        "a.js",
+        "const kind = (cache => x => cache[x])({});\nconst old = outside.wrap(1);\nfunction run() {\n  kind(1);\n  old(2);\n}\n",
+        {(4, "a:kind"), (5, "a:old")},
+    ),
+    "either of two objects in JavaScript": (
+        "a.js",
+        (
+            "const store = small ? { save() {} } : { save() {}, drop() {} };\nfunction run() {\n  store.save();\n"
+            "  store.drop();\n}\n"
+        ),
+        {(3, "a:store.save~2"), (4, "a:store.drop")},
+    ),
+    "an element of an object of functions in TypeScript": (
+        "a.ts",
+        "const all = { one: () => 1, two: () => 2 };\nfunction run(x: string) {\n  const one = all[x];\n  one();\n}\n",
+        set(),
+    ),
+    "a value that can be called by its type in TypeScript": (
+        "a.ts",
+        (
+            "class Disk { save() {} }\ninterface Find { (name: string): Disk; last: Disk }\n"
+            "type Make = { (x: number): Disk };\nlet find: Find;\nconst make: Make = other();\nfunction run() {\n"
+            "  find('a').save();\n  make(1).save();\n  find.last.save();\n}\n"
+        ),
+        {
+            (7, "a:Find.call"),
+            (7, "a:Disk.save"),
+            (8, "a:Make.call"),
+            (8, "a:Disk.save"),
+            (9, "a:Disk.save"),
+        },
+    ),
+    "a constant and fields that are declared to hold functions in TypeScript": (
+        "a.ts",
+        (
+            "class Disk { save() {} }\nexport const make: (x: number) => Disk = other();\ninterface Box { of: () => Disk }\n"
+            "class Shelf { top: () => Disk; }\nfunction run(box: Box, shelf: Shelf) {\n  make(1).save();\n"
+            "  box.of().save();\n  shelf.top().save();\n}\n"
+        ),
+        {
+            (6, "a:make"),
+            (6, "a:Disk.save"),
+            (7, "a:Box.of"),
+            (7, "a:Disk.save"),
+            (8, "a:Shelf.top"),
+            (8, "a:Disk.save"),
+        },
+    ),
+    "another name for a type, and for two, in TypeScript": (
+        "a.ts",
+        (
+            "interface Disk { save(): void }\ninterface Tape { wind(): void }\ntype Store = Disk;\n"
+            "type Both = Store & Tape;\nfunction run(one: Store, both: Both) {\n  one.save();\n  both.save();\n"
+            "  both.wind();\n}\n"
+        ),
+        {(6, "a:Disk.save"), (7, "a:Disk.save"), (8, "a:Tape.wind")},
+    ),
+    "a function beside a name space of its name in TypeScript": (
+        "a.ts",
+        (
+            "export function check(x: number) {}\nexport namespace check {\n  export function deep(x: number) {}\n}\n"
+            "function run() {\n  check(1);\n  check.deep(2);\n}\n"
+        ),
+        {(6, "a:check"), (7, "a:check.deep")},
+    ),
+    "signatures of one method on an unknown receiver in TypeScript": (
+        "a.ts",
+        "interface Disk {\n  save(): void;\n  save(x: number): void;\n}\nfunction run(x: any) {\n  x.y.save();\n}\n",
+        {(6, "a:Disk.save~2")},
+    ),
+    "methods in the branches of a condition in Python": (
+        "a.py",
+        (
+            "class Disk:\n    if TYPE_CHECKING:\n        def save(self) -> 'Disk': ...\n    else:\n        def save(self): ...\n"
+            "    def drop(self): ...\ndef run(disk: Disk):\n    disk.save().drop()\n"
+        ),
+        {(8, "a:Disk.save"), (8, "a:Disk.save~2"), (8, "a:Disk.drop")},
+    ),
+    "a function that another language's may replace in Python": (
+        "a.py",
+        "def save(): ...\ntry:\n    from ._fast import save\nexcept ImportError:\n    pass\ndef run():\n    save()\n",
+        {(7, "a:save")},
+    ),
 }
 
 

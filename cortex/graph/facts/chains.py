@@ -96,7 +96,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         last = node.child(node.child_count - 1)  # Swift writes an element as a call
         element = last is not None and last.type == "call_suffix" and text_of(last).startswith("[")
         mark = "[]" if element else "()"
-        return f"{chain_of(child_of(node, syntax.calls[kind]), syntax, depth + 1)}{mark}"
+        callee = chain_of(child_of(node, syntax.calls[kind]), syntax, depth + 1)
+        return UNKNOWN if callee == LITERAL else f"{callee}{mark}"  # (x => …)(1): nobody knows
     if kind in syntax.news:
         if depth and node.named_children and node.named_children[-1].type == "class_body":
             return UNKNOWN  # Java: what is called on `new Disk() {…}` is, mostly, what is written there

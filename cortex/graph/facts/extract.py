@@ -4,8 +4,6 @@ the order of the text.
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 from tree_sitter import Node, Query, QueryCursor, Tree
 
@@ -25,6 +23,7 @@ from cortex.graph.facts.chains import (
 )
 from cortex.graph.facts.comments import Comments, told_of
 from cortex.graph.facts.facts import (
+    CALLED,
     YIELDING,
     Base,
     Binding,
@@ -43,17 +42,13 @@ from cortex.graph.facts.macros import calls
 from cortex.graph.facts.mentions import mentions
 from cortex.graph.facts.results import types_of, value_of
 from cortex.graph.facts.script_sweep import ScriptSweep
+from cortex.graph.facts.scripts import WHOLE
 from cortex.graph.facts.tokens import chain_of_tokens
-from cortex.graph.facts.types import alternatives
+from cortex.graph.facts.types import alternatives, names_in
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: characters of a declared type that are kept
 TYPE_CHARS_MAX = 200
-#: names in types that are never a project's
-_NO_TYPES = frozenset(
-    "None str int float bool bytes object list dict set tuple Any Optional Union string error byte "
-    "rune int64 int32 uint64 float64 uint8 const struct class".split()
-)
 #: nodes around a definition that belong to it
 _AROUND = frozenset(
     "decorated_definition export_statement lexical_declaration type_declaration "
@@ -64,7 +59,6 @@ _COVERS = frozenset({"parenthesized_expression", "await_expression"})
 #: last links of a chain that name nothing
 _NOTHING = frozenset({UNKNOWN, LITERAL, ""})
 _END = 1 << 60
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*")
 
 
 def extract(tree: Tree, path: str, language: str, sha256: str) -> Facts:
@@ -202,6 +196,10 @@ class _Sweep:
         name_node = captures["name"][0]
         name = text_of(name_node).strip("\"'`")
         frame = self.stack[-1]
+        if kind == "called":  # TypeScript's `{ (x: number): Disk }`
+            if frame.block or frame.kind not in TYPE_KINDS:
+                return
+            kind, name = "method", CALLED
         declared = kind == "declared"
         if declared:
             kind = "method"
@@ -443,7 +441,7 @@ class _Sweep:
         text = text_of(node) if self.language != "php" else text_of(node).replace("\\", ".")
         if len(text) > TYPE_CHARS_MAX:
             return
-        for name in dict.fromkeys(_type_names(text)):
+        for name in dict.fromkeys(names_in(text)):
             self._refer("type", name, node)
 
     def _import(self, node: Node) -> None:
@@ -452,6 +450,8 @@ class _Sweep:
         for one in found.names:
             self.add_import(one, node)
         self.exports.update(found.exports)
+        if self.script is not None and any(child.type == "=" for child in node.children):
+            self.script.assign(WHOLE, node, node.named_children[-1])  # TypeScript's `export = x`
 
     def add_import(self, one: tuple[str, str, str, bool], node: Node) -> None:
         name, module, member, exported = one
@@ -493,7 +493,3 @@ def _whole(node: Node) -> Node:
     while node.parent is not None and node.parent.type in _AROUND:
         node = node.parent
     return node
-
-
-def _type_names(text: str) -> list[str]:
-    return [name.replace("::", ".") for name in _DOTTED.findall(text) if name not in _NO_TYPES]

@@ -13,7 +13,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 19
+FACTS_VERSION = 20
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
@@ -27,6 +27,12 @@ CONSTRUCTOR, HOLDER = "constructor", "holder"
 EXPORTED = "exported"
 #: flag of an object that may stand beside a class of its name and share its members' name (Scala)
 COMPANION = "object"
+#: relation of another name for a type to that type
+ALIAS = "alias"
+#: name and flag of what is called where an instance of a type is, by TypeScript's call signatures
+CALLED = "call"
+#: flag of a definition of Python in a branch of a condition: another may have one of its name
+BRANCH = "branch"
 #: begins the flag that holds the chain of the outermost decorator
 DECORATED = "@"
 #: flags of generators whose one item others are given
@@ -36,7 +42,7 @@ SPREAD = "*"
 
 
 class Base(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A supertype as written. `relation` is extends, implements or embeds."""
+    """A supertype as written. `relation` is extends, implements, embeds, or ALIAS."""
 
     relation: str
     chain: str

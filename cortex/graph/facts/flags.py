@@ -5,7 +5,7 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from cortex.graph.facts.chains import LITERAL, UNKNOWN, chain_of, text_of
-from cortex.graph.facts.facts import COMPANION, DECORATED, YIELDING
+from cortex.graph.facts.facts import BRANCH, CALLED, COMPANION, DECORATED, YIELDING
 from cortex.graph.facts.grammars import SYNTAX
 
 #: modifiers of a definition that resolution looks at
@@ -13,9 +13,13 @@ FLAGS = frozenset(
     {"staticmethod", "classmethod", "property", "cached_property", "overload", "abstractmethod", "static"}
     | YIELDING
 )
+#: a script's functions without a body: signatures of what stands behind them
+_SIGNATURES = frozenset({"function_signature", "method_signature", "abstract_method_signature"})
 #: methods of a script, and what Python calls those that are read and assigned as fields are
 _METHODS = frozenset({"method_definition", "method_signature", "abstract_method_signature"})
 _ACCESSORS = {"get": "property", "set": "setter"}
+#: what Python's definitions stand in of which a condition takes one
+_BRANCHES = frozenset("if_statement elif_clause else_clause try_statement except_clause".split())
 
 
 def flags_of(node: Node) -> tuple[str, ...]:
@@ -24,10 +28,14 @@ def flags_of(node: Node) -> tuple[str, ...]:
         texts = [text_of(child).lstrip("@") for child in parent.named_children if child.type == "decorator"]
         names = [text.partition("(")[0].rpartition(".")[2] for text in texts]
         known = tuple(name for name in names if name in FLAGS or name == "setter")
-        return known or tuple(f"{DECORATED}{chain}" for chain in _decorators(parent)[:1])
-    found = {child.type for child in node.children if child.type == "static"}
+        return (*(known or (f"{DECORATED}{chain}" for chain in _decorators(parent)[:1])), *_branch(parent))
+    found = {child.type for child in node.children if child.type == "static"} | set(_branch(node))
     if node.type in _METHODS:
         found |= {_ACCESSORS[child.type] for child in node.children if child.type in _ACCESSORS}
+    if node.type in _SIGNATURES:
+        found.add("overload")
+    elif node.type == "call_signature":
+        found |= {"overload", CALLED}
     if _is_singleton(node):
         found.add("static")
     if node.type == "preproc_function_def":
@@ -41,6 +49,13 @@ def flags_of(node: Node) -> tuple[str, ...]:
         if any(child.type == "modifier" and child.text == b"this" for child in first.children):
             found.add("extension")  # C#
     return tuple(sorted(found))
+
+
+def _branch(node: Node) -> tuple[str, ...]:
+    """BRANCH of what stands in a branch of a condition itself, in Python."""
+    block = node.parent
+    around = block.parent if block is not None and block.type == "block" else None
+    return (BRANCH,) if around is not None and around.type in _BRANCHES else ()
 
 
 def _is_singleton(node: Node) -> bool:

@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 #: endings that JavaScript's and TypeScript's resolution tries, in order
 SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs")
 
+#: ending of a file that only declares, and endings of what it may declare
+DECLARATIONS, _PLAIN_ENDINGS = ".d.ts", (".js", ".mjs", ".cjs", ".jsx")
+
 #: endings of what is built of a script, under whose name it may be asked for
 _BUILT_ENDINGS = (".d.ts", ".d.mts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs")
 
@@ -226,6 +229,15 @@ class ScriptModules:
             return found
         return self._in_package(module)
 
+    def beside(self, path: str) -> str:
+        """The file of declarations beside a script, the script beside such a file; "" for none."""
+        stem = path.removesuffix(DECLARATIONS)
+        if stem != path:
+            return next((f"{stem}{one}" for one in _PLAIN_ENDINGS if f"{stem}{one}" in self.files), "")
+        stem, dot, ending = path.rpartition(".")
+        other = f"{stem}{DECLARATIONS}"
+        return other if f"{dot}{ending}" in _PLAIN_ENDINGS and other in self.files else ""
+
     def _entry(self, entries: Mapping[str, tuple[str, ...]], module: str, importer: str) -> str:
         """The file of the entry that fits best: the whole name, else the longest beginning.
         `importer`: where an entry may lead to another package.
@@ -275,7 +287,9 @@ class ScriptModules:
             index = f"{place}/index{ending}" if place not in ("", ".") else f"index{ending}"
             if index in self.files:
                 return index
-        return ""
+        package = self._packages.get("" if place == "." else place)
+        mains = package.exports.get(".", ()) if package is not None else ()
+        return next((one for one in map(posixpath.normpath, mains) if one in self.files), "")
 
 
 class RustModules:

@@ -54,7 +54,7 @@ def owner_of(node: Node | None) -> Owner:
 def owner_of_literal(literal: Node) -> Owner:
     """Of what an object literal is the value of, or is assigned to by `Object.assign`."""
     around = literal.parent
-    while around is not None and around.type in _COVERS:
+    while around is not None and (around.type in _COVERS or around.type == "ternary_expression"):
         around = around.parent
     if around is None:
         return Owner("")

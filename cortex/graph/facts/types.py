@@ -33,6 +33,12 @@ _WORDS = re.compile(
 )
 _LIFETIME = re.compile(r"'[a-z_]\w*\b(?!')")
 _NAME = re.compile(r"[A-Za-z_$\\][\w$\\]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
+#: names in types that are never a project's
+_NO_TYPES = frozenset(
+    "None str int float bool bytes object list dict set tuple Any Optional Union string error byte "
+    "rune int64 int32 uint64 float64 uint8 const struct class".split()
+)
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*")
 _OPEN, _CLOSE = "[<(", "]>)"
 
 
@@ -135,3 +141,8 @@ def _split(text: str, separator: str) -> list[str]:
             start = position + 1
     parts.append(text[start:])
     return [part.strip() for part in parts if part.strip()]
+
+
+def names_in(text: str) -> list[str]:
+    """Every name that a declared type speaks of, without those that are never a project's."""
+    return [name.replace("::", ".") for name in _DOTTED.findall(text) if name not in _NO_TYPES]

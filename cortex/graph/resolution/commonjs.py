@@ -52,9 +52,12 @@ class CommonJs:
         if cuts is None:
             return ()
         found: tuple[Value, ...] = ()
-        for where, binding in self._project.fields_of(key, "module", EXPORTS):
-            if binding.value not in ("?", "#"):
-                found = self._meanings.evaluate(binding.value, where, binding.scope)
+        for one in filter(None, (key, self._project.script.beside(key))):
+            last: tuple[Value, ...] = ()
+            for where, binding in self._project.fields_of(one, "module", EXPORTS):
+                if binding.value not in ("?", "#"):
+                    last = self._meanings.evaluate(binding.value, where, binding.scope)
+            found += tuple(value for value in last if value not in found)
         if self._recursion.leave(("whole", key), cuts):
             self._wholes[key] = found
         return found

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from cortex.graph.facts.chains import either_of, module_of, narrowed
-from cortex.graph.facts.facts import DECORATED, HOLDER, SPREAD, YIELDING, Binding, Definition
+from cortex.graph.facts.facts import CALLED, DECORATED, HOLDER, SPREAD, YIELDING, Binding, Definition
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives, result
 from cortex.graph.resolution.project import Project, Ref
@@ -27,6 +27,8 @@ DEPTH_MAX = 12
 #: answers of each kind that are remembered from file to file: about 20 MB
 MEMO_MAX = 20_000
 
+#: stands before the result of a function's type in TypeScript
+_ARROW = "=>"
 _LINK = re.compile(r"\(\d*\)|\[\]|[^.\[\]()]+")
 #: members of a container that are one of its elements when called, and those that are the container
 #: again
@@ -74,7 +76,11 @@ class Evaluator:
         """
         key = (family, name)
         if key not in self._named:
-            self._named[key] = tuple(self.scopes.bodies(self.project.methods.get(key, [])))
+            found = self.scopes.bodies(self.project.methods.get(key, []))
+            if family == "script" and len(found) > 1:  # of one method's signatures the last
+                last = {(ref[0], self.project.definition(ref).qualified): ref for ref in found}
+                found = list(last.values())
+            self._named[key] = tuple(found)
         return self._named[key]
 
     def evaluate(self, chain: str, path: str, scope: int, at: int = ANYWHERE) -> tuple[Value, ...]:
@@ -417,18 +423,33 @@ class Evaluator:
         if value.tag == "inst":
             return self._several(self.called(one) for one in self.call_of(value) if one.tag == "def")
         if value.tag == "def":
-            if self.project.definition(value.ref).makes_instances:
+            one = self.project.definition(value.ref)
+            if one.makes_instances:
                 return (Value("inst", value.path, value.at),)
+            if one.kind == "constant":
+                return self._promised(one.name, value.path)
             return self.returned(value.ref, number)
         if value.tag == "mod":
             whole = (one for one in self.scopes.commonjs.unwrapped(value) if one.tag != "mod")
             return self._several(self.called(one) for one in whole)
         return ()
 
+    def _promised(self, name: str, path: str) -> tuple[Value, ...]:
+        """What a script's constant gives that is declared to hold a function, `(x: A) => Disk`."""
+        for binding in self.project.index(path).tops.get((-1, name), ()):
+            if binding.value.startswith(":") and _ARROW in binding.value:
+                return self.declared(binding.value.rpartition(_ARROW)[2], path, -1)
+        return ()
+
     def call_of(self, value: Value) -> tuple[Value, ...]:
         """What a call of an instance calls."""
-        python = self.project.language(value.path) == "python"
-        return self.member(value.ref, "__call__") if python else ()
+        language = self.project.language(value.path)
+        if language == "python":
+            return self.member(value.ref, "__call__")
+        if RULES[language].family != "script":
+            return ()
+        found = (one for one in self.member(value.ref, CALLED) if one.tag == "def")
+        return tuple(one for one in found if CALLED in self.project.definition(one.ref).flags)
 
     def returned(self, ref: Ref, number: int = 0) -> tuple[Value, ...]:
         """What a function gives: by its declared type, else by the one thing that it returns."""
@@ -468,5 +489,6 @@ class Evaluator:
             inner = value.depth - 1
             return (Value("list" if inner > 0 else "inst", value.path, value.at, max(0, inner)),)
         if value.tag == "def":
-            return (value,)  # Generic[T]
+            one = self.project.definition(value.ref)
+            return () if one.kind == "constant" else (value,)  # Generic[T]
         return (EXTERNAL,) if value.tag == "ext" else ()

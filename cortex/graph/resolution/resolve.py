@@ -15,8 +15,9 @@ from typing import Any
 import msgspec
 
 from cortex.graph.facts.chains import EITHER, module_of, narrowed, split
-from cortex.graph.facts.facts import Binding, Definition, Import, Reference
+from cortex.graph.facts.facts import ALIAS, Binding, Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
+from cortex.graph.facts.modules import DECLARATIONS
 from cortex.graph.facts.tables import asks_fixtures
 from cortex.graph.facts.types import alternatives
 from cortex.graph.resolution.common_names import COMMON
@@ -38,7 +39,9 @@ VALUE_KINDS = dict.fromkeys(("python", "script"), CALLABLE_KINDS | TYPE_KINDS)
 _OVERLOADING = frozenset({"jvm", "csharp", "c", "swift"})
 #: languages in which one function may be written several times with the same parameters, for each
 #: system once; elsewhere a later one replaces it, or type parameters tell them apart
-_TWINS = frozenset({"c", "cpp", "rust", "go", "swift", "kotlin", "php"})
+_TWINS = frozenset({"c", "cpp", "rust", "go", "swift", "kotlin", "php", "python"})
+#: of these, those in which parameters' types tell no functions apart
+_UNTYPED = frozenset({"c", "python"})
 
 _ROOT = re.compile(r"[^.\[\]():]+")
 _FIELD = re.compile(r"[^.\[\]():]+\.[^.\[\]():]+")
@@ -110,6 +113,8 @@ class _Resolver:
     def _bases(self) -> Iterator[Edge]:
         for index, one in enumerate(self.facts.definitions):
             for base in one.bases:
+                if base.relation == ALIAS:
+                    continue
                 for ref in self.evaluator.base((self.path, index), base.chain):
                     kind = self._relation(base.relation, one, self.project.definition(ref), ref)
                     confidence = (
@@ -172,7 +177,7 @@ class _Resolver:
         """One answer for all that say the same in one scope, unless it matters where in the scope
         they stand.
         """
-        answers: dict[tuple[object, ...], list[Edge]] = {}
+        answers: dict[tuple[object, ...], tuple[int, list[Edge]]] = {}
         for one in self.index.references:
             key = (one.kind, one.chain, one.scope, self._stage(one, one.chain), one.arguments)
             known = answers.get(key)
@@ -182,12 +187,14 @@ class _Resolver:
                 known = answers.get(passed)
             if known is None:
                 self.narrowed = False
-                known = list(self._ways[one.kind](one))
-                answers[passed if one.passed and self.narrowed else key] = known
-                yield from known
+                edges = list(self._ways[one.kind](one))
+                answers[passed if one.passed and self.narrowed else key] = one.column, edges
+                yield from edges
             else:
-                place = Location(self.path, one.line, one.column)
-                for edge in known:
+                column, edges = known
+                for edge in edges:
+                    before = column - edge.location.column  # of `f.call()` the place is that of `f`
+                    place = Location(self.path, one.line, max(0, one.column - before))
                     yield Edge(edge.source, edge.target, edge.type, place, edge.confidence, edge.candidates)
 
     def _stage(self, one: Reference, chain: str) -> int:
@@ -277,7 +284,10 @@ class _Resolver:
                 # the function's own methods
                 refs = self._callable(owners, -1)
                 near = all(self.project.home(ref[0]) == self.project.home(self.path) for ref in refs)
-                yield from self._found(one, refs, "exact" if near else "import")
+                # The function's own name is the place, right before the method's.
+                column = one.column - len(split(receiver)[1].encode()) - 1
+                moved = msgspec.structs.replace(one, column=max(0, column))
+                yield from self._found(moved, refs, "exact" if near else "import")
                 return
             dotted = self.evaluator.scopes.dotted_import(one.chain, self.path)
             if dotted:
@@ -399,12 +409,16 @@ class _Resolver:
         """Whether these are one function that is written several times, for each system once or in
         the branches of a condition: a call of it is a call of each.
         """
+        if self.rules.family == "script":  # one that is declared in a file beside it
+            names = {self.project.definition(ref).name for ref in refs}
+            declared = sum(ref[0].endswith(DECLARATIONS) for ref in refs)
+            return len(names) == 1 and len(refs) == 2 and declared == 1
         if self.facts.language not in _TWINS:
             return False
         shapes = set()
         for ref in refs:
             one = self.project.definition(ref)
-            types = () if self.facts.language == "c" else tuple(each.type for each in one.parameters)
+            types = () if self.facts.language in _UNTYPED else tuple(each.type for each in one.parameters)
             shapes.add((self.project.home(ref[0]), one.qualified, one.kind in TYPE_KINDS, types))
         return len(shapes) == 1
 
@@ -424,6 +438,9 @@ class _Resolver:
             if value.tag == "def"
             and self.project.definition(value.ref).kind in (*CALLABLE_KINDS, *TYPE_KINDS, "constant")
         ]
+        if len(refs) > 1:  # a constant that holds another of them
+            told = [ref for ref in refs if self.project.definition(ref).kind != "constant"]
+            refs = told or refs[:1]
         if len(refs) > 1 and len({self._type_name(ref) for ref in refs}) == 1:
             refs = refs[:1]  # one type that is opened again, or written in parts
         if len(refs) > 1 and self.facts.language == "c":  # a struct's name is no function's

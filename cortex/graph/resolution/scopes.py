@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cortex.graph.facts.facts import COMPANION, HOLDER, OBJECT, Binding, Import
+from cortex.graph.facts.facts import BRANCH, COMPANION, HOLDER, OBJECT, Binding, Import
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Place
 from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
 from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, How, Recursion, Value
+from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, How, Recursion, Value, near
 from cortex.terms.kinds import TYPE_KINDS
 
 #: the home of all files of C and C++
@@ -25,20 +25,6 @@ TWINS_MAX = 12
 _BESIDE = frozenset({"overload", "setter"})
 #: kinds of a script's definitions that are no values
 PURE_TYPES = frozenset({"interface", "type"})
-
-
-def near(refs: list[Ref], path: str) -> list[Ref]:
-    """Those whose folders share most of their beginning with the folder of `path`."""
-    if len(refs) < 2:
-        return refs
-    parts = path.split("/")[:-1]
-
-    def shared(ref: Ref) -> int:
-        pairs = enumerate(zip(ref[0].split("/")[:-1], parts, strict=False))
-        return next((at for at, (one, other) in pairs if one != other), min(len(parts), ref[0].count("/")))
-
-    most = max(map(shared, refs))
-    return [ref for ref in refs if shared(ref) == most]
 
 
 class Scopes:
@@ -216,7 +202,8 @@ class Scopes:
         definitions = self.project.index(path).facts.definitions
         if scope < 0 and len(places) > 1:  # `try: import x; except ImportError: x = None`
             told = [p for p in places if not (isinstance(p[1], Binding) and p[1].value in "#?")]
-            places = told or places
+            own = [p for p in told if not (isinstance(p[1], Import) and self._is_outside(p[1], path))]
+            places = own or told or places
         last = places[-1][1]
         if isinstance(last, Import):
             return self.imported(last, path), "import"
@@ -225,15 +212,21 @@ class Scopes:
         if isinstance(last, Binding):
             if last.value == "?" and scope >= 0 and (ref := fixture_of(self.project, name, path, scope)):
                 return self._meanings.called(Value("def", *ref)), "exact"
-            return self._bound(last, path) or self._constant(path, scope, name), "exact"
+            return (*self._bound(last, path), *self._constant(path, scope, name)), "exact"
         if definitions[last].kind == "constant":
             bound = [one for one in held if isinstance(one, Binding)]
             values = self._bound(bound[-1], path) if bound else ()
-            return values or self._constant(path, scope, name), "exact"
+            return (*values, *self._constant(path, scope, name)), "exact"
         same = [
             child for _, child in places if isinstance(child, int) and definitions[child].kind != "constant"
         ]
         return tuple(Value("def", path, child) for child in self.overloads(path, same)), "exact"
+
+    def _is_outside(self, one: Import, path: str) -> bool:
+        """Whether an import gives what is of no file here: Python's `from _fast import f` behind a
+        `def f` of the module itself.
+        """
+        return self.project.language(path) == "python" and self.imported(one, path) == (EXTERNAL,)
 
     def _holder(self, path: str, held: Sequence[Place]) -> Value | None:
         """A script's constant that has members, unless a type is declared for it."""
@@ -250,7 +243,7 @@ class Scopes:
         return RULES[self.project.language(path)].family == "script"
 
     def _constant(self, path: str, scope: int, name: str) -> tuple[Value, ...]:
-        """A script's constant whose value is unknown, `const isText = typeOf("text")`: calls of it
+        """A script's constant beside what it holds, `const isText = typeOf("text")`: calls of it
         can name it at least.
         """
         index = self.project.index(path)
@@ -267,8 +260,14 @@ class Scopes:
         """
         definitions = self.project.index(path).facts.definitions
         if RULES[self.project.language(path)].family in ("python", "script"):
-            told = [index for index in indices if not _BESIDE.intersection(definitions[index].flags)]
-            return (told or indices)[-1:]
+            # TypeScript's name space stands beside a function of its name.
+            spaces = [index for index in indices if definitions[index].kind == "module"][-1:]
+            others = [index for index in indices if definitions[index].kind != "module"]
+            told = [index for index in others if not _BESIDE.intersection(definitions[index].flags)]
+            last = (told or others)[-1:]
+            if last and BRANCH in definitions[last[0]].flags:  # `if TYPE_CHECKING: … else: …`
+                return [index for index in told if BRANCH in definitions[index].flags] or last
+            return [*spaces, *last]
         if self.project.language(path) == "scala":
             return [index for index in indices if COMPANION not in definitions[index].flags] or indices
         return indices
@@ -417,6 +416,9 @@ class Scopes:
             return ()
         try:
             found = self._exported(key, name, hops)
+            if key in self.project.files and (other := self.project.script.beside(key)):
+                more = self._exported(other, name, hops)
+                found = (*found, *(value for value in more if value not in found))
         finally:
             whole = self._recursion.leave(memo, cuts)
         if whole:

@@ -30,6 +30,20 @@ class Value(NamedTuple):
         return (self.path, self.at)
 
 
+def near(refs: list[Ref], path: str) -> list[Ref]:
+    """Those whose folders share most of their beginning with the folder of `path`."""
+    if len(refs) < 2:
+        return refs
+    parts = path.split("/")[:-1]
+
+    def shared(ref: Ref) -> int:
+        pairs = enumerate(zip(ref[0].split("/")[:-1], parts, strict=False))
+        return next((at for at, (one, other) in pairs if one != other), min(len(parts), ref[0].count("/")))
+
+    most = max(map(shared, refs))
+    return [ref for ref in refs if shared(ref) == most]
+
+
 EXTERNAL = Value("ext")
 How = Literal["exact", "import", "receiver"]
 

@@ -115,7 +115,9 @@ class ScriptRoots:
         if not isinstance(exports, dict) or not all(key.startswith(".") for key in exports):
             exports = {".": exports} if exports else {}
         mains = [
-            config[key] for key in ("source", "types", "module", "main") if isinstance(config.get(key), str)
+            f"./{posixpath.normpath(config[key])}"
+            for key in ("source", "types", "module", "main")
+            if isinstance(config.get(key), str)
         ]
         exports = {".": mains, **exports} if mains else exports
         imports = config.get("imports")

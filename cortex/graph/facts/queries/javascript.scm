@@ -16,6 +16,8 @@
 (object (method_definition name: (_) @name) @def.member)
 (program (_ (variable_declarator value: (object) @container)))
 (program (export_statement (_ (variable_declarator value: (object) @container))))
+(export_statement value: (ternary_expression (object) @container))
+(program (_ (variable_declarator value: (ternary_expression (object) @container))))
 (assignment_expression left: (member_expression) right: (object) @container)
 (export_statement value: (object) @container)
 (call_expression function: (member_expression object: (identifier) property: (property_identifier) @_assign)

@@ -10,9 +10,13 @@
 (abstract_method_signature name: (_) @name) @def.method
 (method_signature name: (_) @name) @def.method
 (interface_body (property_signature name: (_) @name type: (type_annotation (function_type)))  @def.method)
+(interface_body (call_signature) @name @def.called)
+(type_alias_declaration value: (object_type (property_signature name: (_) @name type: (type_annotation (function_type))) @def.method))
+(type_alias_declaration value: (object_type (call_signature) @name @def.called))
 (variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression) (generator_function)]) @def.function
 (variable_declarator name: (identifier) @name value: (class)) @def.class
 (public_field_definition name: (_) @name value: [(arrow_function) (function_expression)]) @def.method
+(public_field_definition name: (_) @name type: (type_annotation (function_type)) !value) @def.method
 (program (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant))
 (program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @def.constant)))
 (internal_module name: (_) @name) @def.module
@@ -24,6 +28,8 @@
 (object (method_definition name: (_) @name) @def.member)
 (program (_ (variable_declarator value: [(object) @container (_ . (object) @container)])))
 (program (export_statement (_ (variable_declarator value: [(object) @container (_ . (object) @container)]))))
+(export_statement value: (ternary_expression (object) @container))
+(program (_ (variable_declarator value: (ternary_expression (object) @container))))
 (assignment_expression left: (member_expression) right: (object) @container)
 (export_statement value: (object) @container)
 (pair key: (_) @name value: (as_expression [(arrow_function) (parenthesized_expression [(arrow_function) (function_expression)])])) @def.member
@@ -31,12 +37,18 @@
 (class_heritage (extends_clause value: (_) @base.extends))
 (class_heritage (implements_clause (_) @base.implements))
 (extends_type_clause type: (_) @base.extends)
+(type_alias_declaration value: [(type_identifier) (generic_type) (nested_type_identifier)] @base.alias)
+(type_alias_declaration value: (intersection_type [(type_identifier) (generic_type) (nested_type_identifier)] @base.alias))
 (function_declaration return_type: (type_annotation (_) @returns))
+(function_signature return_type: (type_annotation (_) @returns))
 (generator_function_declaration return_type: (type_annotation (_) @returns))
 (method_definition return_type: (type_annotation (_) @returns))
 (method_signature return_type: (type_annotation (_) @returns))
 (abstract_method_signature return_type: (type_annotation (_) @returns))
 (arrow_function return_type: (type_annotation (_) @returns))
+(call_signature return_type: (type_annotation (_) @returns))
+(property_signature type: (type_annotation (function_type return_type: (_) @returns)))
+(public_field_definition type: (type_annotation (function_type return_type: (_) @returns)) !value)
 (arrow_function body: [(identifier) (call_expression) (new_expression) (member_expression) (await_expression)] @return.value)
 (return_statement (_) @return.value)
 

@@ -1,0 +1,59 @@
+"""JavaScript whose types are declared in a file beside it, as packages ship them."""
+
+import json
+
+from cortex.graph.resolution.evaluate import Evaluator
+from cortex.graph.resolution.project import Project
+from cortex.graph.resolution.resolve import edges_of
+from cortex.indexer.store.graph_facts import facts_of
+from cortex.indexer.store.graph_roots import read_roots
+from cortex.indexer.syntax.source import decode, digest
+
+
+def calls(root, files, path):
+    """(line, target) of the calls in one file of a project of these."""
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    facts = {
+        name: facts_of(decode(name, text.encode()), digest(text.encode()))
+        for name, text in files.items()
+        if not name.endswith(".json")
+    }
+    project = Project(read_roots(str(root), facts))
+    project.update(facts)
+    edges = edges_of(project, Evaluator(project), path)
+    return {(edge.location.line, edge.target) for edge in edges if edge.type == "calls"}
+
+
+MADE = "export default function make() {\n  return Object.create(proto);\n}\n"
+TYPES = "export interface Disk { save(): void }\nexport default function make(): Disk;\n"
+
+
+def test_what_a_script_makes_has_the_members_that_the_file_beside_it_declares(tmp_path):
+    files = {
+        "lib/make.js": MADE,
+        "lib/make.d.ts": TYPES,
+        "test/a.js": "import make from '../lib/make.js';\nconst disk = make();\ndisk.save();\n",
+    }
+    assert calls(tmp_path, files, "test/a.js") == {
+        (2, "lib/make:make"),
+        (2, "lib/make.d:make"),
+        (3, "lib/make.d:Disk.save"),
+    }
+
+
+def test_a_folder_is_the_file_that_its_package_names_as_its_main_one(tmp_path):
+    files = {
+        "package.json": json.dumps({"name": "shop", "main": "shop.js", "types": "shop.d.ts"}),
+        "shop.js": "function shop() { return build() }\nmodule.exports = shop\n",
+        "shop.d.ts": (
+            "declare namespace shop {\n  interface Open { close(): void }\n}\ndeclare function shop(): shop.Open;\nexport = shop\n"
+        ),
+        "test/a.js": "const shop = require('..')\nconst open = shop()\nopen.close()\n",
+    }
+    assert calls(tmp_path, files, "test/a.js") == {
+        (2, "shop:shop"),
+        (2, "shop.d:shop~2"),
+        (3, "shop.d:shop.Open.close"),
+    }
