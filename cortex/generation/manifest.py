@@ -46,8 +46,9 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 class Noted(msgspec.Struct, frozen=True):
-    """Of an Entry, what was said about the file."""
+    """Of an Entry, what was said about the file, and whether there is anything of it."""
 
+    chunks: int = 0
     skipped: str = ""
     remarks: tuple[str, ...] = ()
 

@@ -47,9 +47,10 @@ Progress = Callable[[int, int, int], None]
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a run did. `files` are in the chunk files now, with `chunks` in all: `indexed` of them
-    were read by this run, the others are `unchanged`; `skipped` are none of them. `bytes` of source
-    were read; `sequence` is the last that chunk files were stamped with. `remarks`: what is unusual
-    about files that are in.
+    were read by this run, the others are `unchanged`; `empty` ones hold no text, `skipped` were
+    left out, `unread` of those before they were read: all together are the project's. `bytes` of
+    source were read; `sequence` is the last that chunk files were stamped with. `remarks`: what is
+    unusual about files that are in.
     """
 
     files: int
@@ -57,7 +58,9 @@ class Report:
     unchanged: int
     removed: int
     chunks: int
+    empty: int
     skipped: tuple[Skipped, ...]
+    unread: int
     remarks: tuple[Skipped, ...]
     seconds: float
     bytes: int
@@ -159,7 +162,7 @@ class Indexer:
         plan = self._run(manifest, scan.files if force else fresh, gone, force=force, on_progress=on_progress)
         self._count(manifest, scan.skipped)
         left_out = [Skipped(path, entry.skipped) for path, entry in manifest.files.items() if entry.skipped]
-        files = len(manifest.files) - len(left_out)
+        files = sum(_is_in(manifest, path) for path in manifest.files)
         indexed = sum(_is_in(manifest, path) for task in plan.tasks.values() for path in task.fresh)
         return Report(
             files=files,
@@ -167,7 +170,9 @@ class Indexer:
             unchanged=files - indexed,
             removed=plan.removed,
             chunks=sum(entry.chunks for entry in manifest.files.values()),
+            empty=len(manifest.files) - files - len(left_out),
             skipped=tuple(sorted([*scan.skipped, *left_out], key=lambda skipped: skipped.path)),
+            unread=len(scan.skipped),
             remarks=tuple(
                 Skipped(path, remark) for path, entry in manifest.files.items() for remark in entry.remarks
             ),
@@ -370,7 +375,7 @@ def _differs(entry: Entry | None, candidate: Candidate) -> bool:
 
 def _is_in(manifest: Manifest, path: str) -> bool:
     entry = manifest.files.get(path)
-    return entry is not None and not entry.skipped
+    return entry is not None and bool(entry.chunks)
 
 
 def make_plan(

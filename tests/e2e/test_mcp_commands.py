@@ -18,9 +18,16 @@ def test_a_project_is_indexed_searched_and_shown_from_the_shell(project):
     made = project.run("index")
     assert made.returncode == 0
     assert all(line.startswith(("indexing:", "serving:")) for line in made.stderr.splitlines())
-    assert made.stdout.startswith("3 files, ")
+    assert made.stdout.startswith("3 files: 3 indexed (3 now, 0 unchanged); ")
     again = project.run("index", "--verbose")
-    assert "0 indexed, 3 unchanged" in again.stdout
+    assert "3 indexed (0 now, 3 unchanged)" in again.stdout
+    (project.root / "blank.py").write_text("\n")
+    (project.root / "long.js").write_text("x" * 50_000)
+    (project.root / "large.py").write_text("x = 1\n" * 400_000)
+    told = project.run("index").stdout
+    assert told.startswith(
+        "6 files: 3 indexed (0 now, 3 unchanged), 1 without text, 2 left out (1 of them unread);"
+    )
 
     assert project.run("status").returncode == 3
     found = project.run("search", "how is the password compared", "-k", "2")

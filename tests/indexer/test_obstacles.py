@@ -35,7 +35,8 @@ def test_bad_files_are_told_and_stop_nothing(project):
         "binary.py": "binary",
         "long.js": "minified: a line of 50000 characters",
     }
-    assert report.files == report.indexed == COUNT + 4  # and what was read and left out is none of them
+    assert report.files == report.indexed == COUNT + 3  # and what was read and left out is none of them
+    assert (report.empty, report.unread) == (1, 0)
     found = chunks(project)
     assert found["code-crlf.py#f~1"]["text"] == "def f():\n    return 1"
     assert "añade" in found["code-latin.py#x~1"]["text"]

@@ -80,11 +80,11 @@ def test_what_ends_a_process_is_one_record_of_its_log():
 
 def status(**index: object) -> dict[str, object]:
     told = {
-        "generation": 1, "chunks": 1, "without_vector": 0, "segments": 1, "chunk_files": 1, "model": "m",
+        "generation": 1, "chunks": 1, "files": 1, "without_vector": 0, "segments": 1, "chunk_files": 1, "model": "m",
         "pending": [], "pending_count": 0, "left_out": {}, "remarks": {}, "foreign_files": [],
     }  # fmt: skip
     return {
-        "project": "/p", "version": "1", "config": "c", "cache": "/c", "warnings": [], "http": "",
+        "project": "/p", "part": "", "version": "1", "config": "c", "cache": "/c", "warnings": [], "http": "",
         "set": {"running": False, "problem": "", "processes": []}, "index": told | index,
         "memory": {"folder": "/m", "set": {"running": False}, "warnings": []},
     }  # fmt: skip
@@ -97,7 +97,7 @@ def test_names_of_a_clone_are_shown_as_they_are_and_obeyed_nowhere(capsys, name)
     hostile = status(
         foreign_files=[name], left_out={name: 1}, remarks={name: 1}, pending=[name], pending_count=1
     )
-    hostile |= {"project": f"/{name}", "cache": f"/{name}", "warnings": [name], "http": name}
+    hostile |= {"project": f"/{name}", "part": name, "cache": f"/{name}", "warnings": [name], "http": name}
     process = {"name": "text", "state": "waiting", "pid": 1, "uptime_s": 0, "restarts": 0, "last_error": name}
     hostile["memory"] = {"folder": f"/{name}", "set": {"running": False}, "warnings": [name]}
     hostile["set"] = {"running": True, "problem": name, "processes": [process]}

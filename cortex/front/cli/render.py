@@ -155,10 +155,16 @@ def _duration(seconds: float) -> str:
 
 
 def print_report(report: Report, *, verbose: bool) -> None:
-    """What one run of the indexer did."""
+    """What one run of the indexer did. The numbers add up; the progress counts the files that are
+    read: all but those that are left out unread.
+    """
+    parts = [f"{report.files} indexed ({report.indexed} now, {report.unchanged} unchanged)"]
+    parts += [f"{report.empty} without text"] * bool(report.empty)
+    parts += [f"{len(report.skipped)} left out ({report.unread} of them unread)"] * bool(report.skipped)
+    removed = f"{report.removed} removed; " if report.removed else ""
     print(
-        f"{report.files} files, {report.chunks} chunks: {report.indexed} indexed, {report.unchanged} unchanged; "
-        f"{report.removed} removed, {len(report.skipped)} others left out, in {report.seconds:.1f} s"
+        f"{report.files + report.empty + len(report.skipped)} files: {', '.join(parts)}; {removed}{report.chunks} chunks, "
+        f"in {report.seconds:.1f} s"
     )
     named = report.skipped if verbose else report.skipped[:SKIPPED_NAMED]
     for skipped in named:
@@ -193,7 +199,7 @@ def print_status(found: dict[str, Any]) -> None:
         )
     out.print(
         f"index    generation {index['generation']}, {index['chunks']} chunks ({index['without_vector']} without vector) "
-        f"in {index['segments']} segments, {index['chunk_files']} chunk files, model {escape(index['model'] or '-')}"
+        f"of {index['files']} files in {index['segments']} segments, {index['chunk_files']} chunk files, model {escape(index['model'] or '-')}"
     )
     if progress := index.get("indexing"):
         out.print(f"indexer  {progress['done']} of {progress['total']} files")

@@ -55,6 +55,7 @@ async def collect(config: Config) -> dict[str, Any]:
         "index": freshness.block(generation, [name for name, one in workers.items() if "error" in one])
         | {
             "chunks": generation.rows,
+            "files": generation.sources,
             "without_vector": max(0, sum(s.rows for s in generation.segments) - vectors),
             "chunk_files": len(generation.files),
             "segments": len(generation.segments),
@@ -123,7 +124,8 @@ def oddities(path: Path) -> dict[str, dict[str, int]]:
         manifest = msgspec.json.decode(files.read_ours(path, MANIFEST_BYTES_MAX), type=Listing[Noted])
         left_out.update(manifest.left_out)
         for entry in manifest.files.values():
-            left_out.update([entry.skipped.partition(":")[0]] if entry.skipped else [])
+            if not entry.chunks:
+                left_out.update([entry.skipped.partition(":")[0] or "without text"])
             remarks.update(remark.partition(":")[0] for remark in entry.remarks)
     return {"left_out": dict(left_out.most_common()), "remarks": dict(remarks.most_common())}
 

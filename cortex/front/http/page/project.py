@@ -54,7 +54,8 @@ def _languages(found: list[Source]) -> list[dict[str, Any]]:
 def _left_out(listed: Listing[Entry]) -> list[tuple[str, int]]:
     """(reason, files), as `cortex status` counts them."""
     reasons = Counter(listed.left_out)
-    reasons.update(one.skipped.partition(":")[0] for one in listed.files.values() if one.skipped)
+    unsearched = (one for one in listed.files.values() if not one.chunks)
+    reasons.update(one.skipped.partition(":")[0] or "without text" for one in unsearched)
     return reasons.most_common()
 
 
