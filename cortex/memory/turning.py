@@ -84,7 +84,7 @@ def turn(database: Path, source: Driver, target: Driver) -> None:
             _export(database, temporary, source, target)
             _check_same(database, temporary, source, target)
             files.link(database, before)
-        files.sync_folder(database.parent)
+        files.sync(database.parent)
     except module.DatabaseError as error:
         wipe_all(database, BEFORE)
         raise Damaged(str(error)) from error
@@ -131,7 +131,7 @@ def _turn_or_seal(copy: Path, driver: Driver) -> None:
 def _seal_bytes(path: Path, driver: Driver) -> None:
     with files.open_ours(path) as plain, files.replacing(f"{path}{SEALED}", sync=True) as sealed:
         seal(driver.key, _WHAT + path.name.encode(), plain, sealed)
-    files.sync_folder(path.parent)
+    files.sync(path.parent)
     wipe(path)
 
 
@@ -139,7 +139,7 @@ def _unseal_bytes(path: Path, driver: Driver) -> None:
     target = path.with_name(path.name.removesuffix(SEALED))
     with files.open_ours(path) as sealed, files.replacing(target, sync=True) as plain:
         unseal(driver.key, _WHAT + target.name.encode(), sealed, plain)
-    files.sync_folder(path.parent)
+    files.sync(path.parent)
     files.remove(path)
 
 

@@ -155,9 +155,16 @@ class Mirror:
         return Entry(name, path, number, size, info.st_mtime_ns, info.st_ino)
 
     def _replace(self, listed: Listed) -> None:
+        """The objects are on the disk first: a list is never newer than what it names."""
+        old = {one.object for one in self.listed.files.values()}
+        for name in {one.object for one in listed.files.values()} - old:
+            files.sync(self.store / OBJECTS / name)
+        if os.path.isdir(self.store / OBJECTS):
+            files.sync(self.store / OBJECTS)
         raw = io.BytesIO(msgspec.msgpack.encode(listed))
         with files.replacing(self.store / LIST, sync=True) as sealed:
             seal(self.key, self._what("", LIST, 0), raw, sealed)
+        files.sync(self.store)
         self.listed = listed
 
     def _prune(self) -> None:

@@ -192,9 +192,10 @@ def overwrite(path: Name) -> int:
         return os.open(name, os.O_WRONLY | _FILE, dir_fd=folder)
 
 
-def sync_folder(folder: Name) -> None:
-    """Have the names in a folder be on the disk: a rename may come after what follows it."""
-    descriptor = _folder(folder, _LIST)
+def sync(path: Name) -> None:
+    """Have a file, or the names in a folder, be on the disk before what follows."""
+    with _inside(path) as (folder, name):
+        descriptor = os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
     try:
         os.fsync(descriptor)
     finally:

@@ -189,3 +189,28 @@ def test_after_an_end_at_any_point_of_sealing_the_list_before_opens(mirror, tmp_
     monkeypatch.setattr(module, "seal", seal)
     assert mirror.seal()
     assert {"a", "b"} <= set(restored(mirror, tmp_path / "last"))
+
+
+def test_what_a_list_names_is_on_the_disk_before_the_list_is(mirror, monkeypatch):
+    told, fsync, rename = [], os.fsync, os.replace
+
+    def synced(descriptor):
+        told.append(os.fstat(descriptor).st_ino)
+        fsync(descriptor)
+
+    def renamed(source, target, **folders):
+        rename(source, target, **folders)
+        told.append(target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", renamed)
+    before = objects(mirror)
+    write(mirror.home / "index/9/segments/rows-2.seg", "more rows")
+    write(mirror.home / "manifest.json", "{ }")
+    assert mirror.seal()
+    folder = mirror.store / OBJECTS
+    new = {(folder / name).stat().st_ino for name in objects(mirror).keys() - before.keys()}
+    assert len(new) == 2
+    at = told.index(LIST)
+    assert {*new, folder.stat().st_ino} <= set(told[:at])
+    assert mirror.store.stat().st_ino in told[at:]
