@@ -18,11 +18,12 @@ from pathlib import Path
 
 import msgspec
 
-from cortex.sealing.keys import project_key
+from cortex.sealing.keys import begin_change, end_change, project_key, project_keys
 from cortex.sealing.mirror import LIST, LIST_BYTES_MAX, OBJECTS, Listed, Mirror
-from cortex.sealing.places import NAME, Place, check_room, make_base, plain_base, plain_of
+from cortex.sealing.places import NAME, Place, check_room, is_in_memory, make_base, plain_base, plain_of
 from cortex.system import files
 from cortex.system.dumps import forbid_dumps
+from cortex.system.wiping import wipe_tree
 from ipc.errors import CortexError, Damaged, Unavailable
 from ipc.locks import Lock, hold, holder_of, share, try_lock
 
@@ -114,6 +115,55 @@ def give_up_open(place: Place) -> None:
         files.remove_tree(place.store)
 
 
+def seal_anew(place: Place) -> None:
+    """Have all that is sealed of a project be sealed by another key. Broken off anywhere, it opens
+    by the key that it has then.
+
+    Raises Misconfigured, Unavailable while somebody uses it, Damaged and OSError.
+    """
+    make_base(place.base)
+    _leave(place.base)
+    with _turn(place.base):
+        alone = try_lock(place.base / USED)
+        if alone is None:
+            raise Unavailable(
+                f"What is sealed of the project is in use: close the agents' windows that have it open ({place.base})."
+            )
+        with alone:
+            _clear(place.base)
+            try:
+                files.make_private(place.home)
+                _seal_anew(place)
+            finally:
+                _clear(place.base)
+
+
+def _seal_anew(place: Place) -> None:
+    mirror = _find_mirror(place)
+    check_room(place.base, mirror.listed.bytes)
+    mirror.restore()
+    key = begin_change(place.store, place.key_path)
+    anew = Mirror(place.store, place.home, key)
+    anew.seal()
+    end_change(place.store, place.key_path, key)
+
+
+def _find_mirror(place: Place) -> Mirror:
+    """What is sealed, by the key that opens it: a change of keys may have been broken off."""
+    key, following = project_keys(place.store, place.key_path, place.keys)
+    mirror = Mirror(place.store, place.home, key)
+    try:
+        mirror.read()
+    except Damaged:
+        if not following:
+            raise
+        mirror = Mirror(place.store, place.home, following)
+        mirror.read()
+    if following:
+        end_change(place.store, place.key_path, mirror.key)
+    return mirror
+
+
 def sealed_fault(base: Path) -> str:
     """Why what was sealed could not be used when the folder was opened, "" where it could."""
     try:
@@ -186,9 +236,8 @@ def _open(place: Place) -> None:
     """
     fault = ""
     try:
-        key = project_key(place.store, place.key_path, place.keys)
-        mirror = Mirror(place.store, place.home, key)
-        check_room(place.base, mirror.read().bytes)
+        mirror = _find_mirror(place)
+        check_room(place.base, mirror.listed.bytes)
         mirror.restore()
     except Damaged as error:
         fault = f"{error} The index is made anew."
@@ -200,7 +249,7 @@ def _open(place: Place) -> None:
         mirror = Mirror(place.store, place.home, key)
     files.make_private(place.home)
     _remember(place.base, mirror.listed)
-    told = {"store": os.fspath(place.store), "key": key.hex(), "fault": fault}
+    told = {"store": os.fspath(place.store), "key": mirror.key.hex(), "fault": fault}
     files.replace(place.base / OPEN, json.dumps(told).encode())
 
 
@@ -238,9 +287,10 @@ def _remove_old(place: Place) -> None:
 
 
 def _clear(base: Path) -> None:
-    """OPEN goes first: without it the rest counts for nothing."""
+    """OPEN goes first: without it the rest counts for nothing. On a disk it is written over."""
+    remove = files.remove_tree if is_in_memory(base) else wipe_tree
     for name in (OPEN, LISTED, "home"):
-        files.remove_tree(base / name)
+        remove(base / name)
 
 
 def _turn(base: Path) -> Lock:

@@ -43,6 +43,8 @@ class Wrapped:
     master: str
     place: str
     key: str
+    #: the key that all is being sealed by anew, "" otherwise
+    following: str = ""
 
 
 def project_key(store: Path, key_path: str, base: Path | None = None) -> bytes:
@@ -52,6 +54,11 @@ def project_key(store: Path, key_path: str, base: Path | None = None) -> bytes:
     Raises Misconfigured and Unavailable where the master key is not to be had, Damaged when what
     lies there was not written by us.
     """
+    return project_keys(store, key_path, base)[0]
+
+
+def project_keys(store: Path, key_path: str, base: Path | None = None) -> tuple[bytes, bytes]:
+    """As `project_key`, with the one that all is being sealed by anew, b"" otherwise."""
     with _changing(base or store.parent):
         wrapped = read_wrapped(store)
         if base:
@@ -60,8 +67,31 @@ def project_key(store: Path, key_path: str, base: Path | None = None) -> bytes:
         if wrapped is None:
             key = os.urandom(KEY_BYTES)
             _wrap(store, key, _master_for_new(base or store.parent, key_path))
-            return key
+            return key, b""
         return _unwrap(store, wrapped, _master_of(wrapped, key_path))
+
+
+def begin_change(store: Path, key_path: str) -> bytes:
+    """The key that all of a project is to be sealed by anew: beside the one that it has, until
+    `end_change`. Raises as `project_key`.
+    """
+    with _changing(store.parent):
+        wrapped = read_wrapped(store)
+        if wrapped is None:
+            raise Damaged(f"{store / KEY} is gone.")
+        master = _master_of(wrapped, key_path)
+        key, following = _unwrap(store, wrapped, master)
+        following = following or os.urandom(KEY_BYTES)
+        _wrap(store, key, master, following)
+        return following
+
+
+def end_change(store: Path, key_path: str, key: bytes) -> None:
+    """From here on the project has this key alone. Raises as `project_key`."""
+    with _changing(store.parent):
+        wrapped = read_wrapped(store)
+        if wrapped is not None:
+            _wrap(store, key, _master_of(wrapped, key_path))
 
 
 def read_wrapped(store: Path) -> Wrapped | None:
@@ -245,7 +275,8 @@ def _look(place: str, name: str, key_path: str) -> list[Master]:
         seen.append(f"{one}: {'another key' if masters else 'none'}")
     raise Misconfigured(
         f"The key of what is sealed is not there (looked at {'; '.join(seen)}): put the one back that was in {place} "
-        "(nothing was deleted), or give up what is sealed by `cortex key forget`."
+        "(nothing was deleted), or give up what is sealed by `cortex key forget`; memory opens by its recovery key as "
+        "well (`cortex key recover --memory`)."
     )
 
 
@@ -260,10 +291,13 @@ def _what(store: Path) -> bytes:
     return b"cortex-project-key\0" + store.name.encode()
 
 
-def _wrap(store: Path, key: bytes, master: Master) -> None:
+def _wrap(store: Path, key: bytes, master: Master, following: bytes = b"") -> None:
     files.make_private(store)
-    sealed = seal_short(master.key, _what(store), key)
-    write_note(store / KEY, {"master": master.name, "place": master.place, "key": sealed.hex()})
+    told = {"master": master.name, "place": master.place}
+    told["key"] = seal_short(master.key, _what(store), key).hex()
+    if following:
+        told["following"] = seal_short(master.key, _what(store), following).hex()
+    write_note(store / KEY, told)
 
 
 def _wrap_anew(store: Path, masters: list[Master]) -> bool:
@@ -276,18 +310,21 @@ def _wrap_anew(store: Path, masters: list[Master]) -> bool:
         return False
     if old.name != masters[0].name:
         try:
-            key = _unwrap(store, wrapped, old)
+            key, following = _unwrap(store, wrapped, old)
         except Damaged:
             return False
-        _wrap(store, key, masters[0])
+        _wrap(store, key, masters[0], following)
     return True
 
 
-def _unwrap(store: Path, wrapped: Wrapped, master: Master) -> bytes:
+def _unwrap(store: Path, wrapped: Wrapped, master: Master) -> tuple[bytes, bytes]:
+    """The key, and the following one."""
+    both = [bytes.fromhex(one) for one in (wrapped.key, wrapped.following)]
     try:
-        return unseal_short(master.key, _what(store), bytes.fromhex(wrapped.key))
+        key, following = (unseal_short(master.key, _what(store), raw) if raw else b"" for raw in both)
     except (Damaged, ValueError) as error:
         raise Damaged(f"{store / KEY} was not written for this folder, or changed since.") from error
+    return key, following
 
 
 def write_note(path: Path, told: dict[str, str]) -> None:

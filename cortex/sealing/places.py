@@ -23,8 +23,12 @@ FILE_VARIABLE, VARIABLE = "CORTEX_KEY_FILE", "CORTEX_KEY"
 IN_MEMORY = frozenset(("tmpfs", "ramfs"))
 #: below the user's folder there: one for each project
 PLAIN = "plain"
+#: below the cache, where plain bytes are while they are served if nothing is in memory
+ON_DISK = "served"
 #: bytes that have to be free for a project of which nothing is sealed yet: a small one takes some
 FIRST_BYTES = 32 << 20
+#: the folder on the disk that a person permitted, if one did
+_permitted: list[Path] = []
 #: how often what is sealed has to fit: while segments are merged, both are there
 TIMES = 2
 
@@ -70,9 +74,24 @@ def is_sealed(cache: Path, root_id: str) -> bool:
     return (sealed_base(cache) / root_id).is_dir()
 
 
+def permit_disk(cache: Path) -> None:
+    """From here on plain bytes may lie below this folder, where nothing is in memory: a person said
+    so.
+    """
+    _permitted[:] = [cache / ON_DISK / PLAIN]
+
+
 def plain_base() -> Path:
-    """The folder of all plain folders of this user, in memory."""
-    return _plain_base(os.environ.get("XDG_RUNTIME_DIR", ""), os.getuid())
+    """The folder of all plain folders of this user, in memory, or on the disk where that is
+    permitted.
+    """
+    on_disk = _permitted[0] if _permitted else None
+    return _plain_base(os.environ.get("XDG_RUNTIME_DIR", ""), os.getuid(), on_disk)
+
+
+def is_in_memory(base: Path) -> bool:
+    """Whether a plain folder, or where it would be, is in memory."""
+    return file_system(base) in IN_MEMORY
 
 
 def is_plain(path: Path) -> bool:
@@ -84,9 +103,9 @@ def is_plain(path: Path) -> bool:
 
 
 @functools.lru_cache(maxsize=8)
-def _plain_base(runtime: str, uid: int) -> Path:
-    """The largest of the usual ones. In a sandbox ours is bound, and nothing can be made beside
-    it.
+def _plain_base(runtime: str, uid: int, on_disk: Path | None) -> Path:
+    """The largest of the usual ones, else the one on the disk. In a sandbox ours is bound, and
+    nothing can be made beside it.
     """
     candidates = [path for path in ("/dev/shm", runtime, f"/run/user/{uid}") if os.path.isabs(path)]  # noqa: S108 - checked
     found = [
@@ -95,10 +114,13 @@ def _plain_base(runtime: str, uid: int) -> Path:
         if os.path.isdir(path) and file_system(Path(os.path.realpath(path))) in IN_MEMORY
     ]
     there = [(size, path) for size, path in found if path.is_dir()]
+    if on_disk and not there and (not found or on_disk.is_dir()):
+        return on_disk
     if not found:
         raise Misconfigured(
             "security.encrypt_index keeps plain bytes in memory alone, and neither /dev/shm nor $XDG_RUNTIME_DIR is a "
-            "tmpfs here: mount one there, or switch it off and use an encrypted disk."
+            "tmpfs here: mount one there, let them lie in a private folder on the disk while they are served "
+            "(security.plain_runtime: true), or switch it off and use an encrypted disk."
         )
     return max(there or found)[1]
 

@@ -19,7 +19,7 @@ import msgspec
 import orjson
 
 from cortex.sealing.masters import take_from_environment
-from cortex.sealing.places import FILE_VARIABLE, VARIABLE, Place, is_sealed
+from cortex.sealing.places import FILE_VARIABLE, VARIABLE, Place, is_sealed, permit_disk
 from cortex.sealing.places import place_of as place_of_sealed
 from cortex.settings import dependencies
 from cortex.settings.data import DataFolder, find_data
@@ -239,8 +239,14 @@ def load(
         own_security=_build("security", own, "the configuration"),
         **sections,
     )
+    _permit(config.own_security)
     _check_sealing(config)
     return config
+
+
+def _permit(security: Security) -> None:
+    if security.plain_runtime:
+        permit_disk(cache_base())
 
 
 def _check_sealing(config: Config) -> None:
@@ -271,12 +277,14 @@ def _imply_provider(embedding: dict[str, Any]) -> None:
 def load_data(flags: dict[str, dict[str, Any]] | None = None) -> DataFolder:
     """Where memory is kept, for whoever has no project. Raises Misconfigured as `load` does."""
     sections = _of_person(flags)
+    _permit(sections["security"])
     return find_data(sections["memory"], sections["server"], sections["security"], sections["security"])
 
 
 def load_security() -> Security:
     """What a person set of `security`, for whoever has no project. Raises Misconfigured."""
     security: Security = _of_person()["security"]
+    _permit(security)
     return security
 
 

@@ -171,6 +171,8 @@ class Security:
     encrypt_index: Annotated[bool, Rule(personal=True, of_project=_one_of(True))] = False
     #: whether memory lies sealed: as the person, and no project, asks for the index
     encrypt_memory: Annotated[SealsMemory, Rule(personal=True)] = "index"
+    #: whether plain bytes may lie on the disk while they are served, where nothing is in memory
+    plain_runtime: Annotated[bool, Rule(personal=True)] = False
     #: a file with the master key, in place of the keychain; ~ is the home folder
     key_path: Annotated[str, Rule(personal=True)] = ""
 

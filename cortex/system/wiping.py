@@ -27,10 +27,13 @@ def wipe(path: Name) -> None:
 
 
 def wipe_tree(path: Name) -> None:
-    """As `wipe`, for a folder with all that is in it. Raises OSError."""
+    """As `wipe`, for a folder with all that is in it, or a file. Raises OSError."""
     try:
         listed = files.entries(path)
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
+        return
+    except NotADirectoryError:
+        wipe(path)
         return
     for name, info in listed.items():
         (wipe_tree if stat.S_ISDIR(info.st_mode) else wipe)(os.path.join(path, name))

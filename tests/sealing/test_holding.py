@@ -6,11 +6,12 @@ import sys
 
 import pytest
 
-from cortex.sealing import holding, places
+from cortex.sealing import holding, keys, places
 from cortex.sealing.holding import OPEN, TURN, USED, close, give_up, remove_dead, reseal, sealed_fault, use
-from cortex.sealing.mirror import LIST, OBJECTS
+from cortex.sealing.keys import project_key
+from cortex.sealing.mirror import LIST, OBJECTS, Mirror
 from cortex.sealing.places import Place
-from ipc.errors import Misconfigured, Unavailable
+from ipc.errors import Damaged, Misconfigured, Unavailable
 from ipc.locks import share, try_lock
 
 
@@ -230,3 +231,72 @@ def test_what_is_given_up_is_gone_and_not_while_it_is_used(place):
     give_up(place)
     assert not place.store.exists()
     assert not place.home.exists()
+
+
+def test_where_nothing_is_in_memory_plain_bytes_lie_on_the_disk_if_that_is_permitted_and_are_written_over(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(places, "IN_MEMORY", frozenset())
+    monkeypatch.setattr(places, "_permitted", [])
+    places._plain_base.cache_clear()
+    with pytest.raises(Misconfigured, match=r"security\.plain_runtime: true"):
+        places.plain_base()
+    places.permit_disk(tmp_path / "cache")
+    store = places.sealed_base(tmp_path / "cache") / "a"
+    place = Place(store, places.plain_of(store), None, str(tmp_path / "key"))
+    assert place.base.is_relative_to(tmp_path / "cache")
+    for end in (lambda: leave(place), lambda: (holding._leave(place.base), remove_dead())):
+        use(place)
+        put(place, "plain words")
+        with (place.home / "manifest.json").open("rb") as file:
+            assert end()
+            assert not any(file.read())
+        assert not place.home.exists()
+    places._plain_base.cache_clear()
+
+
+def test_all_is_sealed_by_another_key_and_opens_wherever_that_is_broken_off(place, monkeypatch):
+    use(place)
+    put(place, "one")
+    put(place, "two", "other")
+    leave(place)
+    first = project_key(place.store, place.key_path)
+    write, replace = keys.write_note, Mirror._replace
+
+    def at(broken, where, name, real):
+        def then(*given):
+            if broken == "before":
+                raise KeyboardInterrupt
+            real(*given)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(where, name, then)
+
+    for where, name, real in ((keys, "write_note", write), (Mirror, "_replace", replace)):
+        for broken in ("before", "after"):
+            at(broken, where, name, real)
+            with pytest.raises(KeyboardInterrupt):
+                holding.seal_anew(place)
+            monkeypatch.setattr(where, name, real)
+            use(place)
+            assert (place.home / "manifest.json").read_text() == "one"
+            assert (place.home / "other").read_text() == "two"
+            assert not holding.sealed_fault(place.base)
+            leave(place)
+    older = project_key(place.store, place.key_path)
+    before = {path: path.read_bytes() for path in place.store.rglob("*") if path.is_file()}
+    holding.seal_anew(place)
+    assert project_key(place.store, place.key_path) not in (first, older)
+    assert not any(path.exists() and path.read_bytes() == raw for path, raw in before.items())
+    with pytest.raises(Damaged):
+        Mirror(place.store, place.home, older).read()
+    use(place)
+    assert (place.home / "other").read_text() == "two"
+
+
+def test_what_is_in_use_is_not_sealed_anew(place):
+    use(place)
+    other = share(place.base / USED)
+    with pytest.raises(Unavailable, match="in use"):
+        holding.seal_anew(place)
+    other.release()

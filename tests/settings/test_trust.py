@@ -55,6 +55,7 @@ PERSONAL = {
     "security.encrypt_index": "false",
     "security.encrypt_memory": "off",
     "security.key_path": "/tmp/elsewhere",
+    "security.plain_runtime": "true",
 }
 
 

@@ -505,7 +505,12 @@ COMMANDS = (
         "token", "Print the token of `cortex serve`, or make named ones.", remote.token, remote.declare_token
     ),
     Command("key show-location", "Say where the master key is, and what it wraps.", key.show_location),
-    Command("key rotate", "Make another master key, and wrap the projects' keys by it.", key.rotate),
+    Command(
+        "key rotate",
+        "Make another master key, and wrap the projects' keys by it.",
+        key.rotate,
+        key.declare_rotate,
+    ),
     Command(
         "key forget",
         "Give up the key, and with it all that is sealed; it is made anew, with another key.",

@@ -21,7 +21,7 @@ from cortex.settings.data import DataFolder
 from cortex.settings.home import cache_base
 from cortex.system import files
 from cortex.system.terminal import shown
-from ipc.errors import EXIT_NOTHING, EXIT_OK, CortexError, Misconfigured
+from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, CortexError, Misconfigured
 
 #: bytes of the note that says whose a folder is
 NOTE_BYTES_MAX = 65_536
@@ -88,9 +88,17 @@ def show_location(options: Namespace) -> int:
     return EXIT_OK
 
 
+def declare_rotate(parser: Parser) -> None:
+    parser.add_argument(
+        "--reseal",
+        action="store_true",
+        help="also seal everything of the projects anew, each by another key of its own",
+    )
+
+
 def rotate(options: Namespace) -> int:
+    """The exit code: EXIT_UNAVAILABLE where a project could not be sealed anew."""
     path = configuration.load_security().key_path
-    del options
     count, others = keys.rotate(places.sealed_base(cache_base()), path)
     print(f"The master key is another one; the keys of {count} sealed folders are wrapped by it.")
     for other in others:
@@ -98,7 +106,36 @@ def rotate(options: Namespace) -> int:
             shown(f"cortex: {other} is damaged, or wrapped by a key that is not there, and stays as it is."),
             file=sys.stderr,
         )
-    return EXIT_OK
+    return _reseal(path) if options.reseal else EXIT_OK
+
+
+def _reseal(path: str) -> int:
+    _stop_open()
+    base, code = places.sealed_base(cache_base()), EXIT_OK
+    for store in list(keys.stores(base)):
+        try:
+            holding.seal_anew(places.Place(store, places.plain_of(store), None, path))
+            print(shown(f"{store} is sealed anew."))
+        except CortexError as error:
+            print(shown(f"cortex: {store} stays as it is: {error}"), file=sys.stderr)
+            code = EXIT_UNAVAILABLE
+    for store in keys.elsewhere(base):
+        print(
+            shown(
+                f"Memory in {store.parent} keeps its own key: `cortex memory decrypt` and `cortex memory encrypt` make "
+                "another."
+            )
+        )
+    return code
+
+
+def _stop_open() -> None:
+    """Stop the sets of the projects that are open."""
+    for root in _open_projects():
+        try:
+            attach.stop(configuration.load(root))
+        except CortexError as error:
+            print(shown(f"cortex: {error}"), file=sys.stderr)
 
 
 def forget(options: Namespace) -> int:
@@ -116,11 +153,7 @@ def forget(options: Namespace) -> int:
     if not (options.yes or (sys.stdin.isatty() and input("Forget the key? [y/N] ").strip().lower() == "y")):
         print("Nothing is changed; --yes does it without a question.")
         return EXIT_NOTHING
-    for root in _open_projects():
-        try:
-            attach.stop(configuration.load(root))
-        except CortexError as error:
-            print(shown(f"cortex: {error}"), file=sys.stderr)
+    _stop_open()
     for store in others if options.memory else ():
         attach.stop(configuration.load_data({"memory": {"data_dir": str(store.parent)}}))
     left = keys.forget(base, path, everything=options.memory)
@@ -144,7 +177,7 @@ def say_sealed(config: Config) -> tuple[str, bool]:
     swaps = places.swaps()
     said = [
         f"sealed in {place.store} by a key that the master key {name} in {where or 'no place yet'} wraps",
-        f"plain while it is served, in {place.base} (in memory)",
+        f"plain while it is served, in {place.base} ({_kind(place)})",
         memory,
     ]
     if swaps:
@@ -156,6 +189,10 @@ def say_sealed(config: Config) -> tuple[str, bool]:
     return "; ".join(said), bool(swaps or fault or is_odd)
 
 
+def _kind(place: places.Place) -> str:
+    return "in memory" if places.is_in_memory(place.base) else "on the disk: security.plain_runtime"
+
+
 def _say_memory(data: DataFolder) -> tuple[str, bool]:
     """As `say_sealed`, of memory."""
     place = data.sealing
@@ -163,7 +200,7 @@ def _say_memory(data: DataFolder) -> tuple[str, bool]:
         return f"memory lies plain in {data.root} (`cortex memory encrypt` seals it)", False
     if not data.is_sealed:
         return f"memory in {data.root} will be sealed when it is asked", False
-    said = f"memory is sealed in {data.root}, and what is made of it plain in {place.base} (in memory)"
+    said = f"memory is sealed in {data.root}, and what is made of it plain in {place.base} ({_kind(place)})"
     if not has_recovery(place.store):
         return f"{said}; there is no recovery key for it: `cortex key recovery` makes one", True
     return said, False
