@@ -67,7 +67,7 @@ class Part:
             return answer
         if count := count_of(whole):
             upward = "../" * (self.folder.count("/") + 1)
-            said = f'Nothing below {self.folder}; elsewhere in the project there would be {count}: paths ["{upward}**"].'
+            said = f'Nothing in this folder; elsewhere in the project there would be {count}: paths ["{upward}**"].'
         else:
             said = str(whole.get("suggestion", ""))
         return answer | {"suggestion": said}

@@ -99,7 +99,7 @@ class Several:
             return await self._own.call(tool, arguments)
         if not isinstance(named, str):
             raise BadRequest(f"The argument `{PROJECT}` must be a project's name.")
-        if named and named not in (self._name, *self._known):
+        if named and named not in self._known:  # its own name, too, once it has been read
             await self._learn()
         if not self._known:
             return await self._own.call(tool, arguments)

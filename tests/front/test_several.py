@@ -112,6 +112,27 @@ def test_a_project_that_is_named_is_asked_without_the_name_and_the_answer_says_i
     assert [link.closed for link in Counting.made] == [1, 1]
 
 
+def test_its_own_name_is_taken_before_anybody_asked_which_there_are(front, write):
+    write("shop")
+    [answer] = ask(front, ("cortex_exact", {"query": "x", "project": "home"}))
+    assert (answer["project"], answer["root"]) == ("home", "home")
+
+
+def test_a_part_and_the_project_around_it_are_two(tmp_path, monkeypatch, front, write):
+    part = tmp_path / "home" / "api"
+    part.mkdir()
+    monkeypatch.setattr(
+        "cortex.settings.config.whole_of", lambda root: (root.parent, "api") if root == part else (root, "")
+    )
+    projects_file().parent.mkdir(parents=True, exist_ok=True)
+    projects_file().write_text(f"projects: {{whole: {tmp_path / 'home'}, mine: {part}}}\n")
+    inner = Several(Counting(configuration.load(part)), make=Counting)
+    assert names(inner) == ("mine", "whole")
+    assert names(front) == ("whole", "mine")
+    ask(inner, ("cortex_exact", {"query": "x"}), ("cortex_exact", {"query": "x", "project": "whole"}))
+    assert [link.config.part for link in Counting.made] == ["", "api", ""]
+
+
 def test_its_own_project_has_the_name_that_its_user_gave_it(front, write, tmp_path):
     (tmp_path / "shop").mkdir()
     write("shop", more="")
