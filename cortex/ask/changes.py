@@ -166,11 +166,17 @@ async def _locate(turn: Turn, paths: Sequence[str]) -> dict[str, str]:
     if located is None:
         located = await turn.ask("vector", request, Located)
     found: dict[str, set[str]] = {}
+    here: dict[str, str] = {}
     for spot in located.spots:
+        path, indexed = paths[spot.place], spot.hit.path
         # The index may be of a folder of the repository, and never the other way round.
-        if spot.whole and paths[spot.place].endswith(spot.hit.path):
-            found.setdefault(paths[spot.place], set()).add(spot.hit.path)
-    return {path: files.pop() for path, files in found.items() if len(files) == 1}
+        if spot.whole and path.endswith(indexed):
+            found.setdefault(path, set()).add(indexed)
+        elif indexed == f"{turn.asking.config.part}/{path}":  # git diff --relative
+            here[path] = indexed
+    return {path: one for path, one in here.items() if path not in found} | {
+        path: files.pop() for path, files in found.items() if len(files) == 1
+    }
 
 
 async def _is_new(turn: Turn, changes: Sequence[Change], known: dict[str, str]) -> bool:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import orjson
@@ -41,9 +42,9 @@ _WORD = re.compile(r"[^\s\"'`,;()\[\]{}]+")
 _SPECIAL, _UPWARD = re.compile(r"([\\*?\[\]!#{}])"), re.compile(r"(?:\.\./)+|\.\.$")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
-    """The folder `folder` (relative, with `/`) of the project in `root`."""
+    """The folder `folder` (relative, with `/`) of the project in `root`, for one call."""
 
     folder: str
     root: str
@@ -119,12 +120,12 @@ class Part:
         return text
 
     def _is_here(self, whole: str, path: str, mark: str, argument: str) -> bool:
-        if whole in self.freshness.listed():
+        if whole in self._listed:
             return True
         if argument == "tags":  # a folder's name is a tag by itself
             return False
         if "/" in path or mark == ":":
-            return whole in self.freshness.stems() or ("/" in path and self.freshness.is_there(whole))
+            return whole in self._stems or ("/" in path and self.freshness.is_there(whole))
         return argument == "path" and self.freshness.is_there(whole)
 
     def _globs(self, glob: str) -> tuple[str, ...]:
@@ -174,6 +175,14 @@ class Part:
     def _path(self, places: Mapping[str, Any]) -> dict[str, Any]:
         return {self._text(path, "path"): one for path, one in places.items()}
 
+    @cached_property
+    def _listed(self) -> Collection[str]:
+        return self.freshness.listed()
+
+    @cached_property
+    def _stems(self) -> Collection[str]:
+        return self.freshness.stems()
+
     def _text(self, text: str, key: str) -> str:
         """A path, or a sentence with paths in it, from here."""
         whole = self._word(text, key)
@@ -194,9 +203,9 @@ class Part:
         return f"{path}{mark}{rest}{word[len(bare) :]}"
 
     def _is_elsewhere(self, path: str, mark: str, key: str) -> bool:
-        if ("/" in path or "." in path or key in _PATHS) and path in self.freshness.listed():
+        if ("/" in path or "." in path or key in _PATHS) and path in self._listed:
             return True
-        return ("/" in path or mark == ":") and path in self.freshness.stems()
+        return ("/" in path or mark == ":") and path in self._stems
 
 
 def _is_above(path: str) -> bool:

@@ -49,6 +49,15 @@ def seal(text):
 ''',
 }
 
+DIFF = """--- a/{0}
++++ b/{0}
+@@ -5,3 +5,3 @@
+ def run():
+-    \"\"\"Run the api.\"\"\"
++    \"\"\"Run the api with a session.\"\"\"
+     return open_session("root")
+"""
+
 
 @pytest.fixture
 def mono(project: Project) -> tuple[Project, Project]:
@@ -96,6 +105,9 @@ def test_a_folder_and_its_project_are_served_at_once_by_one_set_from_one_index(m
             assert "../" not in str(told["results"])
             told = await inner.call("cortex_explore", query="main.py:7")
             assert told["functions"][0]["file"] == "main.py"
+            for path in ("main.py", "packages/api/main.py"):  # git diff --relative, and without
+                told = await inner.call("cortex_explore", diff=DIFF.format(path))
+                assert told["functions"][0]["file"] == "main.py"
             # what is elsewhere is said, and can be asked for
             told = await inner.call("cortex_exact", query="seal", paths=["../../lib/**"])
             assert told["results"][0]["chunk"]["metadata"]["file_path"] == "../../lib/crypto.py"
