@@ -4,8 +4,8 @@ right.
     python scripts/bench/graph_truth.py REFERENCE=FOLDER … [--peer] [--sample 4000] [--json]
 
 REFERENCE is one of jedi, pyright (Python), typescript (TypeScript, TSX, JavaScript: `tsc`), gopls,
-clangd (C, C++), javac, rust-analyzer, intelephense (PHP) and ruby (truth_ruby.py); the command must
-be on PATH, jedi importable.
+clangd (C, C++), javac, rustdoc, rust-analyzer, intelephense (PHP) and ruby (truth_ruby.py); the
+command must be on PATH, jedi importable.
 FOLDER is a whole checkout: with its tests, its configuration files and its roots.
 
 Asked is every call site (truth_sites.py), or `--sample` of them, evenly, the files in an order that
@@ -37,6 +37,7 @@ from report import Figures, add_json, begin, print_machine, print_table, write
 from truth_checkers import SERVERS, Target, ask_javac, ask_jedi, ask_server, ask_typescript
 from truth_peer import ask_codegraph
 from truth_ruby import ask_ruby
+from truth_rust import ask_rustdoc
 from truth_sites import File, Place, Site, files_of, kind_at, named_at, read, sites_of
 
 from cortex.graph.resolution.evaluate import Evaluator
@@ -51,7 +52,16 @@ LANGUAGES: dict[str, tuple[str, ...]] = {
     "javac": ("java",),
     "ruby": ("ruby",),
     "typescript": ("typescript", "tsx", "javascript"),
+    "rustdoc": ("rust",),
     **{name: tuple(server.languages) for name, server in SERVERS.items()},
+}
+#: references that are no servers
+_WHOLE = {
+    "jedi": ask_jedi,
+    "javac": ask_javac,
+    "typescript": ask_typescript,
+    "ruby": ask_ruby,
+    "rustdoc": ask_rustdoc,
 }
 #: what makes an instance: a call that ends at it and one that ends at its type mean the same
 _MADE_BY = frozenset({"__init__", "__new__", "constructor", "__construct", "new"})
@@ -162,10 +172,9 @@ def load(root: Path, files: Sequence[File]) -> Project:
 def ask(
     name: str, root: Path, asked: Sequence[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
-    if name == "jedi":
-        return ask_jedi(root, asked, seconds)
-    ways = {"javac": ask_javac, "typescript": ask_typescript, "ruby": ask_ruby}
-    return ways[name](root, asked, seconds) if name in ways else ask_server(name, root, asked, seconds)
+    if name in _WHOLE:
+        return _WHOLE[name](root, asked, seconds)
+    return ask_server(name, root, asked, seconds)
 
 
 class Truth:
@@ -183,7 +192,10 @@ class Truth:
         self.declared: dict[Place, str] = {}
         #: a signature of a function that has several → where its body stands
         self.bodies: dict[Place, Place] = {}
+        #: a trait's method in Rust → those of `impl`s: the checker names the one, whatever the type
+        self.given: dict[Place, set[Place]] = {}
         self._read_bodies()
+        self._read_impls()
         for site, targets in told:
             self.answered += 1
             inside = [self._named(*target) for target in targets if target is not None]
@@ -195,6 +207,7 @@ class Truth:
                 places |= {self.bodies[place] for place in places if place in self.bodies}
                 for path, line, column in inside:
                     places |= self._bodies(path, line, column)
+                places |= {other for place in places for other in self.given.get(place, ())}
                 self.of[site] = frozenset(places), kind
             elif targets and not inside:
                 self.of[site] = frozenset(), "outside"
@@ -213,8 +226,25 @@ class Truth:
                 elif "declared" in one.flags:
                     self.declared[place] = one.qualified
                 elif path.endswith(C_SOURCES):
-                    name = one.qualified if one.kind == "method" else one.name
-                    self.functions.setdefault(name, set()).add(place)
+                    free = one.kind != "method" or not any(
+                        self.project.types_named(self.project.home(path), one.scope)
+                    )
+                    self.functions.setdefault(one.name if free else one.qualified, set()).add(place)
+
+    def _read_impls(self) -> None:
+        traits: dict[tuple[str, str], set[Place]] = {}
+        for path, index in self.project.files.items():
+            for one in index.facts.definitions:
+                outer = index.facts.definitions[one.parent] if one.parent >= 0 else None
+                if outer is not None and outer.kind == "trait" and index.facts.language == "rust":
+                    traits.setdefault((outer.name, one.name), set()).add((path, one.line))
+        for path, index in self.project.files.items():
+            for extension in index.facts.extensions:
+                name = extension.base.chain.rpartition(".")[2]
+                for one in index.facts.definitions:
+                    if one.scope == extension.type:
+                        for place in traits.get((name, one.name), ()):
+                            self.given.setdefault(place, set()).add((path, one.line))
 
     def _file(self, path: str) -> File | None:
         if path not in self.known:

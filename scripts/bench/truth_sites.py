@@ -130,6 +130,10 @@ def _is_defined(leaf: Node) -> bool:
     while (parent := node.parent) is not None:
         if parent.type == "field_initializer":  # C++: `Disk() : size_(0) {}`
             return True
+        if parent.type == "destructor_name" and (
+            parent.parent is None or parent.parent.type != "field_expression"
+        ):
+            return True
         if parent.type in ("qualified_identifier", "destructor_name"):
             node = parent
             continue

@@ -25,6 +25,8 @@ _ONE_OF = frozenset((b"or", b"||", b"??", b"?:"))
 _RIGHT = frozenset((b"and", b"&&"))
 #: values of which one is meant that are kept
 EITHER_MAX = 3
+#: characters of a name with its path that may be one of what passes its argument on
+PASSES_MAX = 60
 #: what would end a link, and what stands for it in the path of a module
 BETWEEN = "\x01"
 HIDDEN = str.maketrans(".[]()", f"{BETWEEN}\x02\x03\x04\x05")
@@ -75,7 +77,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
         if member is None:
             return UNKNOWN
         inner = child_of(node, left)
-        tail = name_of(member) if member.type in syntax.names else chain_of(member, syntax, depth + 1)
+        named = member.type in syntax.names or member.type == "integer_literal"  # Rust's `self.0`
+        tail = name_of(member) if named else chain_of(member, syntax, depth + 1)
         if kind == "scoped_property_access_expression":  # PHP's `self::$x`
             tail = tail.lstrip("$")
         return f"{chain_of(inner, syntax, depth + 1)}.{tail}" if inner is not None else tail
@@ -93,6 +96,8 @@ def chain_of(node: Node | None, syntax: Syntax, depth: int = 0) -> str:
             return _made(given, syntax, depth)
         if syntax.casters and (cast := _cast_call(node, syntax, depth)):
             return cast
+        if syntax.passes and (given := _passed_on(node, syntax)) is not None:
+            return chain_of(given, syntax, depth + 1)
         last = node.child(node.child_count - 1)  # Swift writes an element as a call
         element = last is not None and last.type == "call_suffix" and text_of(last).startswith("[")
         mark = "[]" if element else "()"
@@ -170,6 +175,18 @@ def required(call: Node) -> str:
         return ""
     module = arguments.named_children[0]
     return text_of(module).strip("'\"`") if module.type in ("string", "template_string") else ""
+
+
+def _passed_on(call: Node, syntax: Syntax) -> Node | None:
+    """What a function is given that its value acts as: `Arc::new(x)`, `std::move(x)`."""
+    arguments = call.child_by_field_name("arguments")
+    if arguments is None or arguments.named_child_count != 1:
+        return None
+    callee = child_of(call, syntax.calls[call.type])
+    if callee is None or len(callee.text or b"") > PASSES_MAX:
+        return None
+    names = chain_of(callee, syntax).split(".")
+    return arguments.named_children[0] if ".".join(names[-2:]) in syntax.passes else None
 
 
 def _given_type(call: Node, syntax: Syntax) -> Node | None:

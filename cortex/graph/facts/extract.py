@@ -37,7 +37,7 @@ from cortex.graph.facts.facts import (
 from cortex.graph.facts.flags import flags_of
 from cortex.graph.facts.frames import Frame, Open, end_around
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
-from cortex.graph.facts.imports import READERS, Imported
+from cortex.graph.facts.imports import READERS, Imported, module_around, within
 from cortex.graph.facts.macros import calls
 from cortex.graph.facts.mentions import mentions
 from cortex.graph.facts.results import types_of, value_of
@@ -175,6 +175,9 @@ class _Sweep:
             self._refer("call", chain_of_tokens(node, captures["group"][0]), node)
         elif what == "delegated":
             self._delegated(node, captures["delegated.to"][0])
+        elif what == "fields":  # Rust's `struct Disk(Store, Slot);`
+            for number, one in enumerate(node.children_by_field_name("type")):
+                self.add_binding(str(number), f":{text_of(one)}"[:TYPE_CHARS_MAX], node)
         elif what == "told":
             self._told(node)
         elif what == "jsx":
@@ -220,7 +223,7 @@ class _Sweep:
         scope, parent = frame.qualified, frame.index
         if kind == "macro":  # known from there on in every file that reads this one
             kind, scope, parent = "function", "", -1
-            frame = self.stack[0]
+            frame, name = self.stack[0], name + "!" * (self.language == "rust")
         if frame.kind == "container":
             parent = -1
         if owners := captures.get("owner"):
@@ -397,6 +400,9 @@ class _Sweep:
                 member = child_of(callee, shape[1]) or callee
             elif kind == "qualified_name":  # PHP's `A\b()` stands where `b` does
                 member = child_of(callee, "-1") or callee
+        if node.type == "macro_invocation":
+            self._refer("call", f"{chain}!", member)
+            return
         if chain.startswith(":") or kind in _COVERS or chain.endswith(("]", ")")):
             return
         given, closures = arguments_of(node)
@@ -455,9 +461,11 @@ class _Sweep:
 
     def add_import(self, one: tuple[str, str, str, bool], node: Node) -> None:
         name, module, member, exported = one
-        scope = self.stack[-1].index
+        scope, inside = self.stack[-1].index, ""
+        if self.language == "rust" and (inside := module_around(node)):
+            module = within(module, inside)
         self.imports.append(
-            Import(name, module, member, scope, node.start_point[0] + 1, node.start_byte, exported)
+            Import(name, module, member, scope, node.start_point[0] + 1, node.start_byte, exported, inside)
         )
 
     def _definitions(self) -> tuple[Definition, ...]:

@@ -13,7 +13,7 @@ import msgspec
 from cortex.terms.kinds import TYPE_KINDS
 
 #: raised when the facts of an unchanged file would differ: they are then extracted anew
-FACTS_VERSION = 20
+FACTS_VERSION = 21
 
 
 #: what a file exports by default when that is an object literal: its members are then looked up in
@@ -125,7 +125,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `name` is "").
 
     `module` is as written (`.pkg`, `./file`, `a/b`, `crate::a`). `exported`: others may import the
-    name from here.
+    name from here. `inside`: the module within the file in which it holds (Rust), "" for all of it.
     """
 
     name: str
@@ -135,6 +135,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     line: int
     at: int
     exported: bool = False
+    inside: str = ""
 
 
 class Extension(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -38,7 +38,7 @@ def flags_of(node: Node) -> tuple[str, ...]:
         found |= {"overload", CALLED}
     if _is_singleton(node):
         found.add("static")
-    if node.type == "preproc_function_def":
+    if node.type in ("preproc_function_def", "macro_definition"):
         found.add("macro")
     elif node.type == "object_definition":  # Scala
         found.add(COMPANION)

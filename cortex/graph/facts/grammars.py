@@ -40,6 +40,8 @@ class Syntax:
     makers: Mapping[str, int] = field(default_factory=dict)
     #: functions that are told a type and make a value of it: "cast" one that is there, "made" anew
     casters: Mapping[str, str] = field(default_factory=dict)
+    #: functions whose value acts as the first thing that they are given, by the last two names
+    passes: frozenset[str] = frozenset()
     #: `require("x")` is a module
     requires: bool = False
     #: the queries for functions as values where they are not those of `queries`
@@ -203,6 +205,10 @@ SYNTAX: dict[str, Syntax] = {
             "bracketed_type": "",
         },
         casts={"type_cast_expression": "type"},
+        passes=frozenset(
+            "Some Ok Box.new Rc.new Arc.new Pin.new Mutex.new RwLock.new RefCell.new Cow.Borrowed Cow.Owned "
+            "ManuallyDrop.new Box.pin Arc.clone Rc.clone".split()
+        ),
         literals=frozenset(
             {"string_literal", "integer_literal", "float_literal", "boolean_literal", "closure_expression"}
         ),
@@ -210,6 +216,7 @@ SYNTAX: dict[str, Syntax] = {
     "c": Syntax(queries=("c",), **_C),
     "cpp": Syntax(
         queries=("cpp",),
+        passes=frozenset({"std.move", "std.forward", "std.ref", "std.cref", "std.as_const"}),
         values=("c", "cpp"),
         casters={
             **dict.fromkeys(("static_cast", "dynamic_cast", "reinterpret_cast", "const_cast"), "cast"),

@@ -205,6 +205,28 @@ def _use(tree: str, prefix: str, found: Imported, *, exported: bool) -> None:
         found.add(alias or name, name, exported=exported)
 
 
+def module_around(node: Node) -> str:
+    """The modules inside a Rust file in which `node` stands, `sync.tests`."""
+    names: list[str] = []
+    around = node.parent
+    while around is not None:
+        if around.type == "mod_item" and (name := around.child_by_field_name("name")) is not None:
+            names.insert(0, text_of(name))
+        around = around.parent
+    return ".".join(names)
+
+
+def within(module: str, inside: str) -> str:
+    """A path that is written in a module inside a file, as the file itself would write it."""
+    outer, parts = inside.split("."), module.split(".")
+    if parts[0] not in ("self", "super"):
+        return module
+    while parts and parts[0] in ("self", "super") and outer:
+        if parts.pop(0) == "super":
+            outer.pop()
+    return ".".join(parts if parts[:1] == ["super"] else ["self", *outer, *parts])
+
+
 def c(node: Node, found: Imported) -> None:
     """`#include "x.h"`: what is at the top of a file is known to the whole project, so this names
     the file only.

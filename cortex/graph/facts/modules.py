@@ -292,14 +292,26 @@ class ScriptModules:
         return next((one for one in map(posixpath.normpath, mains) if one in self.files), "")
 
 
+#: folders of a Cargo package in which each file is a crate
+_CRATES = frozenset({"tests", "examples", "benches"})
+
+
 class RustModules:
     """Paths of `use`: from the crate's root (the folder of lib.rs or main.rs), from here, or from a
     crate beside this one.
     """
 
-    def __init__(self, paths: Iterable[str]) -> None:
+    def __init__(self, paths: Iterable[str], crates: Mapping[str, tuple[str, str]] | None = None) -> None:
+        """`crates`: folder → name and file of a package's library, by its Cargo.toml."""
         self.files = {path for path in paths if path.endswith(".rs")}
         self._crates: dict[str, str] = {}
+        self._libraries: set[str] = set()
+        self._packages = set(crates or ())
+        for folder, (name, file) in (crates or {}).items():
+            path = f"{folder}/{file}" if folder else file
+            if path in self.files:
+                self._crates[name] = folder_of(path)
+                self._libraries.add(path)
         for path in sorted(self.files):
             if path.endswith(("src/lib.rs", "src/main.rs")) and folder_of(path).rpartition("/")[0]:
                 name = folder_of(path).rpartition("/")[0].rpartition("/")[2].replace("-", "_")
@@ -310,9 +322,9 @@ class RustModules:
         crate.
         """
         parts = module.split(".")
-        root = self._root(importer)
         if parts[0] == "crate":
-            return self._walk(root, parts[1:])
+            own = importer if self._is_root(importer) else ""
+            return self._walk(self._own(importer) if own else self.root(importer), parts[1:], own)
         if parts[0] == "self":
             return self._walk(self._own(importer), parts[1:], importer)
         if parts[0] == "super":
@@ -332,7 +344,8 @@ class RustModules:
         place = self._own(key)
         return self._file(f"{place}/{name}" if place else name)
 
-    def _root(self, importer: str) -> str:
+    def root(self, importer: str) -> str:
+        """The folder of the crate that a file belongs to."""
         folder = folder_of(importer)
         while folder:
             if f"{folder}/lib.rs" in self.files or f"{folder}/main.rs" in self.files:
@@ -342,9 +355,16 @@ class RustModules:
 
     def _own(self, path: str) -> str:
         """The folder of a file's submodules."""
-        if path.rpartition("/")[2] in ("mod.rs", "lib.rs", "main.rs"):
+        if path.rpartition("/")[2] in ("mod.rs", "lib.rs", "main.rs") or self._is_root(path):
             return folder_of(path)
         return path.removesuffix(".rs")
+
+    def _is_root(self, path: str) -> bool:
+        """Whether a file is a crate of its own: a library, a program, a test, an example."""
+        if path in self._libraries or path.endswith(("src/lib.rs", "src/main.rs")):
+            return True
+        around, _, last = folder_of(path).rpartition("/")
+        return (around in self._packages and last in _CRATES) or folder_of(path).endswith("src/bin")
 
     def _walk(self, place: str, parts: list[str], here: str = "") -> str:
         if not parts:

@@ -92,6 +92,7 @@ class FileIndex:
         "_firsts",
         "_imports",
         "_inner",
+        "_inner_imports",
         "_known",
         "_members",
         "_names",
@@ -108,6 +109,7 @@ class FileIndex:
         self.facts = head_of(packed)
         #: the definitions' ids; the project gives them
         self.ids: list[str] = []
+        self._inner_imports: dict[str, list[Import]] = {}
         self._bindings: dict[tuple[int, str], list[Binding]] | None = None
         self._children: dict[tuple[int, str], list[int]] | None = None
         self._fields: dict[str, dict[str, list[Binding]]] | None = None
@@ -246,12 +248,20 @@ class FileIndex:
             named: dict[tuple[int, str], list[Import]] = {}
             stars: list[Import] = []
             for one in self.facts.imports:
-                if one.member == "*":
+                if one.inside and one.scope < 0:
+                    self._inner_imports.setdefault(one.inside, []).append(one)
+                elif one.member == "*":
                     stars.append(one)
                 else:
                     named.setdefault((one.scope, one.name), []).append(one)
             self._imports = named, stars
         return self._imports
+
+    @property
+    def inner_imports(self) -> dict[str, list[Import]]:
+        """Those of modules inside the file (Rust), by the module."""
+        self._sorted_imports()
+        return self._inner_imports
 
     @property
     def children(self) -> dict[tuple[int, str], list[int]]:

@@ -47,13 +47,15 @@ V = TypeVar("V")
 class Roots:
     """What configuration files say of modules: folder → Go module, folder → alias → places
     (tsconfig), folder → package.json. `python`: the name of the project's own folder where that is
-    a package, "" where it is none.
+    a package, "" where it is none. `crates`: folder → name and file of the library of a Cargo
+    package.
     """
 
     go: Mapping[str, str] = field(default_factory=dict)
     aliases: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     packages: Mapping[str, Package] = field(default_factory=dict)
     python: str = ""
+    crates: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 class Files(Mapping[str, FileIndex]):
@@ -109,7 +111,7 @@ class Project:
         self.python = PythonModules(paths, self.roots.python)
         self.go = GoModules(paths, self.roots.go)
         self.script = ScriptModules(paths, self.roots.aliases, self.roots.packages)
-        self.rust = RustModules(paths)
+        self.rust = RustModules(paths, self.roots.crates)
         self.c = IncludedFiles(paths, (".h", ".hpp", ".hh", ".hxx", ".c", ".cpp", ".cc", ".inl", ".ipp"))
         self.ruby = IncludedFiles(paths, (".rb",), ".rb")
         self._modules: dict[tuple[str, str], str] = {}
@@ -347,7 +349,7 @@ class Project:
             # In one order, whatever came first: of several the first counts in places.
             if home != path:
                 _put(self._members.setdefault((home, scope), {}), name, ref)
-            if one.kind == "method":
+            if _is_found_by_name(one, family):
                 _put(self.methods, (family, name), ref)
                 if family in _OPEN:
                     _put(self.open_methods, (family, name, sys.intern(scope.rpartition(".")[2])), ref)
@@ -372,7 +374,7 @@ class Project:
             ref = (path, at)
             if home != path:
                 _drop_inner(self._members, (home, one.scope), one.name, ref)
-            if one.kind == "method":
+            if _is_found_by_name(one, family):
                 _drop(self.methods, (family, one.name), ref)
                 if family in _OPEN:
                     _drop(self.open_methods, (family, one.name, one.scope.rpartition(".")[2]), ref)
@@ -400,6 +402,11 @@ class Project:
         for ref in self.members_of(home, scope).get(name, ()):
             if self.definition(ref).has_members:
                 yield ref
+
+
+def _is_found_by_name(one: Definition, family: str) -> bool:
+    """Methods, and Rust's macros: these are known by where they stand in the text."""
+    return one.kind == "method" or (family == "rust" and "macro" in one.flags)
 
 
 def _put(table: dict[K, list[V]], key: K, value: V) -> None:

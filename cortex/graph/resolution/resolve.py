@@ -20,11 +20,12 @@ from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import DECLARATIONS
 from cortex.graph.facts.tables import asks_fixtures
 from cortex.graph.facts.types import alternatives
-from cortex.graph.resolution.common_names import COMMON
+from cortex.graph.resolution.common_names import COMMON, RUST
 from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.scopes import near
 from cortex.graph.resolution.values import EXTERNAL, Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -258,6 +259,9 @@ class _Resolver:
 
     def _call(self, one: Reference) -> Iterator[Edge]:
         receiver, name = split(one.chain)
+        if name[-1:] == "!" and self.rules.family == "rust":
+            yield from self._macro(one, name)
+            return
         if not receiver:
             if name in self.rules.super_names:
                 yield from self._super(one)
@@ -312,6 +316,22 @@ class _Resolver:
                 return
             values = self._overloaded(values, one)
         yield from self._found(one, self._callable(values, one.arguments), confidence)
+
+    def _macro(self, one: Reference, name: str) -> Iterator[Edge]:
+        """Rust's macros: of this file, else of this crate, else those that a path or an import
+        names.
+        """
+        refs = self.evaluator.methods_named("rust", name)
+        own = [ref for ref in refs if ref[0] == self.path]
+        root = self.project.rust.root(self.path)
+        within = own or [ref for ref in refs if self.project.rust.root(ref[0]) == root]
+        held = [what for what in self.index.places(-1, name[:-1]) if isinstance(what, Import)]
+        if held and not own:
+            key = self.project.find_module(held[-1].module, self.path)
+            within = [ref for ref in refs if key] if not within or not key else within
+        elif not within and (split(one.chain)[0] or self.index.stars):
+            within = list(refs)
+        yield from self._found(one, near(within, self.path), "exact" if own else "import")
 
     def _mixed_in(self, name: str, scope: int) -> list[Ref]:
         """The methods of that name of Ruby's modules, where whoever is around may include them."""
@@ -476,6 +496,8 @@ class _Resolver:
 
     def _by_name(self, one: Reference, name: str, owners: tuple[Value, ...]) -> Iterator[Edge]:
         if EXTERNAL in owners or name in COMMON or len(name) < 3 or self._is_outside(one.chain):
+            return
+        if name in RUST and self.rules.family == "rust":
             return
         refs = self.evaluator.methods_named(self.rules.family, name)
         if len(refs) == 1:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cortex.graph.facts.facts import BRANCH, COMPANION, HOLDER, OBJECT, Binding, Import
+from cortex.graph.facts.facts import BRANCH, COMPANION, HOLDER, OBJECT, Binding, Definition, Import
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Place
 from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
@@ -80,13 +80,22 @@ class Scopes:
                 if named or is_super:
                     owner = self.owner(path, scope)
                     if owner is None:
-                        return None
+                        return self._given_self(path, one) if facts.language == "rust" else None
                     static = "classmethod" in one.flags or one.name in ("__new__", "__init_subclass__")
                     static = static or ("static" in one.flags and rules.family in ("script", "ruby"))
                     return Value("super" if is_super else "def" if static else "inst", *owner)
             elif one.has_members and name in rules.self_names:
                 return Value("inst", path, scope)
             scope = one.parent
+        return None
+
+    def _given_self(self, path: str, one: Definition) -> Value | None:
+        """`self` in an `impl` of a trait for a type from outside: what the trait has."""
+        for where, extension in self.project.extensions.get(one.scope.rpartition(".")[2], ()):
+            if where == path and extension.type == one.scope:
+                for value in self._meanings.evaluate(extension.base.chain, path, -1):
+                    if value.tag == "def" and self._meanings.member(value.ref, one.name):
+                        return value._replace(tag="inst")
         return None
 
     def owner(self, path: str, index: int) -> Ref | None:
@@ -116,10 +125,13 @@ class Scopes:
             return self._in_scope(f"{rules.family}:", "", name[1:], path), "exact"
         here, first = scope, True
         in_type = scope >= 0 and facts.definitions[scope].kind in TYPE_KINDS
-        if not (rules.implicit_self or in_type or index.may_know(name)):
+        modules = facts.definitions[scope].scope if scope >= 0 and facts.language == "rust" else ""
+        if not (rules.implicit_self or in_type or modules or index.may_know(name)):
             return self._beyond(name, path, facts.definitions[scope].qualified if scope >= 0 else "")
         while True:
             kind = facts.definitions[here].kind if here >= 0 else ""
+            if here < 0 and modules and (inner := self._in_modules(name, path, modules)) is not None:
+                return inner
             if kind in TYPE_KINDS:
                 if rules.implicit_self and facts.definitions[here].name == name:
                     return (Value("def", path, self._class_of(path, here)),), "exact"  # not its constructor
@@ -143,6 +155,31 @@ class Scopes:
             first = False
             here = facts.definitions[here].parent
         return self._beyond(name, path, facts.definitions[scope].qualified if scope >= 0 else "")
+
+    def _in_modules(self, name: str, path: str, inside: str) -> tuple[tuple[Value, ...], How] | None:
+        """What a name means in a module inside a Rust file: what that imports and defines, nothing
+        of what is around it; None where that cannot be told.
+        """
+        index = self.project.index(path)
+        while inside:
+            imports = index.inner_imports.get(inside, ())
+            for one in imports:
+                if one.name == name:
+                    return self.imported(one, path), "import"
+            if not any(self.project.types_named(path, inside)):
+                if values := self._in_scope(path, inside, name, path):
+                    return values, "exact"
+                if self.project.has_scope(path, f"{inside}.{name}"):
+                    return (Value("mod", f"{path}|{inside}.{name}"),), "exact"
+            for one in imports:
+                key = self.project.find_module(one.module, path) if one.member == "*" else ""
+                if key and (values := self.exported(key, name)):
+                    return values, "exact" if key == path else "import"
+            if imports:
+                key = self.project.find_module(name, path)
+                return ((Value("mod", key),) if key else ()), "import"
+            inside = inside.rpartition(".")[0]
+        return None
 
     def _of_its_kind(self, values: tuple[Value, ...], path: str, scope: int) -> tuple[Value, ...]:
         """Ruby: of a class's own methods and those of its instances, of one name, the kind that the
@@ -474,12 +511,26 @@ class Scopes:
         inner = f"{scope}.{name}" if scope else name
         if project.has_scope(home, inner):
             return (Value("mod", f"{key}|{inner}"),)
+        if home in project.packed and (given := self._re_exported(home, scope, name)):
+            return given
         for ref in project.types_named(home, scope) if scope else ():
             if found := self._meanings.member(ref, name):
                 return found
         family = home.partition(":")[0]
         if not scope and f"{home}.{name}" in project.homes:
             return (Value("mod", f"@{family}:{home.partition(':')[2]}.{name}|"),)
+        return ()
+
+    def _re_exported(self, path: str, inside: str, name: str) -> tuple[Value, ...]:
+        """What a module inside a Rust file imports by that name."""
+        imports = self.project.index(path).inner_imports.get(inside, ())
+        for one in imports:
+            if one.name == name:
+                return self.imported(one, path)
+        for one in imports:
+            key = self.project.find_module(one.module, path) if one.member == "*" else ""
+            if key and key != f"{path}|{inside}" and (values := self.exported(key, name)):
+                return values
         return ()
 
     def enclosing_type(self, path: str, scope: int) -> Ref | None:

@@ -1,5 +1,5 @@
-"""Reads what go.mod, tsconfig.json and package.json say of module names. Files that cannot be read
-say nothing.
+"""Reads what go.mod, Cargo.toml, tsconfig.json and package.json say of module names. Files that
+cannot be read say nothing.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import tomllib
 from collections.abc import Iterable
 
 from cortex.graph.facts.modules import PACKAGE_FILES, Package, folder_of
@@ -14,7 +15,7 @@ from cortex.graph.resolution.project import Roots
 from cortex.indexer.store.script_roots import CONFIGS, Options, ScriptRoots, read
 
 #: the files that are read
-NAMES = frozenset({"go.mod", "tsconfig.json", "jsconfig.json", "package.json"})
+NAMES = frozenset({"go.mod", "tsconfig.json", "jsconfig.json", "package.json", "Cargo.toml"})
 
 _GO_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"]+)", re.MULTILINE)
 
@@ -32,6 +33,7 @@ def read_roots(root: str, paths: Iterable[str]) -> Roots:
     go: dict[str, str] = {}
     aliases: dict[str, dict[str, tuple[str, ...]]] = {}
     packages: dict[str, Package] = {}
+    crates: dict[str, tuple[str, str]] = {}
     scripts = ScriptRoots(root)
     for folder in sorted(folders):
         present = _present(os.path.join(root, folder))
@@ -41,15 +43,32 @@ def read_roots(root: str, paths: Iterable[str]) -> Roots:
         options = scripts.options(posixpath.join(folder, config)) if config else Options()
         if config:
             aliases[folder] = options.aliases()
+        if "Cargo.toml" in present and (crate := _crate(read(root, posixpath.join(folder, "Cargo.toml")))):
+            crates[folder] = crate
         if "package.json" in present and (package := scripts.package(folder, options)) is not None:
             packages[folder] = package
-    return Roots(go, aliases, packages, own)
+    return Roots(go, aliases, packages, own, crates)
 
 
 def is_root(path: str) -> bool:
     """Whether a file may say something of module names: any tsconfig may be extended by others."""
     name = path.rpartition("/")[2]
     return name in NAMES or (name.startswith("tsconfig") and name.endswith(".json"))
+
+
+def _crate(text: str) -> tuple[str, str] | None:
+    """The name of a Cargo package's library as Rust has it, and its file; None without a
+    package.
+    """
+    try:
+        said = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
+    package, library = said.get("package"), said.get("lib", {})
+    if not isinstance(package, dict) or not isinstance(library, dict):
+        return None
+    name = str(library.get("name", package.get("name", ""))).replace("-", "_")
+    return name, str(library.get("path", "src/lib.rs"))
 
 
 def _present(folder: str) -> set[str]:

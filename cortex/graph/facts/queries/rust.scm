@@ -7,6 +7,7 @@
 (function_signature_item name: (_) @name) @def.function
 (const_item name: (_) @name) @def.constant
 (static_item name: (_) @name) @def.constant
+(macro_definition name: (_) @name) @def.macro
 (mod_item name: (_) @name body: (_)) @container
 (impl_item type: (_) @name) @container
 
@@ -19,6 +20,7 @@
 (closure_parameters (identifier) @bind.name)
 (closure_parameters (parameter pattern: (identifier) @bind.name type: (_) @bind.type))
 (field_declaration name: (_) @bind.name type: (_) @bind.type)
+(struct_item body: (ordered_field_declaration_list) @fields)
 
 (let_declaration pattern: (identifier) @bind.name type: (_)? @bind.type value: (_)? @bind.value)
 (let_declaration pattern: (mut_pattern (identifier) @bind.name) type: (_)? @bind.type value: (_)? @bind.value)
@@ -38,6 +40,7 @@
 
 (call_expression function: (_) @callee) @call
 (struct_expression name: (_) @callee) @call
+(macro_invocation macro: (_) @callee) @call
 (token_tree (identifier) @tokens . (token_tree) @group)
 (type_identifier) @type
 (scoped_type_identifier) @type
