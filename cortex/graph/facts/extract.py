@@ -35,10 +35,10 @@ from cortex.graph.facts.facts import (
     Reference,
 )
 from cortex.graph.facts.flags import flags_of
-from cortex.graph.facts.frames import Frame, Open, end_around
+from cortex.graph.facts.frames import Frame, Open, end_around, whole
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported, module_around, within
-from cortex.graph.facts.macros import calls
+from cortex.graph.facts.macros import calls, tested
 from cortex.graph.facts.mentions import mentions
 from cortex.graph.facts.results import types_of, value_of
 from cortex.graph.facts.script_sweep import ScriptSweep
@@ -49,12 +49,6 @@ from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: characters of a declared type that are kept
 TYPE_CHARS_MAX = 200
-#: nodes around a definition that belong to it
-_AROUND = frozenset(
-    "decorated_definition export_statement lexical_declaration type_declaration "
-    "ambient_declaration template_declaration expression_statement".split()
-)
-
 _COVERS = frozenset({"parenthesized_expression", "await_expression"})
 #: last links of a chain that name nothing
 _NOTHING = frozenset({UNKNOWN, LITERAL, ""})
@@ -231,6 +225,9 @@ class _Sweep:
             scope, parent = (target[0].rstrip("*") if target else text_of(owners[0])), -1
         if name_node.type == "qualified_identifier":  # C++: void ns::Type::method()
             outer, _, name = chain_of(name_node, self.syntax).rpartition(".")
+            scope, parent, owners = (f"{scope}.{outer}" if scope else outer), -1, [name_node]
+        if self.language == "cpp" and (test := tested(node, name)):
+            outer, name = test
             scope, parent, owners = (f"{scope}.{outer}" if scope else outer), -1, [name_node]
         in_type = bool(owners) or frame.kind in TYPE_KINDS or frame.kind == "container"
         if kind == "function" and in_type:
@@ -471,7 +468,7 @@ class _Sweep:
     def _definitions(self) -> tuple[Definition, ...]:
         made = []
         for one in self.opened:
-            node = _whole(one.node)
+            node = whole(one.node)
             known = [chain for chain in one.inferred if chain not in (UNKNOWN, LITERAL)]
             told = f":{said}"[:TYPE_CHARS_MAX] if (said := one.told.result("")) else ""
             returns = one.returns or told or (either(known) if known else "")
@@ -494,10 +491,3 @@ class _Sweep:
                 )
             )
         return tuple(made)
-
-
-def _whole(node: Node) -> Node:
-    """A definition with its decorators and `export`."""
-    while node.parent is not None and node.parent.type in _AROUND:
-        node = node.parent
-    return node

@@ -12,6 +12,12 @@ from cortex.graph.facts.facts import Base, Parameter
 #: statements that test what a name is from there on
 _TESTS = frozenset({"if_statement", "assert_statement"})
 
+#: nodes around a definition that belong to it
+_AROUND = frozenset(
+    "decorated_definition export_statement lexical_declaration type_declaration "
+    "ambient_declaration template_declaration expression_statement".split()
+)
+
 
 @dataclass(slots=True)
 class Open:
@@ -58,3 +64,10 @@ def end_around(test: Node) -> int:
     while around is not None and around.parent is not None and around.parent.type == "with_statement":
         around = around.parent.parent
     return around.end_byte if around is not None else 0
+
+
+def whole(node: Node) -> Node:
+    """A definition with its decorators and `export`."""
+    while node.parent is not None and node.parent.type in _AROUND:
+        node = node.parent
+    return node

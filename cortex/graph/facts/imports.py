@@ -234,6 +234,10 @@ def c(node: Node, found: Imported) -> None:
     path = node.child_by_field_name("path")
     if path is not None and path.type == "string_literal":
         found.add("", text_of(path).strip('"'))
+    elif node.type == "namespace_alias_definition":  # `namespace fs = std::filesystem;`
+        alias, target = node.child_by_field_name("name"), node.named_child(node.named_child_count - 1)
+        if alias is not None and target is not None:
+            found.add(text_of(alias), text_of(target).replace("::", ".").strip("."))
     elif node.type == "using_declaration":
         text = text_of(node).rstrip("; ").removeprefix("using").strip()
         if text.startswith("namespace "):

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from tree_sitter import Node
+
 _OPEN = re.compile(r"([ \t]*)[a-z_]\w*(?:::\w+)*![ \t]*\{[ \t]*")
 _ITEM = re.compile(
     r"[ \t]*(?:#!?\[|//|/\*|pub\b|mod\b|use\b|impl\b|fn\b|async\b|unsafe\b|const\b|static\b|struct\b|enum\b|trait\b|type\b|extern\b"
@@ -27,9 +29,17 @@ _NO_CALLS = frozenset(
     "_Static_assert static_assert decltype catch void int char long asm __asm__ __declspec".split()
 )
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
 #: a macro as C++ projects name them, and several, with what they are given
 _MACRO = r"[A-Z][A-Z0-9]*_[A-Z0-9_]*"
 _MARK = r"(?:[A-Z][A-Z0-9_]+(?:\([^()\n]*\))?[ \t]+)"
+#: what thread-safety analysis and compilers are told behind a name or behind parameters
+_ANNOTATION = (
+    r"\b[A-Z_]*(?:GUARDED_BY|GUARDED_VAR|LOCKS?_[A-Z_]+|LOCK_FUNCTION|TRYLOCK_FUNCTION|(?:LOCKS_|_)REQUIRED|EXCLUDES|LOCKS_EXCLUDED"
+    r"|REQUIRES(?:_SHARED)?|ACQUIRED?(?:_[A-Z]+)?|RELEASED?(?:_[A-Z]+)?|_ANALYSIS|NOEXCEPT|NOTHROW|OVERRIDE|_FINAL|UNUSED|DEPRECATED"
+    r"|FORMAT|PRINTF|ATTRIBUTE|LIFETIME_BOUND)(?:_[A-Z0-9_]+)?\b(?:\([^()\n]*\))?"
+)
 #: marks between the word that begins a type and its name; before a word that begins a declaration;
 #: before a type and the name of a function; alone on a line
 _MARKS = re.compile(
@@ -37,6 +47,7 @@ _MARKS = re.compile(
     rf"|\b(?P<before>{_MACRO}[ \t]+)(?=(?:inline|static|virtual|explicit|constexpr|consteval|template|void|auto|bool|friend|operator)\b)"
     rf"|^[ \t]*(?P<first>{_MACRO}[ \t]+)(?=[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[ \t*&]+[A-Za-z_]\w*[ \t]*\()"
     rf"|(?<=[;{{}}>:\n])[ \t]*\n[ \t]*(?P<alone>{_MACRO})[ \t]*$"
+    rf"|(?<=[\w)\]>])\s+(?P<after>(?:{_ANNOTATION}\s*)+)(?=[;{{=]|override\b|final\b)"
 )
 
 
@@ -53,6 +64,19 @@ def unmark(text: str) -> str:
         return found[0][: first - start] + " " * (last - first) + found[0][last - start :]
 
     return _MARKS.sub(blank, text)
+
+
+def tested(node: Node, name: str) -> tuple[str, str] | None:
+    """The fixture and the name of what a macro defines, `TEST_F(StoreTest, Saves) {…}`; None
+    for any other function.
+    """
+    if not name.isupper() or node.type != "function_definition" or node.child_by_field_name("type"):
+        return None
+    declarator = node.child_by_field_name("declarator")
+    given = declarator.child_by_field_name("parameters") if declarator is not None else None
+    names = [one.text.decode() for one in given.named_children if one.text] if given is not None else []
+    plain = len(names) == 2 and all(_WORD.fullmatch(one) for one in names)
+    return (names[0], names[1]) if plain else None
 
 
 def calls(text: str) -> Iterator[tuple[str, int, int]]:

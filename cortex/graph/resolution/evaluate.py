@@ -118,7 +118,11 @@ class Evaluator:
             if not number and scope >= 0 and (known := self._narrowed(links, path, scope, at)):
                 values, dotted = known, ""
                 continue
-            if not number and links[0] == "self" and (bound := self._bounded(values, link, path, scope)):
+            if (
+                not number
+                and links[0] == "self"
+                and (bound := self.scopes.crates.bounded(values, link, path, scope))
+            ):
                 values, dotted = bound, ""
                 continue
             values = self.worth(values)
@@ -147,18 +151,6 @@ class Evaluator:
         for what in reversed(index.places(scope, narrowed(f"{links[0]}.{links[1]}"))):
             if isinstance(what, Binding) and what.at <= at < (what.until or ANYWHERE):
                 return self.declared(what.value[1:], path, scope)
-        return ()
-
-    def _bounded(self, values: tuple[Value, ...], name: str, path: str, scope: int) -> tuple[Value, ...]:
-        """Rust: what a field is whose type is a parameter of the `impl` around, by its bounds."""
-        if scope < 0 or len(values) != 1 or self.project.language(path) != "rust" or values[0].tag != "inst":
-            return ()
-        home, owner = self.project.home(values[0].path), self.project.definition(values[0].ref)
-        index = self.project.index(path)
-        for _, binding in self.project.fields_of(home, owner.qualified, name):
-            text = binding.value[1:]
-            if any(index.places(scope, one.rstrip("*")) for one in alternatives(text)):
-                return self.declared(text, path, scope)
         return ()
 
     def _bare(self, value: Value, name: str) -> tuple[Value, ...]:
@@ -213,7 +205,7 @@ class Evaluator:
         if owner is not None:
             return (owner,)
         if name == "super" and self.project.language(path) == "rust":
-            return self.scopes.rust_super(path, scope)
+            return self.scopes.crates.outer(path, scope)
         return self.scopes.lookup(name, path, scope, at)[0]
 
     def declared(self, text: str, path: str, scope: int) -> tuple[Value, ...]:

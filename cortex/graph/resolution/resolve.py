@@ -25,7 +25,6 @@ from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.project import Project, Ref
-from cortex.graph.resolution.scopes import near
 from cortex.graph.resolution.values import EXTERNAL, Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
@@ -260,7 +259,7 @@ class _Resolver:
     def _call(self, one: Reference) -> Iterator[Edge]:
         receiver, name = split(one.chain)
         if name[-1:] == "!" and self.rules.family == "rust":
-            yield from self._macro(one, name)
+            yield from self._found(one, *self.evaluator.scopes.crates.macros(one.chain, self.path))
             return
         if not receiver:
             if name in self.rules.super_names:
@@ -287,11 +286,11 @@ class _Resolver:
             if name in ("call", "apply") and self.rules.family == "script" and self._callable(owners, -1):
                 # the function's own methods
                 refs = self._callable(owners, -1)
-                near = all(self.project.home(ref[0]) == self.project.home(self.path) for ref in refs)
+                same = all(self.project.home(ref[0]) == self.project.home(self.path) for ref in refs)
                 # The function's own name is the place, right before the method's.
                 column = one.column - len(split(receiver)[1].encode()) - 1
                 moved = msgspec.structs.replace(one, column=max(0, column))
-                yield from self._found(moved, refs, "exact" if near else "import")
+                yield from self._found(moved, refs, "exact" if same else "import")
                 return
             dotted = self.evaluator.scopes.dotted_import(one.chain, self.path)
             if dotted:
@@ -316,22 +315,6 @@ class _Resolver:
                 return
             values = self._overloaded(values, one)
         yield from self._found(one, self._callable(values, one.arguments), confidence)
-
-    def _macro(self, one: Reference, name: str) -> Iterator[Edge]:
-        """Rust's macros: of this file, else of this crate, else those that a path or an import
-        names.
-        """
-        refs = self.evaluator.methods_named("rust", name)
-        own = [ref for ref in refs if ref[0] == self.path]
-        root = self.project.rust.root(self.path)
-        within = own or [ref for ref in refs if self.project.rust.root(ref[0]) == root]
-        held = [what for what in self.index.places(-1, name[:-1]) if isinstance(what, Import)]
-        if held and not own:
-            key = self.project.find_module(held[-1].module, self.path)
-            within = [ref for ref in refs if key] if not within or not key else within
-        elif not within and (split(one.chain)[0] or self.index.stars):
-            within = list(refs)
-        yield from self._found(one, near(within, self.path), "exact" if own else "import")
 
     def _mixed_in(self, name: str, scope: int) -> list[Ref]:
         """The methods of that name of Ruby's modules, where whoever is around may include them."""

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cortex.graph.facts.facts import BRANCH, COMPANION, HOLDER, OBJECT, Binding, Definition, Import
+from cortex.graph.facts.facts import BRANCH, COMPANION, HOLDER, OBJECT, Binding, Import
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.tables import Place
 from cortex.graph.resolution.commonjs import HOPS_MAX, CommonJs, Meanings
+from cortex.graph.resolution.crates import Crates
 from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, How, Recursion, Value, near
@@ -38,23 +39,13 @@ class Scopes:
         self._recursion = recursion
         self._exports: dict[tuple[str, str], tuple[Value, ...]] = {}
         self.commonjs = CommonJs(project, meanings, recursion)
+        self.crates = Crates(project, meanings, self)
 
     def relax(self, memo_max: int) -> None:
         """Forget what was found when it is more than `memo_max`."""
         if len(self._exports) > memo_max:
             self._exports.clear()
         self.commonjs.relax(memo_max)
-
-    def rust_super(self, path: str, scope: int) -> tuple[Value, ...]:
-        """The module around this one: written in the same file, or another file."""
-        inside = self.project.index(path).facts.definitions[scope].scope if scope >= 0 else ""
-        while inside and any(self.project.types_named(path, inside)):
-            inside = inside.rpartition(".")[0]
-        if inside:
-            outer = inside.rpartition(".")[0]
-            return (Value("mod", f"{path}|{outer}" if outer else path),)
-        key = self.project.find_module("super", path)
-        return (Value("mod", key),) if key else ()
 
     def receiver(self, name: str, path: str, scope: int) -> Value | None:
         """The value of `self`, `this`, `cls`, `super` in `scope`; None when `name` is none of
@@ -80,22 +71,13 @@ class Scopes:
                 if named or is_super:
                     owner = self.owner(path, scope)
                     if owner is None:
-                        return self._given_self(path, one) if facts.language == "rust" else None
+                        return self.crates.given_self(path, one) if facts.language == "rust" else None
                     static = "classmethod" in one.flags or one.name in ("__new__", "__init_subclass__")
                     static = static or ("static" in one.flags and rules.family in ("script", "ruby"))
                     return Value("super" if is_super else "def" if static else "inst", *owner)
             elif one.has_members and name in rules.self_names:
                 return Value("inst", path, scope)
             scope = one.parent
-        return None
-
-    def _given_self(self, path: str, one: Definition) -> Value | None:
-        """`self` in an `impl` of a trait for a type from outside: what the trait has."""
-        for where, extension in self.project.extensions.get(one.scope.rpartition(".")[2], ()):
-            if where == path and extension.type == one.scope:
-                for value in self._meanings.evaluate(extension.base.chain, path, -1):
-                    if value.tag == "def" and self._meanings.member(value.ref, one.name):
-                        return value._replace(tag="inst")
         return None
 
     def owner(self, path: str, index: int) -> Ref | None:
@@ -122,7 +104,7 @@ class Scopes:
         facts = index.facts
         rules = RULES[facts.language]
         if name.startswith("\\"):
-            return self._in_scope(f"{rules.family}:", "", name[1:], path), "exact"
+            return self.in_scope(f"{rules.family}:", "", name[1:], path), "exact"
         here, first = scope, True
         in_type = scope >= 0 and facts.definitions[scope].kind in TYPE_KINDS
         modules = facts.definitions[scope].scope if scope >= 0 and facts.language == "rust" else ""
@@ -130,7 +112,7 @@ class Scopes:
             return self._beyond(name, path, facts.definitions[scope].qualified if scope >= 0 else "")
         while True:
             kind = facts.definitions[here].kind if here >= 0 else ""
-            if here < 0 and modules and (inner := self._in_modules(name, path, modules)) is not None:
+            if here < 0 and modules and (inner := self.crates.inside(name, path, modules)) is not None:
                 return inner
             if kind in TYPE_KINDS:
                 if rules.implicit_self and facts.definitions[here].name == name:
@@ -155,31 +137,6 @@ class Scopes:
             first = False
             here = facts.definitions[here].parent
         return self._beyond(name, path, facts.definitions[scope].qualified if scope >= 0 else "")
-
-    def _in_modules(self, name: str, path: str, inside: str) -> tuple[tuple[Value, ...], How] | None:
-        """What a name means in a module inside a Rust file: what that imports and defines, nothing
-        of what is around it; None where that cannot be told.
-        """
-        index = self.project.index(path)
-        while inside:
-            imports = index.inner_imports.get(inside, ())
-            for one in imports:
-                if one.name == name:
-                    return self.imported(one, path), "import"
-            if not any(self.project.types_named(path, inside)):
-                if values := self._in_scope(path, inside, name, path):
-                    return values, "exact"
-                if self.project.has_scope(path, f"{inside}.{name}"):
-                    return (Value("mod", f"{path}|{inside}.{name}"),), "exact"
-            for one in imports:
-                key = self.project.find_module(one.module, path) if one.member == "*" else ""
-                if key and (values := self.exported(key, name)):
-                    return values, "exact" if key == path else "import"
-            if imports:
-                key = self.project.find_module(name, path)
-                return ((Value("mod", key),) if key else ()), "import"
-            inside = inside.rpartition(".")[0]
-        return None
 
     def _of_its_kind(self, values: tuple[Value, ...], path: str, scope: int) -> tuple[Value, ...]:
         """Ruby: of a class's own methods and those of its instances, of one name, the kind that the
@@ -337,7 +294,7 @@ class Scopes:
         for scope in scopes:
             if scope and not rules.implicit_self and any(project.types_named(home, scope)):
                 continue  # `floor()` in a method of Python is no other method of its class
-            values = self._in_scope(home, scope, name, path)
+            values = self.in_scope(home, scope, name, path)
             if values:
                 return values, "exact"
         if home != path:
@@ -348,15 +305,15 @@ class Scopes:
                 outer = home.partition(":")[2]
                 while outer:
                     outer = outer.rpartition(".")[0]
-                    if values := self._in_scope(f"{rules.family}:{outer}", "", name, path):
+                    if values := self.in_scope(f"{rules.family}:{outer}", "", name, path):
                         return values, "exact"
+            if home == C_HOME and (space := self._space(home, inside, name)):
+                return (space,), "exact"
             for other in project.tops_of(home, name):
                 if other != path:
                     return self._bound(project.index(other).tops[-1, name][-1], other), "exact"
-        if rules.shared == "project":
-            space = f"{inside}.{name}" if project.has_scope(home, f"{inside}.{name}") else name
-            if project.has_scope(home, space):
-                return (Value("mod", f"@{home}|{space}"),), "exact"
+        if rules.shared == "project" and (space := self._space(home, inside, name)):
+            return (space,), "exact"
         if rules.family == "rust" and (key := project.find_module(name, path)):
             return (Value("mod", key),), "import"
         for star in project.index(path).stars:
@@ -367,7 +324,15 @@ class Scopes:
                     return values_found, "import"
         return (), "exact"
 
-    def _in_scope(self, home: str, scope: str, name: str, path: str) -> tuple[Value, ...]:
+    def _space(self, home: str, inside: str, name: str) -> Value | None:
+        """The name space of that name, from `inside` outwards."""
+        while inside:
+            if self.project.has_scope(home, f"{inside}.{name}"):
+                return Value("mod", f"@{home}|{inside}.{name}")
+            inside = inside.rpartition(".")[0]
+        return Value("mod", f"@{home}|{name}") if self.project.has_scope(home, name) else None
+
+    def in_scope(self, home: str, scope: str, name: str, path: str) -> tuple[Value, ...]:
         """Definitions of `name` in one scope of a home; those of the same file where there are any,
         bodies before declarations.
         """
@@ -505,13 +470,13 @@ class Scopes:
         """A name of `@home|scope` or `file|scope`."""
         project = self.project
         home = key.removeprefix("@")
-        found = self._in_scope(home, scope, name, "")
+        found = self.in_scope(home, scope, name, "")
         if found:
             return found
         inner = f"{scope}.{name}" if scope else name
         if project.has_scope(home, inner):
             return (Value("mod", f"{key}|{inner}"),)
-        if home in project.packed and (given := self._re_exported(home, scope, name)):
+        if home in project.packed and (given := self.crates.re_exported(home, scope, name)):
             return given
         for ref in project.types_named(home, scope) if scope else ():
             if found := self._meanings.member(ref, name):
@@ -519,18 +484,6 @@ class Scopes:
         family = home.partition(":")[0]
         if not scope and f"{home}.{name}" in project.homes:
             return (Value("mod", f"@{family}:{home.partition(':')[2]}.{name}|"),)
-        return ()
-
-    def _re_exported(self, path: str, inside: str, name: str) -> tuple[Value, ...]:
-        """What a module inside a Rust file imports by that name."""
-        imports = self.project.index(path).inner_imports.get(inside, ())
-        for one in imports:
-            if one.name == name:
-                return self.imported(one, path)
-        for one in imports:
-            key = self.project.find_module(one.module, path) if one.member == "*" else ""
-            if key and key != f"{path}|{inside}" and (values := self.exported(key, name)):
-                return values
         return ()
 
     def enclosing_type(self, path: str, scope: int) -> Ref | None:

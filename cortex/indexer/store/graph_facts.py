@@ -6,6 +6,7 @@ import dataclasses
 import logging
 from collections.abc import Sequence
 
+from cortex.graph.facts.conditionals import straighten
 from cortex.graph.facts.extract import extract
 from cortex.graph.facts.facts import Definition, Facts
 from cortex.graph.facts.grammars import RULES, SYNTAX
@@ -36,8 +37,8 @@ def facts_of(source: Source, sha256: str) -> Packed | None:
             return pack(_named(source, language, sha256))
         if language.name == "rust":
             source = _uncovered(source, language)
-        elif language.name == "cpp":
-            source = _unmarked(source)
+        elif language.name in ("c", "cpp"):
+            source = _plain(source)
         return pack(extract(syntax_tree(source, language)[1], source.path, language.name, sha256))
     except NoGrammar:  # its chunks say so
         return None
@@ -58,11 +59,12 @@ def _uncovered(source: Source, language: Language) -> Source:
     return source if lines == source.lines else dataclasses.replace(source, lines=lines)
 
 
-def _unmarked(source: Source) -> Source:
-    """The source without marks before its names; itself when there are none."""
-    text = "\n".join(source.lines)
-    plain = unmark(text)
-    return source if plain == text else dataclasses.replace(source, lines=tuple(plain.split("\n")))
+def _plain(source: Source) -> Source:
+    """The source without conditions inside of something and without marks around its names; itself
+    when there are none.
+    """
+    lines = unmark("\n".join(straighten(source.lines))).split("\n")
+    return source if tuple(lines) == source.lines else dataclasses.replace(source, lines=tuple(lines))
 
 
 def _named(source: Source, language: Language, sha256: str) -> Facts:

@@ -1,5 +1,5 @@
-(class_specifier name: (type_identifier) @name body: (_)) @def.class
-(struct_specifier name: (type_identifier) @name body: (_)) @def.struct
+(class_specifier name: [(type_identifier) (qualified_identifier)] @name body: (_)) @def.class
+(struct_specifier name: [(type_identifier) (qualified_identifier)] @name body: (_)) @def.struct
 (union_specifier name: (type_identifier) @name body: (_)) @def.struct
 (enum_specifier name: (type_identifier) @name body: (_)) @def.type
 (alias_declaration name: (_) @name) @def.type
@@ -21,6 +21,9 @@
 (preproc_params (identifier) @param.name)
 (preproc_function_def value: (_) @macro.body)
 
+(alias_declaration type: (type_descriptor type: (_) @base.alias))
+(type_definition type: [(type_identifier) (qualified_identifier) (template_type)] @base.alias declarator: (type_identifier))
+(namespace_alias_definition) @import
 (base_class_clause [(type_identifier) (qualified_identifier) (template_type)] @base.extends)
 (function_definition type: (_) @returns (#not-eq? @returns "auto"))
 (field_declaration type: (_) @returns declarator: (function_declarator) (#not-eq? @returns "auto"))

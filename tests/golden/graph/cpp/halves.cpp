@@ -1,0 +1,59 @@
+// conditions in the middle of something, what analysis is told behind a name, tests by macros, a class with its
+// outer one's name, other names of types, name spaces from inside out
+#include "store.h"
+
+namespace deep {
+namespace low {
+int count(int n) { return n; }
+class Lock {
+ public:
+  void hold() {}
+};
+}  // namespace low
+
+class Case {
+ public:
+  explicit Case(int most)
+      :
+#if defined(DEBUG)
+        most_(most),
+#endif
+        left_(most) {
+  }
+
+  void shut() { lock_.hold(); }
+
+ private:
+  low::Lock lock_ DEEP_GUARDED_BY(this);
+  int left_;
+  class Part;
+};
+
+class Case::Part {
+ public:
+  void spin() LOCKS_EXCLUDED(lock) { part(); }
+  void part() {}
+};
+
+using Box = Case;
+typedef Case Chest;
+
+class CaseTest {
+ public:
+  void fill() {}
+  Box box_;
+};
+
+TEST_F(CaseTest, Shuts) {
+  fill();
+  box_.shut();
+  low::count(1);
+}
+
+void run(Chest* chest) {
+  chest->shut();
+  std::move(*chest).shut();
+  Case::Part part;
+  part.spin();
+}
+}  // namespace deep
