@@ -17,6 +17,7 @@ from zmq.utils.monitor import parse_monitor_message
 from ipc.codec import MESSAGE_BYTES_MAX, decode, encode, read_envelope
 from ipc.errors import BY_CODE, CortexError, Unavailable
 from ipc.messages import Failure, Message, is_repeatable
+from ipc.places import address_of, connect
 
 log = logging.getLogger(__name__)
 
@@ -56,8 +57,8 @@ class _Replica:
     more, in tasks that only wake others.
     """
 
-    def __init__(self, context: zmq.Context[Any], worker: str, address: str) -> None:
-        self.worker, self.address = worker, address
+    def __init__(self, context: zmq.Context[Any], worker: str, path: Path) -> None:
+        self.worker, self.path = worker, path
         self.connected = asyncio.Event()
         self._waiting: dict[int, asyncio.Future[Message]] = {}
         self._socket = context.socket(zmq.DEALER)
@@ -74,7 +75,7 @@ class _Replica:
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._socket.FD, self._read)
         self._loop.add_reader(self._monitor.FD, self._follow)
-        self._socket.connect(address)
+        self.address = connect(self._socket, path)
         self._follow()
 
     async def ask(self, message: Message, request: int, deadline: float) -> Message:
@@ -141,7 +142,7 @@ class Client:
     def __init__(self, runtime_dir: Path) -> None:
         self._folder = runtime_dir
         self._context: zmq.Context[Any] = zmq.Context()
-        self._replicas: dict[Path, _Replica] = {}
+        self._replicas: dict[str, _Replica] = {}
         self._turns: dict[str, Iterator[int]] = {}
         self._requests = itertools.count(1)
         self._looked_at = 0.0
@@ -200,14 +201,14 @@ class Client:
         if now - self._looked_at < REGISTRY_S and any(replica.connected.is_set() for replica in here):
             return here
         self._looked_at = now
-        present = set(self._folder.glob("*.sock"))
-        for path in [path for path in self._replicas if path not in present]:
-            if not self._replicas[path].connected.is_set():
-                self._replicas.pop(path).close()
-        for path in sorted(present):
+        present = {address_of(path): path for path in sorted(self._folder.glob("*.sock"))}
+        for address in [address for address in self._replicas if address not in present]:
+            if not self._replicas[address].connected.is_set():
+                self._replicas.pop(address).close()
+        for address, path in present.items():
             parts = path.name.split(".")
-            if parts[0] == worker and len(parts) == 3 and path not in self._replicas:
-                self._replicas[path] = _Replica(self._context, worker, f"ipc://{path}")
+            if address and parts[0] == worker and len(parts) == 3 and address not in self._replicas:
+                self._replicas[address] = _Replica(self._context, worker, path)
         return [replica for replica in self._replicas.values() if replica.worker == worker]
 
     async def close(self) -> None:

@@ -5,15 +5,17 @@ Delivery is not promised: an event is a hint, a file is the truth.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import zmq
 
+from cortex.system import hosts
 from ipc.codec import decode, encode
 from ipc.errors import CortexError
-from ipc.locks import clear_place
 from ipc.messages import Message
+from ipc.places import address_of, bind, connect
 
 #: messages; an announcer never waits for a slow listener, the oldest hints are dropped
 QUEUE_MESSAGES_MAX = 100
@@ -30,14 +32,14 @@ class Announcer:
         self._socket = context.socket(zmq.PUB)
         self._socket.setsockopt(zmq.LINGER, 0)
         self._socket.setsockopt(zmq.SNDHWM, QUEUE_MESSAGES_MAX)
-        clear_place(runtime_dir / NAME)
-        self._socket.bind(f"ipc://{runtime_dir / NAME}")
+        self._leave = bind(context, self._socket, runtime_dir / NAME)
 
     def announce(self, message: Message) -> None:
         self._socket.send(encode(message), zmq.NOBLOCK)
 
     def close(self) -> None:
         self._socket.close()
+        self._leave()
 
 
 class Listener:
@@ -50,7 +52,31 @@ class Listener:
         self.socket.setsockopt(zmq.SUBSCRIBE, b"")
         self.socket.setsockopt(zmq.RECONNECT_IVL, RECONNECT_MS)
         self.socket.setsockopt(zmq.RECONNECT_IVL_MAX, RECONNECT_MAX_MS)
-        self.socket.connect(f"ipc://{runtime_dir / NAME}")
+        self._place, self._address = runtime_dir / NAME, ""
+        self.follow()
+
+    @property
+    def patience_s(self) -> float:
+        """Seconds until it is to `follow` again: until something has been there."""
+        return math.inf if self._address else RECONNECT_MS / 1000
+
+    def follow(self) -> None:
+        """Connect to who announces by now, if that is another address: a port is another one after
+        each start, and to a path ZeroMQ connects again by itself.
+        """
+        unix = f"ipc://{self._place}"
+        if self._address == unix:
+            return
+        address = address_of(self._place) or ("" if hosts.by_loopback() else unix)
+        if address in ("", self._address):
+            return
+        if self._address:
+            self.socket.disconnect(self._address)
+        if address == unix:
+            self.socket.connect(unix)  # ZeroMQ waits for it where it is not there yet
+            self._address = unix
+        else:
+            self._address = connect(self.socket, self._place)
 
     def drain(self) -> list[Message]:
         """Every event that has arrived; malformed ones are dropped."""

@@ -10,6 +10,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from cortex.system import hosts
+
 #: seconds that a process has to end by itself after its life line did
 GRACE_S = 5.0
 
@@ -28,7 +30,8 @@ def watch_life_line(on_end: Callable[[], None], grace_s: float = GRACE_S) -> Non
 
     def wait() -> None:
         while True:
-            select.select([0], [], [])
+            if not hosts.WINDOWS:  # there it knows of sockets alone, and a read waits anyway
+                select.select([0], [], [])
             try:
                 if not os.read(0, 4096):
                     break

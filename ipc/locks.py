@@ -1,13 +1,12 @@
 """Who holds a place: a locked file for each, with its holder's process number. Neither ZeroMQ nor
 numpy.
 
-The lock is a flock: it ends with its process, however that ends, and the file stays.
+The lock is the system's: it ends with its process, however that ends, and the file stays.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import functools
 import os
 import stat
@@ -15,6 +14,8 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Self
+
+from cortex.system import hosts
 
 #: seconds between two tries at a lock that another holds
 POLL_S = 0.05
@@ -65,7 +66,7 @@ def try_lock(path: str | os.PathLike[str]) -> Lock | None:
             continue
         lock = Lock(path, descriptor)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            hosts.lock(descriptor)
         except OSError:
             lock.release()
             return None
@@ -73,7 +74,8 @@ def try_lock(path: str | os.PathLike[str]) -> Lock | None:
             break
         lock.release()  # the file was replaced between open and flock
     os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, b"%d %d" % (os.getpid(), namespace()), 0)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    os.write(descriptor, b"%d %d" % (os.getpid(), namespace()))
     return lock
 
 
@@ -84,7 +86,7 @@ def share(path: str | os.PathLike[str]) -> Lock:
     """
     lock = Lock(path, descriptor := _open(path, os.O_RDWR | os.O_CREAT))
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        hosts.lock(descriptor, shared=True)
     except OSError:
         lock.release()
         raise
@@ -109,7 +111,7 @@ def _is_in_the_way(path: str | os.PathLike[str]) -> bool:
         info = os.lstat(path)
     except OSError:
         return False
-    return info.st_uid == os.getuid() and not stat.S_ISREG(info.st_mode)
+    return info.st_uid == hosts.user_id() and not stat.S_ISREG(info.st_mode)
 
 
 def hold(path: str | os.PathLike[str], refusal: Callable[[str], Exception], *, wait_s: float = 0.0) -> Lock:
@@ -137,7 +139,7 @@ def holder_of(path: str | os.PathLike[str]) -> int | None:
         return None
     try:
         # Shared, so that two who look do not take each other for a holder.
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        hosts.lock(descriptor, shared=True)
     except OSError:
         return _number_in(descriptor)
     finally:
@@ -162,9 +164,11 @@ def _open(path: str | os.PathLike[str], flags: int) -> int:
     Raises OSError for what is another's, a link, a pipe, or stands elsewhere too: a process number
     is written into it.
     """
-    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(
+        path, flags | hosts.flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"), 0o600
+    )
     info = os.fstat(descriptor)
-    if stat.S_ISREG(info.st_mode) and info.st_uid == os.getuid() and info.st_nlink <= 1:
+    if stat.S_ISREG(info.st_mode) and info.st_uid == hosts.user_id() and info.st_nlink <= 1:
         return descriptor
     os.close(descriptor)
     raise OSError(errno.EINVAL, "Is no lock of ours", os.fspath(path))
@@ -174,7 +178,8 @@ def _number_in(descriptor: int) -> int:
     """The holder's number; 0 where it is unknown, and of a process in a sandbox seen from outside:
     its number there is that of any other process here.
     """
-    text = os.pread(descriptor, 64, 0).split()
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    text = os.read(descriptor, 64).split()
     if not text or not all(word.isdigit() for word in text):
         return 0
     return int(text[0]) if len(text) == 1 or int(text[1]) == namespace() else 0

@@ -15,20 +15,24 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
+from socket import socket as Socket  # noqa: N812 - beside those of ZeroMQ
+from socket import socketpair
 from types import FrameType
 from typing import Any, Protocol
 
 import zmq
 
+from cortex.system.hosts import allotted
+from ipc import places
 from ipc.codec import MESSAGE_BYTES_MAX, decode, encode, read_envelope
 from ipc.errors import CortexError, Misconfigured, Occupied
 from ipc.events import Listener
 from ipc.lifeline import watch_life_line
-from ipc.locks import Lock, clear_place, hold
+from ipc.locks import Lock, hold
 from ipc.messages import Answers, Failure, GetStatus, Message, Several, Status
 
 log = logging.getLogger(__name__)
@@ -43,6 +47,9 @@ DRAIN_S = 1.0
 LEAST_S = 5.0
 #: requests that may wait in front of a worker; more are refused by the sender's queue
 QUEUE_MESSAGES_MAX = 1000
+
+#: what a worker binds without keys
+_WITHOUT_KEYS = ("ipc://", "tcp://127.", "tcp://localhost", "tcp://[::1]")
 
 #: who waits for work in the background
 NOBODY = b""
@@ -109,7 +116,7 @@ def serve(
     context: zmq.Context[Any] = zmq.Context()
     with hold_place(runtime_dir, f"{name}.{replica}"):
         path = runtime_dir / f"{name}.{replica}.sock"
-        socket = _bind(context, bind or f"ipc://{path}", None if bind else path)
+        socket, leave = _bind(context, bind or path)
         listener = Listener(context, runtime_dir)
         ending = _stop_signals()
         try:
@@ -119,6 +126,7 @@ def serve(
                 path.unlink(missing_ok=True)
             socket.close()
             listener.close()
+            leave()
             context.term()
     return 0
 
@@ -135,7 +143,7 @@ class Serving:
         self._place = hold_place(runtime_dir, f"{name}.0")
         self._make, self._folder, self._path = make, runtime_dir, runtime_dir / f"{name}.0.sock"
         self._stop = threading.Event()
-        self._wake: tuple[int, ...] = os.pipe()
+        self._wake: tuple[Socket, ...] = socketpair()
         self._ready: SimpleQueue[BaseException | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=f"cortex-{name}", daemon=True)
         self._thread.start()
@@ -147,10 +155,10 @@ class Serving:
         """Answer what has arrived, then end; safe to call twice."""
         self._stop.set()
         if self._wake:
-            os.write(self._wake[1], b"x")
+            self._wake[1].send(b"x")
             self._thread.join()
-            for descriptor in self._wake:
-                os.close(descriptor)
+            for end in self._wake:
+                end.close()
             self._wake = ()
         self._place.release()
 
@@ -158,7 +166,7 @@ class Serving:
         context: zmq.Context[Any] = zmq.Context()
         try:
             worker = self._make()
-            socket = _bind(context, f"ipc://{self._path}", self._path)
+            socket, leave = _bind(context, self._path)
         except BaseException as error:
             context.destroy(0)
             self._ready.put(error)
@@ -171,6 +179,7 @@ class Serving:
             self._path.unlink(missing_ok=True)
             socket.close()
             listener.close()
+            leave()
             context.term()
             if close := getattr(worker, "close", None):
                 close()
@@ -190,41 +199,39 @@ def hold_place(runtime_dir: Path, name: str) -> Lock:
     )
 
 
-def _bind(context: zmq.Context[Any], address: str, path: Path | None) -> zmq.Socket[bytes]:
-    if address.startswith("tcp://") and not address.startswith(
-        ("tcp://127.", "tcp://localhost", "tcp://[::1]")
-    ):
-        raise Misconfigured(f"Cannot bind {address}: without keys a worker listens on loopback only.")
+def _bind(context: zmq.Context[Any], at: Path | str) -> tuple[zmq.Socket[bytes], Callable[[], None]]:
+    """(the socket, what is to be called before the context ends). `at`: a place, or an address."""
+    if isinstance(at, str) and not at.startswith(_WITHOUT_KEYS):
+        raise Misconfigured(f"Cannot bind {at}: without keys a worker listens on loopback only.")
     socket: zmq.Socket[bytes] = context.socket(zmq.ROUTER)
     socket.setsockopt(zmq.LINGER, int(DRAIN_S * 1000))
     socket.setsockopt(zmq.RCVHWM, QUEUE_MESSAGES_MAX)
     socket.setsockopt(zmq.SNDHWM, QUEUE_MESSAGES_MAX)
     socket.setsockopt(zmq.MAXMSGSIZE, MESSAGE_BYTES_MAX)
-    if path is not None:
-        clear_place(path)
+    if isinstance(at, Path):
+        return socket, places.bind(context, socket, at)
     try:
-        socket.bind(address)
+        socket.bind(at)
     except zmq.ZMQError as error:
-        raise Misconfigured(f"Cannot bind {address}: {error}.") from error
-    if path is not None:
-        os.chmod(path, 0o600)
-    return socket
+        raise Misconfigured(f"Cannot bind {at}: {error}.") from error
+    return socket, lambda: None
 
 
-def _stop_signals() -> tuple[threading.Event, int]:
-    """(set when this process has to stop, a descriptor that becomes readable then)"""
+def _stop_signals() -> tuple[threading.Event, Socket]:
+    """(set when this process has to stop, a socket that becomes readable then)"""
     stop = threading.Event()
-    read, write = os.pipe()
-    os.set_blocking(write, False)
+    read, write = socketpair()
+    write.setblocking(False)
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
         with contextlib.suppress(BlockingIOError):
-            os.write(write, b"x")
+            write.send(b"x")
 
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, on_signal)
-    faulthandler.register(signal.SIGPROF, chain=True)  # the log says where it was; then the process ends
+    if hasattr(faulthandler, "register"):  # the log says where it was; then the process ends
+        faulthandler.register(signal.SIGPROF, chain=True)
     watch_life_line(lambda: on_signal(0, None))
     return stop, read
 
@@ -239,7 +246,7 @@ class _Loop:
     least_s: float
     unfinished: deque[tuple[bytes, int, Slices]] = field(default_factory=deque)
 
-    def run(self, listener: Listener, ending: tuple[threading.Event, int]) -> None:
+    def run(self, listener: Listener, ending: tuple[threading.Event, Socket]) -> None:
         stop, wake = ending
         poller = zmq.Poller()
         poller.register(self.socket, zmq.POLLIN)
@@ -248,10 +255,13 @@ class _Loop:
         patience = getattr(self.worker, "patience", _usual_patience)
         checked = -math.inf  # not yet, however short a time the machine has been running
         while not stop.is_set():
-            left_s = max(0.0, checked + patience() - time.monotonic())
+            left_s = max(0.0, min(checked + patience() - time.monotonic(), listener.patience_s))
             ready = dict(poller.poll(0 if self.unfinished else math.ceil(1000 * left_s)))
             news = listener.socket in ready and bool(listener.drain())
+            if listener.patience_s < CHECK_S:
+                listener.follow()
             if news or time.monotonic() - checked >= patience():
+                listener.follow()
                 _reload(self.worker)
                 self._begin_background()
                 checked = time.monotonic()
@@ -303,7 +313,7 @@ class _Loop:
         """One slice of the long work that waits longest."""
         identity, request, slices = self.unfinished.popleft()
         try:
-            with _allotted(self.least_s):
+            with allotted(self.least_s):
                 next(slices)
         except StopIteration as end:
             self._send(identity, request, end.value)
@@ -330,23 +340,6 @@ def _reload(worker: Worker) -> None:
         log.exception("reload failed; the old generation is kept")
 
 
-@contextlib.contextmanager
-def _allotted(seconds: float) -> Iterator[None]:
-    """So much processor time for one question; 0 for any. Code of libraries cannot be broken off,
-    but a process can.
-
-    Waiting for others (a model server, a busy machine) does not count.
-    """
-    if not seconds:
-        yield
-        return
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-
-
 def reply_frame(reply: Message, request: int) -> bytes:
     """The frame of a reply; a Failure in its place when it is too large to travel."""
     try:
@@ -365,12 +358,12 @@ def answer(worker: Worker, frame: bytes, allotted_s: float = 0.0) -> Message | S
         if isinstance(message, GetStatus):
             return worker.status()
         if isinstance(message, Several):
-            with _allotted(allotted_s):
+            with allotted(allotted_s):
                 return Answers(tuple(_answer_one_of(worker, one) for one in message.requests))
         handler = worker.handlers.get(type(message))
         if handler is None:
             return Failure("bad_request", f"This worker does not answer {type(message).__name__}.")
-        with _allotted(allotted_s):
+        with allotted(allotted_s):
             return handler(message)
     except Exception as error:  # a bug in one handler must not end the worker
         return failure_of(error)

@@ -24,7 +24,7 @@ from cortex.generation.damage import UNREADABLE
 from cortex.generation.formats import has_other
 from cortex.generation.manifest import Listing, Seen
 from cortex.settings.config import Config
-from cortex.system import files
+from cortex.system import files, hosts
 from cortex.terms.ids import stem_of
 from cortex.terms.records import STATE_BYTES_MAX, IndexerState
 from ipc.errors import Damaged
@@ -372,10 +372,4 @@ def _alive(state: IndexerState) -> bool:
         return True
     if state.namespace not in (0, namespace()):
         return False
-    try:
-        os.kill(state.pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return state.pid > 0
+    return state.pid > 0 and hosts.is_alive(state.pid)

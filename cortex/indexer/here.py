@@ -10,13 +10,12 @@ remembered with it.
 from __future__ import annotations
 
 import contextlib
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from cortex.indexer.pool import FILE_S
 from cortex.indexer.store.shards import Task, ended_a_process
-from cortex.system import files
+from cortex.system import files, hosts
 
 #: stands in the run folder while files are parsed in the indexer's own process
 NOTE = "parsing-here"
@@ -51,11 +50,11 @@ def noted(run_dir: Path) -> Iterator[Callable[[str], None]]:
     else:
         forget(run_dir)
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        hosts.allot(0)
 
 
 def _allot(path: str) -> None:
-    signal.setitimer(signal.ITIMER_PROF, FILE_S if path else 0)
+    hosts.allot(FILE_S if path else 0)
 
 
 def forget(run_dir: Path) -> None:

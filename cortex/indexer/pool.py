@@ -14,8 +14,6 @@ import itertools
 import logging
 import os
 import queue
-import resource
-import signal
 import struct
 import subprocess
 import sys
@@ -34,7 +32,7 @@ from cortex.indexer.store.limits import LIMITS, Limits
 from cortex.indexer.store.shards import Built, Settings, Task, build
 from cortex.settings.config import Config
 from cortex.settings.table import Embedding
-from cortex.system import allocator
+from cortex.system import allocator, hosts
 from cortex.system.cores import count_cores
 from ipc.errors import BY_CODE, CortexError, Unavailable
 
@@ -52,7 +50,7 @@ FILE_S = 30
 #: bytes that a child may have: a parser can take hundreds of times the size of a file
 CHILD_BYTES_MAX = 4 << 30
 #: ends of a child that nobody blames on a file the first time: the system, or a person, chose it
-_FROM_OUTSIDE = frozenset((-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP))
+_FROM_OUTSIDE = hosts.ENDED_FROM_OUTSIDE
 #: times that a child may end over one task without a file to blame
 _ENDS_MAX = 2
 #: how the libraries are told their number of threads: the children are the parallelism
@@ -305,9 +303,9 @@ def serve() -> None:
     def reading(path: str) -> None:
         tell(Answer(reading=path))
         # Nothing stops a parser from outside but the end of its process.
-        signal.setitimer(signal.ITIMER_PROF, FILE_S if path else 0)
+        hosts.allot(FILE_S if path else 0)
 
-    _bound_memory()
+    hosts.bound_memory(CHILD_BYTES_MAX)
     gc.disable()  # between tasks is early enough
     for count in itertools.count(1):
         task = decoder.decode(frames.get())
@@ -325,13 +323,6 @@ def serve() -> None:
         if count % COLLECT_TASKS == 0:
             gc.collect()
             allocator.trim()
-
-
-def _bound_memory() -> None:
-    _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    bound = CHILD_BYTES_MAX if most == resource.RLIM_INFINITY else min(most, CHILD_BYTES_MAX)
-    with contextlib.suppress(OSError, ValueError):  # not every system has such a bound
-        resource.setrlimit(resource.RLIMIT_DATA, (bound, most))
 
 
 def _listen(frames: queue.SimpleQueue[bytes]) -> None:

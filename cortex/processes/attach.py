@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -32,7 +31,7 @@ from cortex.processes.starting import (
     wanted,
 )
 from cortex.processes.supervisor import LINE_BYTES_MAX, Supervisor, socket_path
-from cortex.system import files
+from cortex.system import files, hosts
 from ipc.errors import EXIT_HOME_GONE, CortexError, Unavailable
 from ipc.locks import holder_of
 
@@ -190,10 +189,8 @@ class Attachment:
         """
         try:
             async with asyncio.timeout(REPLY_S):
-                reader, writer = await asyncio.open_unix_connection(
-                    socket_path(str(folder)), limit=LINE_BYTES_MAX
-                )
-        except (OSError, TimeoutError):
+                reader, writer = await hosts.open_stream(socket_path(str(folder)), LINE_BYTES_MAX)
+        except (OSError, TimeoutError, ValueError, KeyError):
             return False
         try:
             async with asyncio.timeout(REPLY_S):
@@ -353,9 +350,9 @@ def spawn(owner: Owner) -> subprocess.Popen[bytes]:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            cwd="/",
+            cwd=os.sep,
             env=environment,
-            start_new_session=True,
+            **hosts.apart(),
         )
 
 
@@ -379,13 +376,13 @@ def _run_in_sandbox(owner: Owner, *, idle_exit: bool) -> int:
     def end(_number: int, _frame: FrameType | None) -> None:
         stop(owner)
 
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in hosts.STOP_SIGNALS:
         signal.signal(number, end)
     while True:
         open_folders(owner)
         command, environment = _started_as(owner, idle_exit=idle_exit, dies_with_us=True)
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, cwd="/", env=environment, start_new_session=True
+            command, stdin=subprocess.DEVNULL, cwd=os.sep, env=environment, **hosts.apart()
         )
         code = process.wait()
         if code != EXIT_HOME_GONE or idle_exit:
@@ -429,19 +426,19 @@ def _ask(folder: Path, command: str, **more: str) -> dict[str, Any] | None:
     """Send one command to the supervisor in `folder`; its reply ({} for "stop"), None when nobody
     answers.
     """
-    with socket.socket(socket.AF_UNIX) as link:
-        link.settimeout(REPLY_S)
-        try:
-            link.connect(socket_path(str(folder)))
-            with link.makefile("rb") as lines:
-                if not lines.readline(LINE_BYTES_MAX):
-                    return None
-                link.sendall(_line(command, **more))
-                if command == "stop":
-                    return {}
-                reply = json.loads(lines.readline(LINE_BYTES_MAX))
-        except (OSError, ValueError):
-            return None
+    try:
+        with (
+            hosts.open_socket(socket_path(str(folder)), REPLY_S) as link,
+            link.makefile("rb") as lines,
+        ):
+            if not lines.readline(LINE_BYTES_MAX):
+                return None
+            link.sendall(_line(command, **more))
+            if command == "stop":
+                return {}
+            reply = json.loads(lines.readline(LINE_BYTES_MAX))
+    except (OSError, ValueError, KeyError):
+        return None
     return reply if isinstance(reply, dict) else None
 
 

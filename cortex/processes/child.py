@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from cortex.processes.names import KINDS, Kind
 from cortex.sealing.places import VARIABLE as KEY_VARIABLE
-from cortex.system import files
+from cortex.system import files, hosts
 from ipc.errors import EXIT_OCCUPIED, EXIT_USAGE
 from ipc.locks import holder_of
 
@@ -188,9 +188,9 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                cwd="/",
+                cwd=os.sep,
                 env=child_environment(),
-                start_new_session=True,
+                **hosts.apart(),
             )
         except OSError as error:
             return self._not_started(error, now)
@@ -213,11 +213,11 @@ class Child:
         process, self._process = self._process, None
         assert process is not None
         _let_go(process)
-        signal_group(process.pid, signal.SIGKILL)  # pool children that outlived it
+        hosts.end_group(process.pid)  # pool children that outlived it
         self.last_error = self._last_line() or self.last_error
         if now - self._started >= SETTLED_S:
             self._backoff_s = BACKOFF_S
-        if code in (-signal.SIGKILL, -signal.SIGTERM):
+        if code in hosts.KILLED:
             self._backoff_s = min(self._backoff_s, BACKOFF_KILLED_MAX_S)
         if code == EXIT_OCCUPIED:
             self._backoff_s = min(self._backoff_s, BACKOFF_HELD_MAX_S)
@@ -227,7 +227,7 @@ class Child:
         if code == 0 and self._finishes:
             self.state = "finished"  # it found nothing that it may do and follow
             return f"{self.name}: finished"
-        if code == -signal.SIGPROF:
+        if code == hosts.OUT_OF_TIME:
             self.last_error = "a question or a file took more processor time than it had; the log says where"
         self._retry_later(now)
         how = signal.Signals(-code).name if -code in set(signal.Signals) else f"code {code}"
@@ -248,8 +248,7 @@ class Child:
     def terminate(self) -> None:
         """Ask it to end, by signal and by life line. Its own children hear it from it."""
         if self._process is not None:
-            with contextlib.suppress(OSError):
-                self._process.terminate()
+            hosts.ask_to_end(self._process)
             if self._process.stdin:
                 with contextlib.suppress(OSError):
                     self._process.stdin.close()
@@ -267,7 +266,7 @@ class Child:
             process.wait(max(0.0, until - time.monotonic()))
         except subprocess.TimeoutExpired:
             news = f"{self.name}: did not stop in {STOP_S:g} s; killed"
-        signal_group(process.pid, signal.SIGKILL)
+        hosts.end_group(process.pid)
         process.wait()
         _let_go(process)
         return news
@@ -287,8 +286,3 @@ def _let_go(process: subprocess.Popen[bytes]) -> None:
     if process.stdin:
         with contextlib.suppress(OSError):
             process.stdin.close()
-
-
-def signal_group(group: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)

@@ -22,6 +22,7 @@ from typing import Any
 
 from cortex import __version__
 from cortex.processes.child import STOP_S, Child, SetSpec, trim_log
+from cortex.system import hosts
 from cortex.system.notices import ITSELF, Notices
 from cortex.system.terminal import in_line
 from ipc.errors import EXIT_FAILED, EXIT_HOME_GONE, EXIT_OK, EXIT_USAGE, CortexError, Misconfigured
@@ -67,6 +68,9 @@ class Supervisor:
         self._lines: dict[socket.socket, bytes] = {}
         self._fronts: set[socket.socket] = set()
         self._waiting: set[socket.socket] = set()
+        #: connections that have not said yet what a caller has to know, where one has to
+        self._strangers: set[socket.socket] = set()
+        self._words = ""
         self._refused = 0
         #: tells this supervisor from the next: in a sandbox all have the same process number
         self._born = time.time_ns()
@@ -194,18 +198,16 @@ class Supervisor:
         def stop(number: int, _frame: FrameType | None) -> None:
             self._stop(signal.Signals(number).name)
 
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in hosts.STOP_SIGNALS:
             signal.signal(number, stop)
-        signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
+        if hasattr(signal, "SIGCHLD"):
+            signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
         return read
 
     def _listen(self) -> socket.socket:
         path = socket_path(self.spec.runtime_dir)
         clear_place(path)  # left by one that was killed; we hold the lock
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(path)
-        os.chmod(path, 0o600)
-        listener.listen(64)
+        listener, self._words = hosts.listen(path)
         listener.setblocking(False)
         self._selector.register(listener, selectors.EVENT_READ)
         return listener
@@ -275,7 +277,10 @@ class Supervisor:
         connection.setblocking(False)
         self._lines[connection] = b""
         self._selector.register(connection, selectors.EVENT_READ)
-        self._send(connection, self.hello())
+        if self._words:
+            self._strangers.add(connection)
+        else:
+            self._send(connection, self.hello())
 
     def hello(self) -> dict[str, Any]:
         return {
@@ -298,6 +303,7 @@ class Supervisor:
             self._fronts.remove(connection)
             self._idle_since = time.monotonic()
         self._waiting.discard(connection)
+        self._strangers.discard(connection)
         if self._lines.pop(connection, None) is not None:
             self._selector.unregister(connection)
             connection.close()
@@ -319,7 +325,21 @@ class Supervisor:
         for line in lines:
             self._answer(connection, line)
 
+    def _let_in(self, connection: socket.socket, line: bytes) -> None:
+        """Only who knows the words gets one of ours."""
+        self._strangers.discard(connection)
+        answer = hosts.said(self._words, line)
+        if answer is None:
+            self._drop(connection)
+            return
+        with contextlib.suppress(OSError):
+            connection.sendall(answer)
+        self._send(connection, self.hello())
+
     def _answer(self, connection: socket.socket, line: bytes) -> None:
+        if connection in self._strangers:
+            self._let_in(connection, line)
+            return
         try:
             told = json.loads(line)
             command, lines = told["command"], told.get("lines", 0)
@@ -410,13 +430,11 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 def _answers(runtime_dir: str) -> bool:
     """Whether a supervisor accepts connections there."""
-    with socket.socket(socket.AF_UNIX) as probe:
-        probe.settimeout(1.0)
-        try:
-            probe.connect(socket_path(runtime_dir))
-        except OSError:
-            return False
-        return True
+    try:
+        hosts.open_socket(socket_path(runtime_dir), 1.0).close()
+    except (OSError, ValueError, KeyError):
+        return False
+    return True
 
 
 def main(arguments: list[str]) -> int:

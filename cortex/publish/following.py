@@ -7,10 +7,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import select
+import selectors
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from socket import socketpair
 
 from cortex.generation.contract import PACKED, PLAIN, chunk_folders, graph_folders, is_linked
 from cortex.generation.damage import MARK
@@ -50,7 +51,7 @@ class Following:
         #: what the system refused to watch, as it was
         self._refused: dict[Path, tuple[int, int, int]] = {}
         self._foreign = False
-        self._ended, self._end = os.pipe()
+        self._ended, self._end = socketpair()
 
     @property
     def by_events(self) -> bool:
@@ -119,11 +120,11 @@ class Following:
 
     def wait(self, seconds: float) -> None:
         """Take in what happened, at most so long after now; returns with the first of it."""
-        poll = select.poll()
-        poll.register(self._ended, select.POLLIN)
-        if self._notices is not None:
-            poll.register(self._notices, select.POLLIN)
-        poll.poll(max(0.0, 1000 * seconds))
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._ended, selectors.EVENT_READ)
+            if self._notices is not None:
+                selector.register(self._notices, selectors.EVENT_READ)
+            selector.select(max(0.0, seconds))
         for notice in self._notices.take() if self._notices is not None else ():
             self._take(notice)
 
@@ -143,7 +144,7 @@ class Following:
 
     def stop(self) -> None:
         """End a `wait`, also the next one."""
-        os.write(self._end, b"x")
+        self._end.send(b"x")
 
     def close(self) -> None:
         """Hear of nothing any more; safe to call twice."""

@@ -12,7 +12,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from cortex.system import files
+from cortex.system import files, hosts
 from cortex.system.mounts import file_system
 from ipc.errors import Misconfigured
 
@@ -86,7 +86,7 @@ def plain_base() -> Path:
     permitted.
     """
     on_disk = _permitted[0] if _permitted else None
-    return _plain_base(os.environ.get("XDG_RUNTIME_DIR", ""), os.getuid(), on_disk)
+    return _plain_base(os.environ.get("XDG_RUNTIME_DIR", ""), hosts.user_id(), on_disk)
 
 
 def is_in_memory(base: Path) -> bool:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cortex.sealing.places import Place, is_sealed
-from cortex.system import files
+from cortex.system import files, hosts
 from ipc.errors import CortexError, Misconfigured, Unavailable
 
 #: set by `--yes-really`, and so by whatever that process starts: a project may be / or the home
@@ -173,7 +173,7 @@ def runtime_base() -> Path:
     Agents start us with few variables: where XDG_RUNTIME_DIR is missing its usual value is tried,
     so that their fronts and a person's terminal meet at one set.
     """
-    uid = os.getuid()
+    uid = hosts.user_id()
     usual = f"/run/user/{uid}"
     named = place("XDG_RUNTIME_DIR") or usual
     for base in (named, "/tmp", tempfile.gettempdir()):  # noqa: S108 - private_dir checks it

@@ -11,6 +11,8 @@ import mmap
 from collections.abc import Iterator
 from pathlib import Path
 
+from cortex.system.hosts import c_library
+
 #: what the system says of the memory that this process has mapped
 MAPS = Path("/proc/self/maps")
 
@@ -20,7 +22,7 @@ def trim() -> None:
     itself otherwise.
     """
     with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
+        c_library().malloc_trim(0)
 
 
 def let_go(folder: Path) -> None:
@@ -31,7 +33,7 @@ def let_go(folder: Path) -> None:
     """
     begin = f"{folder.resolve()}/"
     with contextlib.suppress(OSError, AttributeError):
-        library, advice = ctypes.CDLL(None), mmap.MADV_DONTNEED
+        library, advice = c_library(), mmap.MADV_DONTNEED
         for line in MAPS.read_text(errors="surrogateescape").splitlines():
             place, may, *_, path = line.split(maxsplit=5) if line.count("/") else ("", "", "")
             if path.startswith(begin) and may.startswith("r-"):

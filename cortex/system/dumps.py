@@ -5,7 +5,8 @@ the same user.
 from __future__ import annotations
 
 import contextlib
-import ctypes
+
+from cortex.system.hosts import c_library
 
 #: prctl's number for whether a process may be dumped, and so be traced (linux/prctl.h)
 _SET_DUMPABLE = 4
@@ -23,4 +24,4 @@ def forbid_dumps() -> None:
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(OSError, AttributeError):  # not Linux
-        ctypes.CDLL(None).prctl(_SET_DUMPABLE, 0, 0, 0, 0)
+        c_library().prctl(_SET_DUMPABLE, 0, 0, 0, 0)

@@ -19,6 +19,10 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
+from cortex.system import steps
+from cortex.system.hosts import user_id
+from cortex.system.steps import Folder
+
 # What only some calls need is imported by them: a hook of an agent's program imports this module
 # for each event, and pathlib, shutil and secrets are half of its time.
 if TYPE_CHECKING:
@@ -26,14 +30,8 @@ if TYPE_CHECKING:
 
 Name = str | os.PathLike[str]
 
-#: how a folder on the way is opened; O_PATH (Linux) needs no right to list it
-_STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-#: how a folder is opened whose names are wanted
-_LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-#: how a file is opened: O_NONBLOCK does not wait for the writer of a pipe
-_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 #: how a file is made that was not there
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 #: random bytes of a temporary name
 _RANDOM_BYTES = 8
 _LEFT = re.compile(rf"\..+\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}\.tmp")
@@ -82,25 +80,18 @@ def read_ours(path: Name, bytes_max: int) -> bytes:
 
 def entries(folder: Name) -> dict[str, os.stat_result]:
     """What is in a folder, by name; of a link the link. Raises OSError as `open_plain` does."""
-    descriptor = _folder(folder, _LIST)
-    try:
-        with os.scandir(descriptor) as found:
-            listed: dict[str, os.stat_result] = {}
-            for entry in found:
-                with contextlib.suppress(FileNotFoundError):  # removed since
-                    listed[entry.name] = entry.stat(follow_symlinks=False)
-            return listed
-    finally:
-        os.close(descriptor)
+    with _reached(folder) as there, os.scandir(there) as found:
+        listed: dict[str, os.stat_result] = {}
+        for entry in found:
+            with contextlib.suppress(FileNotFoundError):  # removed since
+                listed[entry.name] = entry.stat(follow_symlinks=False)
+        return listed
 
 
 def names(folder: Name) -> list[str]:
     """The names in a folder. Raises OSError as `open_plain` does."""
-    descriptor = _folder(folder, _LIST)
-    try:
-        return os.listdir(descriptor)
-    finally:
-        os.close(descriptor)
+    with _reached(folder) as there:
+        return os.listdir(there)
 
 
 @contextlib.contextmanager
@@ -122,17 +113,18 @@ def replacing(
             with os.fdopen(descriptor, "wb") as file:
                 yield file
                 if mode is not None:
-                    os.fchmod(descriptor, mode)
+                    steps.set_mode(descriptor, mode)
                 if sync or moment_ns is not None:
                     file.flush()
                 if sync:
                     os.fsync(descriptor)
                 if moment_ns is not None:
-                    os.utime(descriptor, ns=(moment_ns, moment_ns))
+                    beside = os.path.join(os.path.dirname(path), temporary)
+                    steps.set_moment(descriptor, beside, moment_ns)
             _rename((folder, temporary), (folder, name), path)
         except BaseException:
             with contextlib.suppress(OSError):
-                os.unlink(temporary, dir_fd=folder)
+                steps.unlink_in(folder, temporary)
             raise
 
 
@@ -167,7 +159,7 @@ def write_new(folder: Name, stem: str, raw: bytes) -> Path:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(raw)
         except BaseException:
-            os.unlink(temporary, dir_fd=parent)
+            steps.unlink_in(parent, temporary)
             raise
     return path.with_name(temporary)
 
@@ -175,7 +167,7 @@ def write_new(folder: Name, stem: str, raw: bytes) -> Path:
 def create(path: Name, raw: bytes) -> None:
     """Write a file that is not there yet. Raises OSError, FileExistsError for one that is."""
     with _ours(path) as (folder, name):
-        descriptor = os.open(name, _NEW, 0o600, dir_fd=folder)
+        descriptor = steps.open_in(folder, name, _NEW)
     with os.fdopen(descriptor, "wb") as file:
         file.write(raw)
 
@@ -189,42 +181,34 @@ def move(source: Name, target: Name) -> None:
 def overwrite(path: Name) -> int:
     """A descriptor that writes over what is in a file. Raises OSError."""
     with _ours(path) as (folder, name):
-        return os.open(name, os.O_WRONLY | _FILE, dir_fd=folder)
+        return steps.open_in(folder, name, os.O_WRONLY)
 
 
 def sync(path: Name) -> None:
     """Have a file, or the names in a folder, be on the disk before what follows."""
     with _inside(path) as (folder, name):
-        descriptor = os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        steps.sync(folder, name)
 
 
 def link(source: Name, target: Name) -> None:
     """Give a file of ours a second name. Raises OSError, where there are no hard links too."""
     with _ours(source) as (here, old), _ours(target) as (there, new):
-        os.link(old, new, src_dir_fd=here, dst_dir_fd=there, follow_symlinks=False)
+        steps.link_in((here, old), (there, new))
 
 
 def link_all(names: Iterable[str], source: Name, target: Name) -> None:
     """As `link`, for the files `names` of a folder; those before a fault stay linked."""
-    here, there = _folder(source), _folder(target)
-    try:
+    with _reached(source, steps.STEP) as here, _reached(target, steps.STEP) as there:
         _check_owner(here, source)
         _check_owner(there, target)
         for name in names:
-            os.link(name, name, src_dir_fd=here, dst_dir_fd=there, follow_symlinks=False)
-    finally:
-        os.close(here)
-        os.close(there)
+            steps.link_in((here, name), (there, name))
 
 
 def remove(path: Name) -> None:
     """Remove a file, or a link itself; one that is not there is removed. Raises OSError."""
     with contextlib.suppress(FileNotFoundError), _ours(path) as (folder, name):
-        os.unlink(name, dir_fd=folder)
+        steps.unlink_in(folder, name)
 
 
 def remove_empty(folder: Name) -> None:
@@ -232,7 +216,7 @@ def remove_empty(folder: Name) -> None:
     OSError for one in a folder of others.
     """
     with _ours(folder) as (parent, name), contextlib.suppress(OSError):
-        os.rmdir(name, dir_fd=parent)
+        steps.rmdir_in(parent, name)
 
 
 def remove_tree(path: Name) -> None:
@@ -240,13 +224,11 @@ def remove_tree(path: Name) -> None:
     there is removed. Raises OSError.
     """
     with contextlib.suppress(FileNotFoundError), _ours(path) as (folder, name):
-        info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        info = steps.stat_in(folder, name)
         if not stat.S_ISDIR(info.st_mode):
-            os.unlink(name, dir_fd=folder)
-        elif info.st_uid == os.getuid():
-            import shutil
-
-            shutil.rmtree(name, dir_fd=folder)
+            steps.unlink_in(folder, name)
+        elif info.st_uid == user_id():
+            steps.remove_tree_in(folder, name)
         else:
             raise PermissionError(errno.EPERM, "Belongs to another user", os.fspath(path))
 
@@ -273,7 +255,7 @@ def make_folder(path: Name, *, anywhere: bool = False) -> None:
         make_folder(parent, anywhere=anywhere)
     made_in = _inside(path) if anywhere else _ours(path)
     with made_in as (folder, name), contextlib.suppress(FileExistsError):
-        os.mkdir(name, 0o700, dir_fd=folder)
+        steps.mkdir_in(folder, name)
     check_folder(path)
 
 
@@ -281,38 +263,32 @@ def check_folder(path: Name) -> None:
     """For a library that opens files in a folder by itself. Raises OSError when there is none, a
     link on the way, or it is another's.
     """
-    descriptor = _folder(path)
-    try:
-        _check_owner(descriptor, path)
-    finally:
-        os.close(descriptor)
+    with _reached(path, steps.STEP) as folder:
+        _check_owner(folder, path)
 
 
 def make_private(path: Name) -> None:
     """As `make_folder`, anywhere, and nobody else may look into it. Raises OSError."""
     make_folder(path, anywhere=True)
-    descriptor = _folder(path, _LIST)
-    try:
-        if os.fstat(descriptor).st_mode & 0o077:
-            os.fchmod(descriptor, 0o700)
-    finally:
-        os.close(descriptor)
+    with _reached(path) as folder:
+        if steps.stat_of(folder).st_mode & 0o077:
+            steps.chmod_in(folder, ".", 0o700)
 
 
 def reopen(tree: Name) -> None:
     """Let their owner read and write the files and folders of ours in a tree that were closed to
     it: by a restored copy, or a slip of chmod. Links, and what is another's, stay. Raises OSError.
     """
-    opened = True
+    opened = hasattr(os, "fwalk")  # where there is none, rights are not these
     while opened:  # what a closed folder holds is seen once it is open
         opened = False
         for _, names, others, folder in os.fwalk(_absolute(tree), follow_symlinks=False):
             for name in (*names, *others):
-                info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                info = steps.stat_in(folder, name)
                 wanted = 0o700 if stat.S_ISDIR(info.st_mode) else 0o600
                 known = stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)
-                if known and info.st_uid == os.getuid() and info.st_mode & wanted != wanted:
-                    os.chmod(name, stat.S_IMODE(info.st_mode) | wanted, dir_fd=folder)
+                if known and info.st_uid == user_id() and info.st_mode & wanted != wanted:
+                    steps.chmod_in(folder, name, stat.S_IMODE(info.st_mode) | wanted)
                     opened = opened or stat.S_ISDIR(info.st_mode)
 
 
@@ -323,16 +299,13 @@ def close_to_others(folder: Name) -> list[Path]:
     from pathlib import Path
 
     closed = []
-    descriptor = _folder(folder, _LIST)
-    try:
-        for name in (".", *os.listdir(descriptor)):
-            info = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+    with _reached(folder) as there:
+        for name in (".", *os.listdir(there)):
+            info = steps.stat_in(there, name)
             known = stat.S_ISDIR(info.st_mode) or stat.S_ISREG(info.st_mode)
-            if known and info.st_uid == os.getuid() and info.st_mode & 0o077:
-                os.chmod(name, stat.S_IMODE(info.st_mode) & 0o700, dir_fd=descriptor)
+            if known and info.st_uid == user_id() and info.st_mode & 0o077:
+                steps.chmod_in(there, name, stat.S_IMODE(info.st_mode) & 0o700)
                 closed.append(Path(folder, name))
-    finally:
-        os.close(descriptor)
     return closed
 
 
@@ -342,12 +315,12 @@ def open_log(path: Name) -> int:
     """
     with _ours(path) as (folder, name):
         with contextlib.suppress(FileNotFoundError):
-            info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            info = steps.stat_in(folder, name)
             if stat.S_ISDIR(info.st_mode):
                 _move_aside(folder, name)
             elif not _ours_alone(info):
-                os.unlink(name, dir_fd=folder)
-        descriptor = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | _FILE, 0o600, dir_fd=folder)
+                steps.unlink_in(folder, name)
+        descriptor = steps.open_in(folder, name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     if _ours_alone(os.fstat(descriptor)):
         return descriptor
     os.close(descriptor)
@@ -365,7 +338,7 @@ def count_up(path: Name, raw: bytes, bytes_max: int) -> int:
             raise OSError(errno.EFBIG, f"More than {bytes_max} bytes", os.fspath(path))
         file.write(raw)
         moment_ns = max(time.time_ns(), before.st_mtime_ns + 1)
-        os.utime(file.fileno(), ns=(moment_ns, moment_ns))
+        steps.set_moment(file.fileno(), path, moment_ns)
     return moment_ns
 
 
@@ -374,7 +347,7 @@ def count_anew(path: Name, length: int) -> None:
     with os.fdopen(open_log(path), "ab", buffering=0) as file:
         moment_ns = os.fstat(file.fileno()).st_mtime_ns
         file.truncate(length)
-        os.utime(file.fileno(), ns=(moment_ns, moment_ns))
+        steps.set_moment(file.fileno(), path, moment_ns)
 
 
 def trim_log(path: Name, bytes_max: int) -> None:
@@ -402,12 +375,14 @@ def _readable(path: str) -> int:
     Linux tells where what was opened lies, which is quicker than going there step by step (on one
     machine 30 us instead of 100); when that is not `path`, the steps decide.
     """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | _FILE)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        descriptor = -1
+    descriptor = -1
+    if not steps.BY_PATH:
+        try:
+            descriptor = os.open(path, os.O_RDONLY | steps.FILE)
+        except FileNotFoundError:
+            raise
+        except OSError:
+            pass
     if descriptor >= 0:
         with contextlib.suppress(OSError):
             if os.readlink(f"/proc/self/fd/{descriptor}") == path:
@@ -415,9 +390,9 @@ def _readable(path: str) -> int:
         os.close(descriptor)
     with _inside(path) as (folder, name):
         try:
-            return os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
+            return steps.open_in(folder, name, os.O_RDONLY)
         except OSError as error:
-            raise _explained(error, folder, name, path) from error
+            raise steps.explained(error, folder, name, path) from error
 
 
 def _regular(descriptor: int, path: Name) -> int:
@@ -427,77 +402,62 @@ def _regular(descriptor: int, path: Name) -> int:
     raise OSError(errno.EINVAL, "Not a regular file", os.fspath(path))
 
 
-def _folder(path: Name, flags: int = _STEP) -> int:
-    """A descriptor of a folder, reached from / step by step."""
-    parts = [part for part in _absolute(path).split("/") if part]
-    descriptor = os.open("/", flags if not parts else _STEP)
-    for depth, part in enumerate(parts, 1):
-        try:
-            inner = os.open(part, flags if depth == len(parts) else _STEP, dir_fd=descriptor)
-        except OSError as error:
-            raise _explained(error, descriptor, part, path) from error
-        finally:
-            os.close(descriptor)
-        descriptor = inner
-    return descriptor
-
-
-def _explained(error: OSError, folder: int, name: str, path: Name) -> OSError:
-    """The error with the whole path, and with a word on a link."""
-    with contextlib.suppress(OSError):
-        if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-            return OSError(errno.ELOOP, f"{name!r} is a link, and links are not followed", os.fspath(path))
-    return OSError(error.errno, error.strerror, os.fspath(path))
-
-
 @contextlib.contextmanager
-def _inside(path: Name) -> Iterator[tuple[int, str]]:
-    """(descriptor of the folder that `path` is in, its last part)."""
-    folder, name = os.path.split(_absolute(path))
-    descriptor = _folder(folder)
+def _reached(path: Name, how: int = steps.LIST) -> Iterator[Folder]:
+    """A folder, reached step by step."""
+    folder = steps.reach(_absolute(path), how)
     try:
-        yield descriptor, name
+        yield folder
     finally:
-        os.close(descriptor)
+        steps.leave(folder)
 
 
 @contextlib.contextmanager
-def _ours(path: Name) -> Iterator[tuple[int, str]]:
+def _inside(path: Name) -> Iterator[tuple[Folder, str]]:
+    """(the folder that `path` is in, its last part)."""
+    parent, name = os.path.split(_absolute(path))
+    with _reached(parent, steps.STEP) as folder:
+        yield folder, name
+
+
+@contextlib.contextmanager
+def _ours(path: Name) -> Iterator[tuple[Folder, str]]:
     """As `_inside`, for something to be changed: the folder must be this user's."""
     with _inside(path) as (folder, name):
         _check_owner(folder, path)
         yield folder, name
 
 
-def _rename(source: tuple[int, str], target: tuple[int, str], path: Name) -> None:
+def _rename(source: tuple[Folder, str], target: tuple[Folder, str], path: Name) -> None:
     try:
         try:
-            os.replace(source[1], target[1], src_dir_fd=source[0], dst_dir_fd=target[0])
+            steps.replace_in(source, target)
         except IsADirectoryError:
             _move_aside(*target)
-            os.replace(source[1], target[1], src_dir_fd=source[0], dst_dir_fd=target[0])
+            steps.replace_in(source, target)
     except OSError as error:
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
-def _move_aside(folder: int, name: str) -> None:
+def _move_aside(folder: Folder, name: str) -> None:
     """Give a folder that stands where a file belongs another name: whose it is nobody knows, so
     nothing of it is deleted.
     """
     aside = f".{name}.{os.urandom(_RANDOM_BYTES).hex()}.aside"
-    os.rename(name, aside, src_dir_fd=folder, dst_dir_fd=folder)
+    steps.replace_in((folder, name), (folder, aside))
 
 
 def _ours_alone(info: os.stat_result) -> bool:
-    return stat.S_ISREG(info.st_mode) and info.st_uid == os.getuid() and info.st_nlink == 1
+    return stat.S_ISREG(info.st_mode) and info.st_uid == user_id() and info.st_nlink == 1
 
 
-def _check_owner(descriptor: int, path: Name) -> None:
-    if os.fstat(descriptor).st_uid != os.getuid():
+def _check_owner(there: Folder, path: Name) -> None:
+    """Of a folder, or of an open file by its descriptor."""
+    if steps.stat_of(there).st_uid != user_id():
         raise PermissionError(errno.EPERM, "Belongs to another user", os.fspath(path))
 
 
-def _create(folder: int, name: str) -> tuple[str, int]:
+def _create(folder: Folder, name: str) -> tuple[str, int]:
     """(name, descriptor) of a new, empty file beside `name`, which nobody could know before."""
     temporary = f".{name}.{os.urandom(_RANDOM_BYTES).hex()}.tmp"
-    return temporary, os.open(temporary, _NEW, 0o600, dir_fd=folder)
+    return temporary, steps.open_in(folder, temporary, _NEW)

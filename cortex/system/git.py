@@ -13,13 +13,12 @@ import os
 import re
 import selectors
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from cortex.system import files
+from cortex.system import files, hosts
 
 #: seconds that git has to answer
 ANSWER_S = 10.0
@@ -104,7 +103,7 @@ def ask(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,
+            **hosts.apart(),
         )
         with process:
             return _answer(process, time.monotonic() + answer_s, bytes_max)
@@ -168,7 +167,7 @@ def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            start_new_session=True,
+            **hosts.apart(),
         ) as process:
             return _fault(process, clone_s)
     except OSError as error:
@@ -181,7 +180,7 @@ def _fault(process: subprocess.Popen[bytes], until_s: float) -> str:
         _, said = process.communicate(timeout=until_s)
     except subprocess.TimeoutExpired:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
+            hosts.end_group(process.pid)
         return f"it took longer than {until_s:g} s"
     if process.returncode == 0:
         return ""
@@ -209,7 +208,7 @@ def _answer(process: subprocess.Popen[bytes], until: float, bytes_max: int) -> b
         failed = process.poll() != 0 and left > 0  # one that says too much is ended by us
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+                hosts.end_group(process.pid)
     return b"" if failed else b"".join(parts)
 
 

@@ -18,6 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from cortex.system.hosts import c_library
+
 #: bits of inotify(7): what a watch asks for, and what is told
 MODIFIED, ATTRIBUTES, WRITTEN = 0x2, 0x4, 0x8
 MOVED_FROM, MOVED_TO, CREATED, DELETED = 0x40, 0x80, 0x100, 0x200
@@ -112,7 +114,7 @@ class Notices:
 def _function(name: str) -> Callable[..., int]:
     if not sys.platform.startswith("linux"):
         raise OSError(errno.ENOSYS, "This system has no inotify")
-    library: Any = ctypes.CDLL(None, use_errno=True)
+    library = c_library(use_errno=True)
     found: Callable[..., int] = getattr(library, name)
     return found
 

@@ -6,6 +6,8 @@ import contextlib
 import ctypes
 from collections.abc import Iterator
 
+from cortex.system.hosts import c_library
+
 #: seconds by which threads that nobody needs in time may be woken late: none outlives what it
 #: looks after by more
 LATE_S = 10
@@ -29,4 +31,4 @@ def late_threads() -> Iterator[None]:
 
 def _set_slack(nanoseconds: int) -> None:
     with contextlib.suppress(OSError, AttributeError):  # not Linux
-        ctypes.CDLL(None).prctl(_SET_TIMER_SLACK, ctypes.c_ulong(nanoseconds), 0, 0, 0)
+        c_library().prctl(_SET_TIMER_SLACK, ctypes.c_ulong(nanoseconds), 0, 0, 0)

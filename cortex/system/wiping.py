@@ -43,10 +43,9 @@ def wipe_tree(path: Name) -> None:
 def _write_over(path: Name) -> None:
     descriptor = files.overwrite(path)
     try:
-        left, at = os.fstat(descriptor).st_size, 0
+        left = os.fstat(descriptor).st_size
         while left > 0:
-            written = os.pwrite(descriptor, PIECE[: min(left, len(PIECE))], at)
-            left, at = left - written, at + written
+            left -= os.write(descriptor, PIECE[: min(left, len(PIECE))])
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -11,7 +11,8 @@ import threading
 
 import pytest
 
-from cortex.front.mcp.stdio import Wire, send_now
+from cortex.front.mcp.stdio import Wire
+from cortex.system.hosts import send_now
 
 LINE = '{"jsonrpc":"2.0","id":1,"result":"' + "x" * 1_000_000 + '"}\n'
 

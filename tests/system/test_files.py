@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from cortex.system import files
+from cortex.system import files, steps
+
+
+@pytest.fixture(autouse=True, params=[False, True], ids=["by-descriptors", "by-paths"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Unix, and as on Windows, where nothing opens a folder."""
+    monkeypatch.setattr(steps, "BY_PATH", request.param)
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCES = [p for folder in ("ipc", "cortex", "workers") for p in sorted((ROOT / folder).rglob("*.py"))]
 ONE = "cortex.system.files"
+#: what it stands on, which nobody else may use
+UNDER = "cortex.system.steps"
 
 #: of these modules nothing is called but what only tells, or works on what is open already
 TELLS = {
@@ -94,15 +96,21 @@ ALLOWED = {
         "os.scandir",
     ): "walks the user's sources; each entry is looked at without following links",
     ("cortex.processes.attach", "ours.parent.glob"): RUNTIME,
-    ("cortex.processes.supervisor", "listener.bind"): RUNTIME,
-    ("cortex.processes.supervisor", "os.chmod"): RUNTIME,
+    ("cortex.system.hosts", "listener.bind"): RUNTIME,
+    ("cortex.system.hosts", "os.chmod"): RUNTIME,
+    ("cortex.system.hosts", "os.open"): RUNTIME,
+    ("cortex.system.hosts", "os.replace"): RUNTIME,
+    ("cortex.system.hosts", "os.unlink"): RUNTIME,
     ("cortex.processes.supervisor", "os.unlink"): RUNTIME,
     ("ipc.client", "self._folder.glob"): RUNTIME,
-    ("ipc.events", "self._socket.bind"): RUNTIME,
     ("ipc.locks", "os.open"): "the rooms' order: ipc is below cortex; never a link, a pipe or another's file",
+    ("ipc.events", "bind"): RUNTIME,
+    ("ipc.locks", "os.lseek"): "the file that it has opened",
     ("ipc.locks", "os.rename"): RUNTIME,
     ("ipc.locks", "os.unlink"): RUNTIME,
-    ("ipc.service", "os.chmod"): RUNTIME,
+    ("ipc.places", "path.chmod"): RUNTIME,
+    ("ipc.places", "socket.bind"): RUNTIME,
+    ("ipc.service", "places.bind"): RUNTIME,
     ("ipc.service", "path.unlink"): RUNTIME,
     ("ipc.service", "self._path.unlink"): RUNTIME,
     ("ipc.service", "socket.bind"): RUNTIME,
@@ -158,13 +166,18 @@ def found() -> set[tuple[str, str]]:
     return {
         (name_of(path), called)
         for path in SOURCES
-        if name_of(path) != ONE
+        if name_of(path) not in (ONE, UNDER)
         for called in touching(ast.parse(path.read_text(encoding="utf-8")))
     }
 
 
 def test_only_one_module_opens_and_changes_files():
     assert found() - ALLOWED.keys() == set()
+
+
+def test_what_it_stands_on_is_its_own():
+    users = {name_of(path) for path in SOURCES if "cortex.system.steps" in path.read_text(encoding="utf-8")}
+    assert users == {ONE}
 
 
 def test_no_exception_is_kept_that_nobody_needs():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import signal
 import time
 from argparse import Namespace
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from cortex.memory.transcripts import spool
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
 from cortex.settings.home import open_runtime, user_home
+from cortex.system import hosts
 from cortex.system.terminal import log_to_stderr
 from ipc.client import Client
 from ipc.errors import EXIT_OK, Occupied
@@ -47,16 +47,14 @@ def run(options: Namespace) -> int:
     if (off or not (folders or waiting.is_dir())) and not data.settings.git:
         log.info("nothing is read: memory.sessions is %s", data.settings.sessions)
         if options.stay:
-            ends = (signal.SIGTERM, signal.SIGINT)
-            signal.pthread_sigmask(signal.SIG_BLOCK, ends)
-            signal.sigwait(ends)
+            hosts.wait_for_stop()
         return EXIT_OK
     open_runtime(data)
     lock = hold(
         data.runtime_dir / f"{NAME}.0.lock",
         lambda holder: Occupied(f"Process {holder} reads the sessions for {data.root} already."),
     )
-    os.nice(NICE)
+    hosts.give_way(NICE)
     try:
         return asyncio.run(_follow(data, {} if off else folders, None if off else waiting))
     finally:
@@ -65,8 +63,7 @@ def run(options: Namespace) -> int:
 
 async def _follow(data: DataFolder, folders: Mapping[str, Path], spooled: Path | None) -> int:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    hosts.on_stop(loop, lambda _number: stop.set())
 
     def end() -> None:
         loop.call_soon_threadsafe(stop.set)

@@ -25,6 +25,7 @@ from cortex.front.http.projects import Projects
 from cortex.front.http.tokens import Tokens, own_token
 from cortex.settings.config import Config
 from cortex.settings.home import SSE_PORT, is_loopback
+from cortex.system import hosts
 from cortex.system.ports import holder_of
 from ipc.errors import EXIT_OK, Misconfigured, Unavailable
 from ipc.lifeline import watch_life_line
@@ -80,7 +81,7 @@ def serve(configs: Sequence[Config], place: Place) -> int:
         url = f"{place.scheme}://{_spelled(place.host)}:{main.getsockname()[1]}"
         print(f"cortex: serving {', '.join(str(one.root) for one in configs)} on {url}", file=sys.stderr)
         stack.enter_context(noted(configs, place.url(main.getsockname()[1])))
-        watch_life_line(lambda: os.kill(os.getpid(), signal.SIGTERM))
+        watch_life_line(lambda: signal.raise_signal(signal.SIGTERM))
         asyncio.run(run(configs, place, token, sockets))
     return EXIT_OK
 
@@ -242,11 +243,8 @@ class _Server(uvicorn.Server):
             yield
             return
         loop = asyncio.get_running_loop()
-        numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-        for number in numbers:
-            loop.add_signal_handler(number, self.handle_exit, number, None)
+        hosts.on_stop(loop, lambda number: self.handle_exit(number, None))
         try:
             yield
         finally:
-            for number in numbers:
-                loop.remove_signal_handler(number)
+            hosts.off_stop(loop)

@@ -11,7 +11,6 @@ import contextlib
 import io
 import logging
 import os
-import signal
 import sys
 import time
 from typing import Any
@@ -26,6 +25,7 @@ from cortex.front.mcp.server import INTERNAL_ERROR, describe
 from cortex.front.mcp.stdio import CLOSE_S, Wire, take_stdout
 from cortex.front.tools import TOOLS, choose, instruct
 from cortex.settings.table import Server as Settings
+from cortex.system import hosts
 from cortex.system.terminal import log_to_stderr, shown
 from ipc.errors import EXIT_OK
 
@@ -62,8 +62,7 @@ async def _run(url: str, token: str, wire: int) -> None:
     bridge = Bridge(url, token, streams.say)
     streams.take(read_lines(io.FileIO(0, closefd=False)))
     stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    hosts.on_stop(asyncio.get_running_loop(), lambda _number: stop.set())
 
     async def speak() -> None:
         async for line in streams:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import gc
 import io
 import logging
 import os
 import re
 import select
-import signal
-import socket
-import stat
 import sys
-import termios
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -35,6 +30,7 @@ from cortex.settings.config import Config
 from cortex.settings.home import find_root
 from cortex.settings.projects import place_of
 from cortex.settings.table import Server as Settings
+from cortex.system import hosts
 from cortex.system.allocator import no_collector
 from cortex.system.terminal import log_to_stderr
 from ipc.errors import EXIT_OK, Misconfigured
@@ -112,8 +108,7 @@ async def _run(config: Config | None, problem: str, tools: Mapping[str, Tool], w
         direct = Direct(tools, link, streams)
         direct.begin(read_lines(io.FileIO(0, closefd=False)))
         stop = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        hosts.on_stop(asyncio.get_running_loop(), lambda _number: stop.set())
         ends = (_converse(tools, project, direct, streams), stop.wait(), streams.abandoned(0))
         tasks = [asyncio.create_task(one) for one in ends]
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -253,7 +248,7 @@ class Wire:
         """What the client does not take at once is written in a thread: it may read slowly."""
         data = line.encode()
         async with self._writing:
-            sent = send_now(self._target, data)
+            sent = hosts.send_now(self._target, data)
             if sent < len(data):
                 self._since = time.monotonic()
                 self._stuck.set()
@@ -272,34 +267,13 @@ class Wire:
 
         Its end is asked of the system: no line is read while one that answers cannot be written.
         """
-        poll = select.poll()
-        poll.register(source, select.POLLHUP)
-        while not (self._since and time.monotonic() - self._since >= STUCK_S and poll.poll(0)):
+        has_gone = hosts.hang_up_of(source)
+        while not (self._since and time.monotonic() - self._since >= STUCK_S and has_gone()):
             await self._stuck.wait()
             await asyncio.sleep(LOOK_S)  # nobody tells of the end while nothing is read
 
     async def flush(self) -> None:
         """Nothing is ever buffered."""
-
-
-def send_now(descriptor: int, data: bytes) -> int:
-    """How many bytes of `data` were written without waiting: of a socket's what it takes, of a
-    pipe's all or none.
-    """
-    try:
-        kind = os.fstat(descriptor).st_mode
-        if stat.S_ISSOCK(kind):
-            with socket.socket(fileno=os.dup(descriptor)) as there:
-                return there.send(data, socket.MSG_DONTWAIT)
-        if stat.S_ISFIFO(kind) and len(data) <= fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ):
-            unread = int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)
-            return os.write(descriptor, data) if not unread else 0
-    except (
-        OSError,
-        AttributeError,
-    ):  # a system without these calls; an end of the client is told by the thread
-        return 0
-    return 0
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -1,0 +1,438 @@
+"""What differs between Linux, macOS and Windows: the one module with a branch for each of them. It
+knows nothing of what it is used for, and imports nothing that one of them lacks.
+
+Linux is what all of this is made for. macOS has the same calls, but no /proc, no tmpfs, no inotify
+and no slack of timers: `cortex.system.notices`, `timers`, `dumps`, `allocator`, `mounts` and
+`ports` say so or answer nothing there, and who asks them looks by the clock. Windows lacks more:
+
+* Unix sockets, and ZeroMQ's ipc://: both go over loopback TCP (`listen`, `open_stream`, and
+  `ipc.places` for ZeroMQ). There a file in the runtime folder names the port and what a caller
+  has to know; who cannot read that file gets no word out of the other end.
+* flock: `lock` locks one byte far behind the end of the file, for a locked byte cannot be read.
+* signals but two, groups of processes, limits of processor time and memory.
+* users by number: files are guarded by the rights of the user's own profile folder.
+
+Nothing here was run on Windows or macOS. What can be chosen on Linux is: LOOPBACK makes a set talk
+as it does on Windows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import os
+import select
+import signal
+import stat
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+# What only some calls need is imported by them: hooks of agents' programs and supervisors import
+# this module, and are to be quick and small.
+if TYPE_CHECKING:
+    import asyncio
+    import socket
+    import subprocess
+
+Name = str | os.PathLike[str]
+
+WINDOWS = sys.platform == "win32"
+MACOS = sys.platform == "darwin"
+#: a variable: processes that are started with it talk over loopback TCP, as on Windows
+LOOPBACK = "CORTEX_LOOPBACK"
+#: where sockets of the network are bound: this machine alone
+HERE = "127.0.0.1"
+#: what ends a process in good order, of what the system has
+STOP_SIGNALS = tuple(
+    signal.Signals(getattr(signal, name))
+    for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK")
+    if hasattr(signal, name)
+)
+#: codes with which a process ends that a person or the system has ended, and one that took more
+#: processor time than it had (`allot`); none where the system has no such signals
+ENDED_FROM_OUTSIDE = frozenset(
+    -getattr(signal, name) for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP") if hasattr(signal, name)
+)
+KILLED = ENDED_FROM_OUTSIDE & {-getattr(signal, name, 0) for name in ("SIGKILL", "SIGTERM")}
+OUT_OF_TIME = -getattr(signal, "SIGPROF", 0) or None
+#: characters of each of the two words of a socket: the caller's, and the answer to it
+_WORD_CHARS = 32
+#: bytes of a file that names a port
+_NOTE_BYTES_MAX = 4096
+#: the byte that Windows locks, as two halves of its place: no file is as long
+_LOCKED_LOW, _LOCKED_HIGH = 0, 0x7FFF_FFFF
+#: bits of LockFileEx (minwinbase.h)
+_FAIL_IMMEDIATELY, _EXCLUSIVE = 1, 2
+_OVERLAPPED = struct.Struct("@NNIIP")
+#: bits of CreateProcess (winbase.h): a group of its own, so that Ctrl-C is not its; no window
+_NEW_GROUP, _NO_WINDOW = 0x200, 0x0800_0000
+#: OpenProcess's right to ask, and GetExitCodeProcess's word for "runs" (winnt.h, minwinbase.h)
+_QUERY_LIMITED, _STILL_ACTIVE = 0x1000, 259
+
+
+def by_loopback() -> bool:
+    """Whether what this process binds is reached over loopback TCP, not by a Unix socket."""
+    return WINDOWS or bool(os.environ.get(LOOPBACK))
+
+
+def user_id() -> int:
+    """The user, as files name their owner: 0 on Windows, where all of them do."""
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def flags(*names: str) -> int:
+    """Those of open(2) that the system has, by name."""
+    return functools.reduce(lambda bits, name: bits | getattr(os, name, 0), names, 0)
+
+
+# Locks
+
+
+def lock(descriptor: int, *, shared: bool = False) -> None:
+    """Lock an open file until it is closed, without waiting. Raises OSError when another holds it
+    in a way that does not go with this one.
+    """
+    if WINDOWS:
+        _lock_byte(descriptor, shared=shared, library=None)
+        return
+    import fcntl
+
+    fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+
+
+def _lock_byte(descriptor: int, *, shared: bool, library: Any = None) -> None:
+    """By `library`, which is kernel32 where none is given."""
+    import ctypes
+
+    # OVERLAPPED of minwinbase.h: two pointers, the halves of the place, a handle of no event
+    place = ctypes.create_string_buffer(
+        _OVERLAPPED.pack(0, 0, _LOCKED_LOW, _LOCKED_HIGH, 0), _OVERLAPPED.size
+    )
+    how = _FAIL_IMMEDIATELY | (0 if shared else _EXCLUSIVE)
+    if not (library or _kernel32()).LockFileEx(_handle(descriptor), how, 0, 1, 0, place):
+        raise BlockingIOError(errno.EAGAIN, "Is locked by another process")
+
+
+def _handle(descriptor: int) -> int:
+    """What the system calls an open file."""
+    if not WINDOWS:
+        return descriptor
+    import msvcrt
+
+    found: int = msvcrt.get_osfhandle(descriptor)  # type: ignore[attr-defined]
+    return found
+
+
+def _kernel32() -> Any:
+    import ctypes
+
+    return ctypes.WinDLL("kernel32", use_last_error=True)  # type: ignore[attr-defined]
+
+
+# Sockets
+
+
+def listen(path: str, backlog: int = 64) -> tuple[socket.socket, str]:
+    """(a socket that listens at `path`, what a caller has to say first). What it says is "" where
+    the file system lets nobody else in; a stranger's connection is to be closed.
+
+    The caller has made place. Raises OSError.
+    """
+    import socket
+
+    if not by_loopback():
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(path)
+        os.chmod(path, 0o600)
+        listener.listen(backlog)
+        return listener, ""
+    listener = socket.socket(socket.AF_INET)
+    listener.bind((HERE, 0))
+    listener.listen(backlog)
+    words = os.urandom(_WORD_CHARS).hex()
+    note(path, {"port": listener.getsockname()[1], "words": words})
+    return listener, words
+
+
+def said(words: str, line: bytes) -> bytes | None:
+    """The answer to a caller's first line; None for a stranger."""
+    import hmac
+
+    known = hmac.compare_digest(line, words[:_WORD_CHARS].encode())
+    return words[_WORD_CHARS:].encode() + b"\n" if known else None
+
+
+def open_socket(path: str, timeout_s: float) -> socket.socket:
+    """A connection to who listens at `path`. Raises OSError, and ValueError for a note that cannot
+    be read; PermissionError when another has the port by now.
+    """
+    import socket
+
+    if is_socket(path):
+        made = socket.socket(socket.AF_UNIX)
+        address: Any = path
+        words = ""
+    else:
+        told = noted(path)
+        made = socket.socket(socket.AF_INET)
+        address, words = (HERE, int(told["port"])), str(told["words"])
+    try:
+        made.settimeout(timeout_s)
+        made.connect(address)
+        if words:
+            _introduce(made, words, path)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def _introduce(made: socket.socket, words: str, path: str) -> None:
+    import hmac
+
+    made.sendall(words[:_WORD_CHARS].encode() + b"\n")
+    answer = b""
+    while len(answer) <= _WORD_CHARS and (part := made.recv(_WORD_CHARS + 1 - len(answer))):
+        answer += part
+    if not hmac.compare_digest(answer, words[_WORD_CHARS:].encode() + b"\n"):
+        raise PermissionError(errno.EPERM, "Another program has the port of this socket", path)
+
+
+async def open_stream(path: str, limit: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """As `open_socket`, for a loop; wait for it with a bound."""
+    import asyncio
+
+    if is_socket(path):
+        return await asyncio.open_unix_connection(path, limit=limit)
+    made = await asyncio.to_thread(open_socket, path, 1.0)
+    return await asyncio.open_connection(sock=made, limit=limit)
+
+
+def is_socket(path: Name) -> bool:
+    """Whether a Unix socket is at `path`, not a note of a port. Raises OSError for nothing."""
+    return stat.S_ISSOCK(os.lstat(path).st_mode)
+
+
+def note(path: Name, told: dict[str, Any]) -> None:
+    """Leave word at `path`, in a folder that is this user's alone, of where a socket is."""
+    import json
+
+    temporary = f"{os.fspath(path)}.{os.urandom(8).hex()}.tmp"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | flags("O_CLOEXEC"), 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(json.dumps(told).encode())
+        replace(temporary, os.fspath(path))
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def noted(path: Name) -> dict[str, Any]:
+    """What `note` left. Raises OSError; ValueError for what is no note of this user's."""
+    import json
+
+    descriptor = os.open(path, os.O_RDONLY | flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC"))
+    with os.fdopen(descriptor, "rb") as file:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode) or info.st_uid != user_id():
+            raise ValueError(f"{os.fspath(path)} is no note of this user's")
+        told = json.loads(file.read(_NOTE_BYTES_MAX))
+    if not isinstance(told, dict):
+        raise ValueError(f"{os.fspath(path)} names no port")  # noqa: TRY004 - as for what is no JSON
+    return told
+
+
+def send_now(descriptor: int, data: bytes) -> int:
+    """How many bytes of `data` were written without waiting: of a socket's what it takes, of a
+    pipe's all or none. 0 where the system does not say; an end of the reader is told by who waits.
+    """
+    with contextlib.suppress(ImportError, OSError, AttributeError):
+        import fcntl
+        import socket
+        import termios
+
+        kind = os.fstat(descriptor).st_mode
+        if stat.S_ISSOCK(kind):
+            with socket.socket(fileno=os.dup(descriptor)) as there:
+                return there.send(data, socket.MSG_DONTWAIT)
+        if stat.S_ISFIFO(kind) and len(data) <= fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ):
+            unread = int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)), sys.byteorder)
+            return os.write(descriptor, data) if not unread else 0
+    return 0
+
+
+def hang_up_of(descriptor: int) -> Callable[[], bool]:
+    """Tells whether the other end has closed what we read from; never, where the system does not
+    say so of a pipe.
+    """
+    if not hasattr(select, "poll"):
+        return lambda: False
+    poll = select.poll()
+    poll.register(descriptor, select.POLLHUP)
+    return lambda: bool(poll.poll(0))
+
+
+# Files
+
+
+def replace(source: str, target: str) -> None:
+    """Rename a file over another one."""
+    os.replace(source, target)
+
+
+# Processes
+
+
+def apart() -> dict[str, Any]:
+    """Options of Popen for a process that Ctrl-C in our terminal does not reach, and whose
+    descendants can be ended with it (`end_group`).
+    """
+    return {"creationflags": _NEW_GROUP | _NO_WINDOW} if WINDOWS else {"start_new_session": True}
+
+
+def end_group(leader: int) -> None:
+    """End a process that was started `apart`, and what it started, at once; what is gone stays
+    so.
+    """
+    if WINDOWS:
+        import subprocess
+
+        command = ["taskkill", "/PID", str(leader), "/T", "/F"]
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(command, capture_output=True, timeout=5.0, check=False)
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def ask_to_end(process: subprocess.Popen[bytes]) -> None:
+    """By a signal, where a process hears one; else its life line tells it, which its parent
+    closes.
+    """
+    if not WINDOWS:  # there it would be an end without order
+        with contextlib.suppress(OSError):
+            process.terminate()
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process of this number runs, as far as this user may know."""
+    if not WINDOWS:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            pass
+        return True
+    import ctypes
+
+    library = _kernel32()  # os.kill would end it
+    found = library.OpenProcess(_QUERY_LIMITED, 0, pid)
+    if not found:
+        return False
+    code = ctypes.c_uint32()
+    library.GetExitCodeProcess(found, ctypes.byref(code))
+    library.CloseHandle(found)
+    return code.value == _STILL_ACTIVE
+
+
+def c_library(*, use_errno: bool = False) -> Any:
+    """The system's library of C. Raises OSError on Windows, whose has other functions."""
+    if WINDOWS:
+        raise OSError(errno.ENOSYS, "This system has no such functions")
+    import ctypes
+
+    return ctypes.CDLL(None, use_errno=use_errno)
+
+
+# Signals and limits
+
+
+def on_stop(loop: asyncio.AbstractEventLoop, then: Callable[[int], None]) -> None:
+    """Have `then` be called in the loop with what asks this process to end."""
+    for number in STOP_SIGNALS:
+        try:
+            loop.add_signal_handler(number, then, number)
+        except NotImplementedError:
+            signal.signal(number, lambda which, _frame: loop.call_soon_threadsafe(then, which))
+
+
+def off_stop(loop: asyncio.AbstractEventLoop) -> None:
+    """Undo `on_stop`."""
+    for number in STOP_SIGNALS:
+        try:
+            loop.remove_signal_handler(number)
+        except NotImplementedError:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def wait_for_stop() -> None:
+    """Return when this process is asked to end; nothing wakes it before."""
+    if hasattr(signal, "sigwait"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+        signal.sigwait(STOP_SIGNALS)
+        return
+    import threading
+
+    asked = threading.Event()
+    for number in STOP_SIGNALS:
+        signal.signal(number, lambda _number, _frame: asked.set())
+    while not asked.wait(1.0):  # a wait without a bound hears no Ctrl-C there
+        pass
+
+
+def end_within(seconds: float) -> None:
+    """End this process with 0 after so long, whatever it does then."""
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, lambda _number, _frame: os._exit(0))
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        return
+    import threading
+
+    timer = threading.Timer(seconds, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
+
+
+def give_way(nice: int) -> None:
+    """Let other processes go first."""
+    if hasattr(os, "nice"):
+        os.nice(nice)
+
+
+def allot(seconds: float) -> None:
+    """So much processor time from now on before SIGPROF comes; 0 for any. Nothing where the system
+    does not count it.
+    """
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+@contextlib.contextmanager
+def allotted(seconds: float) -> Iterator[None]:
+    """As `allot`, for as long as the `with` takes: code of libraries cannot be broken off, but a
+    process can. Waiting for others (a model server, a busy machine) does not count.
+    """
+    if not seconds:
+        yield
+        return
+    allot(seconds)
+    try:
+        yield
+    finally:
+        allot(0)
+
+
+def bound_memory(bytes_max: int) -> None:
+    """So many bytes of data for this process, where the system has such a bound."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        bound = bytes_max if most == resource.RLIM_INFINITY else min(most, bytes_max)
+        resource.setrlimit(resource.RLIMIT_DATA, (bound, most))

@@ -1,0 +1,210 @@
+"""What is done to a name in a folder that was reached without a link: by the folder's descriptor,
+or by its path where the system opens no folders (Windows). For `cortex.system.files` alone.
+
+By a descriptor nobody can put a link in the way meanwhile. By a path each step is looked at before,
+and what was opened is looked at again: who may write to a folder on the way could still be quicker,
+and in the user's own profile that is the user alone. There a file that somebody has open can be
+neither replaced nor removed for that moment, so both are tried again for RETRY_S.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable
+
+from cortex.system.hosts import WINDOWS, flags
+
+Name = str | os.PathLike[str]
+#: a folder: its descriptor, or its path
+Folder = int | str
+
+#: whether folders are told by their paths
+BY_PATH = os.open not in os.supports_dir_fd
+#: how a folder on the way is opened; O_PATH (Linux) needs no right to list it
+STEP = flags("O_PATH", "O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC")
+#: how a folder is opened whose names are wanted
+LIST = flags("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC")
+#: how a file is opened: O_NONBLOCK does not wait for the writer of a pipe
+FILE = flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY", "O_NOINHERIT")
+#: seconds for which a file that somebody has open is tried again, and between two tries
+RETRY_S, RETRY_LOOK_S = 1.0, 0.01
+#: bit of a link's, a junction's and a mounted folder's attributes (winnt.h)
+_REPARSE_POINT = 0x400
+
+
+def reach(path: str, how: int = STEP) -> Folder:
+    """A folder by its absolute path, step by step. Raises OSError for a link on the way."""
+    if BY_PATH:
+        return _walked(path)
+    parts = [part for part in path.split("/") if part]
+    descriptor = os.open("/", how if not parts else STEP)
+    for depth, part in enumerate(parts, 1):
+        try:
+            inner = os.open(part, how if depth == len(parts) else STEP, dir_fd=descriptor)
+        except OSError as error:
+            raise explained(error, descriptor, part, path) from error
+        finally:
+            os.close(descriptor)
+        descriptor = inner
+    return descriptor
+
+
+def _walked(path: str) -> str:
+    drive, rest = os.path.splitdrive(path)
+    at = drive + os.sep
+    for part in rest.replace("\\", "/").split("/") if os.sep == "\\" else rest.split("/"):
+        at = os.path.join(at, part)
+        info = os.lstat(at)
+        if is_link(info):
+            raise _a_link(part, path)
+        if not stat.S_ISDIR(info.st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+    return at
+
+
+def is_link(info: os.stat_result) -> bool:
+    """Whether it leads elsewhere: a link, or what Windows has of that kind."""
+    return stat.S_ISLNK(info.st_mode) or bool(getattr(info, "st_file_attributes", 0) & _REPARSE_POINT)
+
+
+def leave(folder: Folder) -> None:
+    if isinstance(folder, int):
+        os.close(folder)
+
+
+def explained(error: OSError, folder: Folder, name: str, path: Name) -> OSError:
+    """The error with the whole path, and with a word on a link."""
+    with contextlib.suppress(OSError):
+        if is_link(stat_in(folder, name)):
+            return _a_link(name, path)
+    return OSError(error.errno, error.strerror, os.fspath(path))
+
+
+def _a_link(name: str, path: Name) -> OSError:
+    return OSError(errno.ELOOP, f"{name!r} is a link, and links are not followed", os.fspath(path))
+
+
+def sync(folder: Folder, name: str) -> None:
+    """Have a file, or the names in a folder, be on the disk; by a path only a file."""
+    if isinstance(folder, str) and stat.S_ISDIR(stat_in(folder, name).st_mode):
+        return
+    # Windows writes out what was opened to be written alone
+    descriptor = open_in(folder, name, os.O_RDONLY if isinstance(folder, int) else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def stat_of(folder: Folder) -> os.stat_result:
+    return os.stat(folder)
+
+
+def stat_in(folder: Folder, name: str) -> os.stat_result:
+    """Of a link the link."""
+    if isinstance(folder, int):
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return os.lstat(os.path.join(folder, name))
+
+
+def open_in(folder: Folder, name: str, how: int, mode: int = 0o600) -> int:
+    if isinstance(folder, int):
+        return os.open(name, how | FILE, mode, dir_fd=folder)
+    path = os.path.join(folder, name)
+    with contextlib.suppress(FileNotFoundError):
+        if is_link(os.lstat(path)):
+            raise _a_link(name, path)
+    descriptor = os.open(path, how | FILE, mode)
+    if not os.path.samestat(os.lstat(path), os.fstat(descriptor)):
+        os.close(descriptor)
+        raise _a_link(name, path)
+    return descriptor
+
+
+def mkdir_in(folder: Folder, name: str) -> None:
+    if isinstance(folder, int):
+        os.mkdir(name, 0o700, dir_fd=folder)
+    else:
+        os.mkdir(os.path.join(folder, name), 0o700)
+
+
+def chmod_in(folder: Folder, name: str, mode: int) -> None:
+    if isinstance(folder, int):
+        os.chmod(name, mode, dir_fd=folder)
+    else:
+        os.chmod(os.path.join(folder, name), mode)
+
+
+def unlink_in(folder: Folder, name: str) -> None:
+    if isinstance(folder, int):
+        os.unlink(name, dir_fd=folder)
+    else:
+        patiently(lambda: os.unlink(os.path.join(folder, name)))
+
+
+def rmdir_in(folder: Folder, name: str) -> None:
+    if isinstance(folder, int):
+        os.rmdir(name, dir_fd=folder)
+    else:
+        os.rmdir(os.path.join(folder, name))
+
+
+def remove_tree_in(folder: Folder, name: str) -> None:
+    import shutil  # half of the time of a hook, which needs none of it
+
+    if isinstance(folder, int):
+        shutil.rmtree(name, dir_fd=folder)
+    else:
+        patiently(lambda: shutil.rmtree(os.path.join(folder, name)))
+
+
+def link_in(source: tuple[Folder, str], target: tuple[Folder, str]) -> None:
+    """Both by descriptors, or both by paths."""
+    (here, old), (there, new) = source, target
+    if isinstance(here, int) and isinstance(there, int):
+        os.link(old, new, src_dir_fd=here, dst_dir_fd=there, follow_symlinks=False)
+    else:
+        os.link(os.path.join(str(here), old), os.path.join(str(there), new), follow_symlinks=False)
+
+
+def replace_in(source: tuple[Folder, str], target: tuple[Folder, str]) -> None:
+    """Rename over what is there. Raises IsADirectoryError for a folder in the place of a file, on
+    every system. Both by descriptors, or both by paths.
+    """
+    (here, old), (there, new) = source, target
+    if isinstance(here, int) and isinstance(there, int):
+        os.replace(old, new, src_dir_fd=here, dst_dir_fd=there)
+        return
+    before, after = os.path.join(str(here), old), os.path.join(str(there), new)
+    if os.path.isdir(after) and not os.path.isdir(before):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), after)
+    patiently(lambda: os.replace(before, after))
+
+
+def set_moment(descriptor: int, path: Name, moment_ns: int) -> None:
+    """When an open file is to have been written."""
+    os.utime(descriptor if os.utime in os.supports_fd else path, ns=(moment_ns, moment_ns))
+
+
+def set_mode(descriptor: int, mode: int) -> None:
+    """Rights of an open file, where the system has them."""
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, mode)
+
+
+def patiently(act: Callable[[], object], *, retries: bool = WINDOWS) -> None:
+    """Do what Windows refuses while somebody has the file open."""
+    until = time.monotonic() + (RETRY_S if retries else 0.0)
+    while True:
+        try:
+            act()
+        except PermissionError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(RETRY_LOOK_S)
+        else:
+            return

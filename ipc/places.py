@@ -1,0 +1,85 @@
+"""Where a socket of ZeroMQ is: a Unix socket at a path, or loopback TCP with keys where a note is
+at that path. Who cannot read the folder of the path speaks to neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import zmq
+
+from cortex.system import hosts
+from ipc.errors import Misconfigured
+from ipc.locks import clear_place
+
+
+class _Known:
+    """Lets in who has the one key."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def callback(self, _domain: str, key: bytes) -> bool:
+        return key == self._key
+
+
+def bind(context: zmq.Context[Any], socket: zmq.Socket[bytes], path: Path) -> Callable[[], None]:
+    """Bind `socket` at `path`; returns what is to be called before the context ends. One socket of
+    a context. Raises Misconfigured and OSError.
+    """
+    clear_place(path)
+    if not hosts.by_loopback():
+        _bind(socket, f"ipc://{path}")
+        path.chmod(0o600)
+        return lambda: None
+    from zmq.auth.thread import ThreadAuthenticator  # 10 ms that only such a start needs
+
+    server, server_secret = zmq.curve_keypair()
+    client, client_secret = zmq.curve_keypair()
+    gate = ThreadAuthenticator(context)
+    gate.start()
+    gate.configure_curve_callback("*", _Known(client))
+    socket.setsockopt(zmq.CURVE_SERVER, 1)
+    socket.setsockopt(zmq.CURVE_SECRETKEY, server_secret)
+    _bind(socket, f"tcp://{hosts.HERE}:*")
+    keys = {"server": server, "client": client, "secret": client_secret}
+    address = socket.getsockopt_string(zmq.LAST_ENDPOINT)
+    hosts.note(path, {"address": address} | {name: key.decode() for name, key in keys.items()})
+    return gate.stop
+
+
+def _bind(socket: zmq.Socket[bytes], address: str) -> None:
+    try:
+        socket.bind(address)
+    except zmq.ZMQError as error:
+        raise Misconfigured(f"Cannot bind {address}: {error}.") from error
+
+
+def address_of(path: Path) -> str:
+    """Where who is bound at `path` can be reached, "" when nobody is: another one after each start
+    where it is a port.
+    """
+    try:
+        return f"ipc://{path}" if hosts.is_socket(path) else str(hosts.noted(path)["address"])
+    except (OSError, ValueError, KeyError):
+        return ""
+
+
+def connect(socket: zmq.Socket[bytes], path: Path) -> str:
+    """Connect `socket` to who is bound at `path`; the address, "" when there is none yet."""
+    address = address_of(path)
+    if address.startswith("ipc://"):
+        socket.connect(address)
+    elif address:
+        try:
+            told = {name: str(value).encode() for name, value in hosts.noted(path).items()}
+            address = told["address"].decode()
+            socket.setsockopt(zmq.CURVE_SERVERKEY, told["server"])
+            socket.setsockopt(zmq.CURVE_PUBLICKEY, told["client"])
+            socket.setsockopt(zmq.CURVE_SECRETKEY, told["secret"])
+            socket.connect(address)
+        except (OSError, ValueError, KeyError, zmq.ZMQError):
+            return ""
+    return address

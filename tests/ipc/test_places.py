@@ -1,0 +1,197 @@
+"""Sockets of ZeroMQ over loopback TCP with keys, as they are on Windows, for real."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import stat
+import threading
+
+import orjson
+import pytest
+import zmq
+
+from cortex.system import hosts
+from ipc.client import Client
+from ipc.events import NAME, Announcer, Listener
+from ipc.messages import GetStatus, Reload, Status
+from ipc.places import address_of, bind, connect
+from ipc.service import Identity, Serving
+from tests.waiting import BOUND_S, until
+
+MS = int(BOUND_S * 1000)
+
+
+@pytest.fixture(autouse=True)
+def loopback(monkeypatch):
+    monkeypatch.setenv(hosts.LOOPBACK, "1")
+
+
+class Plain:
+    """A worker that says how it is."""
+
+    def __init__(self) -> None:
+        self.handlers = {}
+        self._identity = Identity("plain", "0", "c")
+
+    def reload(self) -> bool:
+        return False
+
+    def status(self) -> Status:
+        return self._identity.status(1, {})
+
+
+@contextlib.contextmanager
+def bound(folder):
+    """A PULL socket at a place."""
+    context = zmq.Context()
+    socket = context.socket(zmq.PULL)
+    leave = bind(context, socket, folder / "p.sock")
+    try:
+        yield socket
+    finally:
+        socket.close(0)
+        leave()
+        context.term()
+
+
+@contextlib.contextmanager
+def pushing():
+    with zmq.Context() as context, context.socket(zmq.PUSH) as socket:
+        socket.setsockopt(zmq.LINGER, 0)
+        socket.setsockopt(zmq.IMMEDIATE, 1)
+        yield socket
+
+
+def test_a_place_is_a_note_that_its_owner_alone_can_read(tmp_path):
+    with bound(tmp_path):
+        place = tmp_path / "p.sock"
+        assert stat.S_IMODE(place.stat().st_mode) == 0o600
+        assert address_of(place).startswith("tcp://127.0.0.1:")
+        assert [path.name for path in tmp_path.iterdir()] == ["p.sock"]
+
+
+def test_who_has_the_keys_is_heard(tmp_path):
+    with bound(tmp_path) as socket, pushing() as caller:
+        assert connect(caller, tmp_path / "p.sock") == address_of(tmp_path / "p.sock")
+        caller.send(b"hello")
+        assert socket.poll(MS)
+        assert socket.recv() == b"hello"
+
+
+def _no_keys(_caller, _told):
+    pass
+
+
+def _the_servers_key_alone(caller, told):
+    public, secret = zmq.curve_keypair()
+    caller.setsockopt(zmq.CURVE_SERVERKEY, told["server"].encode())
+    caller.setsockopt(zmq.CURVE_PUBLICKEY, public)
+    caller.setsockopt(zmq.CURVE_SECRETKEY, secret)
+
+
+def _anothers_server(caller, told):
+    caller.setsockopt(zmq.CURVE_SERVERKEY, zmq.curve_keypair()[0])
+    caller.setsockopt(zmq.CURVE_PUBLICKEY, told["client"].encode())
+    caller.setsockopt(zmq.CURVE_SECRETKEY, told["secret"].encode())
+
+
+@pytest.mark.parametrize("keys", [_no_keys, _the_servers_key_alone, _anothers_server])
+def test_who_lacks_a_key_is_not_heard(keys, tmp_path):
+    """It is refused in the handshake, and what came after it from who has the keys is heard."""
+    with bound(tmp_path) as socket, pushing() as stranger, pushing() as caller:
+        told = orjson.loads((tmp_path / "p.sock").read_bytes())
+        keys(stranger, told)
+        refused = zmq.EVENT_HANDSHAKE_FAILED_AUTH | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL
+        monitor = stranger.get_monitor_socket(
+            refused | zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL | zmq.EVENT_DISCONNECTED
+        )
+        stranger.connect(told["address"])
+        assert monitor.poll(MS)
+        connect(caller, tmp_path / "p.sock")
+        caller.send(b"friend")
+        assert socket.poll(MS)
+        assert socket.recv() == b"friend"
+        assert not socket.poll(0)
+        stranger.disable_monitor()
+
+
+def test_one_client_finds_the_worker_that_replaces_another(tmp_path):
+    """At another port, with other keys."""
+
+    async def ask() -> None:
+        client = Client(tmp_path)
+        try:
+            for _ in range(2):
+                worker = Serving("plain", Plain, tmp_path)
+                try:
+                    assert (await client.ask("plain", GetStatus(), BOUND_S)).worker == "plain"
+                finally:
+                    worker.close()
+                assert not (tmp_path / "plain.0.sock").exists()
+        finally:
+            await client.close()
+
+    asyncio.run(ask())
+
+
+def test_events_are_heard_of_whoever_announces_by_now(tmp_path):
+    with zmq.Context() as ears:
+        listener = Listener(ears, tmp_path)
+        assert listener.patience_s < 1
+        for generation in (1, 2):  # the second announcer has another port
+            with zmq.Context() as context:
+                announcer = Announcer(context, tmp_path)
+
+                def hears(told=generation, speaker=announcer):
+                    listener.follow()
+                    speaker.announce(Reload(told))
+                    return any(event == Reload(told) for event in listener.drain())
+
+                until(hears, "the announcer is heard")
+                announcer.close()
+        listener.close()
+
+
+def test_a_place_that_holds_no_note_is_nobodys(tmp_path):
+    place = tmp_path / NAME
+    assert address_of(place) == ""
+    for text in ("", "{}", "[]", '{"address": '):
+        place.write_text(text)
+        assert address_of(place) == ""
+
+
+def test_a_socket_of_the_supervisors_lets_in_who_has_read_its_note(tmp_path):
+    path = str(tmp_path / "s.sock")
+    listener, words = hosts.listen(path)
+    with listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection, connection.makefile("rb") as lines:
+                connection.sendall(hosts.said(words, lines.readline().rstrip(b"\n")) + b"hello\n")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with hosts.open_socket(path, BOUND_S) as link, link.makefile("rb") as lines:
+            assert lines.readline() == b"hello\n"
+        thread.join()
+    assert hosts.said(words, b"") is None
+    assert hosts.said(words, words.encode()) is None
+
+
+def test_another_program_on_the_port_of_one_that_was_killed_is_told_so(tmp_path):
+    path = str(tmp_path / "s.sock")
+    listener, _ = hosts.listen(path)
+    with listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection, connection.makefile("rb") as lines:
+                connection.sendall(lines.readline())  # an echo
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(PermissionError):
+            hosts.open_socket(path, BOUND_S)
+        thread.join()

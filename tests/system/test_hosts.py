@@ -1,0 +1,194 @@
+"""The branches for Windows and macOS, as far as they run here."""
+
+from __future__ import annotations
+
+import ast
+import errno
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cortex.system import hosts, steps
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted(path for room in ("ipc", "cortex", "workers") for path in (ROOT / room).rglob("*.py"))
+
+#: modules of the standard library that Windows has not
+MISSING = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
+#: what its modules of a name that all systems have lack (docs.python.org, "Availability: Unix")
+UNIX_ONLY = {
+    "os": set(
+        "O_CLOEXEC O_DIRECTORY O_NOFOLLOW O_NONBLOCK O_PATH chown fchmod fchown fork fwalk getegid geteuid getgid getloadavg "
+        "getpgid getuid killpg lockf mkfifo nice openpty pidfd_open pipe2 posix_fadvise pread pwrite sched_getaffinity "
+        "setpgid setsid statvfs sysconf uname wait waitpid".split()
+    ),
+    "signal": set(
+        "ITIMER_PROF ITIMER_REAL SIGALRM SIGCHLD SIGHUP SIGKILL SIGPIPE SIGPROF SIGUSR1 SIGUSR2 SIG_BLOCK pthread_sigmask "
+        "setitimer sigwait".split()
+    ),
+    "select": {"epoll", "poll"},
+    "socket": {"AF_UNIX", "MSG_DONTWAIT", "SO_PEERCRED"},
+    "mmap": {"MADV_DONTNEED", "MAP_SHARED", "PROT_READ"},
+    "faulthandler": {"register"},
+}
+
+#: imports each module of ours with a standard library as Windows has it
+IMPORT_ALL = """
+import builtins, importlib, sys, types
+MISSING, UNIX_ONLY, names = eval(sys.argv[1]), eval(sys.argv[2]), eval(sys.argv[3])
+real = builtins.__import__
+
+class Lacking(types.ModuleType):
+    def __init__(self, module, names):
+        super().__init__(module.__name__)
+        self.__dict__["module"], self.__dict__["names"] = module, names
+    def __getattr__(self, name):
+        if name in self.names:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r} on Windows")
+        return getattr(self.module, name)
+
+lacking = {name: Lacking(real(name), lacks) for name, lacks in UNIX_ONLY.items()}
+
+def ours(name, globals=None, locals=None, fromlist=(), level=0):
+    importer = (globals or {}).get("__name__", "")
+    if importer.partition(".")[0] in ("cortex", "ipc", "workers"):
+        if name in MISSING:
+            raise ImportError(f"{importer} imports {name}, which Windows has not")
+        if name in lacking:
+            return lacking[name]
+    return real(name, globals, locals, fromlist, level)
+
+builtins.__import__ = ours
+for name in names:
+    importlib.import_module(name)
+"""
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def test_every_module_can_be_imported_where_there_is_no_unix():
+    runs = {"cortex.__main__", "cortex.memory.migrations.env"}  # when they are imported
+    names = [name for name in map(name_of, SOURCES) if name not in runs]
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", IMPORT_ALL, repr(MISSING), repr(UNIX_ONLY), repr(names)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+#: (module, what it uses) → why it may
+ALLOWED = {
+    ("cortex.system.files", "os.fwalk"): "asks first whether it is there",
+    ("cortex.system.steps", "os.fchmod"): "asks first whether it is there",
+    ("cortex.system.notices", "os.O_NONBLOCK"): "inotify, which Linux alone has",
+    ("cortex.system.notices", "os.O_CLOEXEC"): "inotify, which Linux alone has",
+    ("cortex.system.cores", "os.sched_getaffinity"): "asks first whether it is there",
+    ("cortex.generation.segment", "mmap.MADV_DONTNEED"): "asks first whether it is there",
+    ("cortex.system.allocator", "mmap.MADV_DONTNEED"): "only where the system tells what is mapped",
+    ("cortex.processes.supervisor", "signal.SIGCHLD"): "asks first whether it is there",
+    ("ipc.service", "faulthandler.register"): "asks first whether it is there",
+    ("ipc.service", "signal.SIGPROF"): "asks first whether there is what would come with it",
+    ("cortex.system.dumps", "import resource"): "says what it does without",
+    ("cortex.indexer.syntax.documents", "import resource"): "says what it does without",
+}
+
+
+def used() -> set[tuple[str, str]]:
+    """What of Unix modules name outside of the module that is for it."""
+    found = set()
+    for path in SOURCES:
+        module = name_of(path)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {(module, f"import {one.name}") for one in node.names if one.name in MISSING}
+            elif isinstance(node, ast.Attribute):
+                of = ast.unparse(node.value)
+                found |= {(module, f"{of}.{node.attr}")} if node.attr in UNIX_ONLY.get(of, ()) else set()
+    return {one for one in found if one[0] != "cortex.system.hosts"}
+
+
+def test_what_only_unix_has_is_used_in_one_module():
+    assert used() - ALLOWED.keys() == set()
+    assert ALLOWED.keys() - used() == set()
+
+
+class Kernel:
+    """LockFileEx as winbase.h describes it: one byte, held alone or shared, never waited for."""
+
+    def __init__(self) -> None:
+        self.held: dict[int, bool] = {}
+        self.places: list[tuple[int, ...]] = []
+
+    def LockFileEx(self, handle, how, _reserved, low, high, place):
+        assert (low, high) == (1, 0)
+        assert how & 1, "it would wait"
+        self.places.append(struct.unpack("@NNIIP", place.raw))
+        alone = bool(how & 2)
+        if any(other != handle and (alone or theirs) for other, theirs in self.held.items()):
+            return 0
+        self.held[handle] = alone
+        return 1
+
+
+def test_locks_of_windows_are_of_a_byte_that_nobody_reads_and_go_as_they_are_asked_for():
+    kernel = Kernel()
+    hosts._lock_byte(1, shared=True, library=kernel)
+    hosts._lock_byte(2, shared=True, library=kernel)
+    with pytest.raises(BlockingIOError) as caught:
+        hosts._lock_byte(3, shared=False, library=kernel)
+    assert caught.value.errno == errno.EAGAIN
+    kernel.held.clear()
+    hosts._lock_byte(3, shared=False, library=kernel)
+    with pytest.raises(BlockingIOError):
+        hosts._lock_byte(1, shared=True, library=kernel)
+    assert {place[2:4] for place in kernel.places} == {(0, 0x7FFF_FFFF)}
+
+
+def test_what_somebody_has_open_is_tried_again_for_a_while():
+    tries = iter([PermissionError(), PermissionError(), None])
+
+    def act() -> None:
+        if (error := next(tries)) is not None:
+            raise error
+
+    steps.patiently(act, retries=True)
+    with pytest.raises(StopIteration):
+        next(tries)
+    with pytest.raises(PermissionError):
+        steps.patiently(_refuse, retries=False)
+
+
+def _refuse() -> None:
+    raise PermissionError
+
+
+def test_processes_of_windows_are_started_in_a_group_of_their_own(monkeypatch):
+    monkeypatch.setattr(hosts, "WINDOWS", True)
+    assert hosts.apart() == {"creationflags": 0x0800_0200}
+    assert hosts.by_loopback()
+
+
+def test_where_nothing_counts_processor_time_nothing_is_bounded(monkeypatch):
+    monkeypatch.delattr("signal.setitimer")
+    with hosts.allotted(0.001):
+        assert sum(range(100_000)) > 0
+
+
+def test_a_process_that_runs_is_told_from_one_that_is_gone():
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert hosts.is_alive(process.pid)
+    process.communicate(b"\n")
+    assert not hosts.is_alive(process.pid)
+
+
+def test_flags_that_a_system_lacks_are_none():
+    assert hosts.flags("O_CLOEXEC", "O_NO_SUCH_FLAG") == os.O_CLOEXEC
