@@ -32,7 +32,7 @@ from cortex.settings import config as configuration
 from cortex.settings.home import open_home, open_runtime
 from cortex.terms.records import LONG_FILES, IndexerState
 from ipc.codec import encode
-from ipc.messages import ExactSearch, GraphSearch, OutlineSearch
+from ipc.messages import ExactSearch, GraphSearch, OutlineSearch, VectorSearch
 from ipc.service import CHECK_S
 from tests.conftest import open_project
 from workers.watcher import WatcherWorker
@@ -243,6 +243,18 @@ def test_after_a_save_the_words_and_the_order_of_what_stays_are_not_worked_out_a
     assert len(shaped) <= 1
     assert 0 < ids["id"] < 100, ids
     assert [hit.id for hit in again.hits] == sorted(f"code-f{at}.py~1" for at in range(CHUNKS))[:3]
+
+
+def test_of_vectors_that_are_near_ids_are_read_of_those_that_are_told_alone(large, monkeypatch):
+    ids, cuts = [], Rows.cuts
+    with contextlib.closing(Builder(large)) as builder:
+        publish(builder)
+    worker = EngineWorker("vector", large)
+    worker.reload()
+    query = np.random.default_rng(7).standard_normal(384).astype(np.float32)
+    monkeypatch.setattr(Rows, "cuts", lambda rows, what, at: ids.append(len(at)) or cuts(rows, what, at))
+    told = worker.handlers[VectorSearch](VectorSearch(query, "cortex-static-384@1", 45))
+    assert (len(told), sum(ids)) == (45, 45)
 
 
 def test_a_word_that_is_there_is_compared_with_no_other_to_suggest_one(served, monkeypatch):

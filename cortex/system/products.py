@@ -23,4 +23,4 @@ def products(asked: Array, rows: Array) -> Array:
     """
     if not len(rows):
         return np.zeros(0, np.float32)
-    return np.asarray(simsimd.cdist(asked[None], rows, metric="dot")).ravel().astype(np.float32)
+    return np.asarray(simsimd.cdist(asked[None], rows, metric="dot", out_dtype="float32")).ravel()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cortex.engines.vector import usearch
 from cortex.engines.vector.coarse import Coarse
-from cortex.engines.vector.usearch import Limits, build_vectors, open_vectors, same_model
+from cortex.engines.vector.usearch import Limits, build_vectors, highest, open_vectors, same_model
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.read import open_rows
 from cortex.generation.write import Row, write_rows
@@ -121,6 +121,19 @@ def test_equal_scores_are_ordered_by_chunk_id_and_all_ties_at_the_cut_are_seen(t
     rows = publish(tmp_path, np.repeat(unit(1, 1), 40, axis=0), cut=7)
     answer = open_vectors(rows, tmp_path).search(VectorSearch(unit(1, 1)[0], "m@1", 5))
     assert [hit.id for hit in answer.hits] == [f"c{at:05d}" for at in range(5)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    count=st.integers(1, 9000),
+    number=st.integers(1, 60),
+    levels=st.sampled_from([3, 10**6]),
+)
+def test_the_highest_are_those_that_sorting_all_finds(seed, count, number, levels):
+    values = np.random.default_rng(seed).integers(0, levels, count).astype(np.float32)
+    number = min(number, count)
+    assert highest(values, number) == np.sort(values)[::-1][number - 1]
 
 
 def test_a_filter_leaves_as_many_hits_as_match(tmp_path):

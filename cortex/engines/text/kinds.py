@@ -246,7 +246,8 @@ def _defined_lines(definitions: Iterable[Mapping[str, Any]]) -> dict[int, dict[s
     out: dict[int, dict[str, Defined]] = {}
     usable = [one for one in definitions if isinstance(one.get("start_line"), int)]
     for one in sorted(usable, key=lambda one: int(one["start_line"])):
-        start = one["start_line"]
+        start, name = one["start_line"], str(one.get("name"))
+        defined = Defined(str(one.get("kind") or ""), start)
         for number in range(start, start + HEAD_LINES):
-            out.setdefault(number, {})[str(one.get("name"))] = Defined(str(one.get("kind") or ""), start)
+            out.setdefault(number, {})[name] = defined
     return out

@@ -50,6 +50,8 @@ SAMPLE_ROWS = 4096
 #: from the question, it would go through all
 WALKED_MAX = 8192
 LIMIT_MAX = 1000
+#: values of which only the highest is compared with those of others, at first
+HEAP = 64
 #: bytes that are read at once to check a file
 _BLOCK_BYTES = 1 << 20
 
@@ -105,11 +107,19 @@ class VectorSnapshot:
         walked = self._walk(query, kept, wanted) if self._is_walked(len(kept.ordinals)) else None
         ordinals, scores, stats = walked or self._scan(query, kept, wanted)
         stats |= {"rows": float(kept.usable), "left_out": float(self.rows.live_count - kept.usable)}
-        # Best first; equal scores by chunk id.
-        found = zip(scores.tolist(), self.rows.ids(ordinals), range(len(ordinals)), strict=True)
-        best = sorted(found, key=lambda one: (-one[0], one[1]))[:wanted]
-        chosen = np.array([at for _, _, at in best], np.int64)
+        chosen = self._in_order(ordinals, scores)[:wanted]
         return tell(self.rows, ordinals[chosen], ("cosine",), scores[chosen], stats)
+
+    def _in_order(self, ordinals: Array, scores: Array) -> Array:
+        """I64: the places of `ordinals` by their scores, best first; equal ones by chunk id."""
+        order = np.argsort(-scores, kind="stable")
+        same = np.flatnonzero(np.diff(scores[order]) == 0)
+        if len(same):
+            tied = np.union1d(same, same + 1)
+            ids = dict(zip(order[tied].tolist(), self.rows.ids(ordinals[order[tied]]), strict=True))
+            found = sorted(ids, key=lambda at: (-scores[at], ids[at]))
+            order[tied] = found
+        return order
 
     def _is_walked(self, matching: int) -> bool:
         """Whether HNSW is asked where so many rows match."""
@@ -188,7 +198,7 @@ class VectorSnapshot:
                 for at, before in zip(which, shift, strict=False)
             ]
             told = told[np.concatenate(places)]
-        cut = np.partition(told, len(told) - wanted)[len(told) - wanted]
+        cut = highest(told, wanted)
         # One that is told too low by `off` may be nearer than one that is told too high by it.
         return ordinals[told >= cut - 2 * off], told
 
@@ -219,10 +229,21 @@ def _cosines(query: Array, vectors: Array) -> Array:
     return products(query.astype(np.float16), vectors)
 
 
+def highest(values: Array, number: int) -> float:
+    """Which of `values` [n] is the `number`th highest, 1 ≤ `number` ≤ n. Of many only those are
+    compared that reach the `number`th best of as many heaps: a tenth of the time.
+    """
+    heaps = len(values) // HEAP
+    if heaps > number:
+        tops = values[: heaps * HEAP].reshape(HEAP, heaps).max(axis=0)
+        values = values[values >= np.partition(tops, heaps - number)[heaps - number]]
+    return float(np.partition(values, len(values) - number)[len(values) - number])
+
+
 def _head(ordinals: Array, scores: Array, wanted: int) -> tuple[Array, Array]:
     """The `wanted` best and all that tie with the last of them."""
     if len(scores) > wanted:
-        cut = np.partition(scores, len(scores) - wanted)[len(scores) - wanted]
+        cut = highest(scores, wanted)
         keep = scores >= cut
         return ordinals[keep], scores[keep]
     return ordinals, scores
