@@ -134,7 +134,9 @@ class Project:
         self._old.pop(path, None)
 
     def definition(self, ref: Ref) -> Definition:
-        return self.index(ref[0]).facts.definitions[ref[1]]
+        path, at = ref  # asked more often than anything else
+        index = self._young.get(path) or self._unpack(path)
+        return index.facts.definitions[at]
 
     def id_of(self, ref: Ref) -> str:
         return self.ids(ref[0])[ref[1]]

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from cortex.graph.facts.chains import EITHER, module_of, narrowed, split
+from cortex.graph.facts.chains import module_of, split
 from cortex.graph.facts.facts import ALIAS, Binding, Definition, Import, Reference
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.modules import DECLARATIONS
@@ -25,14 +25,13 @@ from cortex.graph.resolution.evaluate import Evaluator
 from cortex.graph.resolution.fixtures import fixture_of
 from cortex.graph.resolution.overloads import Overloads
 from cortex.graph.resolution.project import Project, Ref
+from cortex.graph.resolution.stages import Stages
 from cortex.graph.resolution.values import EXTERNAL, Value
 from cortex.terms.kinds import CALLABLE_KINDS, TYPE_KINDS
 
 #: candidates that an ambiguous call lists; with more it says nothing
 CANDIDATES_MAX = 12
 
-#: meanings of one name in a scope over which each place is looked at by itself
-STAGES_MAX = 16
 #: families in which a type is a value as well
 VALUE_KINDS = dict.fromkeys(("python", "script"), CALLABLE_KINDS | TYPE_KINDS)
 #: families in which a type has several methods of one name
@@ -44,7 +43,6 @@ _TWINS = frozenset({"c", "cpp", "rust", "go", "swift", "kotlin", "php", "python"
 _UNTYPED = frozenset({"c", "python"})
 
 _ROOT = re.compile(r"[^.\[\]():]+")
-_FIELD = re.compile(r"[^.\[\]():]+\.[^.\[\]():]+")
 
 
 class Location(msgspec.Struct, frozen=True, gc=False):
@@ -83,6 +81,7 @@ class _Resolver:
         self.facts = self.index.facts
         self.rules = RULES[self.facts.language]
         self.module = project.module_id(path)
+        self.stages = Stages(self.index)
         self.overloads = Overloads(project, evaluator, path)
         #: whether what a call passes decided its answer
         self.narrowed = False
@@ -179,15 +178,18 @@ class _Resolver:
         """
         answers: dict[tuple[object, ...], tuple[int, list[Edge]]] = {}
         for one in self.index.references:
-            key = (one.kind, one.chain, one.scope, self._stage(one, one.chain), one.arguments)
+            name, stage = self.stages.at(one.scope, one.chain, one.at)
+            key = (one.kind, one.chain, one.scope, stage, one.arguments)
             known = answers.get(key)
             if known is None and one.passed:
-                stages = [self._stage(one, chain) for chain in one.passed if chain[:1] != ":"]
+                stages = [self.stages.at(one.scope, c, one.at)[1] for c in one.passed if c[:1] != ":"]
                 passed = (key, one.passed, *stages)
                 known = answers.get(passed)
             if known is None:
                 self.narrowed = False
-                edges = list(self._ways[one.kind](one))
+                first = one.at if one.passed else self.stages.first(one.scope, name, stage, one.at)
+                asked = one if first == one.at else msgspec.structs.replace(one, at=first)
+                edges = list(self._ways[one.kind](asked))
                 answers[passed if one.passed and self.narrowed else key] = one.column, edges
                 yield from edges
             else:
@@ -196,25 +198,6 @@ class _Resolver:
                     before = column - edge.location.column  # of `f.call()` the place is that of `f`
                     place = Location(self.path, one.line, max(0, one.column - before))
                     yield Edge(edge.source, edge.target, edge.type, place, edge.confidence, edge.candidates)
-
-    def _stage(self, one: Reference, chain: str) -> int:
-        """Which of the meanings that the first name of `chain` gets in the scope of `one` hold
-        where that stands: a bit for each.
-        """
-        root = _ROOT.match(chain)
-        held = self.index.places(one.scope, root[0]) if root else ()
-        if self.index.narrowed and (field := _FIELD.match(chain)):
-            held = (*held, *self.index.places(one.scope, narrowed(field[0])))
-        if root is None or chain[0] == EITHER or len(held) > STAGES_MAX:
-            return -one.at
-        stage = 1
-        for what in held:
-            if isinstance(what, int):
-                holds = self.facts.definitions[what].begin <= one.at
-            else:
-                holds = what.at <= one.at and (isinstance(what, Import) or not 0 < what.until <= one.at)
-            stage += stage + holds
-        return stage
 
     def _type(self, one: Reference) -> Iterator[Edge]:
         for name in alternatives(one.chain) or (one.chain,):
