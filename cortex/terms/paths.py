@@ -134,12 +134,14 @@ def is_foreign(path: str) -> bool:
     return bool(vendored_folder(path)) or has_generated_name(path)
 
 
+@functools.lru_cache(_MEMO)
 def is_built(path: str) -> bool:
     """Whether the path says that the file is built or fetched: by a folder, or as minified."""
     *folders, name = path.lower().split("/")
     return ".min." in name or any(folder in BUILT_FOLDERS for folder in folders)
 
 
+@functools.lru_cache(_MEMO)
 def is_beside(path: str) -> bool:
     """Whether the file is none that the project ships: a script, an example, a page, or foreign."""
     first = path.partition("/")[0].lower()
