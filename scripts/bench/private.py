@@ -1,11 +1,12 @@
 """What a sealed project costs beside a plain one, and whether the disk says anything of it:
 
-    private.py PROJECT [--rounds N] [--strings N] [--kills N] [--harms N] [--json]
+    private.py PROJECT [--rounds N] [--strings N] [--kills N] [--harms N] [--notes N] [--json]
 
 Two copies of the project are indexed in turns, one of them sealed: seconds of a first index, of the
 first answer of a set that has to start, and of questions. Then the disk is searched for distinctive
 words of the sources, while sets are killed; and what is sealed is damaged in drawn places, each of
-which has to be refused by name, and the index to be whole again afterwards.
+which has to be refused by name, and the index to be whole again afterwards. Last, a memory is
+sealed and made plain again, and asked in both forms.
 """
 
 from __future__ import annotations
@@ -31,12 +32,15 @@ import product
 import psutil
 import report
 
+from cortex.memory.library import Library
+from cortex.memory.sealed import driver_of, seal_folder, unseal_folder
 from cortex.processes import attach
 from cortex.sealing import holding
 from cortex.sealing.keys import project_key
 from cortex.sealing.mirror import LIST, OBJECTS, Mirror
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
+from cortex.settings.data import DataFolder
 from ipc.errors import Damaged
 
 #: characters of a word that counts as distinctive, when it is in one file alone
@@ -56,6 +60,7 @@ def main() -> None:
     parser.add_argument("--strings", type=int, default=200)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--harms", type=int, default=500)
+    parser.add_argument("--notes", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)
     report.add_json(parser)
     options = parser.parse_args()
@@ -70,6 +75,7 @@ def main() -> None:
         figures |= {"strings": len(words), "readable": readable(Path(folder), sealed, words)}
         figures |= kills(Path(folder), sealed, words, options.kills, chance)
         figures |= harms(sealed, options.harms, chance)
+        figures |= memories(Path(folder), options.notes)
     report.print_machine(figures)
     report.print_figures({name: value for name, value in figures.items() if name != "machine"})
     if options.json:
@@ -243,6 +249,50 @@ def harms(sealed: Config, count: int, chance: random.Random) -> dict[str, Any]:
         asyncio.run(asyncio.wait_for(product.wait_whole(sealed.root), 300))
         return {"harms": count, "believed": believed, "healed": True}
     return {"harms": count, "believed": believed, "healed": False}
+
+
+def memories(folder: Path, count: int) -> dict[str, Any]:
+    """A memory of so many notes, plain and sealed in turns: processor time of opening, of a note
+    that is stored and of a question; then seconds of sealing the plain one, and back.
+    """
+    found: dict[str, Any] = {"notes": count}
+    key_path, data = str(folder / "keys" / "memory"), folder / "memory-of-notes"
+    plain = DataFolder(data)
+    library = Library.open(data)
+    for number in range(count):
+        library.store(f"Decision {number}: service {number % 97} keeps {number % 89} copies")
+    library.close()
+    sealed = DataFolder(data, seals=True, key_path=key_path)
+    for name, one in (("plain", plain), ("sealed", sealed)):
+        started = time.perf_counter()
+        one.make()
+        seal_folder(one)
+        found[f"memory_{name}_turned_s"] = round(time.perf_counter() - started, 2)
+        found |= {f"memory_{name}_{what}": value for what, value in _memory(one).items()}
+    started = time.perf_counter()
+    unseal_folder(sealed)
+    return found | {"memory_unsealed_s": round(time.perf_counter() - started, 2)}
+
+
+def _memory(data: DataFolder) -> dict[str, float]:
+    """Milliseconds of processor time, medians; bytes of the database."""
+    opening, storing, asking = [], [], []
+    for number in range(QUESTIONS):
+        started = time.process_time()
+        library = Library.open(data.root, home=data.home, driver=driver_of(data))
+        opening.append(time.process_time() - started)
+        started = time.process_time()
+        library.store(f"Another decision {number} of {data.is_sealed}")
+        storing.append(time.process_time() - started)
+        started = time.process_time()
+        library.recall(f"how many copies keeps service {number}")
+        asking.append(time.process_time() - started)
+        size = library.stats()["db_bytes"]
+        library.close()
+    told = {"open_cpu_ms": opening, "store_cpu_ms": storing, "recall_cpu_ms": asking}
+    return {name: round(1000 * statistics.median(values), 2) for name, values in told.items()} | {
+        "database_bytes": size
+    }
 
 
 if __name__ == "__main__":
