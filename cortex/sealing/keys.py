@@ -141,7 +141,7 @@ def rotate(base: Path, key_path: str) -> tuple[int, list[str]]:
         if not place:
             raise Misconfigured("Nothing is sealed yet, so that there is no key to be changed.")
         masters = _renewed(base, _look(place, name, key_path))
-        done = {str(store): _wrap_anew(store, masters) for store in (*stores(base), *elsewhere(base))}
+        done = {str(store): _wrap_anew(store, masters) for store in (*stores(base), *_noted(base))}
         keep_masters(masters[0].place, [masters[0].key])
     return sum(done.values()), [store for store, is_done in done.items() if not is_done]
 
@@ -190,11 +190,16 @@ def stores(base: Path) -> Iterator[Path]:
 
 def elsewhere(base: Path) -> list[Path]:
     """The sealed folders that are in other places, as far as they are there."""
+    return [store for store in _noted(base) if (store / KEY).is_file()]
+
+
+def _noted(base: Path) -> list[Path]:
+    """As `elsewhere`, with those that are not there: on a disk that is not mounted."""
     try:
         told = read_note(base / ELSEWHERE) or {}
     except Damaged:
         told = {}
-    return [Path(store) for store in sorted(told) if (Path(store) / KEY).is_file()]
+    return [Path(store) for store in sorted(told)]
 
 
 def _check_kept(store: Path, wrapped: Wrapped | None) -> None:
@@ -207,7 +212,7 @@ def _check_kept(store: Path, wrapped: Wrapped | None) -> None:
 
 
 def _note_elsewhere(base: Path, store: Path) -> None:
-    known = elsewhere(base)
+    known = _noted(base)
     if store not in known:
         write_note(base / ELSEWHERE, {os.fspath(each): "" for each in (*known, store)})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import importlib.util
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,6 +90,7 @@ class DataFolder:
         try:
             files.make_private(self.root)
             if place := self.sealing:
+                self._check_installed()
                 from cortex.sealing.holding import use
 
                 use(place)
@@ -99,6 +101,17 @@ class DataFolder:
                 "folder of yours, or set memory.data_dir to one."
             ) from error
         return self.root
+
+    def _check_installed(self) -> None:
+        """Raises Misconfigured before a key is made for what could not be sealed then."""
+        if self.is_sealed or importlib.util.find_spec("sqlcipher3"):
+            return
+        from cortex.system.installation import how_to_add
+
+        raise Misconfigured(
+            f"Memory in {self.root} is to be sealed, and the package sqlcipher3 is not installed: "
+            f"{how_to_add('private')}, or set security.encrypt_memory to off."
+        )
 
 
 def find_data(settings: Memory, server: Server, security: Security, own: Security) -> DataFolder:

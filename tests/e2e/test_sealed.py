@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from cortex.processes import sandbox
+from cortex.sealing import places
 from cortex.sealing.streams import MAGIC
 from cortex.settings import config as configuration
 from ipc.errors import Misconfigured
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.e2e
 
 #: all that there may be in the cache, and whether it is sealed
 FILES = {
-    r"origin\.key|sealed/keys\.lock|sealed/place\.json|sealed/[0-9a-f]{16}/KEY": False,
+    r"origin\.key|sealed/keys\.lock|sealed/place\.json|sealed/elsewhere\.json|sealed/[0-9a-f]{16}/KEY": False,
     r"sealed/[0-9a-f]{16}/(LIST|objects/[0-9a-f]{24})": True,
 }
 
@@ -168,16 +169,56 @@ def test_a_project_that_was_sealed_stays_so_without_the_setting(sealed, tmp_path
     check_disk(tmp_path)
 
 
-def test_the_doctor_says_where_bytes_and_keys_are_and_that_memory_is_plain(sealed, tmp_path):
+def test_the_doctor_says_where_bytes_and_keys_are_and_what_becomes_of_memory(sealed, tmp_path):
     told = {one["name"]: one for one in orjson.loads(sealed.run("doctor", "--json").stdout)}["encryption"]
     for part in (
         str(tmp_path / "cache" / "sealed"),
         str(tmp_path / "keys" / "master"),
-        "memory is not sealed",
+        f"memory in {tmp_path / 'memory'} will be sealed when it is asked",
         "/dev/shm",
     ):
         assert part in told["text"]
     assert "is in" in sealed.run("key", "show-location").stdout
+    sealed.run("down")
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_memory_of_who_seals_everything_is_sealed_while_it_is_served_killed_and_asked_again(
+    sealed, tmp_path, inside
+):
+    pytest.importorskip("sqlcipher3")
+    if inside:
+        try:
+            sandbox.check(sealed.config)
+        except Misconfigured as error:
+            pytest.skip(str(error))
+        sealed.environment["CORTEX_SECURITY_SANDBOX"] = "1"
+    folder = tmp_path / "memory"
+    done = sealed.run("memory", "store", "Quokkatown speaks narwhalish", "--tags", "marsupials")
+    assert done.returncode == 0, done.stderr
+
+    def check_memory():
+        for path in folder.rglob("*"):
+            with contextlib.suppress(FileNotFoundError):
+                raw = path.read_bytes() if path.is_file() else b""
+                assert not re.search(rb"(?i)quokkatown|narwhalish|marsupials", raw), path
+
+    check_memory()
+    for process in sealed.processes():
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    check_memory()
+    found = sealed.run("memory", "recall", "who speaks narwhalish")
+    assert "Quokkatown" in found.stdout, found.stderr
+    sealed.run("memory", "down")
+    check_memory()
+    base = next((folder / "sealed").glob("KEY")).parent
+    assert not (places.plain_of(base) / "home").exists()
+    assert (base / "LIST").is_file()
+    doctor = {one["name"]: one for one in orjson.loads(sealed.run("doctor", "--json").stdout)}["encryption"]
+    assert "no recovery key" in doctor["text"]
+    assert doctor["state"] == "odd"
+    shutil.rmtree(places.plain_of(base), ignore_errors=True)
     sealed.run("down")
 
 

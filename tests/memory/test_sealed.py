@@ -2,6 +2,7 @@
 is said by name.
 """
 
+import importlib.util
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cortex.front import hook
-from cortex.memory import copies, turning
+from cortex.memory import copies, rendering, turning
 from cortex.memory.database import NAME
 from cortex.memory.driver import Driver, is_plain
 from cortex.memory.library import finish
@@ -21,6 +22,7 @@ from cortex.sealing import holding, keys, masters, recovery
 from cortex.sealing.keys import KEY
 from cortex.sealing.streams import MAGIC
 from cortex.settings.data import SEALED, DataFolder
+from cortex.settings.identity import identity_of
 from ipc.errors import BadRequest, Damaged, Misconfigured, Occupied
 from ipc.messages import MemoryCall
 
@@ -353,3 +355,33 @@ def test_what_is_made_of_it_is_sealed_at_the_end_and_made_anew_where_that_was_da
         ask(worker, "recall", writes=False, query="quokka042 narwhal042")["results"][0]["title"] == TOLD[42]
     )
     worker.close()
+
+
+def test_a_hook_finds_the_briefing_of_a_sealed_memory_while_that_is_served(folder, data, tmp_path):
+    worker = opened(folder)
+    project = tmp_path / "shop"
+    project.mkdir()
+    whose = identity_of(project)
+    ask(worker, "store", title=TOLD[7], project=whose)
+    assert rendering.render(worker.ready(), folder.home, whose)
+    assert TOLD[7] in hook._briefing(str(data), str(project))
+    check_disk(tmp_path)
+    worker.close()
+
+
+def test_without_sqlcipher_no_key_is_made_and_nothing_is_changed(folder, data, monkeypatch):
+    before = on_disk(data)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(Misconfigured, match=r"sqlcipher3 is not installed.*encrypt_memory to off"):
+        opened(folder)
+    assert on_disk(data).keys() == before.keys()
+    assert not folder.is_sealed
+
+
+def test_a_memory_that_is_not_mounted_is_named_by_a_rotation(folder, key_file, data):
+    opened(folder).close()
+    leave(folder)
+    away = data.with_name("away")
+    data.rename(away)
+    store = data / SEALED
+    assert keys.rotate(folder.sealing.keys, str(key_file)) == (0, [str(store)])
