@@ -3,7 +3,7 @@
 import pytest
 
 from cortex.settings import config as configuration
-from cortex.settings.projects import clones_base, known_projects, projects_file
+from cortex.settings.projects import clones_base, known_projects, place_of, projects_file
 from ipc.errors import Misconfigured
 
 
@@ -33,6 +33,18 @@ def test_projects_of_the_file_have_its_names_and_those_that_are_gone_are_left_ou
     (tmp_path / "shop").mkdir()
     write("projects: {the-shop: ROOT/shop, gone: ROOT/gone}\n")
     assert roots() == {"the-shop": (tmp_path / "shop").resolve()}
+
+
+def test_a_mistyped_name_is_told_what_was_meant_and_a_path_is_taken_as_it_is(tmp_path, write):
+    (tmp_path / "shop").mkdir()
+    write("projects: {the-shop: ROOT/shop}\n")
+    assert place_of("the-shop") == (tmp_path / "shop").resolve()
+    with pytest.raises(
+        Misconfigured, match=r"called 'the-shpo' \(did you mean 'the-shop'\?\); `cortex projects`"
+    ):
+        place_of("the-shpo")
+    for path in ("./the-shpo", "/the-shpo", "qqqq"):
+        assert place_of(path) == path
 
 
 def test_a_home_folder_is_written_as_a_tilde(tmp_path, write, monkeypatch):

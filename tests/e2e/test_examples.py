@@ -1,0 +1,139 @@
+"""The examples for a shell in README.md and docs/, run as they stand: in a scratch home, over a
+small project that holds what they speak of, with a real set behind them.
+
+Those of HTTP.md that ask a server with curl are run by tests/front/http/test_docs.py.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Project, make_project
+from tests.waiting import BOUND_S
+
+pytestmark = pytest.mark.e2e
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+
+#: how an example begins that is not run here → why
+NOT_RUN = {
+    "uv tool install .": "installs from the network; tests of the wheel do it without",
+    "scripts/demo": "runs the whole of it for minutes",
+    "scripts/test": "this is it",
+    ".venv/bin/cortex install": "the program of a clone's environment; `cortex install` is run",
+    ".venv/bin/cortex doctor": "the program of a clone's environment; `cortex doctor` is run",
+    ".venv/bin/cortex uninstall": "the program of a clone's environment; tests/front/test_install.py",
+    "claude mcp add": "another's program; tests/e2e/test_two_commands.py starts what it writes down",
+    "cortex up": "stays until Ctrl-C; its form with --detach is run",
+    "honcho start": "stays until Ctrl-C; tests/processes start the Procfile's processes",
+    "cortex serve": "stays until Ctrl-C; tests/front/http start it",
+    "cortex open": "opens a browser; tests/front/http/test_opening.py",
+    "cortex index https://": "fetches from the network; tests/front/test_cloning.py has a local one",
+    "cortex search --project encode/httpx": "asks what was fetched from the network",
+    "cortex search --project shop:python": "asks packages of an environment; tests/front/test_dependencies.py",
+    "curl ": "tests/front/http/test_docs.py",
+    ".venv/bin/python scripts/bench": "a benchmark: takes others' repositories, and minutes",
+}
+#: an example → the exit codes that it may have, where that is not 0 alone
+CODES = {
+    "cortex doctor": (0, 3),  # says what this machine lacks
+    "cortex pattern 'requests.get($URL, $$$)' python": (0, 2),  # names its extra where that is missing
+    "cortex install": (0, 1),  # writes nothing unless it is agreed to
+    "cortex clean": (0, 1),
+    "cortex clean --older-than 60d": (0, 1),
+}
+#: what the examples speak of
+SOURCES = {
+    "src/auth/session.py": "".join(
+        f"def session_{n}(token: str) -> str:\n    return refresh(token, {n})\n\n\n" for n in range(20)
+    )
+    + "def refresh(token: str, times: int) -> str:\n    return token * times\n",
+    "src/auth/check.py": (
+        "from src.auth.session import refresh\n\n\ndef check_password(name: str, password: str) -> bool:\n"
+        '    """Passwords are checked against the stored hash."""\n    return refresh(password, 1) != name\n'
+    ),
+    "src/fetch.py": "import requests\n\n\ndef fetch(url: str) -> str:\n    return requests.get(url, timeout=3).text\n",
+    "store/ledger.go": (
+        "package store\n\ntype Ledger struct{}\n\nfunc (l *Ledger) Transfer(from, to string) error { return nil }\n\n"
+        'func pay(l *Ledger) error { return l.Transfer("a", "b") }\n'
+    ),
+    ".gitignore": "node_modules/\n",
+    "node_modules/left/index.js": "function pad(text) {\n  return text;\n}\n",
+    "handlers/request.py": "def handle(request):\n    return respond(request)\n\n\ndef respond(request):\n    return request\n",
+}
+
+
+def examples() -> list[str]:
+    """Each line of each block for a shell, without what is said about it, in the order in which
+    they stand there. Several that are told with a slash between them are several.
+    """
+    texts = [path.read_text(encoding="utf-8") for path in DOCUMENTS]
+    blocks = [block for text in texts for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)]
+    lines = (re.split(r"\s+# ", line)[0] for block in blocks for line in block.splitlines())
+    return list(dict.fromkeys(one.strip() for line in lines for one in line.split(" / ") if one.strip()))
+
+
+def reason(example: str) -> str:
+    """Why it is not run; "" for what is."""
+    return next((why for begin, why in NOT_RUN.items() if _begins(example, begin)), "")
+
+
+def _begins(example: str, begin: str) -> bool:
+    """`cortex up --detach` is not the example `cortex up`."""
+    return example == begin or (example.startswith(begin) and " --detach" not in example)
+
+
+RUN = [example for example in examples() if not reason(example)]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Project]:
+    folder = tmp_path_factory.mktemp("examples")
+    with pytest.MonkeyPatch.context() as patch, make_project(folder, cache, patch) as made:
+        (folder / "home").mkdir()
+        made.environment |= {"HOME": str(folder / "home"), "CORTEX_SERVER_IDLE_EXIT_S": "20"}
+        patch.setenv("CORTEX_SERVER_IDLE_EXIT_S", "20")
+        for name, text in SOURCES.items():
+            path = made.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        (made.root / ".git").rmdir()
+        git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "Begin"]):
+            subprocess.run([*git, *words], cwd=made.root, check=True)
+        changed = made.root / "src/auth/check.py"
+        changed.write_text(changed.read_text().replace("refresh(password, 1)", "refresh(password, 2)"))
+        assert made.run("index").returncode == 0
+        yield made
+
+
+@pytest.mark.parametrize("example", RUN)
+def test_an_example_for_a_shell_does_what_it_says(example, place):
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail\n{example}"],
+        cwd=place.root,
+        env={name: value for name, value in os.environ.items() if name != "CORTEX_PROJECT"}
+        | place.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=2 * BOUND_S,
+        check=False,
+    )
+    assert done.returncode in CODES.get(example, (0,)), done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_every_example_is_run_or_says_why_not():
+    assert len(RUN) >= 20
+    for begin in NOT_RUN:
+        assert any(_begins(example, begin) for example in examples()), f"no example begins {begin!r} any more"
+    for example in CODES:
+        assert example in RUN, f"{example!r} is no example any more"
