@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -26,14 +27,18 @@ from ipc.messages import Place, Show
 
 #: bytes of an entry beside its text and its path, which stands in it twice
 ENTRY_BYTES = 130
-#: a function of at most so many lines is shown whole
+#: a function of at most so many lines is shown whole; of a longer one so many, beside its signature
+#: and what lies between them: of the best one, and of any where the asker counts the entries
 WHOLE_LINES = 14
-#: lines of a longer one that are shown beside its signature and what lies between them
-BEST_LINES = 14
+#: of one that is worth less its share of the best one's worth, to this power, of these; at least so
+#: many. Chosen by scripts/bench/shown.py and agent.py: so more functions are shown for fewer tokens
+LESS, LINES_MIN = 2.0, 2
 #: lines of one entry that are shown where the asker counts the entries, divided by their number
 COUNTED_LINES = 56
-#: windows of one file with at most so many lines between them become one
+#: windows of one file with at most so many lines between them are shown with those
 TOUCHING_LINES = 6
+#: what it costs to go on in the entry of a file that has one
+GOING_ON_BYTES = 20
 #: what a unit of a file is worth: this to the power of the file's place
 LATER = 0.85
 #: what it is worth to be in the best of the chunks that were found, beside the words
@@ -201,25 +206,31 @@ def _kind_worth(path: str, query: str) -> float:
     return DOCUMENTS if name.endswith(_DOCUMENTS) or is_example(path) else 1.0
 
 
-def _window(question: Question, candidate: Candidate, max_bytes: int, most: int, *, counted: bool) -> Window:
-    """The lines of a unit that are shown: all of a short one, else its signature and at `most` so
-    many that are worth most. Where they do not fit, the signature alone; of those that the asker
-    counts as many as do.
+def _window(question: Question, candidate: Candidate, max_bytes: int, few: int, most: int) -> Window:
+    """The lines of a unit that are shown: all of one that has `few`, else its signature and as many
+    that are worth most, at `most` so many that are worth anything. Where they do not fit, the
+    signature alone; where the asker counts the entries, as many as do: `most` is 0 where not.
     """
     one, unit = candidate.one, candidate.one.unit
     numbers = range(unit.start, unit.end + 1)
     window = Window(one.source, tuple(numbers), unit.symbol, candidate.worth)
-    if len(numbers) <= WHOLE_LINES and window.bytes <= max_bytes:
+    if len(numbers) <= few and window.bytes <= max_bytes:
         return window
     signature = one.source.signature(unit) if unit.symbol else ()
     values = _values(question, candidate)
     best = sorted(numbers, key=lambda number: -values[number])
-    best = [*best[:BEST_LINES], *(number for number in best[BEST_LINES:most] if values[number] > 0)]
+    best = [*best[:few], *(number for number in best[few:most] if values[number] > 0)]
     while True:
         window = replace(window, lines=tuple(without_short_gaps({*signature, *best})) or tuple(numbers[:1]))
         if window.bytes <= max_bytes or not best:
             return window
-        best = best[:-1] if counted else []
+        best = best[:-1] if most else []
+
+
+def _few(worth: float, best: float) -> int:
+    """Lines of a unit that is worth `worth` where the best one is worth `best`."""
+    share = min(1.0, worth / best) if best > 0 else 1.0
+    return max(LINES_MIN, round(WHOLE_LINES * math.pow(share, LESS)))
 
 
 def _values(question: Question, candidate: Candidate) -> dict[int, float]:
@@ -253,33 +264,42 @@ def choose(question: Question, compared: Compared, sure: Sequence[str], request:
         free = left - sum(size for name, size in room.items() if name != path)
         if free < _least(path):
             continue
-        window = _window(question, candidate, free, most, counted=request.limit > 0)
+        goes_on = not most and any(one.source is candidate.one.source for one in kept)
+        shared = _least(path) - GOING_ON_BYTES if goes_on else 0
+        few = WHOLE_LINES if most else _few(candidate.worth, best)
+        window = _window(question, candidate, free + shared, few, most)
         text = _text(window)
         if not request.chosen and any(_is_same(text, other) for other in texts):
             omitted["same text"] = omitted.get("same text", 0) + 1
             continue
-        if window.bytes > free:
+        if window.bytes > free + shared:
             continue
-        left -= window.bytes
+        left -= window.bytes - shared
         room.pop(path, None)
         kept.append(window)
         texts.append(text)
-    windows = _joined(kept)
-    if request.limit:
-        windows = _within(question, windows, request.limit)
-    return Chosen(tuple(windows), omitted)
+    return Chosen(tuple(_entries(question, kept, request.limit)), omitted)
 
 
 def _most_lines(question: Question, judged: Sequence[Candidate], limit: int) -> int:
-    """Of one unit: few where nobody counts the entries, more where only a few are wanted."""
+    """Of one unit: more where only a few entries are wanted; 0 where nobody counts them."""
     if not limit:
-        return BEST_LINES
+        return 0
     named = sum(_is_named(question, candidate.one.unit.symbol) for candidate in judged)
-    return max(BEST_LINES, COUNTED_LINES // max(limit, named))
+    return max(WHOLE_LINES, COUNTED_LINES // max(limit, named))
 
 
 def _is_named(question: Question, symbol: str) -> bool:
     return symbol.rpartition(".")[2].lower() in question.names
+
+
+def _entries(question: Question, kept: Sequence[Window], limit: int) -> list[Window]:
+    """Where nobody counts them one of each file, which names a file and its place once; else at
+    most `limit`, whose lines belong together.
+    """
+    if not limit:
+        return _joined(kept, math.inf)
+    return _within(question, _joined(kept, TOUCHING_LINES), limit)
 
 
 def _within(question: Question, windows: Sequence[Window], limit: int) -> list[Window]:
@@ -312,13 +332,16 @@ def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one) > 1 and few >= SAME_SHARE * many and len(one & other) >= SAME_SHARE * len(one | other)
 
 
-def _joined(windows: Iterable[Window]) -> list[Window]:
-    """Windows of one file that touch become one, named after the better."""
+def _joined(windows: Iterable[Window], apart: float) -> list[Window]:
+    """Windows of one file with at most `apart` lines between them become one, named after the
+    better; few lines between them are shown, too.
+    """
     out: list[Window] = []
     for window in sorted(windows, key=lambda one: (one.source.path, one.lines[0])):
         last = out[-1] if out and out[-1].source is window.source else None
-        if last and window.lines[0] <= last.lines[-1] + TOUCHING_LINES:
-            between = range(last.lines[-1] + 1, window.lines[0])
+        gap = window.lines[0] - last.lines[-1] if last else 0
+        if last and gap <= apart:
+            between = range(last.lines[-1] + 1, window.lines[0]) if gap <= TOUCHING_LINES else ()
             better = max(last, window, key=lambda one: one.worth)
             lines = tuple(sorted({*last.lines, *between, *window.lines}))
             out[-1] = replace(better, lines=lines)
