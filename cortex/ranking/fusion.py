@@ -18,6 +18,7 @@ from cortex.ranking.names import Asked
 from cortex.ranking.weights import Weights
 from cortex.terms.paths import (
     asks_for_build,
+    asks_for_build_alone,
     asks_for_documents,
     asks_for_tests,
     is_build,
@@ -372,9 +373,8 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
     body = found.top("body")
     # Of an ordinary question they say nothing, and are not among what is explained.
     rare = {"cited": best["cited"]} if best["cited"].any() else {}
-    if (kind := _asked(question, found)) is not None:
-        # Nothing is defined there, and nothing refers to it: only its text can speak for it.
-        rare["asked"] = body * kind
+    if (asked := _asked(question, found, body, best)) is not None:
+        rare["asked"] = asked
     return {
         "ctop3": body,
         "path": _shares(best["path"]),
@@ -400,15 +400,20 @@ def _named_like(asked: Asked, paths: Sequence[str]) -> dict[str, Array]:
     return dict(zip(_NAMES, map(np.array, shares), strict=True))
 
 
-def _asked(question: str, found: _Candidates) -> Array | None:
-    """Bool [m]: whether the file is of the kind that the question asks for, documents or files of
-    the build; None where it asks for neither.
+def _asked(question: str, found: _Candidates, body: Array, best: Mapping[str, Array]) -> Array | None:
+    """Float [m]: what the text of a file says that is of the kind that the question asks for; None
+    where it asks for neither. Nothing is defined there, and nothing refers to it.
     """
     build, documents = asks_for_build(question), asks_for_documents(question)
     if not (build or documents):
         return None
-    kind = _alone(found) > 0 if documents else np.zeros(len(found.paths), bool)
-    return kind | np.array([is_build(path) for path in found.paths]) if build else kind
+    pages: Array = body * _alone(found) if documents else np.zeros(len(body))
+    if not build:
+        return pages
+    if asks_for_build_alone(question):  # what it does may stand in a remark or in its name alone
+        body = np.maximum.reduce([body, _shares(best["comments"]), _shares(best["path"])])
+    kind: Array = np.maximum(pages, body * np.array([is_build(path) for path in found.paths]))
+    return kind
 
 
 def _alone(found: _Candidates) -> Array:

@@ -58,12 +58,13 @@ _BUILD = re.compile(
     r"|.*\.(?:gradle|gradle\.kts|mk|cmake|gemspec|cabal|csproj|props|service)"
     r"|.*\.(?:conf|ini|cfg|toml|ya?ml|properties|env)|\.\w[\w.-]*)$"
 )
-#: words of a question that asks for them
+#: words of a question that asks for them, and of one that may as well speak of code
 _BUILD_WORDS = frozenset(
-    "build builds building ci continuous dependency dependencies extras pinned package packages packaging wheel lint linter "
-    "linters linting formatter coverage workflow workflows docker dockerfile container image makefile matrix systemd "
-    "git ruff mypy pytest eslint prettier clippy rubocop configuration config configured settings options".split()
+    "ci continuous dependency dependencies extras pinned package packages packaging wheel lint linter linters linting "
+    "formatter coverage workflow workflows docker dockerfile container image makefile matrix systemd ruff mypy pytest "
+    "eslint prettier clippy rubocop configuration".split()
 )
+_BUILD_OR_CODE_WORDS = frozenset("build builds building config configured settings options git".split())
 _TEMPLATE_FOLDERS = frozenset(
     "issue_template pull_request_template merge_request_templates issue_templates".split()
 )
@@ -189,6 +190,11 @@ def is_build(path: str) -> bool:
 
 def asks_for_build(question: str) -> bool:
     """Whether the question speaks of building, checking, packing or configuring the project."""
+    return not (_BUILD_WORDS | _BUILD_OR_CODE_WORDS).isdisjoint(tokens.part_words(question))
+
+
+def asks_for_build_alone(question: str) -> bool:
+    """Whether it does so by a word of which code seldom speaks."""
     return not _BUILD_WORDS.isdisjoint(tokens.part_words(question))
 
 

@@ -17,6 +17,7 @@ from cortex.terms import tokens
 from cortex.terms.paths import (
     EMPTY_STEMS,
     asks_for_build,
+    asks_for_build_alone,
     asks_for_documents,
     asks_for_tests,
     is_build,
@@ -215,12 +216,18 @@ def _signals(question: str, found: _Candidates, smax: Array) -> dict[str, Array]
     rare = {"cited": found.best(found.lanes["cited"])} if found.lanes["cited"].any() else {}
     build, documents = asks_for_build(question), asks_for_documents(question)
     if build or documents:
-        alone = _documents(found).tolist()
-        kinds = [
-            (documents and one > 0) or (build and is_build(path))
-            for one, path in zip(alone, found.paths, strict=True)
-        ]
-        rare["asked"] = found.top("body") * np.array(kinds)
+        texts = [found.top("body")]
+        if asks_for_build_alone(question):
+            texts += [_shares(found.best(found.lanes[name])) for name in ("comments", "path")]
+        rare["asked"] = np.array(
+            [
+                max(
+                    texts[0][at] if documents and alone > 0 else 0.0,
+                    max(float(one[at]) for one in texts) if build and is_build(path) else 0.0,
+                )
+                for at, (alone, path) in enumerate(zip(_documents(found).tolist(), found.paths, strict=True))
+            ]
+        )
     return {
         "ctop3": found.top("body"),
         "path": _shares(found.best(found.lanes["path"])),

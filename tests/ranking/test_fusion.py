@@ -165,6 +165,12 @@ def test_files_of_the_build_come_first_when_the_question_speaks_of_it_and_their_
     assert "asked" not in explained
 
 
+def test_a_remark_or_the_name_of_a_file_of_the_build_is_enough_where_code_is_hardly_meant():
+    rows = (hit(1, "scripts/check.sh.mk"), {"body": 1, "comments": 5}), (hit(2, "b.py"), {"body": 9})
+    assert paths(ranked_by_text("the linter", *rows))[0] == "scripts/check.sh.mk"
+    assert paths(ranked_by_text("the settings", *rows))[0] == "b.py"
+
+
 def test_a_file_named_by_a_short_form_or_by_two_words_in_one_is_preferred():
     rows = (hit(1, "aa/zz.py"), {"body": 6}), (hit(2, "src/auth.py"), {"body": 5})
     assert paths(ranked_by_text("where is authentication done", *rows))[0] == "src/auth.py"

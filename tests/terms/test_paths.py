@@ -4,6 +4,7 @@ import pytest
 
 from cortex.terms.paths import (
     asks_for_build,
+    asks_for_build_alone,
     asks_for_records,
     has_generated_name,
     is_build,
@@ -146,3 +147,5 @@ def test_code_that_is_only_named_like_a_build_is_none_of_it(path):
 def test_a_question_that_speaks_of_building_or_checking_asks_for_the_files_that_say_it():
     assert asks_for_build("which versions does CI build with")
     assert not asks_for_build("how are versions compared")
+    assert asks_for_build("build the options")
+    assert not asks_for_build_alone("build the options")
