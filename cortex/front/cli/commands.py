@@ -37,7 +37,7 @@ from cortex.settings import config as configuration
 from cortex.settings import trust
 from cortex.settings.config import Config
 from cortex.settings.home import open_project_folder
-from cortex.system import files, hosts
+from cortex.system import files
 from cortex.system.terminal import shown
 from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE, CortexError, Misconfigured
 
@@ -201,7 +201,7 @@ def _watch(config: Config) -> int:
 
     log_to_stderr("%(asctime)s indexer %(levelname)s %(message)s", logging.INFO)
     stop = threading.Event()
-    for number in hosts.STOP_SIGNALS:
+    for number in (signal.SIGTERM, signal.SIGINT):  # nohup keeps it from the third
         signal.signal(number, lambda _number, _frame: stop.set())
     watch_life_line(stop.set)
     return watch(config, stop)
