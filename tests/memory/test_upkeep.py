@@ -10,6 +10,7 @@ import pytest
 
 from cortex.memory.catalog import Selection
 from cortex.memory.database import NAME, Database
+from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.library import Library, finish
 from cortex.memory.migrations.__main__ import HERE
 from cortex.memory.note import Source
@@ -189,7 +190,10 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(memory):
     assert memory.store("fits again")["id"]
 
 
-def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data):
+@pytest.mark.parametrize("driver", [PLAIN, Driver(bytes(32))], ids=["plain", "sealed"])
+def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data, driver):
+    if driver.key:
+        pytest.importorskip("sqlcipher3")
     from alembic import command
     from alembic.config import Config
 
@@ -197,16 +201,17 @@ def test_an_older_store_is_copied_before_it_is_brought_up_to_date(data):
     files.replace(data / NAME, b"")
     config = Config()
     config.set_main_option("script_location", str(HERE))
-    config.set_main_option("sqlalchemy.url", f"sqlite:///{data / NAME}")
+    config.attributes["engine"] = driver.engine(data / NAME)
     command.upgrade(config, "0001")
-    with sqlite3.connect(data / NAME) as connection:
+    config.attributes["engine"].dispose()
+    with driver.connected(data / NAME) as connection:
         connection.execute(
             "INSERT INTO note (id, kind, title, body, facts, metadata, importance, relevance, state, created_at) VALUES "
             "('0190aaaa-0000-7000-8000-000000000001', 'fact', 'The oldest', '', '[]', '{}', 0.5, 0.5, 'active', 1)"
         )
         connection.execute("INSERT INTO note_file (note, path, place) VALUES (1, 'a/b.py', 0)")
-    connection.close()
-    with Library.open(data) as memory:
+        connection.commit()
+    with Library.open(data, driver=driver) as memory:
         told = memory.node(1)
         assert (told["title"], told["files"]) == ("The oldest", ["a/b.py"])
         assert memory.store("and it takes new ones", files=["a/b.py"])["number"] == 2
