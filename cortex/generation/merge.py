@@ -1,8 +1,14 @@
-"""Several segments of rows → one, without their deleted rows. Keys are kept, texts are not read."""
+"""Several segments of rows → one, without their deleted rows. Keys are kept, texts are not read.
+
+What is large goes from file to file in portions, and the pages that were read are let go of: a
+merge holds the small columns and the tables of words and trigrams alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +16,11 @@ import numpy as np
 
 from cortex.generation import postings, words
 from cortex.generation.read import Rows
-from cortex.generation.segment import Segment, write_segment
+from cortex.generation.segment import Blocks, Segment, write_segment
 from ipc.arrays import Array
+
+#: rows after which pages are let go of: some 6 MB of text
+PORTION_ROWS = 4096
 
 
 def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
@@ -20,34 +29,100 @@ def merge_rows(path: Path, rows: Rows, which: Sequence[int]) -> tuple[int, int]:
     """
     segments = [rows.segments[at] for at in which]
     live = [rows.live[rows.starts[at] : rows.starts[at + 1]] for at in which]
-    arrays: dict[str, Array] = {}
-    for name in ("keys", "vectors", "has_vector", "digests", "start_line", "end_line"):
-        parts = [_kept(s.arrays[name], keep) for s, keep in zip(segments, live, strict=True)]
-        arrays[name] = np.concatenate(parts)
-    meta: dict[str, Any] = {"dimensions": rows.dimensions}
-    for column in ("path", "type", "language", "chunk_file", "model"):
-        arrays[column], meta[f"{column}_names"] = _merge_names(segments, live, column)
-    for what in ("chunk", "text", "id"):
-        offsets, data = f"{what}_offsets", f"{what}_bytes"
-        arrays[offsets], arrays[data] = _merge_ragged(segments, live, offsets, data)
-    table: dict[str, int] = {}
-    local = [
-        np.array([table.setdefault(n, len(table)) for n in s.meta["tag_names"]], "<u4") for s in segments
-    ]
-    lists = [
-        _merge_ragged([s], [keep], "tag_offsets", "tags") for s, keep in zip(segments, live, strict=True)
-    ]
-    arrays["tags"] = np.concatenate([names[tags] for names, (_, tags) in zip(local, lists, strict=True)])
-    sizes = np.concatenate([np.diff(offsets) for offsets, _ in lists])
-    arrays["tag_offsets"] = np.concatenate([np.zeros(1, "<u8"), np.cumsum(sizes)]).astype("<u8")
-    meta["tag_names"] = list(table)
-    count = len(arrays["keys"])
+    keys = np.concatenate([s.arrays["keys"][keep] for s, keep in zip(segments, live, strict=True)])
+    count = len(keys)
+    if not count:
+        return 0, 0
+    by_key = np.argsort(keys)
     places = np.empty(count, np.int64)
-    places[np.argsort(arrays["keys"])] = np.arange(count)
-    _sort_by_key(arrays)
-    if count:
-        write_segment(path, arrays | _merge_tables(segments, live, places), meta)
-    return count, int(arrays["has_vector"].sum())
+    places[by_key] = np.arange(count)
+    order = _Order(
+        tuple(segments),
+        np.repeat(np.arange(len(segments)), [int(keep.sum()) for keep in live])[by_key],
+        np.concatenate([np.flatnonzero(keep) for keep in live])[by_key],
+    )
+    has_vector = order.small("has_vector")
+    meta: dict[str, Any] = {"dimensions": rows.dimensions}
+    sections: dict[str, Array | Blocks] = {
+        "keys": keys[by_key],
+        "vectors": order.large("vectors"),
+        "has_vector": has_vector,
+        **{name: order.small(name) for name in ("digests", "start_line", "end_line")},
+    }
+    for column in ("path", "type", "language", "chunk_file", "model"):
+        ordinals, meta[f"{column}_names"] = _merge_names(segments, live, column)
+        sections[column] = ordinals[by_key]
+    for what in ("chunk", "text", "id"):
+        sections |= order.ragged(f"{what}_offsets", f"{what}_bytes")
+    tags, meta["tag_names"] = order.tags()
+    write_segment(path, sections | tags | _merge_tables(segments, live, places), meta)
+    return count, int(has_vector.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Rows of `segments` in the order in which they are written: of which segment each is, and
+    which of its rows (i64).
+    """
+
+    segments: tuple[Segment, ...]
+    of: Array
+    rows: Array
+
+    def runs(self) -> Iterator[tuple[Segment, int, int]]:
+        """Segment, first row, and the one after the last, of what lies together: at most
+        PORTION_ROWS.
+        """
+        breaks = (np.diff(self.of) != 0) | (np.diff(self.rows) != 1)
+        for first, end in pairwise([0, *(np.flatnonzero(breaks) + 1).tolist(), len(self.rows)]):
+            segment, row = self.segments[int(self.of[first])], int(self.rows[first])
+            for start in range(0, end - first, PORTION_ROWS):
+                yield segment, row + start, row + min(start + PORTION_ROWS, end - first)
+
+    def small(self, name: str) -> Array:
+        return np.concatenate([segment.arrays[name][first:end] for segment, first, end in self.runs()])
+
+    def large(self, name: str) -> Blocks:
+        like = self.segments[0].arrays[name]
+        return Blocks(like.dtype.str, (len(self.rows), *like.shape[1:]), self._portions(name))
+
+    def ragged(self, offsets: str, data: str) -> dict[str, Array | Blocks]:
+        """Offsets and bytes of a column whose rows differ in length."""
+        ends = self._ends(offsets)
+        return {offsets: ends, data: Blocks("|u1", (int(ends[-1]),), self._portions(data, offsets))}
+
+    def tags(self) -> tuple[dict[str, Array], list[str]]:
+        """The tags of each row, as ordinals in one table of their names, and that."""
+        table: dict[str, int] = {}
+        local = {
+            id(one): np.array([table.setdefault(n, len(table)) for n in one.meta["tag_names"]], "<u4")
+            for one in self.segments
+        }
+        parts = [
+            local[id(one)][_cut(one, "tags", "tag_offsets", first, end)] for one, first, end in self.runs()
+        ]
+        tags = np.concatenate(parts).astype("<u4")
+        return {"tags": tags, "tag_offsets": self._ends("tag_offsets")}, list(table)
+
+    def _ends(self, offsets: str) -> Array:
+        sizes = [np.diff(one.arrays[offsets][first : end + 1]) for one, first, end in self.runs()]
+        return postings.ends_of(np.concatenate(sizes))
+
+    def _portions(self, name: str, offsets: str = "") -> Iterator[Array]:
+        """A column part by part; what was read of the mapped files is let go of meanwhile."""
+        read = 0
+        for segment, first, end in self.runs():
+            yield _cut(segment, name, offsets, first, end) if offsets else segment.arrays[name][first:end]
+            read += end - first
+            if read >= PORTION_ROWS:
+                read = 0
+                for one in self.segments:
+                    one.let_go()
+
+
+def _cut(segment: Segment, name: str, offsets: str, first: int, end: int) -> Array:
+    begin, after = segment.arrays[offsets][[first, end]].tolist()
+    return segment.arrays[name][begin:after]
 
 
 def _merge_tables(segments: Sequence[Segment], live: Sequence[Array], places: Array) -> dict[str, Array]:
@@ -65,11 +140,6 @@ def _merge_tables(segments: Sequence[Segment], live: Sequence[Array], places: Ar
     return grams | words.merge_sections(sources, len(places))
 
 
-def _kept(column: Array, keep: Array) -> Array:
-    """The live rows of a column; without a copy where all are."""
-    return column if keep.all() else column[keep]
-
-
 def _merge_names(segments: Sequence[Segment], live: Sequence[Array], column: str) -> tuple[Array, list[str]]:
     """One table of the names that are still used, and each row's ordinal in it."""
     table: dict[str, int] = {}
@@ -80,38 +150,3 @@ def _merge_names(segments: Sequence[Segment], live: Sequence[Array], column: str
         local = np.array([table.setdefault(names[at], len(table)) for at in used.tolist()], "<u4")
         parts.append(local[inverse] if len(local) else ordinals)
     return np.concatenate(parts).astype("<u4"), list(table)
-
-
-def _merge_ragged(
-    segments: Sequence[Segment], live: Sequence[Array], offsets: str, data: str
-) -> tuple[Array, Array]:
-    """Offsets and data of the live rows of a column whose rows differ in length."""
-    sizes, parts = [], []
-    for segment, keep in zip(segments, live, strict=True):
-        lengths = np.diff(segment.arrays[offsets]).astype(np.int64)
-        sizes.append(lengths[keep])
-        whole = segment.arrays[data]
-        parts.append(whole if keep.all() else whole[np.repeat(keep, lengths)])
-    merged = np.concatenate([np.zeros(1, "<u8"), np.cumsum(np.concatenate(sizes))]).astype("<u8")
-    return merged, np.concatenate(parts)
-
-
-def _sort_by_key(arrays: dict[str, Array]) -> None:
-    """Put all columns in the order of the keys, in place; mostly they are already."""
-    keys = arrays["keys"]
-    if np.all(keys[:-1] < keys[1:]):
-        return
-    order = np.argsort(keys)
-    ragged = {f"{what}_offsets": f"{what}_bytes" for what in ("chunk", "text", "id")} | {
-        "tag_offsets": "tags"
-    }
-    for offsets, data in ragged.items():
-        # Row by row: a place for each byte takes sixteen times as much memory as the bytes.
-        column, wide = arrays[data], arrays[offsets].astype(np.int64)
-        edges = (wide * column.itemsize).tolist()
-        view = column.data.cast("B") if column.size else memoryview(b"")
-        raw = b"".join([view[edges[row] : edges[row + 1]] for row in order.tolist()])
-        arrays[data] = np.frombuffer(raw, column.dtype)
-        arrays[offsets] = np.concatenate([np.zeros(1, "<u8"), np.cumsum(np.diff(wide)[order])]).astype("<u8")
-    for name in set(arrays) - set(ragged) - set(ragged.values()):
-        arrays[name] = arrays[name][order]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,13 +18,15 @@ from ipc.arrays import Array
 
 #: bits of a row within its block; a gap between two of them takes one byte or two
 ROW_BITS = 14
+#: bytes of lists that a merge unpacks at a time: each becomes eight, several times over
+PART_BYTES = 1 << 20
 #: rows of a block
 BLOCK = 1 << ROW_BITS
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block of a table: `codes` u32 [n], ascending; `starts` u64 [n + 1]:
+    """One block of a table: `codes` u32 [n], ascending; `starts` u32 or u64 [n + 1]:
     where each code's list begins in `data`.
     """
 
@@ -85,56 +88,85 @@ class Source:
     codes: Array | None = None
 
 
+def ends_of(sizes: Array) -> Array:
+    """[n + 1]: where each of n parts of those sizes begins, and the last one ends; u32 where that
+    is enough, else u64.
+    """
+    ends = np.zeros(len(sizes) + 1, np.uint64)
+    np.cumsum(sizes, out=ends[1:])
+    return ends if int(ends[-1]) >> 32 else ends.astype("<u4")
+
+
 def merge(prefix: str, sources: Sequence[Source], count: int) -> dict[str, Array]:
     """The sections of one table with `count` rows made of several,
-    block by block to be sparing with memory.
+    block by block and some codes at a time to be sparing with memory.
     """
     return pack(prefix, (_merge_block(prefix, sources, first) for first in range(0, count, BLOCK)))
 
 
-def _merge_block(prefix: str, sources: Sequence[Source], first: int) -> Array:
-    parts = [np.zeros(0, np.uint64)]
+def _merge_block(prefix: str, sources: Sequence[Source], first: int) -> Iterator[Array]:
+    parts = []
     for source in sources:
         for block in blocks_of(prefix, source.sections):
             place = source.rows[block.first_row : block.first_row + BLOCK] - first
-            wanted = (place >= 0) & (place < BLOCK)
-            if not wanted.any():
-                continue
-            codes, rows = block.pairs()
-            kept = wanted[rows]
-            codes, rows = codes[kept], rows[kept]
-            if source.codes is not None:
-                codes = source.codes[codes]
-            parts.append(codes << np.uint64(ROW_BITS) | place[rows].astype(np.uint64))
-    pairs = np.concatenate(parts)
+            if ((place >= 0) & (place < BLOCK)).any() and len(block.codes):
+                parts.append((block, place, source.codes))
+    if any(codes is not None for _, _, codes in parts):  # their order may be another in the result
+        yield _merge_codes(parts)
+        return
+    size = sum(int(block.starts[-1] - block.starts[0]) for block, _, _ in parts)
+    largest = max(parts, key=lambda part: len(part[0].codes), default=None)
+    if largest is None:
+        return
+    codes = largest[0].codes
+    cuts = codes[np.arange(1, -(-size // PART_BYTES)) * len(codes) // -(-size // PART_BYTES)].tolist()
+    for low, high in pairwise([0, *sorted(set(cuts) - {0}), 1 << 32]):
+        yield _merge_codes([(_between(block, low, high), place, None) for block, place, _ in parts])
+
+
+def _between(block: Block, low: int, high: int) -> Block:
+    """Of a block the codes from `low` on, and below `high`."""
+    first, end = (int(np.searchsorted(block.codes, code)) for code in (low, high))
+    return Block(block.first_row, block.codes[first:end], block.starts[first : end + 1], block.data)
+
+
+def _merge_codes(parts: Sequence[tuple[Block, Array, Array | None]]) -> Array:
+    out = [np.zeros(0, np.uint64)]
+    for block, place, names in parts:
+        codes, rows = block.pairs()
+        kept = ((place >= 0) & (place < BLOCK))[rows]
+        codes, rows = codes[kept], rows[kept]
+        if names is not None:
+            codes = names[codes]
+        out.append(codes << np.uint64(ROW_BITS) | place[rows].astype(np.uint64))
+    pairs = np.concatenate(out)
     pairs.sort()
     return pairs
 
 
-def pack(prefix: str, blocks: Iterable[Array]) -> dict[str, Array]:
+def pack(prefix: str, blocks: Iterable[Iterable[Array]]) -> dict[str, Array]:
     """The sections of a table whose blocks hold the pairs
-    `code << ROW_BITS | row` (u64, ascending, each once).
+    `code << ROW_BITS | row` (u64, ascending, each once), in parts that have no code in common.
     """
     codes: list[Array] = []
     sizes: list[Array] = []
     lists: list[Array] = []
     ends = [0]
-    for pairs in blocks:
-        every = (pairs >> np.uint64(ROW_BITS)).astype("<u4")
-        first = np.flatnonzero(np.concatenate([[True], every[1:] != every[:-1]])) if len(every) else pairs
-        first = first.astype(np.int64)
-        data, lengths = _encode(pairs.astype(np.uint16) & np.uint16(BLOCK - 1), first)
-        codes.append(every[first])
-        sizes.append(lengths)
-        lists.append(data)
-        ends.append(ends[-1] + len(first))
-    starts = np.zeros(ends[-1] + 1, "<u8")
-    if sizes:
-        np.cumsum(np.concatenate(sizes), out=starts[1:])
+    for block in blocks:
+        ends.append(ends[-1])
+        for pairs in block:
+            every = (pairs >> np.uint64(ROW_BITS)).astype("<u4")
+            first = np.flatnonzero(np.concatenate([[True], every[1:] != every[:-1]])) if len(every) else pairs
+            first = first.astype(np.int64)
+            data, lengths = _encode(pairs.astype(np.uint16) & np.uint16(BLOCK - 1), first)
+            codes.append(every[first])
+            sizes.append(lengths)
+            lists.append(data)
+            ends[-1] += len(first)
     return {
         f"{prefix}_blocks": np.array(ends, "<u4"),
         f"{prefix}_codes": np.concatenate(codes) if codes else np.zeros(0, "<u4"),
-        f"{prefix}_starts": starts,
+        f"{prefix}_starts": ends_of(np.concatenate(sizes) if sizes else np.zeros(0, np.int64)),
         f"{prefix}_rows": np.concatenate(lists) if lists else np.zeros(0, "|u1"),
     }
 

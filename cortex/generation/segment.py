@@ -18,13 +18,14 @@ is damage, which the name in it tells.
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import orjson
@@ -38,6 +39,8 @@ MAGIC = b"CTXSEG01"
 #: bytes; start of each section
 ALIGNMENT = 64
 _PREFIX = len(MAGIC) + 8
+#: the checksum with the most digits: it keeps their place in the header until they are known
+_LARGEST = 0xFFFFFFFF
 #: dtypes that a section may have; anything else is refused
 _DTYPES = frozenset({"|u1", "|i1", "<u2", "<u4", "<u8", "<i4", "<i8", "<f2", "<f4", "<f8"})
 
@@ -71,31 +74,61 @@ class Segment:
         return self.arrays[name].data.cast("B") if self.arrays[name].size else memoryview(b"")
 
 
-def write_segment(path: Path, arrays: Mapping[str, Array], meta: Mapping[str, Any]) -> None:
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """A section that is never whole in memory: `parts` are, one behind the other, the array of
+    `dtype` and `shape`.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    parts: Iterable[Array]
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+
+def write_segment(path: Path, arrays: Mapping[str, Array | Blocks], meta: Mapping[str, Any]) -> None:
     """Write a segment, synced, in one rename.
 
     Raises OSError (disk full, read-only); nothing is left at `path` then.
     """
-    flat = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    layout: dict[str, list[Any]] = {}
-    for name, array in flat.items():
-        if array.dtype.str not in _DTYPES:
-            raise TypeError(f"section {name!r} has dtype {array.dtype}, which segments do not hold")
-        layout[name] = [
-            0,
-            array.nbytes,
-            zlib.crc32(array.data if array.size else b""),
-            array.dtype.str,
-            list(array.shape),
-        ]
-    header = _place(path.name, layout, meta)
+    sections = {name: _blocks(name, array) for name, array in arrays.items()}
+    layout: dict[str, list[Any]] = {
+        name: [0, one.nbytes, _LARGEST, one.dtype, list(one.shape)] for name, one in sections.items()
+    }
+    length = len(_place(path.name, layout, meta))
     with files.replacing(path, sync=True) as file:
-        file.write(
-            MAGIC + len(header).to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little") + header
-        )
-        for name, array in flat.items():
+        file.write(b"\0" * (_PREFIX + length))
+        for name, one in sections.items():
             file.write(b"\0" * (layout[name][0] - file.tell()))
-            file.write(array.data if array.size else b"")
+            layout[name][2] = _write(file, one)
+            if file.tell() != layout[name][0] + one.nbytes:
+                raise ValueError(f"section {name!r} does not have the size of its shape")
+        header = _header(path.name, layout, meta, file.tell()).ljust(length)
+        file.seek(0)
+        file.write(MAGIC + length.to_bytes(4, "little") + zlib.crc32(header).to_bytes(4, "little") + header)
+
+
+def _blocks(name: str, array: Array | Blocks) -> Blocks:
+    if not isinstance(array, Blocks):
+        array = np.ascontiguousarray(array)
+        array = Blocks(array.dtype.str, array.shape, (array,))
+    if array.dtype not in _DTYPES:
+        raise TypeError(f"section {name!r} has dtype {array.dtype}, which segments do not hold")
+    return array
+
+
+def _write(file: BinaryIO, section: Blocks) -> int:
+    """Write a section; its checksum."""
+    checksum = 0
+    for part in section.parts:
+        if part.size:
+            data = np.ascontiguousarray(part, section.dtype).data
+            checksum = zlib.crc32(data, checksum)
+            file.write(data)
+    return checksum
 
 
 def _place(name: str, layout: dict[str, list[Any]], meta: Mapping[str, Any]) -> bytes:
@@ -110,10 +143,14 @@ def _place(name: str, layout: dict[str, list[Any]], meta: Mapping[str, Any]) -> 
             offset = -(-offset // ALIGNMENT) * ALIGNMENT
             entry[0] = offset
             offset += entry[1]
-        header = orjson.dumps({"name": name, "size": offset, "meta": dict(meta), "sections": layout})
+        header = _header(name, layout, meta, offset)
         if len(header) <= length:
             return header.ljust(length)
         length = len(header) + ALIGNMENT
+
+
+def _header(name: str, layout: dict[str, list[Any]], meta: Mapping[str, Any], size: int) -> bytes:
+    return orjson.dumps({"name": name, "size": size, "meta": dict(meta), "sections": layout})
 
 
 def open_segment(path: Path) -> Segment:

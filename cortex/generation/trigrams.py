@@ -25,7 +25,7 @@ def make_sections(texts: Sequence[bytes | None]) -> dict[str, Array]:
     """The sections of a segment whose row i has the
     text `texts[i]` (None: not searched by trigrams).
     """
-    return pack("gram", (_pairs(texts[start : start + BLOCK]) for start in range(0, len(texts), BLOCK)))
+    return pack("gram", ([_pairs(texts[start : start + BLOCK])] for start in range(0, len(texts), BLOCK)))
 
 
 def _pairs(texts: Sequence[bytes | None]) -> Array:

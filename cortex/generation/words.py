@@ -57,7 +57,7 @@ def make_sections(texts: Iterable[str]) -> dict[str, Array]:
     codes = np.zeros(len(names), np.uint64)
     codes[[terms[name] for name in names]] = np.arange(len(names), dtype=np.uint64)
     each, starts = codes[np.array(of_words, np.int64)], np.array(edges)
-    return _vocabulary(names) | pack("word", (_pairs(*block, each, starts) for block in blocks))
+    return _vocabulary(names) | pack("word", ([_pairs(*block, each, starts)] for block in blocks))
 
 
 def merge_sections(sources: Sequence[tuple[Mapping[str, Array], Array]], count: int) -> dict[str, Array]:

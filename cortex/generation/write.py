@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from cortex.generation import packing, trigrams, words
+from cortex.generation import packing, postings, trigrams, words
 from cortex.generation.segment import write_segment
 from cortex.terms.records import covers
 from ipc.arrays import Array
@@ -58,11 +58,11 @@ def write_rows(path: Path, rows: Sequence[Row], dimensions: int) -> int:
         "digests": np.frombuffer(b"".join(row.digest for row in rows), "|u1").reshape(
             len(rows), DIGEST_BYTES
         ),
-        "chunk_offsets": _offsets(bodies, "<u8"),
+        "chunk_offsets": _offsets(bodies),
         "chunk_bytes": np.frombuffer(b"".join(bodies), "|u1"),
-        "text_offsets": _offsets(texts, "<u8"),
+        "text_offsets": _offsets(texts),
         "text_bytes": np.frombuffer(b"".join(texts), "|u1"),
-        "id_offsets": _offsets(ids, "<u8"),
+        "id_offsets": _offsets(ids),
         "id_bytes": np.frombuffer(b"".join(ids), "|u1"),
         **table.arrays(),
     }
@@ -81,10 +81,8 @@ def _tables(arrays: dict[str, Array], meta: dict[str, Any]) -> dict[str, Array]:
     return grams | words.make_sections(text.decode() for text in texts)
 
 
-def _offsets(parts: Sequence[bytes], dtype: str) -> Array:
-    offsets = np.zeros(len(parts) + 1, dtype)
-    np.cumsum([len(part) for part in parts], out=offsets[1:])
-    return offsets
+def _offsets(parts: Sequence[bytes]) -> Array:
+    return postings.ends_of(np.array([len(part) for part in parts], np.int64))
 
 
 class _Tables:
@@ -129,7 +127,7 @@ class _Tables:
             "start_line": lines[:, 0],
             "end_line": lines[:, 1],
             "tags": np.array(self._tags, "<u4"),
-            "tag_offsets": np.array(self._tag_offsets, "<u8"),
+            "tag_offsets": np.array(self._tag_offsets, "<u4"),
         }
 
     def names(self) -> dict[str, list[str]]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import tracemalloc
 from importlib import resources
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cortex.generation import merge, postings
 from cortex.generation.current import Generation, SegmentRef
 from cortex.generation.merge import merge_rows
 from cortex.generation.postings import blocks_of
@@ -153,6 +155,21 @@ def trigrams_of(sections):
     return {(gram, row) for gram, row in zip(grams, rows.tolist(), strict=True) if b"\n" not in gram}
 
 
+def test_a_merge_holds_neither_texts_nor_vectors(tmp_path):
+    def some(first: int) -> list[Row]:
+        return [row(key, text=f"getUser{key % 9} of w{key % 5}\n" * 800) for key in range(first, first + 400)]
+
+    rows = open_rows(publish(tmp_path, some(1), some(401)), tmp_path)
+    texts = sum(len(segment.bytes_of("text_bytes")) for segment in rows.segments)
+    tracemalloc.start()
+    try:
+        assert merge_rows(tmp_path / "segments" / "merged", rows, [0, 1])[0] == 800
+        assert tracemalloc.get_traced_memory()[1] < texts // 10
+    finally:
+        tracemalloc.stop()
+    assert texts > 9_000_000
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_merging_keeps_every_live_row_as_it_was(tmp_path_factory, data):
@@ -168,7 +185,11 @@ def test_merging_keeps_every_live_row_as_it_was(tmp_path_factory, data):
         for part in (keys[:split], keys[split:])
     ]
     before = open_rows(publish(folder, *parts, deleted=deleted), folder)
-    count, vectors = merge_rows(folder / "segments" / "merged", before, [0, 1])
+    with pytest.MonkeyPatch.context() as patch:
+        if data.draw(st.booleans()):  # as for large segments: portion by portion, a few codes at a time
+            patch.setattr(merge, "PORTION_ROWS", 2)
+            patch.setattr(postings, "PART_BYTES", 16)
+        count, vectors = merge_rows(folder / "segments" / "merged", before, [0, 1])
     assert count == len(keys) - len(deleted)
     if not count:
         return

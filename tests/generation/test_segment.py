@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from cortex.generation.segment import open_segment, write_segment
+from cortex.generation.segment import Blocks, open_segment, write_segment
 from ipc.errors import Damaged, NotFound
 from tests.resident import resident, told
 
@@ -62,6 +62,20 @@ def test_every_truncation_is_refused(tmp_path):
     path.write_bytes(good + b"\0")
     with pytest.raises(Damaged):
         open_segment(path)
+
+
+def test_a_section_in_parts_is_the_same_section(tmp_path):
+    write_segment(tmp_path / "s", ARRAYS, {"a": 1})
+    whole = (tmp_path / "s").read_bytes()
+    in_parts = {
+        name: Blocks(array.dtype.str, array.shape, tuple(array[at : at + 1] for at in range(len(array))))
+        for name, array in ARRAYS.items()
+    }
+    write_segment(tmp_path / "s", in_parts, {"a": 1})
+    assert (tmp_path / "s").read_bytes() == whole
+    with pytest.raises(ValueError, match="shape"):
+        write_segment(tmp_path / "s", {"x": Blocks("<u4", (3,), (np.zeros(2, "<u4"),))}, {})
+    assert (tmp_path / "s").read_bytes() == whole
 
 
 def test_a_missing_segment_is_not_found(tmp_path):
