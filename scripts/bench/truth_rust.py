@@ -30,6 +30,8 @@ _ENVIRONMENT = {"RUSTC_BOOTSTRAP": "1"}
 #: without it a test is no item of the crate, and nothing is said of what it calls
 _TEST = re.compile(r"#\[(?:\w+::)*test(?:\([^\]]*\))?\]")
 _LINES = re.compile(r"#(\d+)(?:-\d+)?$")
+#: where links to Rust's own libraries lead
+_LANGUAGES_OWN = "doc.rust-lang.org"
 _FEATURE = re.compile(r"error: The `([\w-]+)` feature requires")
 #: features that are left out, one after the other
 FEATURES_REFUSED_MAX = 5
@@ -53,7 +55,7 @@ class Crate:
 def ask_rustdoc(
     root: Path, files: Iterable[tuple[File, Sequence[Site]]], seconds: float
 ) -> Iterator[tuple[Site, list[Target]]]:
-    """Raises subprocess.TimeoutExpired. A crate that does not compile alone is left out; what
+    """What was read in `seconds`. A crate that does not compile alone is left out; what
     others wrote that it needs is built from FOLDER.crates.
     """
     ends = time.monotonic() + seconds
@@ -128,8 +130,9 @@ def possible(read: Mapping[str, Any], at_hand: AbstractSet[str]) -> tuple[str, .
     refused = {"nightly", "unstable"}
     for _ in range(len(table) + 1):
         for feature, needs in table.items():
-            named = {re.split(r"/", need.removeprefix("dep:"))[0] for need in needs if "?/" not in need}
-            if (named - table.keys() - at_hand) | (named & refused):
+            crates = {need.removeprefix("dep:") for need in needs if need.startswith("dep:")}
+            named = {need.split("/")[0] for need in needs if "?/" not in need and not need.startswith("dep:")}
+            if (crates | (named - table.keys())) - at_hand or named & refused:
                 refused.add(feature)
     return tuple(feature for feature in table if feature not in refused)
 
@@ -178,6 +181,8 @@ def _links_with(
             for row, column, name, href in reader.links:
                 if _FOREIGN_TRAIT.search(href):
                     continue  # it may be the project's own `impl` of that
+                if href.startswith("http") and _LANGUAGES_OWN not in href:
+                    continue  # the library of a test, by its documentation
                 target = _target(href, name, page, pages / "src" / crate.name, (base, root))
                 found.setdefault((path, row, column), []).append(target)
     return found, ""
@@ -188,9 +193,12 @@ def _run(command: Sequence[str], ends: float) -> str:
     left = ends - time.monotonic()
     if left <= 0:
         return "no time left"
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=left, env=os.environ | _ENVIRONMENT
-    )
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=left, env=os.environ | _ENVIRONMENT
+        )
+    except subprocess.TimeoutExpired:
+        return "no time left"
     if done.returncode:
         first = next((line for line in done.stderr.splitlines() if line.startswith("error")), "")
         print(f"{command[0]} {command[1]}: {first}", file=sys.stderr)

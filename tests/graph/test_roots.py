@@ -20,7 +20,7 @@ def project(root, files):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         text = content if isinstance(content, str) else json.dumps(content)
         (root / path).write_text(text)
-        if path.endswith((".ts", ".js", ".py")) and "node_modules" not in path:
+        if path.endswith((".ts", ".js", ".py", ".rs")) and "node_modules" not in path:
             source = decode(path, text.encode())
             assert isinstance(source, Source)
             changes[path] = facts_of(source, digest(text.encode()))
@@ -198,3 +198,24 @@ def test_a_module_of_python_is(case, tmp_path):
     paths, (importer, module, expected) = PYTHON[case]
     whole = {path: "" if path.endswith("__init__.py") else "x = 1\n" for path in paths}
     assert project(tmp_path, whole).find_module(module, importer) == expected
+
+
+def test_a_crate_is_known_by_what_its_cargo_file_calls_it_and_each_test_is_a_crate_of_its_own(tmp_path):
+    found = project(
+        tmp_path,
+        {
+            "Cargo.toml": '[package]\nname = "disk-store"\n',
+            "src/lib.rs": "pub mod disk;\n",
+            "src/disk.rs": "pub struct Disk;\n",
+            "tests/whole.rs": "use disk_store::disk::Disk;\nmod common;\n",
+            "tests/common/mod.rs": "pub fn make() {}\n",
+            "odd/Cargo.toml": '[package]\nname = "odd"\n[lib]\nname = "even"\npath = "here.rs"\n',
+            "odd/here.rs": "pub fn here() {}\n",
+            "broken/Cargo.toml": "[package\n",
+        },
+    )
+    assert found.find_module("disk_store.disk", "tests/whole.rs") == "src/disk.rs"
+    assert found.find_module("common", "tests/whole.rs") == "tests/common/mod.rs"
+    assert found.find_module("crate.common", "tests/whole.rs") == "tests/common/mod.rs"
+    assert found.find_module("even", "tests/whole.rs") == "odd/here.rs"
+    assert not found.find_module("odd", "tests/whole.rs")

@@ -35,7 +35,7 @@ from cortex.graph.facts.facts import (
     Reference,
 )
 from cortex.graph.facts.flags import flags_of
-from cortex.graph.facts.frames import Frame, Open, end_around, whole
+from cortex.graph.facts.frames import Frame, Open, bound_from, end_around, is_in_impl, whole
 from cortex.graph.facts.grammars import RULES, SYNTAX, Syntax
 from cortex.graph.facts.imports import READERS, Imported, module_around, within
 from cortex.graph.facts.macros import calls, tested
@@ -198,6 +198,8 @@ class _Sweep:
                 return
             kind, name = "method", CALLED
         declared = kind == "declared"
+        if node.type == "type_item" and is_in_impl(node):
+            return  # Rust's `type Err = Error;`
         if declared:
             kind = "method"
         if kind == "container":
@@ -376,7 +378,7 @@ class _Sweep:
             return  # `const f = () => …`: the function itself
         until = frame.end if frame.block else 0
         # A comprehension's variable is bound after the expression that uses it.
-        at = frame.begin if frame.block and self.syntax.hoisted else node.start_byte
+        at = frame.begin if frame.block and self.syntax.hoisted else bound_from(node, self.language)
         self.bindings.append(Binding(name, value, frame.index, at, until))
 
     def _call(self, node: Node, callee: Node) -> None:

@@ -9,6 +9,8 @@ from tree_sitter import Node
 from cortex.graph.facts.comments import NOTHING_TOLD, Told
 from cortex.graph.facts.facts import Base, Parameter
 
+#: patterns inside one another that a name may stand in
+PATTERNS_MAX = 3
 #: statements that test what a name is from there on
 _TESTS = frozenset({"if_statement", "assert_statement"})
 
@@ -71,3 +73,21 @@ def whole(node: Node) -> Node:
     while node.parent is not None and node.parent.type in _AROUND:
         node = node.parent
     return node
+
+
+def bound_from(name: Node, language: str) -> int:
+    """The byte from which a name is bound: in Rust's `let store = store(1);` after the value."""
+    node: Node | None = name.parent if language == "rust" else None
+    for _ in range(PATTERNS_MAX):
+        if node is None:
+            break
+        if node.type == "let_declaration":
+            return node.end_byte
+        node = node.parent
+    return name.start_byte
+
+
+def is_in_impl(item: Node) -> bool:
+    """Whether a Rust item is a member of an `impl`."""
+    around = item.parent.parent if item.parent is not None else None
+    return around is not None and around.type == "impl_item"

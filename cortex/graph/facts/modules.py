@@ -304,18 +304,19 @@ class RustModules:
     def __init__(self, paths: Iterable[str], crates: Mapping[str, tuple[str, str]] | None = None) -> None:
         """`crates`: folder → name and file of a package's library, by its Cargo.toml."""
         self.files = {path for path in paths if path.endswith(".rs")}
-        self._crates: dict[str, str] = {}
+        #: name → folder and file
+        self._crates: dict[str, tuple[str, str]] = {}
         self._libraries: set[str] = set()
         self._packages = set(crates or ())
         for folder, (name, file) in (crates or {}).items():
             path = f"{folder}/{file}" if folder else file
             if path in self.files:
-                self._crates[name] = folder_of(path)
+                self._crates[name] = folder_of(path), path
                 self._libraries.add(path)
         for path in sorted(self.files):
             if path.endswith(("src/lib.rs", "src/main.rs")) and folder_of(path).rpartition("/")[0]:
                 name = folder_of(path).rpartition("/")[0].rpartition("/")[2].replace("-", "_")
-                self._crates.setdefault(name, folder_of(path))
+                self._crates.setdefault(name, (folder_of(path), path))
 
     def find(self, module: str, importer: str) -> str:
         """`path.rs`, or `path.rs|inner` for a module that is written inside a file; "" for another
@@ -333,10 +334,12 @@ class RustModules:
                 place = folder_of(place)
                 parts.pop(0)
             return self._walk(place, parts)
-        if found := self._walk(self._own(importer), parts):
+        found = self._walk(self._own(importer), parts)
+        if found and not (parts[0] in self._crates and "|" in found):
             return found
-        if parts[0] in self._crates:
-            return self._walk(self._crates[parts[0]], parts[1:])
+        if parts[0] in self._crates:  # rather than a module inside a file, of which nothing is known here
+            folder, file = self._crates[parts[0]]
+            return self._walk(folder, parts[1:], file)
         return ""
 
     def child(self, key: str, name: str) -> str:

@@ -39,6 +39,7 @@ _NO_TYPES = frozenset(
     "rune int64 int32 uint64 float64 uint8 const struct class".split()
 )
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)*")
+_OUTER = re.compile(r"<[^<>]*>(?=::)")
 _OPEN, _CLOSE = "[<(", "]>)"
 
 
@@ -68,6 +69,8 @@ def alternatives(text: str) -> tuple[str, ...]:
 
 
 def _one(text: str) -> list[str]:
+    while ">::" in text and (bare := _OUTER.sub("", text)) != text:  # C++'s `List<Key>::Iterator`
+        text = bare
     text = text.strip().lstrip("&*~? ").rstrip("&*?! ")
     if text.startswith("[") and "]" in text:  # Go's []T, [n]T; Rust's [T; n]; Swift's [T]
         inside, _, rest = text[1:].partition("]")

@@ -498,4 +498,6 @@ class Evaluator:
         if value.tag == "def":
             one = self.project.definition(value.ref)
             return () if one.kind == "constant" else (value,)  # Generic[T]
+        if value.tag == "inst" and RULES[self.project.language(value.path)].family == "c":
+            return (value,)  # of an array, as its type is known
         return (EXTERNAL,) if value.tag == "ext" else ()

@@ -36,6 +36,7 @@
 (declaration type: [(type_identifier) (qualified_identifier) (template_type) (struct_specifier)] @bind.type
   declarator: [(identifier) @bind.name (pointer_declarator (identifier) @bind.name) (reference_declarator (identifier) @bind.name) (array_declarator (identifier) @bind.name)
   (init_declarator declarator: (identifier) @bind.name) (init_declarator declarator: (_ (identifier) @bind.name))])
+(compound_statement (declaration type: [(type_identifier) (qualified_identifier) (template_type)] @bind.type declarator: (function_declarator declarator: (identifier) @bind.name)))
 (for_range_loop type: (placeholder_type_specifier) declarator: [(identifier) @bind.name (_ (identifier) @bind.name)] right: (_) @bind.item)
 (for_range_loop type: [(type_identifier) (qualified_identifier) (template_type)] @bind.type declarator: [(identifier) @bind.name (_ (identifier) @bind.name)])
 

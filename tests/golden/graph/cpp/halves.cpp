@@ -57,3 +57,34 @@ void run(Chest* chest) {
   part.spin();
 }
 }  // namespace deep
+
+namespace rows {
+deep::Case make();
+
+template <typename T>
+class Shelf {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(Shelf* list) {}
+    void next() {}
+  };
+  void push() {}
+};
+
+class Table {
+ public:
+  explicit Table(deep::Case first) {}
+  void fold() { lists_[1].push(); }
+
+ private:
+  Shelf<int> lists_[4];
+};
+
+void read(Shelf<int>* list) {
+  Table table(make());
+  table.fold();
+  Shelf<int>::Iterator at(list);
+  at.next();
+}
+}  // namespace rows

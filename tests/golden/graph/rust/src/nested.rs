@@ -55,6 +55,7 @@ fn outside(gear: Gear, held: Vec<u8>) {
     held.iter().rev().capacity();
     oil();
     wind();
+    let (oil, rest) = oil();
 }
 
 mod tests {
