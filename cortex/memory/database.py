@@ -19,15 +19,15 @@ from typing import Any
 from sqlalchemy import CompoundSelect, Connection, Dialect, Select, text
 from sqlalchemy.exc import DatabaseError, OperationalError
 
-from cortex.memory import copies
+from cortex.memory import copies, postgresql
 from cortex.memory.driver import PLAIN, READS, Driver
+from cortex.memory.postgresql import Server, Shared
+from cortex.memory.tables import VERSION
 from cortex.memory.turning import bring_in_line
 from cortex.system import files
 from ipc.errors import Damaged, Misconfigured, Occupied, Unavailable
 from ipc.locks import hold
 
-#: the version that this code reads and writes: the newest in migrations/versions
-VERSION = "0005"
 #: the file of the database in its folder, and that of the owner's lock
 NAME, LOCK = "memory.sqlite3", "memory.lock"
 #: the file of the secret that what was forgotten is hashed with, and its bytes
@@ -42,12 +42,19 @@ _TABLES = text("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage
 class Database:
     """The database of the folder `folder`, for its one owner. Use it in one thread."""
 
+    #: whether others write to it, too
+    shared = False
+
     def __init__(self, folder: Path, driver: Driver = PLAIN) -> None:
         """Raises Occupied when another process owns the folder, Misconfigured when the store is of
         a newer version, Unavailable when the folder cannot be used, Damaged for a file that is no
         database.
         """
-        self.path, self.driver = folder / NAME, driver
+        self.folder, self.path, self.driver = folder, folder / NAME, driver
+        #: what it is called in sentences
+        self.told = str(self.path)
+        #: transactions that wrote, since it was opened
+        self.writes = 0
         try:
             files.make_private(folder)
             self._lock = hold(folder / LOCK, lambda holder: _owned(folder, holder), wait_s=LOCK_S)
@@ -88,9 +95,18 @@ class Database:
         """Have nothing open of the file; the folder stays ours."""
         self._engine.dispose()
 
+    def indexes(self, home: Path) -> Path:
+        """The folder below `home` of what is made of it."""
+        return home / "index"
+
     def close(self) -> None:
         self._engine.dispose()
         self._lock.release()
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Whether upkeep may begin: there is nobody else."""
+        yield True
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Connection]:
@@ -100,6 +116,7 @@ class Database:
         """
         try:
             with self._engine.begin() as connection:
+                self.writes += 1
                 yield connection
         except OperationalError as error:
             raise Unavailable(f"The memory cannot be written to {self.path}: {error.orig}.") from error
@@ -137,6 +154,10 @@ class Database:
     def key(self) -> bytes:
         """As `read_key`."""
         return read_key(self.path.parent)
+
+    def keep_key(self, key: bytes) -> None:
+        """Have it be the secret of another store, whose contents this one takes over."""
+        files.replace(self.folder / KEY, key)
 
     def check(self) -> list[str]:
         """What SQLite finds wrong with the file, some lines of it; none when nothing is."""
@@ -237,6 +258,8 @@ def rows_by_number(
     JSON is text. What SQLAlchemy does around a statement takes ten times as long as to read ten
     notes; a question waits for it.
     """
+    if connection.dialect.name == postgresql.DIALECT:
+        return postgresql.rows_by_number(connection, query, numbers)
     driver = connection.connection.driver_connection
     told, times = _text_of(query, connection.dialect, len(numbers))
     return list(driver.execute(told, (*numbers,) * times)) if driver else []
@@ -252,8 +275,21 @@ def _text_of(query: CompoundSelect[Any] | Select[Any], dialect: Dialect, count: 
 
 def last_number(connection: Connection, table: str) -> int:
     """The highest number that a row of the table ever had."""
+    if connection.dialect.name == postgresql.DIALECT:
+        return postgresql.last_number(connection, table)
     query = text("SELECT seq FROM sqlite_sequence WHERE name = :name")
     return connection.execute(query, {"name": table}).scalar() or 0
+
+
+def count_on(connection: Connection, table: str) -> None:
+    """Have the next row of the table get a number above all that were given by us, too."""
+    if connection.dialect.name == postgresql.DIALECT:
+        postgresql.count_on(connection, table)
+
+
+def open_database(folder: Path, driver: Driver | Server) -> Database | Shared:
+    """The memory of the folder, or what its team keeps on a server. Raises what both raise."""
+    return Shared(folder, driver) if isinstance(driver, Server) else Database(folder, driver)
 
 
 def _owned(folder: Path, holder: str) -> Occupied:

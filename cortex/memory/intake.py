@@ -9,7 +9,7 @@ from typing import Any
 import uuid6
 from sqlalchemy import Connection, Table, and_, insert, select, update
 
-from cortex.memory.database import last_number
+from cortex.memory.database import count_on, last_number
 from cortex.memory.exchange import Arriving, ArrivingEdge, Line, Name, Record, edge_record, note_record
 from cortex.memory.forgotten import MANY, any_of, forgotten_hashes
 from cortex.memory.forgotten import known as known_hashes
@@ -179,6 +179,7 @@ def _insert(records: Records, new: Sequence[Arriving]) -> None:
     for table, made in rows.items():
         if made:
             records.connection.execute(insert(table), made)
+    count_on(records.connection, NOTE.name)
 
 
 def _take_edge(records: Records, one: ArrivingEdge, project: str, done: Intake) -> None:

@@ -35,6 +35,7 @@ from cortex.memory.note import (
     read_changes,
     read_scope,
 )
+from cortex.memory.postgresql import Server
 from cortex.memory.recall import Memory
 from cortex.memory.sealed import opener
 from cortex.memory.store import STATES
@@ -84,10 +85,10 @@ class Library:
         project: str = "",
         embedder: Embedder | None = None,
         home: Path | None = None,
-        driver: Driver = PLAIN,
+        driver: Driver | Server = PLAIN,
     ) -> Library:
         """Open the data folder, which is made when it is missing; `project`: whose notes these are.
-        `home`, `driver`: of one that is sealed, see `Memory`.
+        `home`, `driver`: of one that is sealed or a team's, see `Memory`.
 
         Raises Misconfigured when another process owns it, Unavailable when it cannot be used, and
         Damaged for a database that cannot be read.
@@ -267,9 +268,9 @@ class Library:
         erased = yield from self._memory.erase(node_ids)
         store, written = self._memory.store, 0
         unpack = opener(store.database.driver.key)
-        spooled.forget(store.database.path.parent / spool.FOLDER, erased.said.names, unpack)
+        spooled.forget(store.database.folder / spool.FOLDER, erased.said.names, unpack)
         if back_ups:
-            folder = store.database.path.parent / "backups"
+            folder = store.database.folder / "backups"
             for _ in erase_in_copies(folder, store.database.key(), store.forgotten(), store.database.driver):
                 written += 1
                 yield
@@ -332,7 +333,7 @@ class Library:
         """What is wrong with the store and its indexes, and mended if it can be, in slices; see
         `doctor.examine`.
         """
-        return examine(self._memory, self._memory.store.database.path.parent, mend=mend)
+        return examine(self._memory, self._memory.store.database.folder, mend=mend)
 
     # Asking
 

@@ -19,6 +19,7 @@ from cortex.memory.library import Library
 from cortex.memory.meeting.history import take_commits, unknown_commits
 from cortex.memory.meeting.places import beside, filed, spoken
 from cortex.memory.meeting.unplaced import place, unplaced
+from cortex.memory.moving import migrate
 from cortex.memory.note import Scope, Source, State
 from cortex.memory.observations.rating import rate
 from cortex.memory.observations.table import arguments_of, carried_out, numbered, writes
@@ -225,6 +226,7 @@ OPERATIONS: Mapping[str, Operation] = {
         _operation("import", Library.import_file, writes=True, people=True),
         _operation("export", Library.export_file, writes=False, people=True),
         _operation("backup", Library.back_up, writes=False, people=True),
+        _operation("migrate", migrate, writes=True, people=True),
         _operation("history", past.history, writes=False),
         _operation("read_session", past.read_session, writes=False),
         _operation("search_sessions", sessions.search_sessions, writes=False),

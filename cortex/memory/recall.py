@@ -15,6 +15,7 @@ from cortex.memory.erasure import Erased
 from cortex.memory.links import Links
 from cortex.memory.note import Note
 from cortex.memory.observations.queries import Queries
+from cortex.memory.postgresql import Server
 from cortex.memory.projects import Projects
 from cortex.memory.ranking import Lanes, Ranked, rank, similarities, with_neighbours
 from cortex.memory.rows import outline_of
@@ -57,12 +58,12 @@ class Memory:
         now: Callable[[], int] = just_now,
         *,
         home: Path | None = None,
-        driver: Driver = PLAIN,
+        driver: Driver | Server = PLAIN,
     ) -> None:
         """`home`: where what is made of the store lies, if that is not `folder`."""
         self.store = Store(folder, now, driver)
         try:
-            self._open((home or folder) / "index", embedder, now)
+            self._open(self.store.database.indexes(home or folder), embedder, now)
         except BaseException:  # a damaged page: a back-up has to be able to take its place
             self.store.close()
             raise
@@ -121,9 +122,14 @@ class Memory:
                 for _ in self.rebuild(index):
                     pass
         reached, news = {self._reached, self.words.reached, self.vectors.reached}, self.store.news
-        if reached == {self.store.reached}:
+        there = self.store.reached
+        if reached == {there}:
             return
-        if reached == {news.after} and news.reached == self.store.reached:
+        if max(reached) > there:  # it was put back, or another server has taken over
+            self._reached = -1
+            self._keep_up()
+            return
+        if reached == {news.after} and news.reached == there:
             found = [note for note in news.notes.values() if note]
             self._take(news.reached, dict.fromkeys(news.notes, news.reached), news.edges, found)
             return

@@ -23,6 +23,7 @@ from cortex.memory.erasure import forget_again, forgotten_in
 from cortex.memory.library import Library
 from cortex.memory.note import Source, Trust
 from cortex.memory.operations import AGENTS, OPERATIONS, carry_out
+from cortex.memory.reaching import server_of
 from cortex.memory.sealed import driver_of
 from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.sessions import Following
@@ -88,7 +89,8 @@ class MemoryWorker:
             try:
                 self._data.make()
                 self._driver = driver_of(self._data)
-                self._library = Library.open(self._data.root, home=self._data.home, driver=self._driver)
+                where = server_of(self._data) or self._driver
+                self._library = Library.open(self._data.root, home=self._data.home, driver=where)
                 self._library.memory.upkeep.settings = self._data.settings
             except CortexError as error:
                 self._fault, self._again = error, time.monotonic() + PAUSE_S
@@ -147,6 +149,10 @@ class MemoryWorker:
             raise BadRequest("Only people do this to memory, by a command: `cortex memory restore`.")
         if not request.writes:
             raise BadRequest("The operation restore writes; it has to be asked as a write.")
+        if self._data.settings.database:
+            raise BadRequest(
+                "This memory is kept by a PostgreSQL server: put a back-up back there, with pg_restore."
+            )
         with contextlib.suppress(Damaged):
             if not self.ready().memory.store.database.check() and not chosen:
                 raise BadRequest(
@@ -183,7 +189,7 @@ class MemoryWorker:
     def _copy_when_due(self) -> None:
         """Begin a back-up in a thread, when there is none of today and something changed."""
         library, now = self._library, time.monotonic()
-        if library is None or now < self._look_at:
+        if library is None or now < self._look_at or library.memory.store.database.shared:
             return
         self._end_copy()
         self._look_at = now + LOOK_S
@@ -219,11 +225,11 @@ class MemoryWorker:
         if self._library is not None and self._look() != self._place:
             self._drop("the database was moved or deleted")
         if self._library is not None and self._changed and time.monotonic() - self._written >= QUIET_S:
-            with self._noticing(writes=False):
+            with self._noticing(writes=False), self._unasked():
                 self._library.settle()
                 self._changed = False
         if self._library is not None:
-            with self._noticing(writes=False):
+            with self._noticing(writes=False), self._unasked():
                 self._library.memory.said.catch_up()
                 self._render()
         self._copy_when_due()
@@ -233,7 +239,10 @@ class MemoryWorker:
         """Seconds between two calls of `reload`: a second while there is something to be kept."""
         if self._library is None:
             return CHECK_S
-        return PAUSE_S if self._changed or self._to_brief or self._library.memory.said.unfound else CHECK_S
+        unfound = False
+        with self._unasked():
+            unfound = self._library.memory.said.unfound
+        return PAUSE_S if self._changed or self._to_brief or unfound else CHECK_S
 
     def _render(self) -> None:
         """One briefing at a time of those that may tell something else now, in quiet."""
@@ -247,7 +256,8 @@ class MemoryWorker:
         """
         if self._library is None or time.monotonic() - self._asked < self._quiet_s:
             return None
-        with self._noticing(writes=False):
+        slices = None
+        with self._noticing(writes=False), self._unasked():
             slices = due(self._library.memory)
         return None if slices is None else self._look_after(slices)
 
@@ -262,9 +272,19 @@ class MemoryWorker:
 
     def status(self) -> Status:
         info: dict[str, Any] = {"folder": str(self._data.root), "open": self._library is not None}
+        if self._library is not None and self._library.memory.store.database.shared:
+            info["database"] = self._library.memory.store.database.told
         if warning := warn_of_place(self._data.root):
             info["warnings"] = [warning]
         return self._identity.status(0, info | ({"fault": str(self._fault)} if self._fault else {}))
+
+    @contextlib.contextmanager
+    def _unasked(self) -> Iterator[None]:
+        """What is done by the clock waits while a server of memory is away: who asks is told."""
+        try:
+            yield
+        except Unavailable as error:
+            log.info("not done by the clock: %s", error)
 
     @contextlib.contextmanager
     def _noticing(self, *, writes: bool) -> Iterator[None]:
@@ -293,7 +313,9 @@ class MemoryWorker:
                 )
 
     def _look(self) -> tuple[int, int] | None:
-        """The identity of the database's file."""
+        """The identity of the database's file; None where it has none."""
+        if self._data.settings.database:
+            return None
         try:
             info = os.stat(self._data.root / NAME)
         except OSError:

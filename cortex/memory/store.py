@@ -20,19 +20,20 @@ from sqlalchemy import and_, bindparam, delete, func, insert, or_, select, updat
 
 from cortex.memory.catalog import Outline
 from cortex.memory.census import count
-from cortex.memory.database import Database
+from cortex.memory.database import open_database
 from cortex.memory.driver import PLAIN, Driver
 from cortex.memory.erasure import Erased, all_forgotten, erase
 from cortex.memory.exchange import Line, Record
 from cortex.memory.intake import Intake, joined, take_in, take_out
 from cortex.memory.note import Edge, Note, Source, State, anchored, checked, read_relation
-from cortex.memory.records import News, Records, last_change, outlines, parts
+from cortex.memory.postgresql import Server
+from cortex.memory.records import UPKEEP, News, Records, last_change, outlines, parts
 from cortex.memory.rows import edge_of, note_held
 from cortex.memory.tables import CHANGE, EDGE, NOTE, OPERATION, REVISION
 from cortex.memory.times import just_now
 from cortex.memory.undoing import undo
 from cortex.terms.secrets import remove_secrets, remove_secrets_in
-from ipc.errors import BadRequest, TooLarge
+from ipc.errors import BadRequest, NotFound, TooLarge
 
 #: milliseconds that the reply of an operation is kept for one that asks again
 OPERATION_KEPT_MS = 7 * 86_400_000
@@ -40,6 +41,8 @@ OPERATION_KEPT_MS = 7 * 86_400_000
 CLEANED_MS = 3_600_000
 #: notes that may read otherwise now than at the moment a question asks about
 THEN_MAX = 20_000
+#: operations of its own that a store knows
+OWN_KEPT = 100
 #: fields of a note that an edit may change
 EDITABLE = frozenset(
     "kind title body subtitle obs_type memory_type facts labels files modified read mtimes spoken git_commit "
@@ -74,11 +77,15 @@ class Written:
 class Store:
     """Raises what Database raises when it is opened. Use it in one thread."""
 
-    def __init__(self, folder: Path, now: Callable[[], int] = just_now, driver: Driver = PLAIN) -> None:
-        self.database = Database(folder, driver)
+    def __init__(
+        self, folder: Path, now: Callable[[], int] = just_now, driver: Driver | Server = PLAIN
+    ) -> None:
+        self.database = open_database(folder, driver)
         self._now = now
         self._reached = -1
         self._cleaned = 0
+        #: the operations of this process, the newest last
+        self._made: list[str] = []
         #: project → the one that keeps its notes, of those that are joined; None: to be read
         self.homes: dict[str, str] | None = None
         #: what the last transaction changed
@@ -197,7 +204,20 @@ class Store:
         Raises NotFound for one that is not kept any more, BadRequest when a note was changed again.
         """
         self.homes = None
-        return self.once(operation, "undo", {"undo": undone}, lambda records: undo(records, undone))
+        if not undone and self.database.shared:
+            undone = self._own_latest()
+        done = self.once(operation, "undo", {"undo": undone}, lambda records: undo(records, undone))
+        self._made = [one for one in self._made if one != done["undone"]]
+        return done
+
+    def _own_latest(self) -> str:
+        """The newest operation of this process: the latest of all may be a colleague's."""
+        if not self._made:
+            raise NotFound(
+                "Nothing was written from here since this process started, and others write to this memory, too: "
+                "name the operation to take back."
+            )
+        return self._made[-1]
 
     def count_use(self, numbers: Sequence[int], *, shown: bool = False) -> None:
         """Count that the notes were asked for (or shown unasked): no change of what they say."""
@@ -255,8 +275,8 @@ class Store:
 
     @property
     def reached(self) -> int:
-        """The number of the last change. There is one owner, so nobody else makes any."""
-        if self._reached < 0:
+        """The number of the last change. Where there is one owner, nobody else makes any."""
+        if self._reached < 0 or self.database.shared:
             with self.database.read() as connection:
                 self._reached = last_change(connection)
         return self._reached
@@ -384,6 +404,8 @@ class Store:
                 "created_at": records.now,
             }
             records.connection.execute(_CARRIED_OUT, values)
+            if what not in {"undo", UPKEEP}:
+                self._made = [*self._made[-OWN_KEPT:], str(values["id"])]
             if not self._cleaned <= records.now < self._cleaned + CLEANED_MS:
                 old = records.now - OPERATION_KEPT_MS
                 records.connection.execute(delete(OPERATION).where(OPERATION.c.created_at < old))
@@ -393,8 +415,8 @@ class Store:
     @contextlib.contextmanager
     def changing(self) -> Iterator[Records]:
         """A transaction; what it changed is news when it is committed."""
-        after = self.reached
         with self.database.write() as connection:
+            after = last_change(connection) if self.database.shared else self.reached
             records = Records(connection, self._now())
             yield records
             news = records.finish(after)

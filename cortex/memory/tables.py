@@ -21,6 +21,8 @@ from sqlalchemy import (
 )
 
 METADATA = MetaData()
+#: the version of the store that this code reads and writes: the newest in migrations/versions
+VERSION = "0005"
 
 #: SQLite counts up only in a column of the type INTEGER
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")

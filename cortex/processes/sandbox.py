@@ -78,6 +78,11 @@ def check(owner: Owner, *, http: bool = False) -> None:
     """
     if isinstance(owner, Config):
         _check_settings(owner)
+    elif owner.settings.database:
+        raise Misconfigured(
+            "memory.database names a server, which needs a network, and a sandbox has none: leave it out, "
+            f"{_OFF}."
+        )
     if http:
         raise Misconfigured(
             "The server of HTTP cannot run in a sandbox, which has no network: run `cortex serve` beside it, "

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qs, urlsplit
+
 from cortex.settings.config import Config
 from cortex.settings.home import is_loopback
+from cortex.settings.reference import read_reference
+from ipc.errors import Misconfigured
 
 
 def say_leaving(config: Config) -> str:
     """What is sent to another machine, and where; "" where nothing is."""
+    return f"{_of_sources(config)} {_of_memory(config)}".strip()
+
+
+def _of_sources(config: Config) -> str:
     endpoint = config.embedding.endpoint
     if config.embedding.provider != "http" or not endpoint or is_loopback(endpoint):
         return ""
@@ -15,4 +23,22 @@ def say_leaving(config: Config) -> str:
         f"The text of this project's files and of every question about it is sent to {endpoint} "
         "(embedding.endpoint); of secrets in it, those of known formats are masked. With embedding.provider static "
         "nothing leaves this machine."
+    )
+
+
+def _of_memory(config: Config) -> str:
+    named = config.memory.database
+    if not named:
+        return ""
+    try:
+        address = urlsplit(read_reference(named))
+    except (Misconfigured, ValueError):  # whoever opens it says so
+        return ""
+    hosts = [address.hostname or "", *parse_qs(address.query).get("host", [])]
+    elsewhere = [host for host in hosts if host and host[0] != "/" and not is_loopback(f"http://{host}")]
+    if not elsewhere:
+        return ""
+    return (
+        f"What is noted and said in sessions is kept on {elsewhere[0]} (memory.database); of secrets in it, those of known "
+        "formats are taken out."
     )

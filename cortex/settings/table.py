@@ -150,6 +150,10 @@ class Fusion:
 @dataclass(frozen=True, slots=True)
 class Memory:
     data_dir: Annotated[str, Rule(personal=True)] = "~/.cortex/default"
+    #: the PostgreSQL server that keeps a team's memory, or $NAME of a variable; "": the folder
+    database: Annotated[str, Rule(personal=True)] = ""
+    #: whose memory it is there
+    team: Annotated[str, Rule(personal=True)] = "cortex"
     #: repositories whose clones are one project, by their origin
     remotes: Annotated[tuple[str, ...], Rule(personal=True)] = ()
     sessions: Annotated[Sessions, Rule(personal=True, of_project=_one_of("off"))] = "project"

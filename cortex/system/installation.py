@@ -21,6 +21,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "documents": ("docx", "openpyxl", "pptx", "pypdf"),
     "onnx": ("onnxruntime", "tokenizers"),
     "patterns": ("ast_grep_py",),
+    "postgresql": ("psycopg",),
     "private": ("cryptography", "keyring"),
     "sql": ("tree_sitter_sql",),
 }

@@ -1,10 +1,54 @@
 """A worker of memory in this process, and a project whose sessions it is told."""
 
+import functools
+import tempfile
+from pathlib import Path
+
 import pytest
 
+from cortex.memory import store
+from cortex.memory.postgresql import Server, Shared
 from cortex.memory.serving import opened
 from cortex.settings.data import DataFolder
+from tests.postgres import serving, with_memory
 from tests.told_sessions import Life
+
+#: the suites that both places of memory have to pass
+CONTRACT = ("test_store", "test_library", "test_past", "test_joining", "test_transfer", "test_upkeep_runs")
+
+
+def pytest_generate_tests(metafunc):
+    """Each test of the contract runs on both, but for those of what is in the folder's own file."""
+    if "kept_by" in metafunc.fixturenames and metafunc.module.__name__.rpartition(".")[2] in CONTRACT:
+        both = metafunc.definition.get_closest_marker("of_the_file") is None
+        metafunc.parametrize("kept_by", ["folder", "postgresql"] if both else ["folder"], indirect=True)
+
+
+@pytest.fixture(scope="session")
+def like():
+    """(a server, the database in it that others are made like)."""
+    with serving() as server, tempfile.TemporaryDirectory() as folder:
+        yield server, with_memory(server, Path(folder))
+
+
+@pytest.fixture
+def kept_by(request):
+    """Where memory is kept that this test opens: each folder has a database of its own."""
+    if getattr(request, "param", "folder") == "folder":
+        yield "folder"
+        return
+    server, name = request.getfixturevalue("like")
+    with pytest.MonkeyPatch.context() as patched:
+        address = functools.cache(lambda _folder: server.database(name))
+        patched.setattr(
+            store, "open_database", lambda folder, _: Shared(folder, Server(address(folder), "cortex"))
+        )
+        yield "postgresql"
+
+
+@pytest.fixture
+def data(kept_by, data):
+    return data
 
 
 @pytest.fixture

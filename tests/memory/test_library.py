@@ -107,6 +107,7 @@ def test_what_was_learned_is_there_the_next_time(data):
         assert [row["id"] for row in memory.recall("back-off of retries")] == [stored["id"]]
 
 
+@pytest.mark.of_the_file
 def test_indexes_that_were_deleted_or_damaged_come_back_by_themselves(data):
     with Library.open(data) as memory:
         for kind, title, body in NOTES:

@@ -205,6 +205,7 @@ def test_a_database_that_is_none_is_named_and_stays_as_it_is(tmp_path):
     assert (tmp_path / NAME).read_bytes() == before
 
 
+@pytest.mark.of_the_file
 def test_a_store_of_a_newer_version_is_refused_and_stays_as_it_is(data):
     with sqlite3.connect(data / NAME) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
@@ -228,6 +229,7 @@ def test_the_migrations_make_exactly_the_tables_of_the_code(data):
     assert ScriptDirectory.from_config(config).get_current_head() == VERSION
 
 
+@pytest.mark.of_the_file
 def test_a_back_up_holds_what_was_committed(store):
     store.put(Note("one"))
     copy = store.back_up()
@@ -236,6 +238,7 @@ def test_a_back_up_holds_what_was_committed(store):
     connection.close()
 
 
+@pytest.mark.of_the_file
 def test_a_writer_that_is_killed_lost_nothing_that_it_acknowledged_and_doubled_nothing(data):
     told: list[str] = []
     for name in ("first", "second", "third"):

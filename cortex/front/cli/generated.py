@@ -46,7 +46,17 @@ PATIENCE_S, LONG_S = 30.0, 3_600.0
 STARTED_S = 30.0
 LONG = {
     f"memory_{name}"
-    for name in ("import", "export", "doctor", "forget", "backup", "restore", "consolidate", "maintain")
+    for name in (
+        "import",
+        "export",
+        "doctor",
+        "forget",
+        "backup",
+        "restore",
+        "migrate",
+        "consolidate",
+        "maintain",
+    )
 }
 #: the value of an option that stands for standard input, and the bytes that are read of it
 STDIN, STDIN_BYTES_MAX = "-", 8_000_000
@@ -199,6 +209,7 @@ FORMS = {
     "memory_restore": Form(
         memory.print_restored, found=_always, words=(Word("file", "file", optional=True),)
     ),
+    "memory_migrate": Form(memory.print_migrated, found=_always),
     "memory_doctor": Form(
         memory.print_findings, found=lambda answer: bool(answer["healthy"]), not_found=EXIT_UNAVAILABLE
     ),

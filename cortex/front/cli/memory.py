@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -183,6 +184,17 @@ def print_exported(answer: dict[str, Any]) -> None:
 
 def print_backed_up(answer: dict[str, Any]) -> None:
     print(shown(f"Copied to {answer['file']}; {_count(len(answer['back_ups']), 'back-up')} in all."))
+
+
+def print_migrated(answer: dict[str, Any]) -> None:
+    rows = answer["rows"]
+    told = ", ".join(_count(rows[name], name) for name in ("note", "edge", "session"))
+    where = (
+        "memory.database to it"
+        if "://" in answer["to"]
+        else f"memory.data_dir to {os.path.dirname(answer['to'])}"
+    )
+    print(shown(f"Copied to {answer['to']}, and what arrived is what was read: {told}. Now set {where}."))
 
 
 #: what is said when a damaged store does not tell what was forgotten

@@ -72,6 +72,8 @@ def say_memory(found: dict[str, Any]) -> str:
     served = [f"{one['state']}, pid {one['pid']}, {one['restarts']} restarts" for one in members]
     told = served or ["not running; the first call of memory starts it"]
     lines = [f"memory   {in_line(found['folder'])}  {told[0]}"]
+    if server := found.get("database"):
+        lines.append(f"kept in  {in_line(server)}")
     if mode := found.get("sessions"):
         lines.append(f"sessions {SESSIONS[mode]}")
     return shown("\n".join([*lines, *map(in_line, found["warnings"])]))

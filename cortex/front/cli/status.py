@@ -92,6 +92,7 @@ async def memory_state(data: DataFolder) -> dict[str, Any]:
     said = (found["problem"], info.get("fault"), told.get("error"), foreign if kind in FOREIGN else "")
     return {
         "folder": str(data.root),
+        "database": info.get("database", ""),
         "sessions": data.settings.sessions,
         "set": found,
         "warnings": [one for one in said if one],

@@ -131,6 +131,7 @@ _PEOPLE = (
     Line(f"{_MEMORY}.people:memory_export", "Export notes", asks="memory"),
     Line(f"{_MEMORY}.people:memory_backup", "Back memory up", asks="memory"),
     Line(f"{_MEMORY}.people:memory_restore", "Put a back-up of memory back", False, True, "memory"),
+    Line(f"{_MEMORY}.people:memory_migrate", "Move memory to a server", False, True, "memory"),
     Line(f"{_MEMORY}.people:memory_doctor", "Check memory, and mend it", False, True, "memory"),
     Line(f"{_MEMORY}.people:memory_consolidate", "Look after memory", False, asks="memory"),
     Line(f"{_MEMORY}.people:memory_maintain", "Delete what is too old", False, True, "memory"),

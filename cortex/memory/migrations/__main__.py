@@ -1,27 +1,36 @@
-"""`python -m cortex.memory.migrations DATABASE`: bring one database to the newest version. The key
-of a sealed one is on the standard input.
+"""`python -m cortex.memory.migrations [DATABASE]`: bring one database to the newest version. On the
+standard input is the key of a sealed one, or, of a team's on a server, address and name.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from sqlalchemy import Connection
 
 from cortex.memory.driver import Driver
+from cortex.memory.postgresql import Server, migrating
 
 HERE = Path(__file__).parent
 
 
-def main(path: str, key: bytes = b"") -> None:
+def main(connecting: Callable[[], AbstractContextManager[Connection]]) -> None:
     """Raises what Alembic and the database raise; then nothing was changed."""
     config = Config()
     config.set_main_option("script_location", str(HERE).replace("%", "%%"))
-    config.attributes["engine"] = Driver(key).engine(Path(path))
+    config.attributes["connecting"] = connecting
     command.upgrade(config, "head")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], bytes.fromhex(sys.stdin.read().strip()))
+    told = sys.stdin.read().strip()
+    if sys.argv[1:]:
+        main(Driver(bytes.fromhex(told)).engine(Path(sys.argv[1])).connect)
+    else:
+        main(partial(migrating, Server(*told.split("\n"))))

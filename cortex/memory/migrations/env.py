@@ -6,7 +6,7 @@ from alembic import context
 
 from cortex.memory.tables import METADATA
 
-with context.config.attributes["engine"].connect() as connection:
+with context.config.attributes["connecting"]() as connection:
     context.configure(connection=connection, target_metadata=METADATA, render_as_batch=True)
     with context.begin_transaction():
         context.run_migrations()

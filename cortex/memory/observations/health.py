@@ -150,7 +150,7 @@ def _sub(metrics: Answer, warnings: tuple[str, ...] = (), message: str = "", sta
 
 def _database(library: Library) -> tuple[list[str], Answer]:
     memory = library.memory
-    path = memory.store.database.path
+    folder = memory.store.database.folder
     faults, warnings = list[str](), list[str]()
     looked, left = list[str](), list[str]()
     try:
@@ -169,10 +169,10 @@ def _database(library: Library) -> tuple[list[str], Answer]:
         faults.append("stale")
     if newest and memory.now() - newest > QUIET_MS:
         warnings.append(f"Nothing was noted since {say_moment(newest)}.")
-    free = shutil.disk_usage(path.parent).free
+    free = shutil.disk_usage(folder).free
     if free < FREE_BYTES_MIN:
         faults.append("disk")
-    copies = back_ups(path.parent)
+    copies = back_ups(folder)
     metrics = {
         "observations": total,
         "superseded": superseded,
@@ -219,7 +219,7 @@ def _workers(library: Library) -> Answer:
     last, and how many exchanges of it are not searchable yet. `lock_owner`: who holds the folder.
     """
     memory = library.memory
-    owner = holder_of(memory.store.database.path.with_name(LOCK))
+    owner = holder_of(memory.store.database.folder / LOCK)
     with memory.store.database.read() as connection:
         new = (CHANGE.c.what == EXCHANGES) & (CHANGE.c.number > memory.said.reached)
         untold = connection.execute(select(func.count()).select_from(CHANGE).where(new)).scalar_one()

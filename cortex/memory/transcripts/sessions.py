@@ -85,7 +85,9 @@ class Following:
         if known is None:
             values = {"project": project, "path": place, "created_at": library.memory.now()}
             with store.database.write() as connection:
-                connection.execute(insert(FOLLOWED), values)
+                there = select(FOLLOWED.c.project).where(FOLLOWED.c.project == project)
+                if connection.execute(there).first() is None:  # another machine may have told it
+                    connection.execute(insert(FOLLOWED), values)
         elif place and place != known and not (known and Path(known).is_dir()):
             with store.database.write() as connection:
                 own = FOLLOWED.c.project == project

@@ -80,10 +80,10 @@ def run_consolidation(library: Library, *, cycle: Cycle = "all", dry_run: bool =
 
 
 def _cycle(memory: Memory, cycle: str, project: str, *, dry_run: bool) -> Long:
-    if memory.upkeep.running:
-        return _busy(memory)
     began, steps = time.monotonic(), dict[str, dict[str, int]]()
-    with _running(memory, cycle):
+    with _running(memory, cycle) as free:
+        if not free:
+            return _busy(memory)
         memory.follow()
         work = Work(memory, memory.now(), dry_run)
         for name in CYCLES[cycle]:
@@ -119,16 +119,21 @@ def _changes(steps: Mapping[str, Mapping[str, int]]) -> int:
 
 
 @contextmanager
-def _running(memory: Memory, what: str) -> Iterator[None]:
-    memory.upkeep.running = what
-    try:
-        yield
-    finally:
-        memory.upkeep.running = ""
+def _running(memory: Memory, what: str) -> Iterator[bool]:
+    """Whether it may be carried out: nothing of upkeep is, here or elsewhere in the team."""
+    if memory.upkeep.running:
+        yield False
+        return
+    with memory.store.database.alone() as free:
+        memory.upkeep.running = what if free else ""
+        try:
+            yield free
+        finally:
+            memory.upkeep.running = ""
 
 
 def _busy(memory: Memory) -> dict[str, Any]:
-    running = memory.upkeep.running
+    running = memory.upkeep.running or "on another machine"
     return {"status": "running", "message": f"Upkeep ({running}) is being carried out; ask again later."}
 
 
@@ -144,11 +149,11 @@ def trigger_maintenance(library: Library, *, dry_run: bool = False) -> Long:
 
 
 def _maintain(memory: Memory, project: str, *, dry_run: bool, by_clock: bool = False) -> Long:
-    if memory.upkeep.running:
-        return _busy(memory)
     settings, began = memory.upkeep.settings, time.monotonic()
     asked = [settings.retention_days, settings.cleanup_superseded]
-    with _running(memory, MAINTENANCE):
+    with _running(memory, MAINTENANCE) as free:
+        if not free:
+            return _busy(memory)
         work = Work(memory, memory.now(), dry_run)
         state = dict(work.mark(MAINTENANCE).state)
         shown = state.get("shown") == asked or not any(asked)

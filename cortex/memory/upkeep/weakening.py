@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import ColumnElement, bindparam, case, select, update
 
 from cortex.memory.tables import EDGE, NOTE
 from cortex.memory.upkeep.relations import AUTOMATIC
@@ -26,11 +26,18 @@ GONE = 0.05
 _HOLDING = ("supersedes", "contradicts", "invalidated_by")
 
 _ONE, _OTHER = NOTE.alias("one"), NOTE.alias("other")
+
+
+def _greater(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Databases call it max or greatest."""
+    return case((one >= other, one), else_=other)
+
+
 _EDGES = (
     select(
         EDGE,
-        func.max(_ONE.c.importance, _OTHER.c.importance).label("importance"),
-        func.max(EDGE.c.created_at, _ONE.c.used_at, _OTHER.c.used_at).label("since"),
+        _greater(_ONE.c.importance, _OTHER.c.importance).label("importance"),
+        _greater(EDGE.c.created_at, _greater(_ONE.c.used_at, _OTHER.c.used_at)).label("since"),
     )
     .join(_ONE, _ONE.c.number == EDGE.c.source)
     .join(_OTHER, _OTHER.c.number == EDGE.c.target)

@@ -236,6 +236,7 @@ def test_what_somebody_connected_or_took_back_is_left_as_it_is(memory):
     assert memory.memory.store.need(1).state == "active"
 
 
+@pytest.mark.of_the_file
 def test_undo_takes_back_what_somebody_wrote_and_upkeep_by_its_name(memory, data):
     fill(memory)
     run(memory)
@@ -304,6 +305,7 @@ def test_all_that_is_asked_of_patterns_must_hold(memory):
     assert patterns(memory, project="elsewhere") == []
 
 
+@pytest.mark.of_the_file
 def test_a_pattern_without_its_notes_is_none_and_tells_nothing_of_what_was_erased(memory, data):
     fill(memory)
     run(memory)

@@ -14,6 +14,7 @@ from cortex.front.tools.code.search import cortex_search
 from cortex.front.tools.memory.arguments import LIMIT, AsOf, Limit, Whose, given
 from cortex.front.tools.memory.judging import judged
 from cortex.settings.identity import identity_of
+from cortex.settings.reference import read_reference
 from ipc.errors import BadRequest, NotFound
 
 Id = Annotated[str, Meta(description="A note's number or id.")]
@@ -119,6 +120,26 @@ async def memory_restore(
 ) -> dict[str, Any]:
     """Put a back-up in the place of a damaged store, which is kept beside it."""
     return await asking.remember("restore", given(file=file), writes=True)
+
+
+async def memory_migrate(
+    asking: Asking,
+    *,
+    to: Annotated[
+        str,
+        Meta(
+            description="The address of a PostgreSQL server, $NAME of a variable that holds it, or a folder; no memory "
+            "is there yet."
+        ),
+    ],
+    team: Annotated[str, Meta(description="Whose memory it is there; by default memory.team.")] = "",
+) -> dict[str, Any]:
+    """Copy all of memory to another place, ids and numbers kept, and compare what arrived. What is
+    here stays; afterwards set memory.database (or memory.data_dir) to the new place.
+    """
+    place = read_reference(to)
+    asked = given(to=place if "://" in place else _place(place), team=team)
+    return await asking.remember("migrate", asked, writes=True)
 
 
 async def memory_doctor(

@@ -1,0 +1,397 @@
+"""Memory of a team, in a PostgreSQL server of its own: opening, its version, its transactions. The
+only place that knows PostgreSQL.
+
+A team is a schema: tables, numbers and the log of changes are its own, and who may not use the
+schema sees none of it. Everybody who writes takes the team's lock first and holds it to the commit,
+so changes become visible in the order of their numbers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import uuid6
+from sqlalchemy import (
+    CompoundSelect,
+    Connection,
+    Engine,
+    Select,
+    String,
+    create_engine,
+    event,
+    func,
+    make_url,
+    select,
+    text,
+)
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError, ProgrammingError
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.pool import QueuePool
+
+from cortex.memory.driver import PLAIN
+from cortex.memory.tables import METADATA, VERSION
+from cortex.system import files
+from cortex.system.installation import how_to_add, is_installed
+from ipc.errors import BadRequest, Misconfigured, Occupied, Unavailable
+from ipc.locks import hold
+
+#: how an address begins, and the form that SQLAlchemy wants
+SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
+DIALECT, DRIVER = "postgresql", "postgresql+psycopg"
+#: names of teams: they are schemas
+TEAM = re.compile(r"[a-z][a-z0-9_]{0,47}")
+#: names that PostgreSQL keeps for itself, or shows to everybody
+NOT_TEAMS = ("public", "information_schema")
+#: seconds for a connection, a statement, the lock of the team, and for what was sent to arrive
+CONNECT_S, STATEMENT_S, LOCK_S, SENT_S = 4, 10, 5, 10
+#: seconds that a migration may take
+MIGRATION_S = 600.0
+#: seconds that the lock of the data folder is waited for
+OWNER_S = 1.0
+
+_WRITERS = text("SELECT pg_advisory_xact_lock(hashtextextended('cortex memory ' || current_schema(), 0))")
+_UPKEEP = text("SELECT pg_try_advisory_lock(hashtextextended('cortex upkeep ' || current_schema(), 0))")
+_MIGRATION = text("SELECT pg_advisory_lock(hashtextextended('cortex migration ' || :team, 0))")
+_SIZE = text(
+    "SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class "
+    "WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
+)
+_SEES_ALL = text("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
+_MAY_USE = text("SELECT has_schema_privilege(nspname, 'USAGE') FROM pg_namespace WHERE nspname = :team")
+_STORE = text(
+    "CREATE TABLE IF NOT EXISTS store (one boolean PRIMARY KEY DEFAULT true CHECK (one), "
+    "id text NOT NULL, key bytea NOT NULL)"
+)
+
+
+@compiles(String, "postgresql")
+def _unbounded(_type: String, _compiler: Any, **_options: Any) -> str:
+    """SQLite takes texts of any length into a String(n), and the notes' own bounds are ours."""
+    return "TEXT"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a team keeps its memory; `address`: as SQLAlchemy reads it, with any password."""
+
+    address: str = field(repr=False)
+    team: str
+
+
+class Shared:
+    """The memory of a team on its server; `folder`: the data folder, for indexes, spool and
+    the lock of the one process of this machine that serves it. As `database.Database` otherwise.
+    """
+
+    shared = True
+    #: how the files beside it are read
+    driver = PLAIN
+
+    def __init__(self, folder: Path, server: Server) -> None:
+        """Raises Occupied when another process owns the folder, Misconfigured for an address, a
+        team or a version that cannot be, Unavailable when the server cannot be reached.
+        """
+        self._url, self._team, self.folder = read_address(server.address), read_team(server.team), folder
+        #: transactions that wrote, since it was opened
+        self.writes = 0
+        self.told = f"{self._url.render_as_string(hide_password=True)} (team {self._team})"
+        try:
+            files.make_private(folder)
+            self._lock = hold(folder / "memory.lock", lambda holder: _owned(folder, holder), wait_s=OWNER_S)
+        except OSError as error:
+            raise Unavailable(f"The memory's folder {folder} cannot be used: {error}.") from error
+        try:
+            self._engine = connect(self._url, self._team)
+            self._bring_up_to_date()
+            self._id, self._key = self._identity()
+        except BaseException:
+            self.close()
+            raise
+
+    def indexes(self, home: Path) -> Path:
+        """The folder below `home` of what is made of this store: numbers of another one mean other
+        notes.
+        """
+        return home / "shared" / self._id
+
+    def close(self) -> None:
+        if engine := getattr(self, "_engine", None):
+            engine.dispose()
+        self._lock.release()
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One transaction that is kept when the `with` ends, or never was; nobody else of the team
+        writes meanwhile. Raises Unavailable when the server is away or refuses.
+        """
+        with self._telling("written to"), self._engine.begin() as connection:
+            connection.execute(_WRITERS)
+            self.writes += 1
+            yield connection
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection to read with: all of it as it was at one moment."""
+        with self._telling("read from"), self._engine.connect() as connection:
+            yield connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+    @contextlib.contextmanager
+    def _telling(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except (OperationalError, InterfaceError, ProgrammingError) as error:
+            raise Unavailable(f"The memory cannot be {what} {self.told}: {_said(error)}") from error
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Whether upkeep may begin: one process of the team at a time."""
+        with self._telling("read from"), self._engine.connect() as connection:
+            held = connection.execution_options(isolation_level="AUTOCOMMIT").execute(_UPKEEP).scalar()
+            try:
+                yield bool(held)
+            finally:
+                connection.invalidate() if held else None  # the lock ends with what it was taken by
+
+    def size(self) -> int:
+        """Bytes of the team's tables on the server."""
+        with self.read() as connection:
+            return int(connection.execute(_SIZE).scalar_one())
+
+    def back_up(self) -> Path:
+        raise BadRequest(
+            f"Back-ups of {self.told} are made where it is: `pg_dump --schema={self._team}`; `cortex memory export` "
+            "writes all notes into a file here."
+        )
+
+    def key(self) -> bytes:
+        """The secret of the team that what was forgotten is hashed with."""
+        return self._key
+
+    def check(self) -> list[str]:
+        """What can be found wrong from here: tables that are not there or cannot be read."""
+        return self.glance(STATEMENT_S)[0]
+
+    def glance(self, budget_s: float) -> tuple[list[str], list[str], list[str]]:
+        """(what is wrong, tables that were looked at, those for which there was no time)."""
+        ends_at, wrong, looked = time.monotonic() + budget_s, list[str](), list[str]()
+        names = [table.name for table in METADATA.sorted_tables]
+        for name in names:
+            if looked and time.monotonic() >= ends_at:
+                break
+            try:
+                with self.read() as connection:
+                    connection.execute(METADATA.tables[name].select().limit(1)).all()
+            except Unavailable as error:
+                wrong.append(str(error))
+            looked.append(name)
+        return wrong, looked, names[len(looked) :]
+
+    def optimise(self) -> None:
+        """Renew what the server knows of the tables."""
+        with self._telling("written to"), self._engine.connect() as connection:
+            anew = connection.execution_options(isolation_level="AUTOCOMMIT")
+            for table in METADATA.sorted_tables:
+                anew.execute(text(f"ANALYZE {anew.dialect.identifier_preparer.format_table(table)}"))
+
+    def truncate_log(self) -> None:
+        """The server's own log is the server's: docs/MEMORY.md says what stays in it."""
+
+    def warnings(self) -> list[str]:
+        """What is not as it should be with the rights of who connects."""
+        with self.read() as connection:
+            if not connection.execute(_SEES_ALL).scalar():
+                return []
+        told = (
+            f"The role of {self.told} may read every team's memory: connect with one that is no superuser and has "
+            "rights in this team's schema alone."
+        )
+        return [told]
+
+    def _bring_up_to_date(self) -> None:
+        with self.read() as connection:
+            may = connection.execute(_MAY_USE, {"team": self._team}).scalar()
+        if may is False:
+            raise Misconfigured(
+                f"The role of {self.told} may not use the schema {self._team}: GRANT USAGE on it, or set memory.team to "
+                "your own."
+            )
+        found = self._version()
+        if found == VERSION:
+            return
+        if found > VERSION:
+            raise Misconfigured(
+                f"The memory in {self.told} was written by a newer Cortex (version {found} of the store; this one "
+                f"knows {VERSION}): upgrade this one."
+            )
+        self._engine.dispose()
+        command = [sys.executable, "-P", "-m", "cortex.memory.migrations"]
+        told = f"{self._url.render_as_string(hide_password=False)}\n{self._team}"
+        try:
+            done = subprocess.run(
+                command, capture_output=True, timeout=MIGRATION_S, check=False, cwd="/", input=told.encode()
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise Unavailable(f"The memory in {self.told} cannot be brought up to date: {error}.") from error
+        if done.returncode:
+            lines = [line for line in done.stderr.decode(errors="replace").splitlines() if line.strip()] or [
+                ""
+            ]
+            last = next((line for line in lines if line.startswith("psycopg.")), lines[-1])
+            raise Unavailable(
+                f"The memory in {self.told} cannot be brought up to date: {last.rpartition(') ')[2]}; somebody who "
+                "may make tables there has to open it once with this version."
+            )
+
+    def _version(self) -> str:
+        """The version of what is there, "" for nothing."""
+        with self.read() as connection:
+            if not connection.execute(text("SELECT to_regclass('alembic_version')")).scalar():
+                return ""
+            return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
+
+    def _identity(self) -> tuple[str, bytes]:
+        """(the id of the store, its secret), made when they are first asked for."""
+        known = text("SELECT id, key FROM store")
+        with self.read() as connection:
+            there = connection.execute(text("SELECT to_regclass('store')")).scalar()
+            row = connection.execute(known).first() if there else None
+        if row is None:
+            with self.write() as connection:
+                connection.execute(_STORE)
+                made = text("INSERT INTO store (id, key) VALUES (:id, :key) ON CONFLICT DO NOTHING")
+                connection.execute(made, {"id": uuid6.uuid7().hex, "key": secrets.token_bytes(32)})
+                row = connection.execute(known).one()
+        return row.id, bytes(row.key)
+
+
+def set_key(connection: Connection, key: bytes) -> None:
+    """Have the store hash what is forgotten with this secret, as the one that it came from."""
+    connection.execute(text("UPDATE store SET key = :key"), {"key": key})
+
+
+def read_address(address: str) -> URL:
+    """Raises Misconfigured for what is no address of PostgreSQL, and without the extra for it."""
+    try:
+        url = make_url(address)
+    except ArgumentError as error:
+        raise Misconfigured(
+            "memory.database is no address; it is like postgresql://user@host/database."
+        ) from error
+    if url.drivername not in SCHEMES:
+        raise Misconfigured(
+            f"memory.database begins with {url.drivername[:40]}://; it is like postgresql://user@host/database."
+        )
+    if not is_installed("psycopg"):
+        raise Misconfigured(
+            f"memory.database names a PostgreSQL server, which needs an extra: {how_to_add('postgresql')}."
+        )
+    return url.set(drivername=DRIVER)
+
+
+def read_team(team: str) -> str:
+    """Raises Misconfigured for what no team can be called."""
+    if not TEAM.fullmatch(team) or team in NOT_TEAMS or team.startswith("pg_"):
+        raise Misconfigured(
+            f"memory.team is {team[:60]!r}; it is a name of small letters, digits and _, up to 48, and none of "
+            "PostgreSQL's own."
+        )
+    return team
+
+
+def connect(url: URL, team: str) -> Engine:
+    """Connections for the team: a dead one is noticed and replaced when it is next asked for."""
+    engine = create_engine(
+        url,
+        poolclass=QueuePool,
+        pool_size=1,
+        max_overflow=3,
+        pool_timeout=LOCK_S,
+        pool_pre_ping=True,
+        json_serializer=lambda value: orjson.dumps(value).decode(),
+        json_deserializer=orjson.loads,
+        connect_args={
+            "connect_timeout": CONNECT_S,
+            "tcp_user_timeout": SENT_S * 1000,
+            "keepalives_idle": 30,
+            "application_name": "cortex",
+        },
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f'SET search_path TO "{team}"')
+            cursor.execute(f"SET statement_timeout TO {STATEMENT_S * 1000}")
+            cursor.execute(f"SET lock_timeout TO {LOCK_S * 1000}")
+            cursor.execute(f"SET idle_in_transaction_session_timeout TO {STATEMENT_S * 2000}")
+        connection.commit()
+
+    return engine
+
+
+@contextlib.contextmanager
+def migrating(server: Server) -> Iterator[Connection]:
+    """A connection to bring the team's tables up to date with, and nobody else does."""
+    team = read_team(server.team)
+    engine = connect(read_address(server.address), team)
+    with engine.connect() as connection:
+        for statement in ("SET statement_timeout TO 0", "SET lock_timeout TO 0"):
+            connection.execute(text(statement))
+        connection.execute(_MIGRATION, {"team": team})
+        if not connection.execute(text("SELECT to_regnamespace(:team)"), {"team": team}).scalar():
+            connection.execute(text(f'CREATE SCHEMA "{team}"'))
+        connection.commit()
+        yield connection
+        connection.invalidate()
+    engine.dispose()
+
+
+def rows_by_number(
+    connection: Connection, query: CompoundSelect[Any] | Select[Any], numbers: Sequence[int]
+) -> list[Sequence[Any]]:
+    """As `database.rows_by_number`: what the driver made of JSON becomes text again."""
+    rows = connection.execute(query, {"numbers": list(numbers)}).all()
+    return [[_as_text(value) for value in row] for row in rows]
+
+
+def _as_text(value: Any) -> Any:
+    return orjson.dumps(value) if isinstance(value, (dict, list)) else value
+
+
+def last_number(connection: Connection, table: str) -> int:
+    """The highest number that a row of the table ever had."""
+    found = text("SELECT pg_sequence_last_value(pg_get_serial_sequence(:name, 'number')::regclass)")
+    return connection.execute(found, {"name": table}).scalar() or 0
+
+
+def count_on(connection: Connection, table: str) -> None:
+    """Have the next row of the table get a number above all that were given by us."""
+    numbers = METADATA.tables[table].c.number
+    highest = connection.execute(select(func.max(numbers))).scalar() or 0
+    if not highest:
+        return
+    connection.execute(
+        text("SELECT setval(pg_get_serial_sequence(:name, 'number'), greatest(CAST(:highest AS bigint), 1))"),
+        {"name": table, "highest": max(highest, last_number(connection, table))},
+    )
+
+
+def _said(error: DBAPIError) -> str:
+    """What the server or the driver says, in one line."""
+    first = " ".join(str(error.orig).split())
+    return first if first.endswith(".") else f"{first}."
+
+
+def _owned(folder: Path, holder: str) -> Occupied:
+    return Occupied(f"Process {holder} already serves the memory in {folder}; ask it, or end it first.")

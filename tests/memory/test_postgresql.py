@@ -1,0 +1,394 @@
+"""Memory of a team in a real PostgreSQL server that the tests start, stop and kill."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+
+import pytest
+from sqlalchemy import text
+
+from cortex.memory.library import Library
+from cortex.memory.note import Note
+from cortex.memory.postgresql import Server
+from cortex.memory.reaching import server_of
+from cortex.memory.serving import MemoryWorker
+from cortex.settings.data import DataFolder
+from cortex.settings.table import Memory
+from ipc.errors import BadRequest, CortexError, Misconfigured, NotFound, Unavailable
+from ipc.messages import MemoryCall
+from tests.postgres import serving
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving() as started:
+        yield started
+
+
+@pytest.fixture
+def address(server, like):
+    return server.database(like)
+
+
+@pytest.fixture(scope="module")
+def like(server, tmp_path_factory):
+    """The name of a database in which a team has an empty memory."""
+    address = server.database()
+    opened(tmp_path_factory.mktemp("like"), address).close()
+    return address.partition("@/")[2].partition("?")[0]
+
+
+def opened(folder, address, team="cortex", project="shop"):
+    return Library.open(folder, project=project, driver=Server(address, team))
+
+
+def titles(library, query):
+    return [each["title"] for each in library.recall(query)]
+
+
+def test_what_one_machine_notes_another_finds_at_once(tmp_path, address):
+    with opened(tmp_path / "a", address) as one, opened(tmp_path / "b", address) as two:
+        made = one.store("Decision: sessions are kept in Redis", kind="decision")
+        assert titles(two, "where are sessions kept?") == ["Decision: sessions are kept in Redis"]
+        two.forget(made["id"])
+        assert titles(one, "where are sessions kept?") == []
+
+
+def test_two_machines_that_write_at_once_lose_nothing_and_number_in_the_order_of_commits(tmp_path, address):
+    seen, wrong = [], []
+
+    def write(name):
+        with opened(tmp_path / name, address) as library:
+            for at in range(20):
+                library.store(f"Fact {at} of {name}", kind="fact")
+
+    writers = [threading.Thread(target=write, args=(name,)) for name in "ab"]
+    with opened(tmp_path / "reader", address) as reader:
+        store = reader.memory.store
+        for writer in writers:
+            writer.start()
+        while any(writer.is_alive() for writer in writers):
+            known = [change[0] for change in store.changes_after(0, 10_000)]
+            wrong += [number for number in known if number < max(seen, default=0) and number not in seen]
+            seen = known
+        for writer in writers:
+            writer.join()
+        assert wrong == []
+        assert reader.stats()["node_count"] == 40
+        numbers = [change[0] for change in store.changes_after(0, 10_000)]
+        assert numbers == sorted(set(numbers))
+        assert len(titles(reader, "fact of a")) > 0
+
+
+def test_a_write_that_is_sent_again_from_another_machine_is_carried_out_once(tmp_path, address):
+    with opened(tmp_path / "a", address) as one, opened(tmp_path / "b", address) as two:
+        first = one.store("Fact: the build takes nine minutes", operation_id="f" * 32)
+        again = two.store("Fact: the build takes nine minutes", operation_id="f" * 32)
+        assert again["id"] == first["id"]
+        assert two.stats()["node_count"] == 1
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from cortex.memory.note import Note
+from cortex.memory.postgresql import Server
+from cortex.memory.reaching import server_of
+from cortex.memory.store import Store
+from cortex.memory.postgresql import Server
+store = Store(Path(sys.argv[1]), driver=Server(sys.argv[2], "cortex"))
+for number in range(1000):
+    print(store.put(Note(f"Fact {number}"), f"operation {number}").id, flush=True)
+"""
+
+
+def test_a_writer_that_is_killed_lost_nothing_that_it_acknowledged_and_doubled_nothing(tmp_path, address):
+    command = [sys.executable, "-P", "-c", WRITER, str(tmp_path / "killed"), address]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+        told = [line.strip() for line, _ in zip(writer.stdout, range(25), strict=False)]
+        writer.kill()
+        told += [line.strip() for line in writer.stdout if line.endswith("\n")]
+    with opened(tmp_path / "other", address) as library:
+        store = library.memory.store
+        assert len(store.get(told)) == len(told) == len(set(told))
+        for number in range(30):  # who got no answer asks again
+            store.put(Note(f"Fact {number}"), f"operation {number}")
+        assert store.count()["notes"] == len({note.title for note in store.notes_by_number(range(1, 1001))})
+
+
+def test_indexes_that_were_deleted_come_back_by_themselves(tmp_path, address):
+    with opened(tmp_path / "a", address) as library:
+        library.store("Fact: the lift stops at midnight")
+        indexes = library.memory.store.database.indexes(tmp_path / "a")
+    assert indexes.is_dir()
+    shutil.rmtree(indexes)
+    with opened(tmp_path / "a", address) as library:
+        assert titles(library, "the lift stops at midnight") == ["Fact: the lift stops at midnight"]
+
+
+def test_undo_without_a_name_takes_back_what_was_written_here_and_never_a_colleagues(tmp_path, address):
+    with opened(tmp_path / "a", address) as one, opened(tmp_path / "b", address) as two:
+        one.store("Fact: mine")
+        two.store("Fact: a colleague's")
+        assert [note["title"] for note in one.undo()["nodes"]] == ["Fact: mine"]
+        with pytest.raises(NotFound, match="name the operation"):
+            one.undo()
+        assert two.stats()["node_counts_by_state"] == {"active": 1, "deleted": 1}
+
+
+def test_a_join_of_projects_on_one_machine_holds_on_the_other(tmp_path, address):
+    with opened(tmp_path / "a", address) as one, opened(tmp_path / "b", address, project="clone") as two:
+        one.store("Fact: of the shop")
+        two.link("shop")
+        assert one.memory.projects.home_of("clone") == "shop"
+        two.link(remove=True)
+        assert one.memory.projects.home_of("clone") == "clone"
+
+
+def test_upkeep_runs_on_one_machine_at_a_time(tmp_path, address):
+    with opened(tmp_path / "a", address) as one, opened(tmp_path / "b", address) as two:
+        with one.memory.store.database.alone() as free, two.memory.store.database.alone() as other:
+            assert (free, other) == (True, False)
+        with two.memory.store.database.alone() as free:
+            assert free
+
+
+def test_a_server_that_was_killed_is_named_and_serves_again_without_a_restart(tmp_path):
+    with serving() as server, opened(tmp_path / "a", server.address()) as library:
+        library.store("Fact: it survives")
+        server.stop()
+        with pytest.raises(Unavailable, match=r"The memory cannot be .* postgresql"):
+            library.recall("what survives?")
+        with pytest.raises(Unavailable, match="cannot be written to"):
+            library.store("Fact: not taken")
+        server.start()
+        assert titles(library, "it survives") == ["Fact: it survives"]
+        assert library.stats()["node_count"] == 1
+
+
+def test_a_worker_whose_server_is_away_at_the_start_says_so_and_serves_when_it_is_there(tmp_path):
+    with serving() as server:
+        data = DataFolder(tmp_path / "data", Memory(database=server.address()))
+        server.stop()
+        worker = MemoryWorker(data)
+        try:
+            with pytest.raises(Unavailable, match="cannot be"):
+                worker.call(_call("stats"))
+            assert "fault" in worker.status().info
+            worker.reload()
+            worker.patience()
+            assert worker.background() is None
+            server.start()
+            worker._again = 0.0  # a fault is told for a second without trying
+            assert worker.call(_call("stats")).answer["node_count"] == 0
+            assert worker.status().info["database"].startswith("postgresql")
+            with pytest.raises(BadRequest, match="pg_restore"):
+                worker.call(_call("restore", channel="cli", writes=True))
+            with pytest.raises(BadRequest, match="pg_dump"):
+                list(worker.call(_call("backup", channel="cli")))
+        finally:
+            worker.close()
+
+
+def _call(operation, channel="library", *, writes=False):
+    return MemoryCall(
+        operation=operation,
+        arguments={},
+        project="",
+        agent="",
+        session="",
+        channel=channel,
+        operation_id="",
+        writes=writes,
+    )
+
+
+def test_a_second_server_takes_over_by_the_address_alone(tmp_path):
+    with serving() as first, serving() as second:
+        both = f"postgresql://postgres@/postgres?host={first.folder}&host={second.folder}&target_session_attrs=read-write"
+        with opened(tmp_path / "a", both) as library:
+            library.store("Fact: the first server knows it")
+            list(drained(library, second.address()))
+            library.store("Fact: that never reached the second")
+            first.stop()
+            assert titles(library, "the first server knows it") == ["Fact: the first server knows it"]
+            library.store("Fact: the second goes on")
+            assert library.stats()["node_count"] == 2
+
+
+def drained(library, to, **more):
+    """What a migration tells in the end."""
+    from cortex.memory.moving import migrate
+
+    told = yield from migrate(library, to=to, **more)
+    yield told
+
+
+def moved(library, to, **more):
+    return list(drained(library, to, **more))[-1]
+
+
+@pytest.fixture
+def roles(server):
+    """A database with two teams, each with a role of its own: their addresses by team."""
+    address = server.database()
+    name = address.partition("@/")[2].partition("?")[0]
+    with server.asking(name) as connection:
+        for team in ("red", "blue"):
+            role = f"{team}_of_{name}"
+            connection.execute(text(f'CREATE ROLE "{role}" LOGIN'))
+            connection.execute(text(f'CREATE SCHEMA {team} AUTHORIZATION "{role}"'))
+    return {team: server.address(name, f"{team}_of_{name}") for team in ("red", "blue")}
+
+
+def test_a_team_sees_nothing_of_another_and_its_role_may_not(tmp_path, roles):
+    with (
+        opened(tmp_path / "r", roles["red"], "red") as red,
+        opened(tmp_path / "b", roles["blue"], "blue") as blue,
+    ):
+        red.store("Fact: red's own")
+        assert titles(blue, "whose own is it?") == []
+        assert red.memory.store.database.warnings() == []
+    with pytest.raises(CortexError, match="may not use the schema red"):
+        opened(tmp_path / "c", roles["blue"], "red")
+
+
+def test_a_role_that_sees_every_team_is_warned_of(tmp_path, address):
+    with opened(tmp_path / "a", address) as library:
+        assert "superuser" in library.memory.store.database.warnings()[0]
+
+
+@pytest.fixture
+def filled(data):
+    """A folder with notes, a history, an edge, and something that was forgotten for good."""
+    with Library.open(data, project="shop") as library:
+        first = library.store("Decision: orders are written twice", tags=["orders"], scope="global")
+        second = library.store("Fact: the ledger is append-only")
+        library.relate(first["id"], second["id"], "relates-to")
+        gone = library.store("Fact: a password was here")
+        list(library.erase([gone["id"]]))
+        library.forget(second["id"])
+        list(library.export_file(str(data.parent / "all.jsonl")))
+    return data
+
+
+def test_a_store_is_moved_with_its_ids_and_back_again(filled, address, tmp_path):
+    back = tmp_path / "back"
+    with Library.open(filled, project="shop") as here:
+        told = moved(here, address)
+        assert told["rows"]["note"] == 2
+        assert told["rows"]["forgotten"] > 0
+        kept = here.memory.store.get([1, 2])
+        with opened(tmp_path / "there", address) as there:
+            assert there.memory.store.get([1, 2]) == kept
+            assert there.memory.store.database.key() == here.memory.store.database.key()
+            assert titles(there, "how are orders written?") == ["Decision: orders are written twice"]
+            assert there.store("Fact: a later one")["id"]
+            assert moved(there, str(back))["rows"]["note"] == 3
+    with Library.open(back, project="shop") as again:
+        assert again.memory.store.get([1, 2]) == kept
+        assert again.memory.store.database.check() == []
+
+
+def test_nothing_is_moved_over_memory_that_is_there(filled, address, tmp_path):
+    with opened(tmp_path / "there", address) as there:
+        there.store("Fact: it was here before")
+    with Library.open(filled) as here, pytest.raises(BadRequest, match=r"memory in .* already"):
+        moved(here, address)
+    with opened(tmp_path / "there", address) as there:
+        assert there.stats()["node_count"] == 1
+
+
+def test_what_is_written_while_a_store_is_moved_has_it_asked_again_and_nothing_is_there(
+    filled, address, tmp_path
+):
+    with Library.open(filled) as here:
+        moving = drained(here, address)
+        next(moving)
+        here.store("Fact: meanwhile")
+        with pytest.raises(Unavailable, match="meanwhile"):
+            list(moving)
+        assert moved(here, address)["rows"]["note"] == 3
+
+
+def test_a_store_of_a_newer_version_is_refused_and_stays_as_it_is(tmp_path, server, address):
+    name = address.partition("@/")[2].partition("?")[0]
+    with server.asking(name) as connection:
+        connection.execute(text("UPDATE cortex.alembic_version SET version_num = '9999'"))
+    with pytest.raises(Misconfigured, match="newer Cortex"):
+        opened(tmp_path / "a", address)
+
+
+def test_machines_that_open_an_empty_place_at_once_make_one_store(tmp_path, server):
+    address, told = server.database(), []
+
+    def begin(name):
+        with opened(tmp_path / name, address) as library:
+            told.append(library.memory.store.database.key())
+
+    beginning = [threading.Thread(target=begin, args=(name,)) for name in "abc"]
+    for one in beginning:
+        one.start()
+    for one in beginning:
+        one.join()
+    assert len(told) == 3
+    assert len(set(told)) == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (Memory(database="mysql://host/db"), "begins with mysql://"),
+        (Memory(database="no address"), "is no address"),
+        (Memory(database="$NO_SUCH_VARIABLE_HERE"), "no such variable"),
+        (Memory(database="postgresql://host/db", team="Red"), "memory.team is 'Red'"),
+        (Memory(database="postgresql://host/db", team="public"), "memory.team is 'public'"),
+        (Memory(database="postgresql://host/db", team="pg_x"), "memory.team is 'pg_x'"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_named(tmp_path, settings, said):
+    with pytest.raises(Misconfigured, match=said.replace("$", r"\$")):
+        Library.open(tmp_path / "data", driver=server_of(DataFolder(tmp_path / "data", settings)))
+
+
+def test_a_password_is_in_no_sentence_and_no_argument(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEAM_MEMORY", "postgresql://someone:geheim@127.0.0.1:1/db")
+    where = server_of(DataFolder(tmp_path / "a", Memory(database="$TEAM_MEMORY")))
+    with pytest.raises(Unavailable) as told:
+        Library.open(tmp_path / "a", driver=where)
+    assert "geheim" not in str(told.value)
+    assert "someone:***@127.0.0.1" in str(told.value)
+
+
+def test_memory_is_moved_by_its_command(filled, address, tmp_path):
+    project = tmp_path / "shop"
+    (project / ".git").mkdir(parents=True)
+    environment = os.environ | {
+        "TEAM_MEMORY": address,
+        "HOME": str(tmp_path),
+        "CORTEX_HOME": str(tmp_path / "cache"),
+    }
+    command = [sys.executable, "-m", "cortex", "memory"]
+    where = ["--data-dir", str(filled)]
+
+    def run(*arguments):
+        return subprocess.run(
+            [*command, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+            env=environment,
+            cwd=project,
+        )
+
+    done = run("migrate", "--to", "$TEAM_MEMORY", *where)
+    assert done.returncode == 0, done.stderr
+    assert "what arrived is what was read: 2 notes" in done.stdout
+    environment["CORTEX_MEMORY_DATABASE"] = "$TEAM_MEMORY"
+    counted = run("stats", "--data-dir", str(tmp_path / "other"))
+    assert "1 note" in counted.stdout, (counted.stdout, counted.stderr)
+    for folder in (filled, tmp_path / "other"):
+        assert run("down", "--data-dir", str(folder)).returncode == 0

