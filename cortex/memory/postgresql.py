@@ -62,6 +62,7 @@ OWNER_S = 1.0
 
 _WRITERS = text("SELECT pg_advisory_xact_lock(hashtextextended('cortex memory ' || current_schema(), 0))")
 _UPKEEP = text("SELECT pg_try_advisory_lock(hashtextextended('cortex upkeep ' || current_schema(), 0))")
+_UPKEEP_ENDS = text("SELECT pg_advisory_unlock(hashtextextended('cortex upkeep ' || current_schema(), 0))")
 _MIGRATION = text("SELECT pg_advisory_lock(hashtextextended('cortex migration ' || :team, 0))")
 _SIZE = text(
     "SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class "
@@ -161,7 +162,8 @@ class Shared:
             try:
                 yield bool(held)
             finally:
-                connection.invalidate() if held else None  # the lock ends with what it was taken by
+                if held:
+                    connection.execute(_UPKEEP_ENDS)
 
     def size(self) -> int:
         """Bytes of the team's tables on the server."""
