@@ -22,8 +22,8 @@ from cortex.memory.postgresql import Shared
 PATIENCE_S = 120
 #: the server refuses to run as root: who it is then
 NOBODY = 65_534
-#: what makes a server of tests fast: nothing in it has to outlive the machine
-FAST = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=60"
+#: what makes a server of tests fast: what it holds has to outlive its processes, not the machine
+FAST = "-c fsync=off -c full_page_writes=off -c max_connections=60"
 
 
 def programs() -> Path | None:
