@@ -36,11 +36,18 @@ from report import Figures, add_json, begin, percentiles, print_figures, print_m
 
 from cortex.ask.freshness import Freshness
 from cortex.embedders import open_embedder
+from cortex.engines.text.engine import TextEngine
+from cortex.engines.vector.engine import VectorEngine
+from cortex.generation import trigrams, words
+from cortex.generation import write as write_rows
 from cortex.indexer import run
 from cortex.indexer.run import Indexer, index
 from cortex.indexer.scan import Candidate, Scanner
 from cortex.indexer.store.graph_store import GraphStore
 from cortex.indexer.store.writer import Writer, writer_lock
+from cortex.publish import builder as building
+from cortex.publish import chunk_files
+from cortex.publish.graph_files import GraphFiles
 from cortex.settings.config import Config
 
 PEER = Path(__file__).parent / "peers" / "index_semble.py"
@@ -110,6 +117,8 @@ def measure(root: Path, options: argparse.Namespace) -> Figures:
         middle = sorted(done, key=lambda one: one["seconds"])[len(done) // 2]
         figures |= about(middle) | {"cold_s_runs": [round(one["seconds"], 2) for one in done]}
         figures["memory_peak_mb"] = max(one["memory_mb"] for one in done)
+        say("published")
+        figures["published_processor_s"] = ours("published", root, options.limit_s)
         say("unchanged")
         again = [found for _ in range(UNCHANGED) if (found := ours("unchanged", root, options.limit_s))]
         figures["unchanged_s"] = round(statistics.median(one["seconds"] for one in again), 3)
@@ -194,15 +203,41 @@ def cold(config: Config) -> Figures:
     }
 
 
-def timed(phases: dict[str, float], owner: type, name: str, phase: str) -> None:
+def published(config: Config) -> Figures:
+    """Seconds of processor time of the stages in which chunk files become an index, in one process;
+    what is left is of tantivy's threads, and of bringing all together.
+    """
+    stages: dict[str, float] = {}
+    for owner, name, stage in STAGES:
+        timed(stages, owner, name, stage, time.thread_time)
+    started = time.process_time()
+    builder = building.Builder(config)
+    while builder.refresh() is not None:
+        continue
+    builder.close()
+    whole = time.process_time() - started
+    rest = whole - sum(stages.values())
+    return {name: round(spent, 2) for name, spent in stages.items()} | {
+        "tantivy's threads, the rest": round(rest, 2),
+        "all": round(whole, 2),
+    }
+
+
+def timed(
+    phases: dict[str, float],
+    owner: Any,
+    name: str,
+    phase: str,
+    clock: Callable[[], float] = time.perf_counter,
+) -> None:
     plain: Callable[..., Any] = getattr(owner, name)
 
     def measured(*arguments: Any, **named: Any) -> Any:
-        started = time.perf_counter()
+        started = clock()
         try:
             return plain(*arguments, **named)
         finally:
-            phases[phase] = phases.get(phase, 0.0) + time.perf_counter() - started
+            phases[phase] = phases.get(phase, 0.0) + clock() - started
 
     setattr(owner, name, measured)
 
@@ -289,8 +324,20 @@ def placed(tell: Callable[[], None]) -> Iterator[None]:
         run.Writer.place = plain  # type: ignore[method-assign]
 
 
+#: where each stage of publishing is; none within another
+STAGES: tuple[tuple[Any, str, str], ...] = (
+    (chunk_files, "read_chunk_file", "chunk files read"),
+    (words, "make_sections", "words of rows"),
+    (trigrams, "make_sections", "trigrams of rows"),
+    (write_rows, "write_segment", "segments written"),
+    (TextEngine, "build", "documents made for tantivy"),
+    (VectorEngine, "build", "vectors"),
+    (GraphFiles, "read", "graph read and written"),
+    (building, "merge", "segments merged"),
+)
 CHILDREN: dict[str, Callable[[Config], Figures]] = {
     "cold": cold,
+    "published": published,
     "unchanged": unchanged,
     "saves": saves,
     "served": served,
