@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""What a team's memory on a PostgreSQL server costs beside one in a folder, on one machine:
+
+    scripts/bench/scale.py --database postgresql://user@host/database [--notes 1000 10000] [--json]
+
+For each number of notes: seconds that `migrate` takes there; storing a note and asking a question
+in both places; how soon another machine finds what was stored (a second process's share is left
+out: both are in this one); and notes that two machines store together in a second. The teams it
+makes (schemas cortex_bench_…) are removed at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import memory
+import report
+from sqlalchemy import text
+
+from cortex.memory.library import Library
+from cortex.memory.moving import migrate
+from cortex.memory.postgresql import Server, connect, read_address
+from cortex.settings.reference import read_reference
+
+#: notes that each of two machines stores at once
+TOGETHER = 100
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--database", required=True)
+    parser.add_argument("--notes", type=int, nargs="+", default=[1_000, 10_000])
+    report.add_json(parser)
+    options = parser.parse_args()
+    address = read_reference(options.database)
+    figures, rows = report.begin("scale"), []
+    with tempfile.TemporaryDirectory(prefix="cortex-bench-") as folder:
+        for count in options.notes:
+            server = Server(address, f"cortex_bench_{os.getpid()}_{count}")
+            try:
+                told, cases = of_notes(count, Path(folder) / str(count), server)
+            finally:
+                remove(server)
+            figures |= told
+            rows += cases
+    report.print_machine(figures)
+    report.print_table(
+        ("case", "p50 ms", "p95 ms"), [(row["case"], row["p50_ms"], row["p95_ms"]) for row in rows]
+    )
+    figures |= {"cases": rows}
+    report.print_figures({name: value for name, value in figures.items() if name not in {"machine", "cases"}})
+    if options.json:
+        print(report.write(figures))
+
+
+def of_notes(count: int, folder: Path, server: Server) -> tuple[report.Figures, list[report.Figures]]:
+    """Figures, and rows of times, of so many notes."""
+    with Library.open(folder / "here", project="bench") as here:
+        for part in memory.records(count):
+            here.import_records(part)
+        cases = asked(here, f"{count} notes, folder")
+        started = time.perf_counter()
+        for _ in migrate(here, to=server.address, team=server.team):
+            pass
+        figures = {f"migrated_{count}_s": round(time.perf_counter() - started, 2)}
+    with Library.open(folder / "one", project="bench", driver=server) as one:
+        started = time.perf_counter()
+        one.recall("what comes first?")
+        figures[f"first_answer_{count}_s"] = round(time.perf_counter() - started, 2)
+        cases += asked(one, f"{count} notes, server")
+        with Library.open(folder / "other", project="bench", driver=server) as other:
+            cases.append(report.summarise(f"{count} notes, stored here and found there", seen(one, other)))
+    return figures | {f"together_{count}_notes_per_s": together(folder, server)}, cases
+
+
+def asked(library: Library, name: str) -> list[report.Figures]:
+    words = memory.Words(11)
+    storing = memory.timed(lambda: library.store(words(memory.TITLE_WORDS), words(memory.BODY_WORDS)))
+    asking = memory.timed(lambda: library.recall(words(5)))
+    return [report.summarise(f"{name}: store", storing), report.summarise(f"{name}: recall", asking)]
+
+
+def seen(one: Library, other: Library) -> list[float]:
+    """Seconds from before a note is stored by one until the other has it."""
+    words, took = memory.Words(13), []
+    for _ in range(memory.CALLS // 4):
+        title = words(memory.TITLE_WORDS)
+        started = time.perf_counter()
+        number = one.memory.store.need(one.store(title)["id"]).number
+        other.recall(title)
+        if number not in set(other.memory.catalog.live()):
+            raise RuntimeError(f"Note {number} was not found by the other machine.")
+        took.append(time.perf_counter() - started)
+    return took
+
+
+def together(folder: Path, server: Server) -> float:
+    """Notes a second that two machines store at once."""
+
+    def write(name: str) -> None:
+        with Library.open(folder / name, project="bench", driver=server) as library:
+            ready.wait()
+            for at in range(TOGETHER):
+                library.store(f"Fact {at} of machine {name}")
+            done.wait()
+
+    ready, done = threading.Barrier(3), threading.Barrier(3)
+    writers = [threading.Thread(target=write, args=(f"writer-{at}",)) for at in range(2)]
+    for writer in writers:
+        writer.start()
+    ready.wait()
+    started = time.perf_counter()
+    done.wait()
+    took = time.perf_counter() - started
+    for writer in writers:
+        writer.join()
+    return round(2 * TOGETHER / took, 1)
+
+
+def remove(server: Server) -> None:
+    engine = connect(read_address(server.address), server.team)
+    with engine.begin() as connection:
+        connection.execute(text(f'DROP SCHEMA IF EXISTS "{server.team}" CASCADE'))
+    engine.dispose()
+
+
+if __name__ == "__main__":
+    main()
