@@ -1,7 +1,8 @@
 """Pure ranking: signals of the lanes in, ranked chunks out. No file, no clock, no socket."""
 
-from cortex.ranking.fusion import Ranked, Term, rank, rank_by_cosine
+from cortex.ranking.fusion import rank, rank_by_cosine
 from cortex.ranking.pasted import Reading, cite, define, read
+from cortex.ranking.ranked import Ranked, Term
 from cortex.ranking.weights import Weights, weigh
 
 __all__ = [

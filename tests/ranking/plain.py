@@ -10,8 +10,11 @@ from operator import attrgetter
 
 import numpy as np
 
-from cortex.ranking.fusion import ASKED_PENALTY, STEEPNESS, TOP_CHUNKS, Z_MAX, Z_SCALE, Source
+from cortex.ranking.candidates import TOP_CHUNKS
+from cortex.ranking.evidence import ASKED_PENALTY, Z_MAX, Z_SCALE
+from cortex.ranking.fusion import STEEPNESS
 from cortex.ranking.names import SHORT, is_short_form
+from cortex.ranking.ranked import Source
 from cortex.ranking.weights import Weights
 from cortex.terms import tokens
 from cortex.terms.paths import (

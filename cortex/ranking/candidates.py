@@ -1,0 +1,149 @@
+"""Every chunk that a lane named, once, as columns: those of a file together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cortex.ranking.ranked import Source
+from cortex.terms.records import covers
+from ipc.arrays import Array
+from ipc.messages import Hit, Signals
+from ipc.messages.signals import FILE, KIND
+
+#: chunks of a file whose scores are added
+TOP_CHUNKS = 3
+
+#: those of words, that of meaning
+_LANES = ("body", "path", "defs", "comments", "defx", "cosine")
+#: what both workers tell of each chunk, found by words or not
+_ABOUT = ("file_references", "foreign")
+#: what the question names (pasted.py): files, and lines of them
+_NAMED = ("cited", "line")
+#: the place of each among the columns of the candidates
+COLUMNS = {name: at for at, name in enumerate((*_LANES, *_ABOUT, *_NAMED))}
+#: those of them that say that words found a chunk
+_BY_WORDS = [COLUMNS[name] for name in (*_LANES[:-1], "cited")]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Every chunk that a lane named, once, the chunks of a file together; n of m files."""
+
+    #: the replies, and for each chunk which of them tells of it, and as what number there
+    replies: Sequence[Signals]
+    reply: Array
+    at: Array
+    keys: Array
+    lanes: Array  #: float64 [len(COLUMNS), n]; "cosine" is NaN where the vector lane has none
+    covering: Array  #: bool [n]: of the kinds that hold each line of a file once
+    documents: Array  #: bool [n]
+    file: Array  #: int64 [n], ascending: the place in `paths`
+    starts: Array  #: int64 [m]: the first chunk of each file
+    paths: list[str]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def lane(self, name: str) -> Array:
+        values: Array = self.lanes[COLUMNS[name]]
+        return values
+
+    def hit(self, at: int) -> Hit:
+        return self.replies[int(self.reply[at])].hit(int(self.at[at]))
+
+    def ties(self, chunks: Array) -> Array:
+        """I64 [n]: for each of `chunks` its place in the order of their ids, and of the keys where
+        one id is of several; 0 for any other.
+        """
+        parts = (self.reply[chunks], self.at[chunks], self.keys[chunks], chunks)
+        named = zip(*(part.tolist() for part in parts), strict=True)
+        ids = sorted((self.replies[reply].id(at), key, chunk) for reply, at, key, chunk in named)
+        out = np.zeros(len(self), np.int64)
+        out[[chunk for _, _, chunk in ids]] = np.arange(len(ids))
+        return out
+
+    def sources(self, chunks: Array) -> list[Source]:
+        """Which lanes found each of `chunks`."""
+        lanes = self.lanes[:, chunks]
+        by_words: list[bool] = np.any(lanes[_BY_WORDS] > 0, axis=0).tolist()
+        missing: list[bool] = np.isnan(lanes[COLUMNS["cosine"]]).tolist()
+        return [
+            "lex" if none else "both" if words else "vec"
+            for none, words in zip(missing, by_words, strict=True)
+        ]
+
+    def best(self, values: Array) -> Array:
+        """The highest of `values` […, n] in each file."""
+        highest: Array = np.maximum.reduceat(values, self.starts, axis=-1)
+        return highest
+
+    def top(self, lane: str) -> Array:
+        """Each file's TOP_CHUNKS best (covering ones if it has any) added, ÷ the largest sum."""
+        has = np.logical_or.reduceat(self.covering, self.starts)
+        values = np.where(self.covering | ~has[self.file], self.lane(lane), 0.0)
+        order = np.lexsort((-values, self.file))
+        place = np.arange(len(order)) - self.starts[self.file]
+        kept = order[place < TOP_CHUNKS]
+        return shares(np.bincount(self.file[kept], weights=values[kept], minlength=len(self.paths)))
+
+
+def collect(replies: Sequence[Signals]) -> Candidates | None:
+    """One candidate for each row key that any lane names: the replies' own order has no say. None
+    for no candidate.
+    """
+    if not replies:
+        return None
+    told = np.concatenate([signals.keys for signals in replies])
+    keys, first, places = np.unique(told, return_index=True, return_inverse=True)
+    files: dict[str, int] = {}
+    file = np.concatenate([_files_of(signals, files) for signals in replies])[first]
+    order = np.argsort(file, kind="stable")
+    lanes = np.zeros((len(COLUMNS), len(keys)))
+    lanes[COLUMNS["cosine"]].fill(np.nan)
+    back = np.argsort(order)  # where a key's candidate is
+    begin = 0
+    for signals in replies:
+        at = back[places[begin : begin + len(signals)]]
+        begin += len(signals)
+        known = [number for number, name in enumerate(signals.names) if name in COLUMNS]
+        rows = np.array([COLUMNS[signals.names[number]] for number in known])[:, None]
+        lanes[rows, at] = np.fmax(lanes[rows, at], signals.values[known])
+    first, file = first[order], file[order]
+    reply = np.repeat(np.arange(len(replies)), [len(signals) for signals in replies])
+    number = np.concatenate([np.arange(len(signals)) for signals in replies])
+    kinds = [np.array([covers(kind) for kind in signals.kinds])[signals.rows[KIND]] for signals in replies]
+    texts = [
+        np.array([kind == "documentation" for kind in signals.kinds])[signals.rows[KIND]]
+        for signals in replies
+    ]
+    return Candidates(
+        replies=replies,
+        reply=reply[first],
+        at=number[first],
+        keys=keys[order],
+        lanes=lanes,
+        covering=np.concatenate(kinds)[first],
+        documents=np.concatenate(texts)[first],
+        file=file,
+        starts=np.flatnonzero(np.diff(file, prepend=-1)),
+        paths=[path if path[0] != "\0" else "" for path in files],
+    )
+
+
+def _files_of(signals: Signals, files: dict[str, int]) -> Array:
+    """I64 [n]: the number in `files`, which it adds to, of each candidate's file. A chunk without a
+    path stands for itself.
+    """
+    numbers = np.array([files.setdefault(path, len(files)) if path else -1 for path in signals.paths])
+    out: Array = numbers[signals.rows[FILE]]
+    for at in np.flatnonzero(out < 0).tolist():
+        out[at] = files.setdefault(f"\0{signals.id(at).decode()}", len(files))
+    return out
+
+
+def shares(values: Array) -> Array:
+    most = values.max(initial=0.0)
+    return values / most if most > 0 else values

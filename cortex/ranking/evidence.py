@@ -1,0 +1,138 @@
+"""What speaks for a file and against it: the values of the signals of docs/RANKING.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cortex.ranking.candidates import COLUMNS, Candidates, shares
+from cortex.ranking.names import Asked
+from cortex.terms.paths import (
+    asks_for_build,
+    asks_for_build_alone,
+    asks_for_documents,
+    asks_for_tests,
+    is_build,
+    may_ask_for_documents,
+    say,
+    superseded,
+)
+from ipc.arrays import Array
+from ipc.messages import Signals
+
+#: the z-score of a cosine is divided by this, so that a good one is about 1 like the other signals
+Z_SCALE = 4.0
+#: bound of the z-score: a handful of rows has hardly any deviation
+Z_MAX = 12.0
+#: what is left of the penalties when the question asks for tests or examples
+ASKED_PENALTY = 0.25
+
+#: what a file's name and its folders' say to the question, both 0-1
+NAMES = ("sshare", "folders")
+#: signals of some questions only, on top of the others
+ON_TOP = ("cited", "asked")
+#: all signals, in the order in which they are explained and added up
+ORDER = (
+    *("ctop3", "path", *NAMES, "defs", "comments", "defx", "smax", "refs", "test", "example"),
+    *("document", "foreign", "superseded"),
+    *ON_TOP,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cosines:
+    """The distribution that makes cosines comparable: `missing` stands for a chunk that the lane
+    did not return.
+    """
+
+    mean: float
+    deviation: float
+    missing: float
+
+    def z(self, cosines: Array) -> Array:
+        if self.deviation <= 0:
+            return np.zeros(len(cosines))
+        return np.clip((cosines - self.mean) / self.deviation, -Z_MAX, Z_MAX) / Z_SCALE
+
+
+def distribution(vector: Signals | None) -> Cosines:
+    if vector is None or not len(vector):
+        return Cosines(0.0, 0.0, 0.0)
+    mean = vector.stats.get("cosine_mean", 0.0)
+    missing = mean
+    if len(vector) < vector.stats.get("rows", 0.0):
+        # The lane was cut: what it left out lies between the mean and its last cosine.
+        missing = (mean + float(vector.row("cosine").min())) / 2
+    return Cosines(mean, vector.stats.get("cosine_std", 0.0), missing)
+
+
+def values_of(question: str, found: Candidates, smax: Array) -> dict[str, Array]:
+    """Signal → its value for each file, but for NAMES."""
+    said = [say(path) for path in found.paths]
+    penalty = ASKED_PENALTY if asks_for_tests(question) else 1.0
+    test, example, foreign = np.array([one.kinds for one in said]).T
+    best = dict(zip(COLUMNS, found.best(found.lanes), strict=True))
+    body = found.top("body")
+    # Of an ordinary question they say nothing, and are not among what is explained.
+    rare = {"cited": best["cited"]} if best["cited"].any() else {}
+    if (asked := _asked(question, found, body, best)) is not None:
+        rare["asked"] = asked
+    return {
+        "ctop3": body,
+        "path": shares(best["path"]),
+        "defs": found.top("defs"),
+        "comments": shares(_comments(found, best["comments"])),
+        "defx": best["defx"],
+        "smax": smax,
+        "refs": shares(np.log1p(best["file_references"])),
+        "test": penalty * test,
+        "example": penalty * example,
+        "document": (ASKED_PENALTY if may_ask_for_documents(question) else penalty) * _alone(found),
+        # its chunks are tagged as generated or vendored, or its path says so
+        "foreign": np.fmax(best["foreign"], foreign),
+        "superseded": np.array(superseded(said, question), float),
+        **rare,
+    }
+
+
+def named_like(asked: Asked, paths: Sequence[str]) -> dict[str, Array]:
+    """The signals of NAMES of each path."""
+    said = [say(path) for path in paths]
+    told = asked.shares([one.stem for one in said]), asked.shares([one.folders for one in said])
+    return dict(zip(NAMES, map(np.array, told), strict=True))
+
+
+def _asked(question: str, found: Candidates, body: Array, best: Mapping[str, Array]) -> Array | None:
+    """Float [m]: what the text of a file says that is of the kind that the question asks for; None
+    where it asks for neither. Nothing is defined there, and nothing refers to it.
+    """
+    build, documents = asks_for_build(question), asks_for_documents(question)
+    if not (build or documents):
+        return None
+    pages: Array = body * _alone(found) if documents else np.zeros(len(body))
+    if not build:
+        return pages
+    if asks_for_build_alone(question):  # what it does may stand in a remark or in its name alone
+        body = np.maximum.reduce([body, shares(best["comments"]), shares(best["path"])])
+    kind: Array = np.maximum(pages, body * np.array([is_build(path) for path in found.paths]))
+    return kind
+
+
+def _alone(found: Candidates) -> Array:
+    """Float [m]: 1 for a file of which only documents were found, unless all candidates are
+    documents.
+    """
+    alone = np.logical_and.reduceat(found.documents, found.starts)
+    return np.zeros(len(alone)) if found.documents.all() else alone.astype(float)
+
+
+def _comments(found: Candidates, best: Array) -> Array:
+    """The comments' BM25 of each file, `best` of all its chunks. A document is all comment, which
+    would count its text twice; so it has none, unless the candidates are documents only.
+    """
+    documents = found.documents
+    if documents.all() or not documents.any():
+        return best
+    return found.best(np.where(documents, 0.0, found.lane("comments")))
