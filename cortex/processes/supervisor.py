@@ -323,7 +323,8 @@ class Supervisor:
             return
         *lines, self._lines[connection] = buffered.split(b"\n")
         for line in lines:
-            self._answer(connection, line)
+            if connection in self._lines:  # a stranger that was sent away says nothing more
+                self._answer(connection, line)
 
     def _let_in(self, connection: socket.socket, line: bytes) -> None:
         """Only who knows the words gets one of ours."""

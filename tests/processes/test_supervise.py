@@ -8,6 +8,7 @@ import errno
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -21,6 +22,7 @@ from cortex.processes.child import COMING_UP_S
 from cortex.processes.supervisor import BLIND_CHECK_S, CHECK_S, Supervisor
 from cortex.settings.config import Config
 from cortex.settings.home import open_home, open_runtime
+from cortex.system import hosts
 from ipc.errors import EXIT_OCCUPIED, Misconfigured, Unavailable
 from ipc.locks import try_lock
 from tests.leftovers import processes_of
@@ -258,8 +260,6 @@ def test_stop_says_whether_there_was_anything_to_stop(config: Config) -> None:
 
 
 def test_damaged_commands_do_not_disturb_a_supervisor(config: Config) -> None:
-    import socket
-
     start(spec(config, text=OBEDIENT))
     running(config, "text")
     nested = b"[" * 60_000 + b"\n"
@@ -272,6 +272,21 @@ def test_damaged_commands_do_not_disturb_a_supervisor(config: Config) -> None:
                 link.shutdown(socket.SHUT_WR)
                 assert not link.recv(1 << 16)
     assert member(config, "text")["state"] == "running"
+
+
+def test_who_does_not_know_the_words_of_a_port_cannot_end_a_set_with_the_next_line(
+    config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(hosts.LOOPBACK, "1")
+    start(spec(config, text=OBEDIENT))
+    running(config, "text")
+    port = hosts.noted(config.runtime_dir / "supervisor.sock")["port"]
+    with socket.create_connection((hosts.HERE, port), BOUND_S) as link:
+        link.sendall(b'I am a friend\n{"command": "stop"}\n{"command": "attach"}\n')
+        with contextlib.suppress(ConnectionResetError):
+            assert not link.recv(1)
+    assert member(config, "text")["state"] == "running"
+    assert attach.set_status(config)["fronts"] == 0
 
 
 def test_a_running_set_starts_what_is_added_once_and_nothing_unknown(config: Config) -> None:
