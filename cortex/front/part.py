@@ -30,8 +30,9 @@ Ask = Callable[[], Awaitable[dict[str, Any]]]
 _NAMES = frozenset(("file", "file_path", "path", "target", "to"))
 _LISTS = frozenset(("files", "anchors", "tags"))
 _GLOBS = frozenset(("paths", "exclude_paths", "exclude_patterns", "scope"))
-#: what an answer holds of other people's words, in which nothing is a path of ours
-_TEXTS = frozenset(("text", "query", "pattern", "signature", "highlights", "variables"))
+#: what an answer holds of other people's words, in which nothing is a path of ours; and names that
+#: are told from the folder already (`NameSearch.within`)
+_TEXTS = frozenset(("text", "query", "pattern", "signature", "highlights", "variables", "values"))
 #: what is a path, or a path and a line, and nothing else
 _PATHS = frozenset(("file", "file_path", "path", "at", "defined", "from", "files", "pending", "more"))
 #: what an answer of memory says of places
@@ -130,9 +131,9 @@ class Part:
 
     def _globs(self, glob: str) -> tuple[str, ...]:
         bare = glob.strip().strip("\"'`")
-        if self.root in bare:
-            return (glob,)  # as it is written, of the whole project
         mark, bare = ("!", bare[1:]) if bare.startswith("!") else ("", bare)
+        if f"{bare.removeprefix('file://')}/".startswith(f"{self.root}/"):
+            return (glob,)  # as it is written, of the whole project
         made = read_globs(bare, "") or (("**",) if bare else ())
         return tuple(f"{mark}{self._glob(one)}" for one in made)
 

@@ -116,6 +116,13 @@ def test_a_folder_whose_name_looks_like_a_glob_is_none():
     assert told == {"paths": (r"/app/\[id\]/**/*.tsx", "/app/**")}
 
 
+def test_a_glob_in_which_the_roots_path_stands_later_on_is_read_from_the_folder():
+    """The root is a short one where the project is all that a container holds."""
+    part = Part("server", "/app", Listed())
+    told = part.given("cortex_search", {"paths": ("src/app/**", "/app/web/**", "/apps/**")})
+    assert told == {"paths": ("/server/src/app/**", "/app/web/**", "/server/apps/**")}
+
+
 def test_globs_that_were_one_text_are_read_as_such():
     told = PART.given("cortex_graph", {"scope": "src/**, ../web/**"})
     assert located(told, ROOT)["scope"] == "{/packages/api/src/**,/packages/web/**}"
@@ -169,6 +176,11 @@ def test_what_is_here_is_told_without_the_folder_and_what_is_elsewhere_with_the_
     }
     assert told["path"] == "."
     assert told["index"] == {"generation": 3, "pending": ["main.py", "../../setup.py"]}
+
+
+def test_names_that_complete_what_is_typed_are_told_from_here_already():
+    """The folder has a README.md of its own, and so has the project."""
+    assert PART.told({"values": ["README.md", "setup.py"]}) == {"values": ["README.md", "setup.py"]}
 
 
 def test_every_place_that_is_told_can_be_asked_about():
