@@ -1,10 +1,14 @@
-"""Conditions of the preprocessor: those between whole things stay, those in the middle of something
-go with all but one branch.
+"""What is taken out of C and C++ before it is parsed. Conditions of the preprocessor: those between
+whole things stay, those in the middle of something go with all but one branch. Annotations: no line
+moves, and what is called like one stays.
 """
 
 from __future__ import annotations
 
+import pytest
+
 from cortex.graph.facts.conditionals import straighten
+from cortex.graph.facts.macros import unmark
 
 WHOLE = """\
 public:
@@ -61,3 +65,44 @@ def test_of_a_condition_inside_of_something_one_branch_stays_and_no_line_moves()
 def test_a_condition_without_an_end_is_left_alone():
     lines = ["int x =", "#if A", "1;", "#else"]
     assert straighten(lines) == lines
+
+
+ANNOTATED = """\
+void save(int a)
+    REQUIRES(lock)
+    EXCLUDES(other)
+{
+}
+int size GUARDED_BY(lock) = 0;
+void hint() const NO_ANALYSIS;
+"""
+
+
+def test_what_annotations_leave_are_as_many_lines_of_the_same_length():
+    plain = unmark(ANNOTATED).splitlines()
+    assert [len(line) for line in plain] == [len(line) for line in ANNOTATED.splitlines()]
+    assert [line.split() for line in plain] == [
+        ["void", "save(int", "a)"],
+        [],
+        [],
+        ["{"],
+        ["}"],
+        ["int", "size", "=", "0;"],
+        ["void", "hint()", "const", ";"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if (bad) TRACE_PRINTF(1);",
+        "int f() {\n  if (bad)\n    LOCK_RELEASE(lock);\n  else LOCK_ACQUIRE(lock);\n}",
+        "int f() { for (a; b; c) RELEASE(a); }",
+        "// let go of it\n  RELEASE(lock);",
+        "#endif\n  UNUSED(size);",
+        "int f() { return PIXEL_FORMAT; }",
+        "static int FORMAT = 3;",
+    ],
+)
+def test_calls_and_names_that_look_like_annotations_stay(text):
+    assert unmark(text) == text

@@ -504,6 +504,14 @@ CASES = {
         "def save(): ...\ntry:\n    from ._fast import save\nexcept ImportError:\n    pass\ndef run():\n    save()\n",
         {(7, "a:save")},
     ),
+    "what a closure that a name is given takes, in Rust": (
+        "a.rs",
+        (
+            "struct Disk; impl Disk { fn save(&self) {} }\nstruct Tape; impl Tape { fn save(&self) {} }\n"
+            "fn f(x: Disk) {\n  let g = |x| x.save();\n  let h = |y| x.save();\n  let x = x.save();\n}\n"
+        ),
+        {(4, ""), (5, "a:Disk.save"), (6, "a:Disk.save")},
+    ),
 }
 
 

@@ -200,6 +200,10 @@ def test_a_module_of_python_is(case, tmp_path):
     assert project(tmp_path, whole).find_module(module, importer) == expected
 
 
+#: what nobody can read, and a parser may fail on in other ways
+BROKEN = ("[package\n", "a = " + "[" * 5000, "a = " + "1" * 5000)
+
+
 def test_a_crate_is_known_by_what_its_cargo_file_calls_it_and_each_test_is_a_crate_of_its_own(tmp_path):
     found = project(
         tmp_path,
@@ -209,9 +213,10 @@ def test_a_crate_is_known_by_what_its_cargo_file_calls_it_and_each_test_is_a_cra
             "src/disk.rs": "pub struct Disk;\n",
             "tests/whole.rs": "use disk_store::disk::Disk;\nmod common;\n",
             "tests/common/mod.rs": "pub fn make() {}\n",
-            "odd/Cargo.toml": '[package]\nname = "odd"\n[lib]\nname = "even"\npath = "here.rs"\n',
+            "odd/Cargo.toml": '[package]\nname = "odd"\n[lib]\nname = "even"\npath = "./here.rs"\n',
             "odd/here.rs": "pub fn here() {}\n",
-            "broken/Cargo.toml": "[package\n",
+            **{f"broken{at}/Cargo.toml": text for at, text in enumerate(BROKEN)},
+            **{f"broken{at}/src/lib.rs": "pub fn here() {}\n" for at in range(len(BROKEN))},
         },
     )
     assert found.find_module("disk_store.disk", "tests/whole.rs") == "src/disk.rs"
@@ -219,3 +224,4 @@ def test_a_crate_is_known_by_what_its_cargo_file_calls_it_and_each_test_is_a_cra
     assert found.find_module("crate.common", "tests/whole.rs") == "tests/common/mod.rs"
     assert found.find_module("even", "tests/whole.rs") == "odd/here.rs"
     assert not found.find_module("odd", "tests/whole.rs")
+    assert found.find_module("broken0", "tests/whole.rs") == "broken0/src/lib.rs"

@@ -82,7 +82,9 @@ def bound_from(name: Node, language: str) -> int:
         if node is None:
             break
         if node.type == "let_declaration":
-            return node.end_byte
+            value = node.child_by_field_name("value")
+            own = value is not None and value.start_byte <= name.start_byte  # a closure's parameter
+            return name.start_byte if own else node.end_byte
         node = node.parent
     return name.start_byte
 

@@ -30,15 +30,23 @@ _NO_CALLS = frozenset(
 )
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_BLANKED = re.compile(r"[^\n]")
 
 #: a macro as C++ projects name them, and several, with what they are given
 _MACRO = r"[A-Z][A-Z0-9]*_[A-Z0-9_]*"
 _MARK = r"(?:[A-Z][A-Z0-9_]+(?:\([^()\n]*\))?[ \t]+)"
-#: what thread-safety analysis and compilers are told behind a name or behind parameters
+#: what thread-safety analysis and compilers are told behind a name or behind parameters: words
+#: that may as well name a thing or call a macro, which are given something, and those that are none
 _ANNOTATION = (
-    r"\b[A-Z_]*(?:GUARDED_BY|GUARDED_VAR|LOCKS?_[A-Z_]+|LOCK_FUNCTION|TRYLOCK_FUNCTION|(?:LOCKS_|_)REQUIRED|EXCLUDES|LOCKS_EXCLUDED"
-    r"|REQUIRES(?:_SHARED)?|ACQUIRED?(?:_[A-Z]+)?|RELEASED?(?:_[A-Z]+)?|_ANALYSIS|NOEXCEPT|NOTHROW|OVERRIDE|_FINAL|UNUSED|DEPRECATED"
-    r"|FORMAT|PRINTF|ATTRIBUTE|LIFETIME_BOUND)(?:_[A-Z0-9_]+)?\b(?:\([^()\n]*\))?"
+    r"(?:\b[A-Z_]*(?:GUARDED_BY|LOCKS?_[A-Z_]+|LOCK_FUNCTION|TRYLOCK_FUNCTION|(?:LOCKS_|_)REQUIRED|EXCLUDES|LOCKS_EXCLUDED"
+    r"|REQUIRES(?:_SHARED)?|ACQUIRED?(?:_[A-Z]+)?|RELEASED?(?:_[A-Z]+)?|FORMAT|PRINTF)(?:_[A-Z0-9_]+)?\([^()\n]*\)"
+    r"|\b[A-Z_]*(?:GUARDED_VAR|_ANALYSIS|NOEXCEPT|NOTHROW|OVERRIDE|_FINAL|UNUSED|DEPRECATED|ATTRIBUTE|LIFETIME_BOUND)"
+    r"(?:_[A-Z0-9_]+)?\b(?:\([^()\n]*\))?)"
+)
+#: how a line ends behind whose code such a word is a call or a value: a directive, a remark, a
+#: statement that goes on
+_GOES_ON = re.compile(
+    r"(?m)^\s*#|//|(?:^|[;{}])\s*(?:for\b[^{}]*|(?:else|if|while|do|return|case|goto|throw)\b[^;{}]*)$"
 )
 #: marks between the word that begins a type and its name; before a word that begins a declaration;
 #: before a type and the name of a function; alone on a line
@@ -61,7 +69,9 @@ def unmark(text: str) -> str:
         if text[begin:first].lstrip().startswith("#"):
             return found[0]  # where the macro is defined
         start = found.start()
-        return found[0][: first - start] + " " * (last - first) + found[0][last - start :]
+        if kind == "after" and _GOES_ON.search(text, text.rfind("\n", 0, start) + 1, start):
+            return found[0]
+        return found[0][: first - start] + _BLANKED.sub(" ", text[first:last]) + found[0][last - start :]
 
     return _MARKS.sub(blank, text)
 

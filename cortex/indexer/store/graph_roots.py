@@ -62,13 +62,13 @@ def _crate(text: str) -> tuple[str, str] | None:
     """
     try:
         said = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # also of numbers without end, and of lists in lists
         return None
     package, library = said.get("package"), said.get("lib", {})
     if not isinstance(package, dict) or not isinstance(library, dict):
         return None
     name = str(library.get("name", package.get("name", ""))).replace("-", "_")
-    return name, str(library.get("path", "src/lib.rs"))
+    return name, posixpath.normpath(str(library.get("path", "src/lib.rs")))
 
 
 def _present(folder: str) -> set[str]:
