@@ -1,6 +1,17 @@
-"""Names that methods of the languages' own types have. A table alone."""
+"""Names that methods of the languages' own types have, and what those give. Tables alone."""
 
 from __future__ import annotations
+
+#: members of a container that are one of its elements when called, and those that are the container
+#: again
+ELEMENT_OF = frozenset("get pop popleft popitem setdefault at shift find first last next peek unwrap".split())
+SAME_AS = frozenset("values Values copy filter slice iter iter_mut stream sort reverse elements".split())
+#: of Rust's Option, Result, Rc and the like, which types.py looks through
+_UNWRAPS = frozenset(
+    {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "unwrap_or_default"}
+)
+#: members that give back what they are called on, or as good as that
+SAME = {"rust": _UNWRAPS, "ruby": frozenset("freeze dup clone tap itself".split())}
 
 #: methods of the languages' own types: a call of one on an unknown receiver says nothing about the
 #: project

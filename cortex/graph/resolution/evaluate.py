@@ -15,6 +15,7 @@ from cortex.graph.facts.chains import either_of, module_of, narrowed
 from cortex.graph.facts.facts import CALLED, DECORATED, HOLDER, SPREAD, YIELDING, Binding, Definition
 from cortex.graph.facts.grammars import RULES
 from cortex.graph.facts.types import alternatives, result
+from cortex.graph.resolution.common_names import ELEMENT_OF, SAME, SAME_AS
 from cortex.graph.resolution.project import Project, Ref
 from cortex.graph.resolution.scopes import PURE_TYPES, Scopes
 from cortex.graph.resolution.values import ANYWHERE, EXTERNAL, VALUES_MAX, Recursion, Value
@@ -30,20 +31,8 @@ MEMO_MAX = 20_000
 #: stands before the result of a function's type in TypeScript
 _ARROW = "=>"
 _LINK = re.compile(r"\(\d*\)|\[\]|[^.\[\]()]+")
-#: members of a container that are one of its elements when called, and those that are the container
-#: again
-_ELEMENT_OF = frozenset(
-    "get pop popleft popitem setdefault at shift find first last next peek unwrap".split()
-)
-_SAME_AS = frozenset("values Values copy filter slice iter iter_mut stream sort reverse elements".split())
 #: families whose names may be written with their whole package anywhere
 _QUALIFIED = frozenset({"jvm", "csharp", "php"})
-#: of Rust's Option, Result, Rc and the like, which types.py looks through
-_UNWRAPS = frozenset(
-    {"unwrap", "expect", "clone", "as_ref", "as_mut", "borrow", "borrow_mut", "lock", "unwrap_or_default"}
-)
-#: members that give back what they are called on, or as good as that
-_SAME = {"rust": _UNWRAPS, "ruby": frozenset("freeze dup clone tap itself".split())}
 _UNTYPED = frozenset(
     {"Any", "any", "object", "Object", "unknown", "interface", "auto", "var", "T", "K", "V", "U", "E"}
 )
@@ -237,9 +226,9 @@ class Evaluator:
         if value.tag == "ext":
             return (EXTERNAL,)
         if value.tag == "list":
-            if name in _ELEMENT_OF:
+            if name in ELEMENT_OF:
                 return (Value("elem", value.path, value.at, value.depth),)
-            return (value._replace(tag="list"),) if name in _SAME_AS else (EXTERNAL,)
+            return (value._replace(tag="list"),) if name in SAME_AS else (EXTERNAL,)
         if value.tag == "elem":
             return ()
         if name == "this" and self._is_type(value):  # Java's `Disk.this` in a class inside of it
@@ -257,7 +246,7 @@ class Evaluator:
             found = self.scopes.of_kind(found, static=value.tag == "def")
         if not found and name == "new" and self.project.language(value.path) == "ruby" and value.tag == "def":
             return (value,)
-        if not found and value.tag == "inst" and name in _SAME.get(self.project.language(value.path), ()):
+        if not found and value.tag == "inst" and name in SAME.get(self.project.language(value.path), ()):
             return (Value("elem", value.path, value.at, 1),)
         if value.tag == "inst" or RULES[self.project.language(value.path)].family == "script":
             given = (
