@@ -24,7 +24,7 @@ from cortex.generation.damage import UNREADABLE
 from cortex.generation.formats import has_other
 from cortex.generation.manifest import Listing, Seen
 from cortex.settings.config import Config
-from cortex.system import files, hosts
+from cortex.system import files, hosts, naming
 from cortex.terms.ids import stem_of
 from cortex.terms.records import STATE_BYTES_MAX, IndexerState
 from ipc.errors import Damaged
@@ -331,7 +331,7 @@ class Freshness:
 
 def _below(path: str) -> bool:
     """Whether the path leads to what is below the root, as it is written."""
-    return not path.startswith("/") and ".." not in path.split("/")
+    return naming.stays_inside(path)
 
 
 def _say_state(progress: Progress, share: Share, *, behind: bool, told: bool) -> list[str]:

@@ -83,7 +83,9 @@ def start(config: Config, endpoint: Endpoint) -> None:
     command = [sys.executable, "-P", "-m", "cortex", "embed", "serve", "--project", str(config.root)]
     command += ["--host", endpoint.host, "--port", str(endpoint.port)]
     _CHILDREN.append(
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd="/", env=os.environ)
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=os.sep, env=os.environ
+        )
     )
     deadline = time.monotonic() + START_S
     while True:

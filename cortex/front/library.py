@@ -21,6 +21,7 @@ from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
 from cortex.settings.home import open_runtime
 from cortex.settings.identity import identity_of
+from cortex.system import hosts
 from ipc.client import Client
 from ipc.errors import Misconfigured, Unavailable
 from ipc.locks import holder_of
@@ -47,7 +48,7 @@ class Cortex:
         self._serving = _serve(data) if embedded else None
         self._remembering = Remembering(lambda: data)
         self._client: Client | None = None
-        self._loop = asyncio.new_event_loop()
+        self._loop = hosts.new_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="cortex-asking", daemon=True)
         self._thread.start()
         self._closed = False

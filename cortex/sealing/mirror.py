@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from cortex.sealing.streams import seal, unseal
-from cortex.system import files
+from cortex.system import files, naming
 from ipc.errors import Damaged
 
 #: the sealed list, and the folder of the objects
@@ -190,7 +190,7 @@ class Mirror:
             raise Damaged(f"{source} holds {size} bytes, not {entry.size}.")
 
     def _place(self, path: str) -> Path:
-        if os.path.isabs(path) or ".." in path.split("/"):
+        if not naming.stays_inside(path):
             raise Damaged(f"{self.store / LIST} names {path!r}, which is outside the project's folder.")
         return self.home / path
 

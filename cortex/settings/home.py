@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from cortex.sealing.places import Place, is_sealed
-from cortex.system import files, hosts
+from cortex.system import files, hosts, naming
 from ipc.errors import CortexError, Misconfigured, Unavailable
 
 #: set by `--yes-really`, and so by whatever that process starts: a project may be / or the home
@@ -74,19 +74,21 @@ def place(variable: str) -> str:
     Raises Misconfigured for one that is not absolute: processes work in different folders.
     """
     named = os.environ.get(variable) or ""
-    if named and not os.path.isabs(named):
+    if named and not naming.is_absolute(named):
         raise Misconfigured(f"{variable} is {named!r}, which is not an absolute path; set it to one.")
     return named
 
 
 def user_home() -> str:
     """The user's home folder. Raises Misconfigured as `place` does."""
-    return place("HOME") or os.path.expanduser("~")
+    return place(naming.home_variable()) or os.path.expanduser("~")
 
 
 def user_config() -> Path:
-    base = place("XDG_CONFIG_HOME") or os.path.join(user_home(), ".config")
-    return Path(base) / "cortex" / "config.yml"
+    named = place("XDG_CONFIG_HOME")
+    if hosts.WINDOWS and not named:
+        return Path(naming.own_folder("config", user_home())) / "config.yml"
+    return Path(named or os.path.join(user_home(), ".config")) / "cortex" / "config.yml"
 
 
 def project_config(root: Path) -> Path:
@@ -94,17 +96,25 @@ def project_config(root: Path) -> Path:
 
 
 def cache_base() -> Path:
-    """Where everything is that Cortex makes: `CORTEX_HOME`, else `cortex` in the user's cache
-    folder (a relative XDG_CACHE_HOME does not count, as its specification says).
+    r"""Where everything is that Cortex makes: `CORTEX_HOME`, else `cortex` in the user's cache
+    folder (a relative XDG_CACHE_HOME does not count, as its specification says), on Windows
+    `%LOCALAPPDATA%\cortex\cache`.
 
     Raises Misconfigured for a place that is not absolute: processes work in different folders.
     """
-    cache = os.environ.get("XDG_CACHE_HOME") or ""
-    usual = os.path.join(cache if os.path.isabs(cache) else os.path.join(user_home(), ".cache"), "cortex")
-    base = os.path.expanduser(os.environ.get("CORTEX_HOME") or usual)
-    if not os.path.isabs(base):
+    base = os.path.expanduser(os.environ.get("CORTEX_HOME") or _usual_cache())
+    if not naming.is_absolute(base):
         raise Misconfigured(f"The cache folder {base!r} is not an absolute path; set CORTEX_HOME to one.")
     return real(base)
+
+
+def _usual_cache() -> str:
+    cache = os.environ.get("XDG_CACHE_HOME") or ""
+    if naming.is_absolute(cache):
+        return os.path.join(cache, "cortex")
+    if hosts.WINDOWS:
+        return naming.own_folder("cache", user_home())
+    return os.path.join(user_home(), ".cache", "cortex")
 
 
 @functools.lru_cache(maxsize=16)
@@ -167,12 +177,15 @@ def too_high(folder: Path) -> bool:
 
 
 def runtime_base() -> Path:
-    """`${XDG_RUNTIME_DIR:-/tmp}/cortex-<uid>`; the temporary folder when that makes socket paths
-    too long.
+    r"""`${XDG_RUNTIME_DIR:-/tmp}/cortex-<uid>`; the temporary folder when that makes socket paths
+    too long. On Windows, whose notes of ports have no such bound, `%LOCALAPPDATA%\cortex\run`.
 
     Agents start us with few variables: where XDG_RUNTIME_DIR is missing its usual value is tried,
     so that their fronts and a person's terminal meet at one set.
     """
+    if hosts.WINDOWS:
+        named = place("XDG_RUNTIME_DIR")
+        return real(os.path.join(named, "cortex") if named else naming.own_folder("run", user_home()))
     uid = hosts.user_id()
     usual = f"/run/user/{uid}"
     named = place("XDG_RUNTIME_DIR") or usual

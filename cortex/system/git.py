@@ -11,8 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import selectors
-import shutil
 import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -26,8 +24,6 @@ ANSWER_S = 10.0
 ANSWER_BYTES_MAX = 32 << 20
 #: characters of what git says of a fault
 FAULT_CHARS = 300
-#: bytes that are read at once
-_READ_BYTES = 1 << 16
 #: bytes of the file HEAD that are read, and what it says of a branch
 _HEAD_BYTES_MAX = 4096
 _REF = re.compile(rb"ref: (refs/[!-~]+)")
@@ -92,13 +88,13 @@ def ask(
     time.
     """
     path = places(root)
-    program = shutil.which("git", path=path)
+    program = hosts.find_program("git", path)
     if program is None:
         return b""
     with contextlib.suppress(OSError):
         process = subprocess.Popen(
             [program, "-C", os.fspath(root), *_OPTIONS, *command],
-            cwd="/",
+            cwd=os.sep,
             env=_environment(os.environ) | {"PATH": path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -146,7 +142,7 @@ def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
     does the user's configuration count, so nobody is asked for a password.
     """
     path = places(folder)
-    program = shutil.which("git", path=path)
+    program = hosts.find_program("git", path)
     if program is None:
         return "there is no git here; install it"
     command = [
@@ -162,7 +158,7 @@ def clone(url: str, folder: Path, protocol: str, clone_s: float) -> str:
     try:
         with subprocess.Popen(
             command,
-            cwd="/",
+            cwd=os.sep,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -191,25 +187,18 @@ def _fault(process: subprocess.Popen[bytes], until_s: float) -> str:
 def _answer(process: subprocess.Popen[bytes], until: float, bytes_max: int) -> bytes:
     """What it writes until then; all of its processes are gone afterwards."""
     assert process.stdout is not None
-    parts: list[bytes] = []
-    left, ended = bytes_max, False
+    said, ended = b"", False
     try:
-        with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
-            while left and not ended and selector.select(max(0.0, until - time.monotonic())):
-                part = os.read(process.stdout.fileno(), min(left, _READ_BYTES))
-                parts.append(part)
-                left -= len(part)
-                ended = not part
+        said, ended = hosts.read_within(process.stdout.fileno(), until, bytes_max)
         if ended:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, until - time.monotonic()))
     finally:
-        failed = process.poll() != 0 and left > 0  # one that says too much is ended by us
+        failed = process.poll() != 0 and len(said) < bytes_max  # one that says too much is ended by us
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 hosts.end_group(process.pid)
-    return b"" if failed else b"".join(parts)
+    return b"" if failed else said
 
 
 def places(root: Path) -> str:

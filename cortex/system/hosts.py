@@ -27,8 +27,9 @@ import signal
 import stat
 import struct
 import sys
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 # What only some calls need is imported by them: hooks of agents' programs and supervisors import
 # this module, and are to be quick and small.
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     import subprocess
 
 Name = str | os.PathLike[str]
+Result = TypeVar("Result")
 
 WINDOWS = sys.platform == "win32"
 MACOS = sys.platform == "darwin"
@@ -62,6 +64,8 @@ OUT_OF_TIME = -getattr(signal, "SIGPROF", 0) or None
 _WORD_CHARS = 32
 #: bytes of a file that names a port
 _NOTE_BYTES_MAX = 4096
+#: bytes of a pipe that are read at once
+_READ_BYTES = 1 << 16
 #: the byte that Windows locks, as two halves of its place: no file is as long
 _LOCKED_LOW, _LOCKED_HIGH = 0, 0x7FFF_FFFF
 #: bits of LockFileEx (minwinbase.h)
@@ -277,6 +281,87 @@ def hang_up_of(descriptor: int) -> Callable[[], bool]:
     return lambda: bool(poll.poll(0))
 
 
+# Loops
+
+
+def new_loop() -> asyncio.AbstractEventLoop:
+    """A loop that waits for descriptors: ZeroMQ's sockets are told by theirs. The usual one of
+    Windows cannot, the other one starts no processes.
+    """
+    import asyncio
+
+    return asyncio.SelectorEventLoop() if WINDOWS else asyncio.new_event_loop()
+
+
+def run(main: Coroutine[Any, Any, Result]) -> Result:
+    """As asyncio.run, with a loop that `new_loop` makes."""
+    import asyncio
+
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        return runner.run(main)
+
+
+# Pipes
+
+
+def read_within(
+    descriptor: int, until: float, bytes_max: int, *, polls: bool = not WINDOWS
+) -> tuple[bytes, bool]:
+    """(what comes out of a pipe until that moment of time.monotonic, whether it ended there). Where
+    a pipe cannot be waited for with a bound (`polls`), a thread reads it.
+    """
+    parts, left = list[bytes](), bytes_max
+    take = _polled(descriptor) if polls else _by_thread(descriptor, bytes_max)
+    while left and (part := take(max(0.0, until - time.monotonic()), left)) is not None:
+        if not part:
+            return b"".join(parts), True
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts), False
+
+
+def _polled(descriptor: int) -> Callable[[float, int], bytes | None]:
+    import selectors
+
+    def take(wait_s: float, bytes_max: int) -> bytes | None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(descriptor, selectors.EVENT_READ)
+            ready = selector.select(wait_s)
+        return os.read(descriptor, min(bytes_max, _READ_BYTES)) if ready else None
+
+    return take
+
+
+def _by_thread(descriptor: int, bytes_max: int) -> Callable[[float, int], bytes | None]:
+    """The thread has a descriptor of its own, lest ours is closed, and another's, while it reads;
+    it ends with the pipe, or with as much as is wanted.
+    """
+    import queue
+    import threading
+
+    mine, found = os.dup(descriptor), queue.SimpleQueue[bytes]()
+
+    def read() -> None:
+        left, part = bytes_max, b"-"
+        try:
+            while left and part:
+                with contextlib.suppress(OSError):  # the other end is gone: as at its end
+                    part = b""
+                    part = os.read(mine, min(left, _READ_BYTES))
+                left -= len(part)
+                found.put(part)
+        finally:
+            os.close(mine)
+
+    def take(wait_s: float, _bytes_max: int) -> bytes | None:
+        with contextlib.suppress(queue.Empty):
+            return found.get(timeout=wait_s)
+        return None
+
+    threading.Thread(target=read, name="pipe", daemon=True).start()
+    return take
+
+
 # Files
 
 
@@ -293,6 +378,18 @@ def apart() -> dict[str, Any]:
     descendants can be ended with it (`end_group`).
     """
     return {"creationflags": _NEW_GROUP | _NO_WINDOW} if WINDOWS else {"start_new_session": True}
+
+
+def find_program(name: str, path: str, *, windows: bool = WINDOWS) -> str | None:
+    """A program in one of the folders of `path`, and nowhere else: on Windows shutil.which looks
+    in the folder where this process works first, which may be a project's.
+    """
+    import shutil
+
+    if not windows:
+        return shutil.which(name, path=path)
+    names = (os.path.join(folder, f"{name}.exe") for folder in path.split(os.pathsep) if folder)
+    return next((one for one in names if os.path.isfile(one)), None)
 
 
 def end_group(leader: int) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from cortex.system import naming
+
 #: the distribution
 DISTRIBUTION = "cortex-context-engine"
 #: extra → the modules that it brings: what is heavy (ast-grep takes 46 MB of disk, the SQL grammar
@@ -86,7 +88,7 @@ def _editable() -> str:
     except (importlib.metadata.PackageNotFoundError, msgspec.DecodeError, AttributeError):
         return ""
     url = str(told.get("url", ""))
-    return url.removeprefix("file://") if editable and url.startswith("file://") else ""
+    return naming.path_of(url) if editable else ""
 
 
 def _is_cache(folder: Path) -> bool:

@@ -6,9 +6,9 @@ Pure, and of no index: which reading there is, is for those to say who hold the 
 from __future__ import annotations
 
 import json
-import os
 import posixpath
 import re
+import urllib.parse
 from dataclasses import dataclass
 
 from cortex.terms import mangled
@@ -91,12 +91,12 @@ def below(path: str, root: str) -> str:
     One that lies elsewhere comes back without what is before its folders, as it may still end
     like one of ours.
     """
-    path = path.removeprefix("file://")
+    path = _of_uri(path)
     slashed = path.replace("\\", "/") if _DRIVE.match(path) or "/" not in path else path
     top = root.replace("\\", "/").rstrip("/")
-    if top and (slashed == top or slashed.startswith(f"{top}/")):
+    if top and _is_below(slashed, top):
         slashed = slashed[len(top) + 1 :]
-    normal = os.path.normpath(slashed) if slashed.strip() else "."
+    normal = posixpath.normpath(slashed) if slashed.strip() else "."
     return "" if normal == "." else normal
 
 
@@ -110,11 +110,11 @@ def read_globs(text: str, root: str) -> tuple[str, ...]:
         return ()
     if match := _PLACE.match(glob):
         glob = (match["path"] if match["path"] is not None else match["hash"]) or glob
-    glob = glob.removeprefix("file://")
+    glob = _of_uri(glob)
     top = root.replace("\\", "/").rstrip("/")
     if _DRIVE.match(glob):
         glob = glob.replace("\\", "/")
-    if top and (glob == top or glob.startswith((f"{top}/", f"{top}\\"))):
+    if top and (_is_below(glob, top) or glob.startswith(f"{top}\\")):
         glob = f"/{_slashes(glob[len(top) + 1 :])}"  # a glob that begins with a slash is the root's
     else:
         glob = _slashes(glob)
@@ -123,6 +123,21 @@ def read_globs(text: str, root: str) -> tuple[str, ...]:
     while glob.startswith("./"):
         glob = glob[2:].lstrip("/")
     return () if glob in ("", ".", "/", "*", "**", "**/*", "/**") else _braces(glob)
+
+
+def _of_uri(text: str) -> str:
+    """The path of a file:// URI, or the text as it is; a drive stands behind a slash there."""
+    if not text.startswith("file://"):
+        return text
+    path = urllib.parse.unquote(text.removeprefix("file://"))
+    return path[1:] if _DRIVE.match(path[1:]) else path
+
+
+def _is_below(path: str, top: str) -> bool:
+    """Both with forward slashes. Names on a drive are the same in any case."""
+    if _DRIVE.match(f"{top}/"):
+        path, top = path.lower(), top.lower()
+    return path == top or path.startswith(f"{top}/")
 
 
 def _slashes(glob: str) -> str:
@@ -207,9 +222,10 @@ def _plain(text: str) -> str:
 
 
 def _slashed(path: str) -> str:
+    path = _of_uri(path)
     if _DRIVE.match(path):
         path = path[2:]
-    path = path.removeprefix("file://").replace("\\", "/")
+    path = path.replace("\\", "/")
     while path.startswith("./"):
         path = path[2:].lstrip("/")
     return "" if path == "." else path

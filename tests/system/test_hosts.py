@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import errno
 import os
 import struct
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from cortex.system import hosts, steps
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(path for room in ("ipc", "cortex", "workers") for path in (ROOT / room).rglob("*.py"))
@@ -192,3 +196,45 @@ def test_a_process_that_runs_is_told_from_one_that_is_gone():
 
 def test_flags_that_a_system_lacks_are_none():
     assert hosts.flags("O_CLOEXEC", "O_NO_SUCH_FLAG") == os.O_CLOEXEC
+
+
+def test_a_loop_of_windows_waits_for_descriptors(monkeypatch):
+    monkeypatch.setattr(hosts, "WINDOWS", True)
+
+    async def of() -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
+    assert isinstance(hosts.run(of()), asyncio.SelectorEventLoop)
+
+
+def test_every_loop_that_zeromq_is_told_by_is_of_that_kind():
+    """`asyncio.run` is for what starts processes, which that kind cannot on Windows."""
+    starts = {name_of(path) for path in SOURCES if "asyncio.run(" in path.read_text(encoding="utf-8")}
+    assert starts == {"cortex.front.agents.connected"}
+
+
+@pytest.mark.parametrize("polls", [True, False])
+def test_a_pipe_is_read_to_its_end_to_a_bound_or_to_a_moment(polls):
+    def read(bytes_max: int, within_s: float, *, close: bool) -> tuple[bytes, bool]:
+        there, here = os.pipe()
+        try:
+            os.write(here, b"said")
+            if close:
+                os.close(here)
+            return hosts.read_within(there, time.monotonic() + within_s, bytes_max, polls=polls)
+        finally:
+            os.close(there)
+            if not close:
+                os.close(here)
+
+    assert read(100, 30.0, close=True) == (b"said", True)
+    assert read(3, 30.0, close=True) == (b"sai", False)
+    assert read(100, 0.2, close=False) == (b"said", False)
+
+
+def test_a_thread_that_reads_a_pipe_ends_with_it():
+    there, here = os.pipe()
+    assert hosts.read_within(there, time.monotonic() + 0.05, 100, polls=False) == (b"", False)
+    os.close(there)
+    os.close(here)
+    until(lambda: not any(one.name == "pipe" for one in threading.enumerate()))

@@ -17,7 +17,7 @@ from typing import Any
 from cortex.ask.asking import Asking, Turn
 from cortex.ask.functions import Function, resolve
 from cortex.ask.meeting.spoken import Text
-from cortex.system import files
+from cortex.system import files, naming
 from cortex.terms.ids import uncopied
 from cortex.terms.kinds import WHOLE_KINDS
 from cortex.terms.spelling import below, read_place
@@ -181,7 +181,7 @@ class Reader:
         return self._texts[path]
 
     def _read(self, path: str) -> Text | None:
-        if os.path.isabs(path) or ".." in path.split("/"):
+        if not naming.stays_inside(path):
             return None
         try:
             raw = files.read_plain(f"{self._root}/{path}", FILE_BYTES_MAX + 1)

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cortex.system import files
+from cortex.system import files, naming
 
 #: bytes of a file that text is cut from, and files that are kept
 FILE_BYTES_MAX = 2 * 1024 * 1024
@@ -51,7 +51,7 @@ class Sources:
         whole = os.path.normpath(
             os.path.join(self._folders[folder], name)
         )  # a link itself is not followed: open_plain
-        if not whole.startswith(self._root.rstrip("/") + "/"):
+        if not naming.inside(whole, self._root):
             return []
         try:
             opened = files.open_plain(whole)

@@ -5,7 +5,6 @@ Slow imports are in the commands.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import sys
 import threading
@@ -37,7 +36,7 @@ from cortex.settings import config as configuration
 from cortex.settings import trust
 from cortex.settings.config import Config
 from cortex.settings.home import open_project_folder
-from cortex.system import files
+from cortex.system import files, hosts
 from cortex.system.terminal import shown
 from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE, EXIT_USAGE, CortexError, Misconfigured
 
@@ -257,7 +256,7 @@ def _memory_status_options(parser: Parser) -> None:
 def status(options: Namespace) -> int:
     from cortex.front.cli.status import collect
 
-    found = asyncio.run(collect(configuration.load(options.project)))
+    found = hosts.run(collect(configuration.load(options.project)))
     if options.as_json:
         print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
     else:

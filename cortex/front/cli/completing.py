@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from argparse import Namespace
 from collections.abc import Iterable
@@ -11,6 +10,7 @@ from dataclasses import replace
 from cortex.front.cli.parser import Parser
 from cortex.settings import config as configuration
 from cortex.settings.config import Config
+from cortex.system import hosts
 from cortex.system.terminal import in_line
 from ipc.errors import EXIT_OK, CortexError
 
@@ -66,7 +66,7 @@ def complete(options: Namespace) -> int:
     with contextlib.suppress(CortexError):
         config = configuration.load(options.project)
         config = replace(config, server=replace(config.server, deadline_s=TAB_S))
-        for name in asyncio.run(_names(config, options.kind, options.word)):
+        for name in hosts.run(_names(config, options.kind, options.word)):
             print(in_line(name))
     return EXIT_OK
 

@@ -4,7 +4,6 @@ running set.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import importlib.metadata
 import json
@@ -30,7 +29,7 @@ from cortex.settings.config import Config
 from cortex.settings.home import PROJECT_FOLDER, SOCKET_PATH_MAX, cache_base, open_home, open_runtime
 from cortex.settings.leaving import say_leaving
 from cortex.settings.trust import say_ignored
-from cortex.system import files
+from cortex.system import files, hosts
 from cortex.system.installation import DISTRIBUTION, EXTRAS, how_to_add, missing_extras
 from cortex.system.mounts import FOREIGN, file_system
 from cortex.terms.ignores import NO_GLOB
@@ -298,7 +297,7 @@ def _workers(config: Config) -> tuple[State, str]:
 
 
 def _memory(config: Config) -> tuple[State, str]:
-    found = asyncio.run(memory_state(config.data))
+    found = hosts.run(memory_state(config.data))
     if found["warnings"]:
         return "wrong" if found["set"]["running"] else "odd", " ".join(found["warnings"])
     served = "served" if found["set"]["running"] else "served from the first call on"

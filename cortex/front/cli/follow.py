@@ -56,7 +56,7 @@ def run(options: Namespace) -> int:
     )
     hosts.give_way(NICE)
     try:
-        return asyncio.run(_follow(data, {} if off else folders, None if off else waiting))
+        return hosts.run(_follow(data, {} if off else folders, None if off else waiting))
     finally:
         lock.release()
 

@@ -5,7 +5,6 @@ after it as in FORMS.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import functools
 import sys
@@ -25,6 +24,7 @@ from cortex.front.cli.waiting import first_index, under_way
 from cortex.front.tool import Tool
 from cortex.front.tools import PEOPLE, TOOLS, TOOLSETS
 from cortex.settings import config as configuration
+from cortex.system import hosts
 from cortex.terms.observations import REQUIRED, ROWS, fields_of
 from ipc.errors import EXIT_NOTHING, EXIT_OK, EXIT_UNAVAILABLE, BadRequest, Unavailable
 
@@ -279,7 +279,7 @@ def ask_workers(tool: Tool, arguments: dict[str, Any], where: Asked) -> bytes:
         finally:
             await link.close()
 
-    return asyncio.run(ask())
+    return hosts.run(ask())
 
 
 async def _answer(link: Link, tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:

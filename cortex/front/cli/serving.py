@@ -16,7 +16,7 @@ from cortex.generation.current import FileRef, Generation
 from cortex.generation.manifest import Manifest
 from cortex.processes import attach
 from cortex.settings.config import Config
-from cortex.system import files
+from cortex.system import files, hosts
 from ipc.errors import Unavailable
 
 #: called with (files that are served, files of the project)
@@ -41,7 +41,7 @@ def wait_served(config: Config, manifest: Manifest, tell: Tell) -> Generation:
     generation = freshness.current()
     if not (_waiting(config, manifest, generation) if generation.number else manifest.chunk_files):
         return generation
-    return asyncio.run(_wait(config, manifest, freshness, tell))
+    return hosts.run(_wait(config, manifest, freshness, tell))
 
 
 async def _wait(config: Config, manifest: Manifest, freshness: Freshness, tell: Tell) -> Generation:

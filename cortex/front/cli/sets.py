@@ -14,6 +14,7 @@ from cortex.processes.names import HTTP
 from cortex.processes.starting import Owner, kind_of
 from cortex.settings import config as configuration
 from cortex.settings.data import DataFolder
+from cortex.system import hosts
 from cortex.system.terminal import in_line, shown
 from ipc.errors import EXIT_OK, EXIT_UNAVAILABLE
 
@@ -54,7 +55,7 @@ def memory_down(options: Namespace) -> int:
 def memory_status(options: Namespace) -> int:
     from cortex.front.cli.status import memory_state
 
-    found = asyncio.run(memory_state(_data_of(options)))
+    found = hosts.run(memory_state(_data_of(options)))
     if options.as_json:
         print(orjson.dumps(found, option=orjson.OPT_INDENT_2).decode())
     else:
@@ -97,7 +98,7 @@ def _up(owner: Owner, *, detach: bool, http: bool = False) -> int:
         finally:
             await attachment.close()
 
-    problem = asyncio.run(start())
+    problem = hosts.run(start())
     ended = f"`{kind_of(owner).command} down`"
     opens = " `cortex open` shows the page." if http else ""
     print(shown(problem or f"The workers of {owner.root} run until {ended}.{opens}"))

@@ -82,7 +82,7 @@ def serve(configs: Sequence[Config], place: Place) -> int:
         print(f"cortex: serving {', '.join(str(one.root) for one in configs)} on {url}", file=sys.stderr)
         stack.enter_context(noted(configs, place.url(main.getsockname()[1])))
         watch_life_line(lambda: signal.raise_signal(signal.SIGTERM))
-        asyncio.run(run(configs, place, token, sockets))
+        hosts.run(run(configs, place, token, sockets))
     return EXIT_OK
 
 

@@ -53,7 +53,7 @@ def serve(url: str, token: str, project: str | None) -> int:
         place += f"?project={urllib.parse.quote(project)}"
     wire = take_stdout()
     log_to_stderr("cortex: %(message)s", logging.WARNING)
-    asyncio.run(_run(place, token, wire))
+    hosts.run(_run(place, token, wire))
     return EXIT_OK
 
 

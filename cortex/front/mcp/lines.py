@@ -15,6 +15,8 @@ from typing import Any
 
 import orjson
 
+from cortex.system import hosts
+
 #: JSON-RPC: not JSON; JSON, but no message of ours
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 #: bytes of one message from the client; a query may have 64 kB
@@ -96,7 +98,8 @@ async def read_lines(source: io.FileIO) -> AsyncIterator[Line]:
 async def _blocks(source: io.FileIO) -> AsyncIterator[bytes]:
     """Without a thread for each where the loop can wait for them (a pipe or a socket)."""
     kind = os.fstat(source.fileno()).st_mode
-    if not (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or source.isatty()):  # a file, /dev/null
+    waits = not hosts.WINDOWS and (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) or source.isatty())
+    if not waits:  # a file, /dev/null, and whatever Windows has
         while data := await asyncio.to_thread(source.read, BLOCK_BYTES):
             yield data
         return

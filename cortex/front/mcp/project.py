@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import urllib.parse
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from cortex.front.several import Several
 from cortex.front.tool import Tool
 from cortex.settings import config as configuration
 from cortex.settings.home import real
+from cortex.system import naming
 from ipc.errors import CortexError, Unavailable
 
 if TYPE_CHECKING:
@@ -112,5 +112,4 @@ async def roots_of(session: ServerSession) -> list[Path]:
     except (MCPError, TimeoutError) as error:
         log.warning("The client did not name its roots: %s", error)
         return []
-    parts = [urllib.parse.urlsplit(str(root.uri)) for root in roots]
-    return [real(urllib.parse.unquote(one.path)) for one in parts if one.scheme == "file" and one.path]
+    return [real(path) for root in roots if (path := naming.path_of(str(root.uri)))]

@@ -64,7 +64,7 @@ def serve(project: str | None, toolsets: str | None, data_dir: str | None = None
     tools = choose(config.server.toolsets if config else Settings().toolsets)
     if config is not None:
         starting.check_start(config)
-    asyncio.run(_run(config, problem, tools, wire))
+    hosts.run(_run(config, problem, tools, wire))
     return EXIT_OK
 
 

@@ -44,7 +44,9 @@ def read_document(path: str, raw: bytes) -> tuple[str, str]:
         return "", MISSING
     command = [sys.executable, "-P", "-m", __name__, suffix]
     try:
-        done = subprocess.run(command, input=raw, capture_output=True, timeout=READ_S, check=False, cwd="/")
+        done = subprocess.run(
+            command, input=raw, capture_output=True, timeout=READ_S, check=False, cwd=os.sep
+        )
     except subprocess.TimeoutExpired:
         return "", f"unreadable document: not read within {READ_S:g} s"
     except OSError as error:

@@ -16,6 +16,7 @@ from cortex.memory.forgotten import forgotten_id, known
 from cortex.memory.note import FILES_MAX, Note, Source, checked
 from cortex.memory.records import Records
 from cortex.memory.transcripts.intake import Taking
+from cortex.system import naming
 
 #: the channel and the label of such notes: every file has many, so they stand beside none
 CHANNEL, LABEL = "changed", "files-changed"
@@ -86,9 +87,7 @@ def _bring_up_to_date(
 
 def _inside(paths: Sequence[str], root: str) -> list[str]:
     """The paths that lie in the folder `root`, from there."""
-    plain = [os.path.normpath(os.path.join(root, path)) for path in paths]
-    below = f"{root.rstrip('/')}/"
-    return [path.removeprefix(below) for path in plain if root and path.startswith(below)]
+    return [found for path in paths if root and (found := naming.inside(path, root))]
 
 
 def _title(files: Sequence[str], branch: str) -> str:

@@ -1,0 +1,81 @@
+r"""How systems name folders and files, where Windows differs: drives, both slashes, names of any
+case, and where programs keep what is theirs. No file is looked at.
+
+Each function takes the system as an argument, so that what Windows is told can be tested anywhere.
+"""
+
+from __future__ import annotations
+
+import ntpath
+import os
+import posixpath
+import re
+import urllib.parse
+from collections.abc import Mapping
+
+from cortex.system.hosts import WINDOWS
+
+#: a drive before a path, as a URI has it: /C:/Users, and /c|/Users of old programs
+_DRIVE_OF_URI = re.compile(r"/([A-Za-z])[:|](?=/|$)")
+
+
+def is_absolute(path: str, *, windows: bool = WINDOWS) -> bool:
+    r"""Whether it is one place for every process: on Windows with a drive, for `\x` is one of the
+    drive that a process happens to work on (os.path.isabs took it for one before 3.13).
+    """
+    if not windows:
+        return posixpath.isabs(path)
+    drive, rest = ntpath.splitdrive(path)
+    return bool(drive) and rest[:1] in ("\\", "/")
+
+
+def inside(path: str, root: str, *, windows: bool = WINDOWS) -> str:
+    """A path, absolute or from the folder `root`, as the index names it: from there, with `/`. ""
+    for the folder itself and for what lies elsewhere.
+    """
+    system = ntpath if windows else posixpath
+    whole = system.normpath(system.join(root, path))
+    top = system.normpath(root).rstrip(system.sep) + system.sep
+    same = system.normcase(whole).startswith(system.normcase(top))
+    return whole[len(top) :].replace(system.sep, "/") if same else ""
+
+
+def stays_inside(path: str, *, windows: bool = WINDOWS) -> bool:
+    r"""Whether a path of the index leads to what is below its folder, as it is written. On Windows
+    `..\x`, `C:x` and a stream of a file (`a.py:b`) do not, whatever the index calls them.
+    """
+    if windows:
+        path = path.replace("\\", "/")
+    return not path.startswith("/") and ".." not in path.split("/") and not (windows and ":" in path)
+
+
+def path_of(uri: str, *, windows: bool = WINDOWS) -> str:
+    """The path that a file:// URI means, "" for another URI. Editors write a drive as /c%3A/."""
+    parts = urllib.parse.urlsplit(uri)
+    if parts.scheme != "file" or not parts.path:
+        return ""
+    path = urllib.parse.unquote(parts.path)
+    if not windows:
+        return path
+    if parts.netloc and parts.netloc != "localhost":
+        return ntpath.normpath(f"//{parts.netloc}{path}")
+    return ntpath.normpath(_DRIVE_OF_URI.sub(r"\1:", path, count=1))
+
+
+def home_variable(variables: Mapping[str, str] = os.environ, *, windows: bool = WINDOWS) -> str:
+    """The name of the variable that tells the user's home folder. Shells of Windows set HOME as
+    well, to what other programs do not understand (/c/Users/x).
+    """
+    return "USERPROFILE" if windows and variables.get("USERPROFILE") else "HOME"
+
+
+def own_folder(kind: str, user_home: str, variables: Mapping[str, str] = os.environ) -> str:
+    r"""Where Windows has programs keep what is theirs, below the user's profile, whom its rights
+    guard: `cache` and `run` are of this machine (%LOCALAPPDATA%\cortex), `config` goes with its
+    user (%APPDATA%\cortex).
+    """
+    variable, usual = ("APPDATA", "Roaming") if kind == "config" else ("LOCALAPPDATA", "Local")
+    base = variables.get(variable) or ""
+    if not is_absolute(base, windows=True):
+        base = ntpath.join(user_home, "AppData", usual)
+    return ntpath.join(base, "cortex", *(() if kind == "config" else (kind,)))
