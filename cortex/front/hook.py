@@ -147,12 +147,14 @@ def _briefing(folder: str, cwd: str) -> str:
 
 
 def _rendered(folder: str) -> str:
-    """Where briefings lie: of a sealed memory in memory, while it is served."""
+    """Where briefings lie: of a sealed memory where its plain bytes do, while it is served."""
     sealed = os.path.join(folder, SEALED)
     if not os.path.lexists(sealed):
         return folder
-    from cortex.sealing.places import plain_of
+    from cortex.sealing.places import permit_disk, plain_of
+    from cortex.settings.home import cache_base
 
+    permit_disk(cache_base())  # who rendered them was permitted to; here they are only read
     return os.fspath(plain_of(sealed) / "home")
 
 

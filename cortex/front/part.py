@@ -57,9 +57,11 @@ class Part:
         config = asking.config
         return cls(config.part, str(config.root), asking.freshness) if config.part else None
 
-    async def ask_around(self, answer: dict[str, Any], ask: Ask, left_s: float) -> dict[str, Any]:
+    async def ask_around(
+        self, answer: dict[str, Any], ask: Ask, left_s: float, *, explained: bool
+    ) -> dict[str, Any]:
         """An answer; one that has found nothing here says whether there is something elsewhere in
-        the project. `ask` asks all of it.
+        the project. `ask` asks all of it; `explained`: why nothing is here has been said.
         """
         if count_of(answer) != 0 or not answer["index"]["generation"] or left_s < LEFT_S:
             return answer
@@ -70,6 +72,8 @@ class Part:
         if count := count_of(whole):
             upward = "../" * (self.folder.count("/") + 1)
             said = f'Nothing in this folder; elsewhere in the project there would be {count}: paths ["{upward}**"].'
+        elif explained:
+            return answer
         else:
             said = str(whole.get("suggestion", ""))
         return answer | {"suggestion": said}

@@ -85,13 +85,18 @@ class Tool:
             return part.told(answer, of_notes=True) if part is not None else answer
         try:
             given |= located(self._free(given), str(asking.config.root))
-            answer = await self.function(asking, **given)
+            found = await self.function(asking, **given)
         except CortexError as error:
             raise type(error)(_shortened(str(error))) from error
-        answer = await name_filter(lambda other: self.function(asking, **other), given, answer, asking.left_s)
+        answer = await name_filter(lambda other: self.function(asking, **other), given, found, asking.left_s)
         if part is not None and given.get("paths") == ():
             whole = replace(asking, config=replace(asking.config, part=""))
-            answer = await part.ask_around(answer, lambda: self.function(whole, **given), asking.left_s())
+            answer = await part.ask_around(
+                answer,
+                lambda: self.function(whole, **given),
+                asking.left_s(),
+                explained=answer is not found,
+            )
         if suggestion := answer.get("suggestion"):
             answer["suggestion"] = _shortened(suggestion)
         return part.told(answer) if part is not None else answer

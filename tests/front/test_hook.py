@@ -18,7 +18,9 @@ from cortex.memory.serving import opened
 from cortex.memory.transcripts import spool
 from cortex.memory.transcripts.spooled import waiting
 from cortex.memory.transcripts.tags import plain
+from cortex.sealing import places
 from cortex.settings.data import DataFolder
+from cortex.settings.home import cache_base
 from cortex.settings.identity import identity_of
 from cortex.settings.table import Memory
 from ipc.errors import Misconfigured
@@ -198,6 +200,24 @@ def test_a_session_begins_with_the_last_briefing_of_exactly_this_project(tell, t
     assert plain(f"before {told} after").split() == ["before", "after"]
     assert tell("session-start", {"cwd": str(other)}) == ""
     assert tell("session-start", {"cwd": "shop"}) == ""
+
+
+def test_a_session_begins_with_the_briefing_of_a_sealed_memory_whose_plain_bytes_lie_on_the_disk(
+    tell, tmp_path, monkeypatch
+):
+    """Where nothing is in memory, and a person permitted it."""
+    monkeypatch.setattr(places, "IN_MEMORY", frozenset())
+    monkeypatch.setattr(places, "_permitted", [cache_base() / places.ON_DISK / places.PLAIN])
+    places._plain_base.cache_clear()
+    shop, sealed = tmp_path / "shop", tmp_path / "memory" / "sealed"
+    for folder in (shop, sealed):
+        folder.mkdir(parents=True)
+    folder = places.plain_of(os.path.realpath(sealed)) / "home" / "briefings"
+    folder.mkdir(parents=True)
+    (folder / f"{identity_of(shop)}.md").write_text("jitter")
+    places._permitted.clear()  # the hook is a process of its own
+    assert "jitter" in tell("session-start", {"cwd": str(shop)})
+    places._plain_base.cache_clear()
 
 
 def test_a_session_of_a_clone_begins_with_the_briefing_that_its_remote_shares(tell, tmp_path, data):

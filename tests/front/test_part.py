@@ -1,5 +1,7 @@
 """What is asked and answered of a folder that is served from the index around it, in its paths."""
 
+import asyncio
+
 import pytest
 
 from cortex.front.part import Part
@@ -197,3 +199,22 @@ def test_of_notes_only_their_places_are_told_from_here():
     }
     assert PART.told({"results": [note]}, of_notes=True) == {"results": [note | {"files": ["main.py"]}]}
     assert PART.told({"results": [note | {"source": "memory"}]})["results"][0]["title"] == note["title"]
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "explained", "said"),
+    [
+        (2, False, "elsewhere in the project there would be 2"),
+        (2, True, "elsewhere in the project there would be 2"),
+        (0, False, "Nothing matches `x`."),
+        (0, True, "Nothing matches with tags"),
+    ],
+)
+def test_an_empty_answer_says_what_is_elsewhere_or_keeps_what_says_why(elsewhere, explained, said):
+    async def ask():
+        return {"results": [{}] * elsewhere, "suggestion": "Nothing matches `x`."}
+
+    here = {"results": [], "index": {"generation": 3}, "suggestion": 'Nothing matches with tags=["y"].'}
+    told = asyncio.run(PART.ask_around(here, ask, 9.0, explained=explained))
+    assert said in told["suggestion"]
+    assert told["results"] == []
