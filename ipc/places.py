@@ -40,13 +40,17 @@ def bind(context: zmq.Context[Any], socket: zmq.Socket[bytes], path: Path) -> Ca
     client, client_secret = zmq.curve_keypair()
     gate = ThreadAuthenticator(context)
     gate.start()
-    gate.configure_curve_callback("*", _Known(client))
-    socket.setsockopt(zmq.CURVE_SERVER, 1)
-    socket.setsockopt(zmq.CURVE_SECRETKEY, server_secret)
-    _bind(socket, f"tcp://{hosts.HERE}:*")
-    keys = {"server": server, "client": client, "secret": client_secret}
-    address = socket.getsockopt_string(zmq.LAST_ENDPOINT)
-    hosts.note(path, {"address": address} | {name: key.decode() for name, key in keys.items()})
+    try:
+        gate.configure_curve_callback("*", _Known(client))
+        socket.setsockopt(zmq.CURVE_SERVER, 1)
+        socket.setsockopt(zmq.CURVE_SECRETKEY, server_secret)
+        _bind(socket, f"tcp://{hosts.HERE}:*")
+        keys = {"server": server, "client": client, "secret": client_secret}
+        address = socket.getsockopt_string(zmq.LAST_ENDPOINT)
+        hosts.note(path, {"address": address} | {name: key.decode() for name, key in keys.items()})
+    except BaseException:
+        gate.stop()  # a context with its sockets never ends
+        raise
     return gate.stop
 
 

@@ -71,6 +71,14 @@ def test_a_place_is_a_note_that_its_owner_alone_can_read(tmp_path):
         assert [path.name for path in tmp_path.iterdir()] == ["p.sock"]
 
 
+def test_what_cannot_be_bound_leaves_nothing_that_keeps_the_context_from_ending(tmp_path):
+    before = threading.active_count()
+    with zmq.Context() as context, context.socket(zmq.PULL) as socket:
+        with pytest.raises(FileNotFoundError):
+            bind(context, socket, tmp_path / "gone" / "p.sock")
+        assert threading.active_count() == before
+
+
 def test_who_has_the_keys_is_heard(tmp_path):
     with bound(tmp_path) as socket, pushing() as caller:
         assert connect(caller, tmp_path / "p.sock") == address_of(tmp_path / "p.sock")
