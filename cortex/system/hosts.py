@@ -450,9 +450,18 @@ def c_library(*, use_errno: bool = False) -> Any:
 # Signals and limits
 
 
+def _heard() -> list[signal.Signals]:
+    """What asks this process to end; not the end of a terminal that `nohup` keeps from it."""
+    return [
+        number
+        for number in STOP_SIGNALS
+        if number.name != "SIGHUP" or signal.getsignal(number) is not signal.SIG_IGN
+    ]
+
+
 def on_stop(loop: asyncio.AbstractEventLoop, then: Callable[[int], None]) -> None:
     """Have `then` be called in the loop with what asks this process to end."""
-    for number in STOP_SIGNALS:
+    for number in _heard():
         try:
             loop.add_signal_handler(number, then, number)
         except NotImplementedError:
@@ -471,8 +480,9 @@ def off_stop(loop: asyncio.AbstractEventLoop) -> None:
 def wait_for_stop() -> None:
     """Return when this process is asked to end; nothing wakes it before."""
     if hasattr(signal, "sigwait"):
-        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-        signal.sigwait(STOP_SIGNALS)
+        heard = _heard()
+        signal.pthread_sigmask(signal.SIG_BLOCK, heard)
+        signal.sigwait(heard)
         return
     import threading
 

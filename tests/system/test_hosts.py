@@ -6,6 +6,7 @@ import ast
 import asyncio
 import errno
 import os
+import signal
 import struct
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from cortex.system import hosts, steps
-from tests.waiting import until
+from tests.waiting import BOUND_S, until
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(path for room in ("ipc", "cortex", "workers") for path in (ROOT / room).rglob("*.py"))
@@ -185,6 +186,31 @@ def test_where_nothing_counts_processor_time_nothing_is_bounded(monkeypatch):
     monkeypatch.delattr("signal.setitimer")
     with hosts.allotted(0.001):
         assert sum(range(100_000)) > 0
+
+
+def test_the_end_of_a_terminal_that_nohup_keeps_from_a_process_does_not_end_it():
+    heard: list[int] = []
+
+    async def listen() -> None:
+        loop, ends = asyncio.get_running_loop(), asyncio.Event()
+
+        def hear(number: int) -> None:
+            heard.append(number)
+            if number == signal.SIGTERM:
+                ends.set()
+
+        hosts.on_stop(loop, hear)
+        os.kill(os.getpid(), signal.SIGHUP)
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.wait_for(ends.wait(), BOUND_S)
+        hosts.off_stop(loop)
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        asyncio.run(listen())
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert heard == [signal.SIGTERM]
 
 
 def test_a_process_that_runs_is_told_from_one_that_is_gone():
