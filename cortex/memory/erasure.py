@@ -91,7 +91,8 @@ def erase_in_copies(
     folder: Path, key: bytes, hashes: frozenset[str], driver: Driver = PLAIN
 ) -> Iterator[Path]:
     """Write the back-ups in `folder` anew without what these are of, one at a time."""
-    for name in sorted(each for each in files.names(folder) if each.endswith(".sqlite3")):
+    listed = files.names(folder) if folder.is_dir() else []
+    for name in sorted(each for each in listed if each.endswith(".sqlite3")):
         with files.replacing_by_name(folder / name) as temporary:
             with driver.connected(folder / name) as source, driver.connected(temporary) as target:
                 source.backup(target)

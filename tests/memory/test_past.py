@@ -2,7 +2,7 @@
 
 import pytest
 
-from cortex.memory.library import Library
+from cortex.memory.library import Library, finish
 from cortex.memory.note import Source
 from cortex.memory.operations import carry_out
 from ipc.errors import BadRequest, NotFound
@@ -106,3 +106,17 @@ def test_no_session_of_another_project_is_read(life):
     life.project = "another-project"
     with pytest.raises(NotFound, match="no session"):
         life.ask("read_session", session_id="s1")
+
+
+def test_what_is_forgotten_where_no_back_up_was_ever_made_is_forgotten(library):
+    made = ask(library, "store", title="Nobody copied this")
+    told = finish(library.erase([made["id"]], back_ups=True))
+    assert told["back_ups_rewritten"] == 0
+    assert library.stats()["node_count"] == 0
+
+
+def test_a_character_that_no_text_holds_keeps_no_session_from_being_read(life):
+    life.ask("stats")
+    life.write("one", user("Why does the \x00build fail?", "2026-03-01T10:00:00Z"))
+    life.read()
+    assert life.found("why does the build fail")
