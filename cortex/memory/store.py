@@ -204,9 +204,15 @@ class Store:
         Raises NotFound for one that is not kept any more, BadRequest when a note was changed again.
         """
         self.homes = None
-        if not undone and self.database.shared:
+        own = not undone and self.database.shared
+        if own:
             undone = self._own_latest()
-        done = self.once(operation, "undo", {"undo": undone}, lambda records: undo(records, undone))
+        try:
+            done = self.once(operation, "undo", {"undo": undone}, lambda records: undo(records, undone))
+        except NotFound:
+            if own:  # it is not kept any more, or was taken back by a colleague: the one before is next
+                self._made = self._made[:-1]
+            raise
         self._made = [one for one in self._made if one != done["undone"]]
         return done
 
@@ -404,19 +410,21 @@ class Store:
                 "created_at": records.now,
             }
             records.connection.execute(_CARRIED_OUT, values)
-            if what not in {"undo", UPKEEP}:
-                self._made = [*self._made[-OWN_KEPT:], str(values["id"])]
             if not self._cleaned <= records.now < self._cleaned + CLEANED_MS:
                 old = records.now - OPERATION_KEPT_MS
                 records.connection.execute(delete(OPERATION).where(OPERATION.c.created_at < old))
                 self._cleaned = records.now
+        if what not in {"undo", UPKEEP}:
+            self._made = [*self._made[-OWN_KEPT:], str(values["id"])]
         return reply
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Records]:
         """A transaction; what it changed is news when it is committed."""
+        after = 0 if self.database.shared else self.reached
         with self.database.write() as connection:
-            after = last_change(connection) if self.database.shared else self.reached
+            if self.database.shared:
+                after = last_change(connection)
             records = Records(connection, self._now())
             yield records
             news = records.finish(after)

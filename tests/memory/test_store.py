@@ -37,6 +37,16 @@ def store(data):
     store.close()
 
 
+def test_the_first_operation_of_a_store_is_done_whole_or_not_at_all(store):
+    def break_off(records):
+        records.insert(Note("half of it"))
+        raise BadRequest("not this")
+
+    with pytest.raises(BadRequest, match="not this"):
+        store.once("", "put", {}, break_off)
+    assert store.count()["notes"] == 0
+
+
 def test_a_note_comes_back_as_it_was_stored(store):
     note = Note(
         "Use tantivy for words",
