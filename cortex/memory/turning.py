@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from cortex.system.wiping import wipe, wipe_tree
 from ipc.errors import Damaged
 
 #: what is made of the store, and lies in memory where that is sealed
-DERIVED = ("index", "briefings", "run")
+DERIVED = ("index", "briefings", "run", "shared")
 #: what the old file is called until it is written over, and what one is that was sealed as bytes
 BEFORE, SEALED = ".before", ".sealed"
 #: how the names begin of databases that were moved aside
@@ -85,7 +86,7 @@ def turn(database: Path, source: Driver, target: Driver) -> None:
             _check_same(database, temporary, source, target)
             files.link(database, before)
         files.sync(database.parent)
-    except module.DatabaseError as error:
+    except (module.DatabaseError, sqlite3.DatabaseError) as error:
         wipe_all(database, BEFORE)
         raise Damaged(str(error)) from error
     wipe_all(database, BEFORE)
