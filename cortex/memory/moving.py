@@ -5,7 +5,7 @@ and numbers stay; what arrived is compared with what was read, by count and by h
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +32,15 @@ def migrate(library: Library, *, to: str, team: str = "") -> Generator[None, Non
     variable that holds it) or a folder, which holds no memory yet: {"to", "rows": table → how
     many}. What is here stays as it is.
 
-    Raises BadRequest for a place that holds memory, Unavailable when something was written here
-    meanwhile; then nothing was copied.
+    Raises BadRequest for a place that holds memory and for a memory that is sealed, Unavailable
+    when something was written here meanwhile; then nothing was copied.
     """
     source = library.memory.store.database
+    if source.driver.key:
+        raise BadRequest(
+            f"The memory in {source.folder} is sealed, and where it is moved to it would be plain: set "
+            "security.encrypt_memory to off and say `cortex memory decrypt` first, if that is meant."
+        )
     settings = library.memory.upkeep.settings
     target = _open(source.folder, to, team or settings.team)
     try:
@@ -89,8 +94,9 @@ def _copied(source: Database | Shared, target: Connection) -> Generator[None, No
         name = str(table.name)  # which is of a class of its own, and no key of JSON
         read = counts[name] = 0
         for page in _pages(source, table):
-            target.execute(insert(table), [dict(row) for row in page])
-            read = _hash(read, page)
+            rows = [_told(row) for row in page]
+            target.execute(insert(table), rows)
+            read = _hash(read, rows)
             counts[name] += len(page)
             yield
         if "number" in table.c:
@@ -109,6 +115,11 @@ def _pages(source: Database | Shared, table: Table) -> Iterator[Sequence[RowMapp
             return
         yield page
         after = tuple(page[-1][column.name] for column in table.primary_key)
+
+
+def _told(row: RowMapping) -> dict[str, Any]:
+    """Without NUL, which no text of a server's holds: what tools printed may have it."""
+    return {name: value.replace("\0", "") if isinstance(value, str) else value for name, value in row.items()}
 
 
 def _page(table: Table, after: tuple[Any, ...]) -> Select[Any]:
@@ -130,7 +141,7 @@ def _compare(target: Connection, table: Table, wanted: int, count: int) -> None:
         )
 
 
-def _hash(before: int, page: Sequence[RowMapping]) -> int:
+def _hash(before: int, page: Sequence[Mapping[str, Any] | RowMapping]) -> int:
     """The sum of the rows' hashes: two databases sort texts in orders of their own."""
     told = (orjson.dumps(list(row.values()), option=orjson.OPT_SORT_KEYS) for row in page)
     return sum((int.from_bytes(hashlib.sha256(each).digest()) for each in told), before)

@@ -35,7 +35,14 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError, ProgrammingError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+)
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.pool import QueuePool
 
@@ -55,6 +62,8 @@ TEAM = re.compile(r"[a-z][a-z0-9_]{0,47}")
 NOT_TEAMS = ("public", "information_schema")
 #: seconds for a connection, a statement, the lock of the team, and for what was sent to arrive
 CONNECT_S, STATEMENT_S, LOCK_S, SENT_S = 4, 10, 5, 10
+#: how either side notices that the other is gone: seconds of silence, those between two questions
+_ALIVE = {"idle": 30, "interval": 10, "count": 3}
 #: seconds that a migration may take
 MIGRATION_S = 600.0
 #: seconds that the lock of the data folder is waited for
@@ -106,7 +115,8 @@ class Shared:
         self._url, self._team, self.folder = read_address(server.address), read_team(server.team), folder
         #: transactions that wrote, since it was opened
         self.writes = 0
-        self.told = f"{self._url.render_as_string(hide_password=True)} (team {self._team})"
+        shown = self._url.difference_update_query([name for name in self._url.query if "password" in name])
+        self.told = f"{shown.render_as_string(hide_password=True)} (team {self._team})"
         try:
             files.make_private(folder)
             self._lock = hold(folder / "memory.lock", lambda holder: _owned(folder, holder), wait_s=OWNER_S)
@@ -115,7 +125,7 @@ class Shared:
         try:
             self._engine = connect(self._url, self._team)
             self._bring_up_to_date()
-            self._id, self._key = self._identity()
+            self._id = self._identity()
         except BaseException:
             self.close()
             raise
@@ -149,8 +159,11 @@ class Shared:
 
     @contextlib.contextmanager
     def _telling(self, what: str) -> Iterator[None]:
+        """Raises BadRequest for a value that no server takes, as a text with NUL."""
         try:
             yield
+        except DataError as error:
+            raise BadRequest(f"The memory in {self.told} does not take that: {_said(error)}") from None
         except (OperationalError, InterfaceError, ProgrammingError) as error:
             raise Unavailable(f"The memory cannot be {what} {self.told}: {_said(error)}") from error
 
@@ -178,7 +191,8 @@ class Shared:
 
     def key(self) -> bytes:
         """The secret of the team that what was forgotten is hashed with."""
-        return self._key
+        with self.read() as connection:  # each time: a store that was moved there brings its own
+            return bytes(connection.execute(text("SELECT key FROM store")).scalar_one())
 
     def check(self) -> list[str]:
         """What can be found wrong from here: tables that are not there or cannot be read."""
@@ -262,19 +276,19 @@ class Shared:
                 return ""
             return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
 
-    def _identity(self) -> tuple[str, bytes]:
-        """(the id of the store, its secret), made when they are first asked for."""
-        known = text("SELECT id, key FROM store")
+    def _identity(self) -> str:
+        """The id of the store, made with its secret when it is first asked for."""
+        known = text("SELECT id FROM store")
         with self.read() as connection:
             there = connection.execute(text("SELECT to_regclass('store')")).scalar()
-            row = connection.execute(known).first() if there else None
-        if row is None:
+            found = connection.execute(known).scalar() if there else None
+        if found is None:
             with self.write() as connection:
                 connection.execute(_STORE)
                 made = text("INSERT INTO store (id, key) VALUES (:id, :key) ON CONFLICT DO NOTHING")
                 connection.execute(made, {"id": uuid6.uuid7().hex, "key": secrets.token_bytes(32)})
-                row = connection.execute(known).one()
-        return row.id, bytes(row.key)
+                found = connection.execute(known).scalar_one()
+        return str(found)
 
 
 def set_key(connection: Connection, key: bytes) -> None:
@@ -286,14 +300,16 @@ def read_address(address: str) -> URL:
     """Raises Misconfigured for what is no address of PostgreSQL, and without the extra for it."""
     try:
         url = make_url(address)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError):  # which may say a part of the password
         raise Misconfigured(
             "memory.database is no address; it is like postgresql://user@host/database."
-        ) from error
+        ) from None
     if url.drivername not in SCHEMES:
         raise Misconfigured(
             f"memory.database begins with {url.drivername[:40]}://; it is like postgresql://user@host/database."
         )
+    if "@" in (url.host or ""):
+        raise Misconfigured("memory.database has an @ in its password: write it as %40.")
     if not is_installed("psycopg"):
         raise Misconfigured(
             f"memory.database names a PostgreSQL server, which needs an extra: {how_to_add('postgresql')}."
@@ -320,12 +336,13 @@ def connect(url: URL, team: str) -> Engine:
         max_overflow=3,
         pool_timeout=LOCK_S,
         pool_pre_ping=True,
+        hide_parameters=True,  # errors are logged, and these are what was noted, and the team's secret
         json_serializer=lambda value: orjson.dumps(value).decode(),
         json_deserializer=orjson.loads,
         connect_args={
             "connect_timeout": CONNECT_S,
             "tcp_user_timeout": SENT_S * 1000,
-            "keepalives_idle": 30,
+            **{f"keepalives_{name}": value for name, value in _ALIVE.items()},
             "application_name": "cortex",
         },
     )
@@ -337,6 +354,9 @@ def connect(url: URL, team: str) -> Engine:
             cursor.execute(f"SET statement_timeout TO {STATEMENT_S * 1000}")
             cursor.execute(f"SET lock_timeout TO {LOCK_S * 1000}")
             cursor.execute(f"SET idle_in_transaction_session_timeout TO {STATEMENT_S * 2000}")
+            # the server lets go of what a machine that is gone held, as its lock of upkeep
+            for name, value in _ALIVE.items():
+                cursor.execute(f"SET tcp_keepalives_{name} TO {value}")
         connection.commit()
 
     return engine

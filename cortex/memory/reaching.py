@@ -17,6 +17,6 @@ def server_of(data: DataFolder) -> Server | None:
     if data.sealing is not None:
         raise Misconfigured(
             f"memory.database names a server, and the memory in {data.root} is sealed: what a server keeps it can read. "
-            "Set security.encrypt_memory to off if that is meant, and `cortex index --decrypt` the folder."
+            "Set security.encrypt_memory to off and say `cortex memory decrypt` first, if that is meant."
         )
     return Server(read_reference(data.settings.database), data.settings.team)

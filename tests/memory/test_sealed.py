@@ -332,6 +332,17 @@ def test_a_lost_master_key_is_made_good_by_the_recovery_key_alone(folder, key_fi
     worker.close()
 
 
+def test_a_sealed_memory_is_moved_to_no_place_where_it_would_be_plain(folder, tmp_path):
+    worker = opened(folder)
+    try:
+        ask(worker, "store", title="It stays sealed")
+        with pytest.raises(BadRequest, match="cortex memory decrypt"):
+            ask(worker, "migrate", to=str(tmp_path / "plain"))
+        assert not (tmp_path / "plain").exists()
+    finally:
+        worker.close()
+
+
 def test_two_owners_of_one_sealed_memory_are_one_too_many(folder):
     worker = opened(folder)
     with pytest.raises(Occupied, match="already serves the memory"):

@@ -124,8 +124,11 @@ def _put(
 
 
 def _in_state(records: Records, notes: Sequence[Note], state: State) -> None:
+    """Those that read as they did when they were chosen: a colleague may have changed one."""
+    there = {note.number: note for note in records.get([note.number for note in notes])}
     for note in notes:
-        records.change(note, replace(note, state=state))
+        if there.get(note.number) == note:
+            records.change(note, replace(note, state=state))
 
 
 def _standing(work: Work, note: Note) -> Standing:

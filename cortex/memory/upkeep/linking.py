@@ -303,7 +303,8 @@ def _end(records: Records, pair: _Pair) -> None:
     """The older note holds no more, and stays."""
     for old in records.get([pair.older.number]):
         by = pair.newer.number
-        records.change(old, replace(old, state="superseded", superseded_by=by, valid_until=records.now))
+        if old.state == "active":  # a colleague may have deleted it meanwhile
+            records.change(old, replace(old, state="superseded", superseded_by=by, valid_until=records.now))
 
 
 def _join(records: Records, links: Sequence[Link]) -> None:
